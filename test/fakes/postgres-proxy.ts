@@ -6,6 +6,8 @@ export interface PostgresProxy {
   readonly url: string;
   /** Lets nothing through any more, without closing connections. */
   silence(): void;
+  /** Goes silent behind the next statement that has these words; resolves when it has. */
+  silenceAfter(words: string): Promise<void>;
   /** Lets through what was held back, and all that follows. */
   speak(): void;
   /** Loses the next COMMIT, or its answer, together with its connection; resolves when that has happened. */
@@ -23,6 +25,7 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
   const sockets = new Set<Socket>();
   let isSilent = false;
   let loss: Loss | undefined;
+  let last: { readonly words: string; readonly happened: () => void } | undefined;
   let answers = 0;
   /** The answer to it is to be lost. */
   const committing = new WeakSet<Socket>();
@@ -35,6 +38,10 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
     one.on("close", happened);
     return what === "COMMIT";
   };
+  const silence = () => {
+    isSilent = true;
+    for (const socket of sockets) socket.pause();
+  };
   const server = createServer((near) => {
     const far = createConnection(path);
     for (const [one, other] of [
@@ -46,6 +53,11 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
         if (one === far) answers += count(data, READY_FOR_QUERY);
         if (isLost(one, other, data)) one.destroy();
         else other.write(data);
+        if (last && data.includes(last.words)) {
+          silence();
+          last.happened();
+          last = undefined;
+        }
       });
       one.on("error", () => undefined);
       one.on("close", () => {
@@ -59,10 +71,11 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
   const bound = (server.address() as { port: number }).port;
   return {
     url: `postgres://${user}@127.0.0.1:${bound}/${name}`,
-    silence() {
-      isSilent = true;
-      for (const socket of sockets) socket.pause();
-    },
+    silence,
+    silenceAfter: (words) =>
+      new Promise((happened) => {
+        last = { words, happened };
+      }),
     speak() {
       isSilent = false;
       for (const socket of sockets) socket.resume();

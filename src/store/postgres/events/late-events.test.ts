@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
@@ -96,6 +97,26 @@ test("two that number at once give each event one number, and no number twice", 
   const { events } = await other.feed.read({ accountId: world.account.id, after: 0, limit: 100 });
   expect(events.map(idOf).toSorted()).toEqual(ids);
   await other.close();
+  await store.close();
+}, 60_000);
+
+test("a process that stands still while it numbers holds the others up for seconds only", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const proxy = await openPostgresProxy(url);
+  const still = (await openOther(proxy.url)) as unknown as Store;
+  const [id = ""] = await world.sms();
+  await world.settle(await world.claimOne());
+  const isStill = proxy.silenceAfter(String(LOCKS.numbering));
+  const numbering = still.feed.numberEvents(10).catch(() => 0);
+  await isStill;
+  const sinceMs = performance.now();
+  while ((await store.feed.numberEvents(10)) === 0) await Bun.sleep(50);
+  expect(performance.now() - sinceMs).toBeLessThan(8_000);
+  expect(await follow(world)()).toEqual([id]);
+  await proxy.close();
+  expect(await numbering).toBe(0);
+  await still.close();
   await store.close();
 }, 60_000);
 

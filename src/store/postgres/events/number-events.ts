@@ -6,7 +6,6 @@ import { LOCKS } from "../database/lock-numbers.ts";
 import type { Notifier } from "../database/notifier.ts";
 import { isOutOfRange } from "../database/sql-errors.ts";
 import type { Database } from "../database/transactions.ts";
-import { tryLock } from "../database/try-lock.ts";
 import type { Days } from "../retention/days.ts";
 
 export interface NumberingParts {
@@ -17,16 +16,18 @@ export interface NumberingParts {
 
 /**
  * `EventFeed.numberEvents`. Committed events get the next numbers, and show in the feed from then on; whatever commits
- * later gets higher ones. Does nothing while another process is numbering.
+ * later gets higher ones. Does nothing while another process is numbering; one that stands still meanwhile (a virtual
+ * machine being moved, a network that is cut) holds the others up for two seconds.
  */
 export function createNumberEvents(
   db: Database,
   { days, notifier }: NumberingParts,
 ): EventFeed["numberEvents"] {
   const number = (limit: number) =>
-    db.transaction(async (session) =>
-      (await tryLock(session, LOCKS.numbering)) ? session.query<NumberedRow>(NUMBER, [limit]) : [],
-    );
+    db.transaction(async (session) => {
+      const [row] = await session.query<{ is_ours: boolean }>(TRY_LOCK);
+      return row?.is_ours ? session.query<NumberedRow>(NUMBER, [limit]) : [];
+    });
   return async (limit) => {
     const waiting = await db.query<{ subject_id: string }>(WAITING, [limit]);
     if (waiting.length === 0) return 0;
@@ -45,6 +46,12 @@ export function createNumberEvents(
 }
 
 const WAITING = "SELECT subject_id FROM new_events ORDER BY id LIMIT $1";
+
+/** From here on the server ends the transaction, and with it the lock, when it hears nothing for so long. */
+const STANDSTILL_MS = 2_000;
+
+const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${LOCKS.numbering}) AS is_ours,
+  set_config('idle_in_transaction_session_timeout', '${STANDSTILL_MS}', true)`;
 
 interface NumberedRow {
   /** Of the account; `null` if that has been deleted. */
