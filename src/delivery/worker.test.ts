@@ -152,7 +152,19 @@ test("a worker that nobody wakes looks once a second, however often it was woken
   expect(queue.asked).toHaveLength(10);
   await clock.advance(1);
   expect(queue.asked).toHaveLength(11);
-  expect(worker.lastTurnMs()).toBe(1_000);
+  expect(worker.lastLookMs()).toBe(1_000);
+});
+
+test("a worker that finds more jobs at every look is at work, however long that goes on", async () => {
+  const { clock, queue, worker } = open({ free: 100_000, jobs: 100_000 });
+  worker.wake();
+  for (let second = 0; second < 20; second++) {
+    await clock.advance(1_000);
+    queue.answer();
+    await clock.advance(0);
+  }
+  expect(queue.asked).toHaveLength(21);
+  expect(worker.lastLookMs()).toBe(20_000);
 });
 
 test("where a rate is in the way it looks again as soon as that allows a message, though another connector has none", async () => {

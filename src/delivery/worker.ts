@@ -46,8 +46,8 @@ export interface WorkerDeps {
 export interface Worker {
   /** There may be something to do: a turn follows. */
   wake(): void;
-  /** When the last turn began, on the monotonic clock. */
-  lastTurnMs(): number;
+  /** When it last looked for jobs, on the monotonic clock: a turn lasts as long as there are jobs and slots for them. */
+  lastLookMs(): number;
   /** Claims no more, and resolves when every job in flight is settled. */
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   let turning: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = false;
-  let lastTurnMs = clock.monotonicMs();
+  let lastLookMs = clock.monotonicMs();
   let cancelTimer = () => {};
 
   const wake = () => {
@@ -75,11 +75,15 @@ export function createWorker(deps: WorkerDeps): Worker {
     cancelTimer = clock.after(waitMs(outletsOf(deps)), wake);
   };
 
-  const parts: TurnParts = { startSending: inFlight.start, wake, balancer, isStopped: () => isStopped };
+  const parts: TurnParts = {
+    ...{ startSending: inFlight.start, wake, balancer, isStopped: () => isStopped },
+    looks: () => {
+      lastLookMs = clock.monotonicMs();
+    },
+  };
   const turns = async () => {
     while (isWoken && !isStopped) {
       isWoken = false;
-      lastTurnMs = clock.monotonicMs();
       await turn(deps, parts).catch((error) =>
         deps.log.warn({ err: error, queue: deps.route().id }, "a claim failed"),
       );
@@ -88,7 +92,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   return {
     wake,
-    lastTurnMs: () => lastTurnMs,
+    lastLookMs: () => lastLookMs,
     async stop() {
       isStopped = true;
       cancelTimer();
@@ -121,14 +125,18 @@ interface TurnParts {
   readonly wake: () => void;
   readonly balancer: Balancer;
   readonly isStopped: () => boolean;
+  /** Called before each look for jobs. */
+  readonly looks: () => void;
 }
 
 /**
  * Claims jobs and hands them to the sender, until the queue gives fewer than were asked for or no slot is free. Jobs that
  * have expired free their slots at once: it could go on as long as there are some.
  */
-async function turn(deps: WorkerDeps, { startSending, wake, balancer, isStopped }: TurnParts): Promise<void> {
-  while (!isStopped()) {
+async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
+  const { startSending, wake, balancer } = parts;
+  while (!parts.isStopped()) {
+    parts.looks();
     const route = deps.route();
     const choice = chooseOutlets(placesOf(route, deps.outletOf));
     const reservation = choice && balancer.reserve(choice, MAX_CLAIM);

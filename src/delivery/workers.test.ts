@@ -18,7 +18,7 @@ function open() {
     happened.push(`start ${id}`);
     return {
       wake: () => void happened.push(`wake ${id}`),
-      lastTurnMs: () => turns.get(id) ?? 0,
+      lastLookMs: () => turns.get(id) ?? 0,
       stop: () =>
         new Promise<void>((resolve) => {
           happened.push(`stop ${id}`);

@@ -44,7 +44,7 @@ export function createWorkers(create: (route: () => Route) => Worker): Workers {
       for (const { worker } of open.values()) worker.wake();
     },
     idleSince: (sinceMs) =>
-      [...open].flatMap(([id, { worker }]) => (worker.lastTurnMs() < sinceMs ? [`worker ${id}`] : [])),
+      [...open].flatMap(([id, { worker }]) => (worker.lastLookMs() < sinceMs ? [`worker ${id}`] : [])),
     async stop() {
       await Promise.all([...leaving, ...[...open.values()].map(({ worker }) => worker.stop())]);
     },
