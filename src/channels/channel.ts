@@ -94,6 +94,8 @@ interface Outgoing {
 
 export interface OutgoingSms extends Outgoing {
   readonly channel: "sms";
+  /** Messages of one flow do not hold up those of others that wait for the same; absent: there is one. */
+  readonly flow?: number;
   /** E.164, with `+`. */
   readonly to: string;
   /** The sender id that goes out; absent: the connector's. */

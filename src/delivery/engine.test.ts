@@ -191,7 +191,7 @@ test("a stop leaves no timer and no listener, and leaves the connectors to other
 function jobOf(change: Partial<ClaimedJob> = {}, content: Partial<EmailContent> = {}): ClaimedJob {
   const [ann, bob] = ["ann@example.net", "bob@example.net"] as const;
   return {
-    ...{ jobId: 1, claim: 1, attempt: 0, wasInterrupted: false },
+    ...{ jobId: 1, flow: 0, claim: 1, attempt: 0, wasInterrupted: false },
     ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: ann },
     ...{ progress: email(ann, bob), createdAt: 0, expiresAt: Number.MAX_SAFE_INTEGER },
     content: {

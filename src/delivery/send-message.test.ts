@@ -63,7 +63,7 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
 
 function claimed(clock: HeldClock, job: Partial<ClaimedJob> = {}): ClaimedJob {
   return {
-    ...{ jobId: 1, claim: 1, attempt: 0, wasInterrupted: false },
+    ...{ jobId: 1, flow: 0, claim: 1, attempt: 0, wasInterrupted: false },
     ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: "ann@example.net" },
     ...{ progress: email("ann@example.net"), createdAt: clock.now(), expiresAt: clock.now() + 3_600_000 },
     content: { channel: "email" } as ClaimedJob["content"],

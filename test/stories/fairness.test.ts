@@ -33,9 +33,15 @@ onBothStores(() => {
     folder.remove();
   });
 
-  async function openAccounts(options: { sharesRoute: boolean; window?: number }): Promise<void> {
-    const { sharesRoute, window = WINDOW } = options;
-    const connectors = [await connectSmsc(service, smsc, { window, response_timeout_ms: LIMIT_MS })];
+  async function openAccounts(options: {
+    sharesRoute: boolean;
+    window?: number;
+    config?: Record<string, unknown>;
+  }): Promise<void> {
+    const { sharesRoute, window = WINDOW, config } = options;
+    const connectors = [
+      await connectSmsc(service, smsc, { window, response_timeout_ms: LIMIT_MS, ...config }),
+    ];
     big = await openLiveSms(service, { connectors, sharesRoute });
     small = await openLiveSms(service, { connectors, sharesRoute });
   }
@@ -70,6 +76,28 @@ onBothStores(() => {
       await smsc.until(() => smsc.submits.length === WINDOW);
       expect(submittedTo()).toContain(OTHERS);
       expect(submittedTo()).toContain(OWN);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "singles do not wait for a batch of their own sender, where that has a rate of its own",
+    async () => {
+      delete smsc.dial.hangUp;
+      delete smsc.dial.holdSubmits;
+      await openAccounts({ sharesRoute: true, config: { max_per_second_per_sender: 10 } });
+      const to = Array.from({ length: PER_REQUEST }, (_, index) => `+1${4_250_000_000 + index}`);
+      const body = { to, template_id: big.templateId };
+      await send(service, { apiKey: big.apiKey, path: "/v1/sms/messages", body });
+      for (let n = 0; n < 3; n++) {
+        const before = smsc.submits.length;
+        await smsc.until(() => smsc.submits.length >= before + 5);
+        const own = `${OWN}${n}`;
+        await big.send(own);
+        const accepted = smsc.submits.length;
+        await smsc.until(() => submittedTo().includes(own));
+        expect(submittedTo().indexOf(own)).toBeLessThanOrEqual(accepted + 3);
+      }
     },
     LIMIT_MS,
   );

@@ -15,6 +15,8 @@ export interface ClaimRequest {
 
 export interface ClaimedJob {
   readonly jobId: number;
+  /** The flow it was claimed from: flows have equal shares of what their queue sends. */
+  readonly flow: number;
   /** Rises with every claim and fences every later write about the job. */
   readonly claim: number;
   /** Tries that reached the wire so far. */

@@ -43,7 +43,10 @@ export function toOutgoing(
     createdAt: job.createdAt,
   };
   if (content.channel === "sms")
-    return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) }, job);
+    return withText(
+      { ...shared, channel: "sms", flow: job.flow, to: job.recipient, content, ...senderOf(content) },
+      job,
+    );
   return findSenderDomain(job.accountId, domainOf(content.from.email)).then(({ isVerified, ...sender }) => {
     if (!isVerified && job.accountMode === "live") return { kind: "impossible", error: NOT_VERIFIED };
     return { kind: "ready", message: { ...shared, channel: "email", content, ...sender } };

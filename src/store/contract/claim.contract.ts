@@ -11,6 +11,7 @@ export function claimContract(open: OpenStore): void {
       expect(others).toEqual([]);
       expect(job).toEqual({
         jobId: job!.jobId,
+        flow: job!.flow,
         claim: 1,
         attempt: 0,
         wasInterrupted: false,

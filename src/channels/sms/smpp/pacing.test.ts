@@ -164,43 +164,60 @@ test("a full queue slows down too, costs no attempt, and that message comes back
   expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
 });
 
-test("a sender over its rate is put off without an attempt, and other senders go at once", async () => {
+test("a sender over its rate waits in line; beyond that it is put off without an attempt; other senders go at once", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
-  expect(await sendThrough(channel, outgoingSms({ from: "SHOP" }))).toMatchObject({
-    parts: [{ kind: "sent" }],
-  });
-  const second = outgoingSms({ from: "SHOP" });
-  const outcome = await sendThrough(channel, second);
-  expect(outcome).toMatchObject({
+  const fromShop = () => sendThrough(channel, outgoingSms({ from: "SHOP" }));
+  const sent = { parts: [{ kind: "sent" }] };
+  expect(await fromShop()).toMatchObject(sent);
+  const inLine = [fromShop(), fromShop()];
+  expect(await fromShop()).toMatchObject({
     parts: [{ kind: "deferred", error: { code: "smpp.sender_rate" } }],
     countsAsAttempt: false,
   });
-  expect(await sendThrough(channel, outgoingSms({ from: "BANK" }))).toMatchObject({
-    parts: [{ kind: "sent" }],
-  });
-  const [part] = outcome.parts;
-  // A repeat may come a tenth before it was asked for, and must not be too early then.
-  await clock.advance(Math.ceil((part?.kind === "deferred" ? part.retryAfterMs! : 0) * 0.9));
-  expect(await sendThrough(channel, second)).toMatchObject({ parts: [{ kind: "sent" }] });
-  expect(smsc.submits).toHaveLength(3);
+  expect(await sendThrough(channel, outgoingSms({ from: "BANK" }))).toMatchObject({ ...sent });
+  for (const [n, waiting] of inLine.entries()) {
+    await clock.advance(999);
+    await smsc.request(0x15);
+    expect(smsc.submits).toHaveLength(2 + n);
+    await clock.advance(1);
+    expect(await waiting).toMatchObject({ parts: [{ kind: "sent" }] });
+  }
+});
+
+test("what a message waits for its sender's rate is not part of its validity period", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  await sendThrough(channel, outgoingSms({ remainingMs: 60_000 }));
+  const second = sendThrough(channel, outgoingSms({ remainingMs: 60_000 }));
+  await clock.advance(1000);
+  await second;
+  expect(smsc.submits.map(({ validityPeriod }) => validityPeriod)).toEqual([
+    "000000000100000R",
+    "000000000059000R",
+  ]);
 });
 
 test("a sender's rate counts the segments that are still to be sent", async () => {
-  const { channel } = await openBoundSmppRig({ config: { max_per_second_per_sender: 2 } });
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 2 } });
   const parts = [{ status: "sent" }, { status: "pending" }] as const;
   await sendThrough(channel, outgoingSms({ text: LONG_TEXT, parts }));
-  const outcome = await sendThrough(channel);
-  const [part] = outcome.parts;
-  expect(part).toMatchObject({ kind: "deferred" });
-  expect(part?.kind === "deferred" && part.retryAfterMs).toBeLessThanOrEqual(300);
+  const next = sendThrough(channel);
+  await clock.advance(499);
+  await smsc.request(0x15);
+  expect(smsc.submits).toHaveLength(1);
+  await clock.advance(1);
+  expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
 });
 
 test("a sender's rate counts the segments of a message that goes whole in message_payload", async () => {
-  const { channel, smsc } = await openBoundSmppRig({
+  const { channel, smsc, clock } = await openBoundSmppRig({
     config: { max_per_second_per_sender: 2, concat: "payload" },
   });
   await sendThrough(channel, outgoingSms({ text: LONG_TEXT }));
   expect(smsc.submits).toHaveLength(1);
-  const [part] = (await sendThrough(channel)).parts;
-  expect(part?.kind === "deferred" && part.retryAfterMs).toBeGreaterThan(750);
+  const next = sendThrough(channel);
+  await clock.advance(999);
+  await smsc.request(0x15);
+  expect(smsc.submits).toHaveLength(1);
+  await clock.advance(1);
+  expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
 });

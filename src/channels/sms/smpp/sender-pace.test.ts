@@ -1,92 +1,167 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import { createSenderPace } from "./sender-pace.ts";
+import { createSenderPace, HELD_MS, type Turn } from "./sender-pace.ts";
+
+const SINGLE = 0;
+const BATCH = 1;
 
 function open(perSecond: number | undefined, part?: () => number) {
   const clock = createHeldClock();
   const pace = createSenderPace(clock, () => 0.5, { perSecond, ...(part && { part }) });
-  const ask = (sender: string, messageId: string, segments = 1) =>
-    pace.waitMs({ sender, messageId, segments });
-  return { clock, ask };
+  /** When each message went, in the order in which they did; and those that are to ask again, with when. */
+  const went: { id: string; at: number }[] = [];
+  const again = new Map<string, number>();
+  const ask = (
+    sender: string,
+    id: string,
+    over: { flow?: number; segments?: number; remainingMs?: number } = {},
+  ) => {
+    const given = { flow: BATCH, segments: 1, remainingMs: 3_600_000, ...over };
+    const { signal } = new AbortController();
+    const now = () => clock.monotonicMs();
+    const settle = (turn: Turn) => {
+      if (turn === undefined) went.push({ id, at: now() });
+      else again.set(id, now() + turn);
+    };
+    const turn = pace.turn({ sender, messageId: id, signal, ...given });
+    if (turn instanceof Promise) {
+      void turn.then(settle);
+      return "in line";
+    }
+    settle(turn);
+    return turn === undefined ? "now" : "again";
+  };
+  const comeBack = (sender: string) => {
+    for (const [id, at] of again) {
+      if (at > clock.monotonicMs()) continue;
+      again.delete(id);
+      ask(sender, id);
+    }
+  };
+  return { clock, ask, went, again, comeBack };
 }
 
 test("without a rate no sender waits", () => {
   const { ask } = open(undefined);
-  for (let i = 0; i < 1000; i++) expect(ask("A", String(i))).toBe(0);
+  for (let i = 0; i < 1000; i++) expect(ask("A", String(i))).toBe("now");
 });
 
-test("a sender's messages get their turns a rate apart, and another sender's do not wait for them", () => {
-  const { ask } = open(10);
-  const waits = Array.from({ length: 8 }, (_, i) => ask("A", String(i)));
-  expect(waits).toEqual([0, 0, 0, 50, 150, 250, 350, 450]);
-  expect(ask("B", "b")).toBe(0);
+test("a sender's messages go a rate apart, from the first on, and another sender's do not wait for them", async () => {
+  const { ask, went, clock } = open(10);
+  for (let i = 0; i < 5; i++) ask("A", String(i));
+  expect(ask("B", "b")).toBe("now");
+  const startedAt = clock.monotonicMs();
+  for (let step = 0; step < 50; step++) await clock.advance(10);
+  const ofA = went.filter(({ id }) => id !== "b").map(({ at }) => at - startedAt);
+  expect(ofA).toEqual([0, 100, 200, 300, 400]);
 });
 
-test("who comes back in its turn goes at once; before it, waits for the rest; and takes nobody else's", async () => {
-  const { ask, clock } = open(1);
-  expect(ask("A", "1")).toBe(0);
-  expect(ask("A", "2")).toBe(750);
-  expect(ask("A", "3")).toBe(1750);
-  await clock.advance(300);
-  expect(ask("A", "2")).toBe(450);
-  await clock.advance(450);
-  expect(ask("A", "2")).toBe(0);
-  expect(ask("A", "4")).toBe(2000);
+test("who would wait longer than the line allows asks again in its turn, and goes then", async () => {
+  const { ask, again, went, clock, comeBack } = open(1);
+  for (let i = 0; i < 20; i++) ask("A", String(i));
+  expect(again.size).toBe(17);
+  const [first] = again.values();
+  expect(first! - clock.monotonicMs()).toBe(3_000 - HELD_MS / 2);
+  for (let step = 0; step < 250; step++) {
+    await clock.advance(100);
+    comeBack("A");
+  }
+  expect(went.map(({ id }) => Number(id))).toEqual(Array.from({ length: 20 }, (_, i) => i));
 });
 
-test("a turn is good for one segment, and who comes back a minute after it waits for another", async () => {
-  const { ask, clock } = open(1);
-  const waits = (...ids: string[]) => ids.map((id) => ask("A", id));
-  expect(waits("1", "2", "3", "4")).toEqual([0, 750, 1750, 2750]);
-  await clock.advance(2750);
-  expect(waits("2", "2")).toEqual([0, 1000]);
-  await clock.advance(120_000);
-  expect(waits("2", "3", "4")).toEqual([0, 750, 1750]);
+test("a one-time password does not wait for the campaign of its sender, and the campaign goes on beside it", async () => {
+  const { ask, went, clock, comeBack } = open(10);
+  for (let i = 0; i < 1000; i++) ask("A", `campaign-${i}`);
+  await clock.advance(5_000);
+  for (let second = 0; second < 10; second++) {
+    const askedAt = clock.monotonicMs();
+    ask("A", `otp-${second}`, { flow: SINGLE });
+    for (let step = 0; step < 100; step++) {
+      await clock.advance(10);
+      comeBack("A");
+    }
+    const { at } = went.find(({ id }) => id === `otp-${second}`)!;
+    expect(at - askedAt).toBeLessThanOrEqual(200);
+  }
+  expect(went.filter(({ id }) => id.startsWith("campaign")).length).toBeGreaterThan(80);
 });
 
 test("a process keeps senders to its part of their rate, and what it books while it has none is not endless", async () => {
   let part = 0.5;
-  const { ask, clock } = open(10, () => part);
-  expect(["1", "2", "3"].map((id) => ask("A", id))).toEqual([0, 0, 150]);
+  const { ask, went, clock } = open(10, () => part);
+  const startedAt = clock.monotonicMs();
+  for (const id of ["1", "2", "3"]) ask("A", id);
+  for (let step = 0; step < 50; step++) await clock.advance(10);
+  expect(went.map(({ at }) => at - startedAt)).toEqual([0, 200, 400]);
   await clock.advance(10_000);
   part = 0;
-  expect(ask("A", "4")).toBe(0);
+  expect(ask("A", "4")).toBe("now");
   part = 1;
   await clock.advance(10_000);
-  expect(ask("A", "5")).toBe(0);
+  expect(ask("A", "5")).toBe("now");
 });
 
-test("a long message counts by its segments", () => {
-  const { ask } = open(10);
-  expect(ask("A", "1", 10)).toBe(0);
-  expect(ask("A", "2")).toBe(750);
+test("a long message counts by its segments", async () => {
+  const { ask, went, clock } = open(10);
+  const startedAt = clock.monotonicMs();
+  ask("A", "1", { segments: 10 });
+  ask("A", "2");
+  await clock.advance(999);
+  expect(went).toHaveLength(1);
+  await clock.advance(1);
+  expect(went[1]!.at - startedAt).toBe(1000);
 });
 
 test("a crowd gets turns half a minute ahead; the rest asks again later and holds no place", async () => {
-  const { ask, clock } = open(10);
-  const waits = Array.from({ length: 1000 }, (_, i) => ask("A", String(i)));
-  expect(waits.filter((wait) => wait <= 30_000).length).toBeLessThanOrEqual(304);
+  const { ask, again, clock } = open(10);
+  const startedAt = clock.monotonicMs();
+  for (let i = 0; i < 1000; i++) ask("A", String(i));
+  const waits = [...again.values()].map((at) => at - startedAt);
+  expect(waits.filter((wait) => wait <= 30_000).length).toBeLessThanOrEqual(300);
   expect(waits.at(-1)).toBe(45_000);
   await clock.advance(45_000);
-  expect(ask("A", "999")).toBe(0);
+  expect(ask("A", "999")).toBe("now");
 });
 
-test("over any time a sender sends no more than its rate, whoever asks how often", async () => {
-  const { ask, clock } = open(5);
-  let sent = 0;
+test("who has no time left for its turn takes none away", () => {
+  const { ask, again, clock } = open(1);
+  ask("A", "1");
+  ask("A", "2", { remainingMs: 500 });
+  expect(again.get("2")! - clock.monotonicMs()).toBe(1000);
+  expect(ask("A", "3")).toBe("in line");
+});
+
+test("who is called off leaves the line", async () => {
+  const clock = createHeldClock();
+  const pace = createSenderPace(clock, () => 0.5, { perSecond: 1 });
+  const asked = { sender: "A", flow: BATCH, segments: 1, remainingMs: 60_000 };
+  const { signal: kept } = new AbortController();
+  const calledOff = new AbortController();
+  expect(pace.turn({ ...asked, messageId: "1", signal: kept })).toBeUndefined();
+  const second = pace.turn({ ...asked, messageId: "2", signal: calledOff.signal });
+  const third = pace.turn({ ...asked, messageId: "3", signal: kept });
+  calledOff.abort();
+  expect(await second).toBeNumber();
+  await clock.advance(1000);
+  expect(await third).toBeUndefined();
+  expect(pace.turn({ ...asked, messageId: "4", signal: calledOff.signal })).toBeNumber();
+});
+
+test("over any second a sender sends no more than its rate, and over time no less, though repeats come early and late", async () => {
+  const { ask, went, again, clock } = open(5);
   let next = 0;
-  let waiting: { id: string; dueAt: number }[] = [];
-  for (let step = 0; step < 600; step++) {
-    const now = clock.monotonicMs();
-    const due = [...waiting.filter(({ dueAt }) => dueAt <= now).map(({ id }) => id), `new-${next++}`];
-    waiting = waiting.filter(({ dueAt }) => dueAt > now);
-    for (const id of due) {
-      const waitMs = ask("A", id);
-      if (waitMs === 0) sent++;
-      else waiting.push({ id, dueAt: now + waitMs });
+  for (let step = 0; step < 6000; step++) {
+    if (step % 10 === 0) ask("A", `new-${next++}`);
+    for (const [id, at] of again) {
+      const comesAt = at + ((Math.floor(at) % 5) - 2) * 400;
+      if (comesAt > clock.monotonicMs()) continue;
+      again.delete(id);
+      ask("A", id);
     }
-    await clock.advance(100);
+    await clock.advance(10);
   }
-  expect(sent).toBeLessThanOrEqual(60 * 5 + 2);
-  expect(sent).toBeGreaterThan(60 * 5 * 0.9);
+  const times = went.map(({ at }) => at);
+  const spans = times.slice(5).map((at, n) => at - times[n]!);
+  expect(Math.min(...spans)).toBeGreaterThanOrEqual(1000 - 20);
+  expect(times.length).toBeGreaterThan(60 * 5 * 0.95);
 });

@@ -1,19 +1,33 @@
 import type { Clock } from "../../../core/clock.ts";
+import { createSenderLine, type SenderLine } from "./sender-line.ts";
 
 /** Keeps each sender to its rate, in segments a second, without holding up the others. */
 export interface SenderPace {
   /**
-   * Milliseconds until the message may go; 0: now, and its segments are counted. A message that has to wait is given a
-   * place (a time to go), unless that would be further ahead than `HORIZON_MS`.
+   * A message's turn. `undefined`: it may go now, and its segments are counted. A promise resolves when it may go, within
+   * `HELD_MS`, or with a time. A number: it is to ask again after so many milliseconds, and keeps no slot meanwhile.
    */
-  waitMs(message: { readonly sender: string; readonly messageId: string; readonly segments: number }): number;
+  turn(asked: AskedTurn): Turn | Promise<Turn>;
 }
+
+export type Turn = number | undefined;
+
+export interface AskedTurn {
+  readonly sender: string;
+  readonly messageId: string;
+  /** Messages of one flow take turns with those of each other: a sender's one-time password does not wait for its campaign. */
+  readonly flow: number;
+  readonly segments: number;
+  /** Milliseconds left of the delivery window. */
+  readonly remainingMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Who would wait longer than this in line asks again instead. */
+export const HELD_MS = 2_000;
 
 /** How far ahead places are given out. Beyond it, a message asks again after once to twice this long. */
 const HORIZON_MS = 30_000;
-
-/** The largest burst of a sender that was silent, in milliseconds' worth of segments. */
-const BURST_MS = 250;
 
 /** Places held at a time. A message that finds none left only has to wait once more. */
 const MAX_PLACES = 10_000;
@@ -24,7 +38,7 @@ const LAPSE_MS = 60_000;
 /** The least part of the rate to reckon with: while this process has none it sends nothing, and bookings must not be endless. */
 const LEAST_PART = 0.01;
 
-const NO_WAIT: SenderPace = { waitMs: () => 0 };
+const NO_WAIT: SenderPace = { turn: () => undefined };
 
 export interface SenderRate {
   /** Absent: senders have no rate of their own. */
@@ -39,34 +53,58 @@ export function createSenderPace(
   { perSecond, part = () => 1 }: SenderRate,
 ): SenderPace {
   if (perSecond === undefined) return NO_WAIT;
-  /** When each sender's next segment may go, for senders used lately; in the order of last use. */
-  const nextAt = new Map<string, number>();
-  /** When each waiting message may go; in the order given out. */
+  const costMs = (segments: number) => (segments / (perSecond * Math.max(part(), LEAST_PART))) * 1000;
+  const lineOf = createLines(() => createSenderLine(clock, costMs));
+  /** Until when places are given out, by sender and flow; in the order of last use. */
+  const bookedUntil = new Map<string, number>();
+  /** When each message that was put off is to come again; in the order given out. */
   const places = new Map<string, number>();
 
-  const reserve = (sender: string, segments: number) => {
+  /** Puts a message off behind those of its flow that were put off before. */
+  const book = ({ sender, flow, messageId, segments }: AskedTurn, aheadMs: number): number => {
     const now = clock.monotonicMs();
-    const at = Math.max(nextAt.get(sender) ?? Number.NEGATIVE_INFINITY, now - BURST_MS);
-    nextAt.delete(sender);
-    nextAt.set(sender, at + (segments / (perSecond * Math.max(part(), LEAST_PART))) * 1000);
-    forgetPassed(nextAt, now - BURST_MS);
-    return at;
+    const name = `${flow} ${sender}`;
+    const at = Math.max(bookedUntil.get(name) ?? 0, now + aheadMs);
+    if (at - now > HORIZON_MS) return HORIZON_MS * (1 + random());
+    forgetPassed(bookedUntil, now);
+    bookedUntil.delete(name);
+    bookedUntil.set(name, at + costMs(segments));
+    forgetPassed(places, now - LAPSE_MS);
+    if (places.size < MAX_PLACES) places.set(messageId, at);
+    return at - now - HELD_MS / 2;
   };
 
   return {
-    waitMs({ sender, messageId, segments }) {
+    turn(asked) {
+      const { sender, flow, messageId, remainingMs } = asked;
       const now = clock.monotonicMs();
+      const line = lineOf(sender);
       const place = places.get(messageId);
-      if (place !== undefined && place > now) return place - now;
-      if (places.delete(messageId) && place !== undefined && place > now - LAPSE_MS) return 0;
-      const aheadMs = (nextAt.get(sender) ?? Number.NEGATIVE_INFINITY) - now;
-      if (aheadMs > HORIZON_MS) return Math.ceil(HORIZON_MS * (1 + random()));
-      const at = reserve(sender, segments);
-      if (at <= now) return 0;
-      forgetPassed(places, now - LAPSE_MS);
-      if (places.size < MAX_PLACES) places.set(messageId, at);
-      return Math.ceil(at - now);
+      const isKnown = place !== undefined && place > now - LAPSE_MS;
+      const aheadMs = line.aheadMs(flow);
+      const bookedMs = isKnown ? 0 : (bookedUntil.get(`${flow} ${sender}`) ?? 0) - now;
+      if (aheadMs >= remainingMs) return Math.ceil(aheadMs);
+      if (Math.max(aheadMs, bookedMs) > HELD_MS)
+        return Math.ceil(isKnown ? aheadMs - HELD_MS / 2 : book(asked, aheadMs));
+      places.delete(messageId);
+      return line.join(asked);
     },
+  };
+}
+
+/** The lines of the senders used lately. */
+function createLines(create: () => SenderLine): (sender: string) => SenderLine {
+  /** In the order of last use. */
+  const lines = new Map<string, SenderLine>();
+  return (sender) => {
+    const line = lines.get(sender) ?? create();
+    lines.delete(sender);
+    for (const [name, other] of lines) {
+      if (!other.isIdle()) break;
+      lines.delete(name);
+    }
+    lines.set(sender, line);
+    return line;
   };
 }
 

@@ -19,7 +19,8 @@ import { createPace, type Pace } from "./pace.ts";
 import { queryParts } from "./query-parts.ts";
 import { isReceipt } from "./receipt.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
-import { createSenderPace, type SenderPace } from "./sender-pace.ts";
+import { LONGEST_HELD_MS } from "./sender-line.ts";
+import { createSenderPace, type SenderPace, type Turn } from "./sender-pace.ts";
 import { openSession, type SessionEvents } from "./session.ts";
 import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
 import { createSubmitLine } from "./submit-line.ts";
@@ -74,7 +75,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     connectorId: connector.id,
     keepsRate: true,
     // A segment waits at most one response timeout for its turn, and then at most another for its answer.
-    sendTimeoutMs: 2 * config.response_timeout_ms + SEND_MARGIN_MS,
+    sendTimeoutMs: LONGEST_HELD_MS + 2 * config.response_timeout_ms + SEND_MARGIN_MS,
     start: binds.start,
     freeSlots: line.free,
     send: (message, signal) => sends.add(send(channel, message, signal)),
@@ -227,9 +228,17 @@ async function send(
   }
   const due: boolean[] = [];
   for (let part = 0; part < plan.submits; part++) due.push(isToBeSent(message, part));
-  const waitMs = senderWaitMs(channel, { message, plan, due });
-  if (waitMs > 0) return deferDue(due, waitMs);
-  const results = await submitMessage(channel.submitter, { message, plan, signal });
+  const { clock } = channel.submitter;
+  const askedAt = clock.monotonicMs();
+  const turn = senderTurn(channel, { message, plan, due, signal });
+  const againMs = turn instanceof Promise ? await turn : turn;
+  if (againMs !== undefined) return deferDue(due, againMs);
+  const remainingMs = message.remainingMs - (clock.monotonicMs() - askedAt);
+  const results = await submitMessage(channel.submitter, {
+    message: { ...message, remainingMs },
+    plan,
+    signal,
+  });
   const tried = results.filter((result) => result !== undefined);
   return {
     parts: results.map((result) => result?.outcome),
@@ -251,18 +260,24 @@ function countsAsAttempt(results: readonly SubmitResult[]): boolean {
   return results.every(({ counts }) => counts) || results.some((r) => r.counts && r.outcome.kind !== "sent");
 }
 
-/** Waits are spread by ±10 %. A message is asked back that much later, so that it never comes before its turn. */
-const NEVER_EARLY = 1 / 0.9;
+interface SenderAttempt {
+  readonly message: OutgoingSms;
+  readonly plan: SubmitPlan;
+  readonly due: readonly boolean[];
+  readonly signal: AbortSignal;
+}
 
-function senderWaitMs(
+/** Waits for the sender's rate; resolves with milliseconds where that would take long. */
+function senderTurn(
   { config, senderPace }: SmppChannel,
-  { message, plan, due }: { message: OutgoingSms; plan: SubmitPlan; due: readonly boolean[] },
-): number {
+  { message, plan, due, signal }: SenderAttempt,
+): Turn | Promise<Turn> {
   const submits = due.filter(Boolean).length;
-  if (submits === 0) return 0;
+  if (submits === 0) return undefined;
   const segments = submits === plan.submits ? plan.segments : submits;
+  const { messageId, remainingMs, flow = 0 } = message;
   const sender = senderOf(message, config) ?? "";
-  return Math.ceil(senderPace.waitMs({ sender, messageId: message.messageId, segments }) * NEVER_EARLY);
+  return senderPace.turn({ sender, messageId, flow, segments, remainingMs, signal });
 }
 
 /** The sender's own rate is used up for now. */

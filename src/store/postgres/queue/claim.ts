@@ -134,6 +134,7 @@ function toClaimed(
 ): ClaimedJob {
   return {
     jobId: job.id,
+    flow: job.flow,
     claim: job.claim,
     attempt: job.attempt,
     wasInterrupted: job.was_interrupted,

@@ -78,6 +78,7 @@ interface ReadyRow extends Omit<MessageRow, "id"> {
   readonly envelope: string | null;
   readonly body: string | null;
   readonly job_id: number;
+  readonly flow: number;
   /** `null`, like all columns of the message, if that has been pruned. */
   readonly id: string | null;
   readonly job_parts: string | null;
@@ -99,7 +100,7 @@ function createLease(db: Database): Lease {
   const flowsFrom = createFlowScan(db);
   const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);
   const earliest = db.prepare<ReadyRow>(
-    `SELECT jobs.id AS job_id, jobs.parts AS job_parts, claim, attempt, was_interrupted,
+    `SELECT jobs.id AS job_id, jobs.flow, jobs.parts AS job_parts, claim, attempt, was_interrupted,
        first_job = last_job AS is_of_one_job, ${ofMessage}
      FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
      WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
@@ -164,6 +165,7 @@ function createClaimedJobs({ accounts, contents, optOuts }: ClaimParts) {
     const isQueued = job.status === "queued";
     return {
       jobId: job.job_id,
+      flow: job.flow,
       claim: job.claim + 1,
       attempt: job.attempt,
       wasInterrupted: job.was_interrupted === 1,
