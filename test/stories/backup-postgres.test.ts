@@ -208,6 +208,24 @@ test("a database that a restore refuses is left as it was, without a schema; one
   expect(await run("restore", other.url)).toMatchObject({ code: 0 });
 });
 
+test("a restore waits for a service that is just making its first account, and leaves it the database", async () => {
+  expect((await run("backup", database.url)).code).toBe(0);
+  const client = new Client({ connectionString: other.url });
+  await client.connect();
+  await client.query(`BEGIN; LOCK accounts IN SHARE ROW EXCLUSIVE MODE;
+    INSERT INTO accounts (id, name, mode, created_at) VALUES (gen_random_uuid(), 'first', 'sandbox', 0)`);
+  const restored = run("restore", other.url);
+  const waits = "SELECT 1 FROM pg_locks WHERE relation = 'accounts'::regclass AND NOT granted";
+  while ((await client.query(waits)).rowCount === 0);
+  await client.query("COMMIT");
+  expect(await restored).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("nothing is overwritten"),
+  });
+  expect((await client.query("SELECT name FROM accounts")).rows).toEqual([{ name: "first" }]);
+  await client.end();
+});
+
 test("a day that is being swapped when a backup begins is in it as it is afterwards", async () => {
   await sendOne();
   const client = new Client({ connectionString: database.url });

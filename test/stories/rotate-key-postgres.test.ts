@@ -166,17 +166,19 @@ for (const step of STEPS) {
   }, 90_000);
 }
 
-test.concurrent("a service at work keeps its key", async () => {
-  await using world = await openWorld();
-  const { start, rotate } = world;
-  const service = await start(OLD);
-  expect(await rotate()).toMatchObject({
-    code: 1,
-    output: expect.stringContaining("stop all of them first"),
-  });
-  await setAlarmSecret(service, "changed");
-  expect(await shownSecrets(service)).toEqual(made.secrets);
-}, 90_000);
+for (const query of ["", "?application_name=billing"]) {
+  test.concurrent(`a service at work keeps its key, also with "${query}" in its URL`, async () => {
+    await using world = await openWorld();
+    const { start, rotate, databaseUrl } = world;
+    const service = await start(OLD, databaseUrl + query);
+    expect(await rotate()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("stop all of them first"),
+    });
+    await setAlarmSecret(service, "changed");
+    expect(await shownSecrets(service)).toEqual(made.secrets);
+  }, 90_000);
+}
 
 test.concurrent("a process that was cut off while the key was changed seals nothing under the old one, and ends", async () => {
   await using world = await openWorld();

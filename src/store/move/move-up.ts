@@ -108,6 +108,8 @@ const SERVED =
 
 async function takeTarget(target: Database, name: string): Promise<void> {
   await target.transaction(async (session) => {
+    // A service that just makes its first account is waited for.
+    await session.query("LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE");
     if (await isCopyOf(session, name)) return;
     await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, name]);
   });

@@ -77,6 +77,8 @@ function isBeginning(of: readonly SchemaStep[], all: readonly SchemaStep[]): boo
 
 async function takeTarget(target: Database, source: LoadSource): Promise<void> {
   await target.transaction(async (session) => {
+    // A service that just makes its first account is waited for.
+    await session.query("LOCK TABLE meta, accounts IN ACCESS EXCLUSIVE MODE");
     await refuseInUse(session, source);
     await session.query(`TRUNCATE ${Object.keys(source.dump.rows).join(", ")} CASCADE`);
     await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, source.name]);

@@ -15,8 +15,11 @@ export interface Connections {
 
 /** @param settings those of each server's pool */
 export function openConnections(url: string, settings: PoolConfig): Connections {
-  const { urls, isToBeWritable, isPrepared, options } = readHosts(url);
-  const session = isPrepared ? { options: sessionOptions(options) } : {};
+  const { urls, isToBeWritable, isPrepared, options, applicationName } = readHosts(url);
+  const session = {
+    ...(applicationName && { application_name: `${settings.application_name} ${applicationName}` }),
+    ...(isPrepared && { options: sessionOptions(options) }),
+  };
   const pools = urls.map((connectionString) => openPool({ ...settings, ...session, connectionString }));
   /** Known to take writes, until somebody finds otherwise: a former primary may be set read-only under its connections. */
   let writable = new WeakSet<PoolClient>();

@@ -34,6 +34,14 @@ test("statements are not prepared where the URL says so, and the server hears no
   expect({ urls, isPrepared }).toEqual({ urls: ["postgres://h:6432/db?sslmode=disable"], isPrepared: false });
 });
 
+test("a name for the sessions is told apart, so that it does not displace ours", () => {
+  const { urls, applicationName } = readHosts("postgres://h/db?application_name=billing%201&sslmode=disable");
+  expect({ urls, applicationName }).toEqual({
+    urls: ["postgres://h/db?sslmode=disable"],
+    applicationName: "billing 1",
+  });
+});
+
 test("what cannot be a database's URL is refused, without its password", () => {
   for (const url of [
     "mysql://me:hidden@h/db",

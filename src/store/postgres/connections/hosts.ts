@@ -8,6 +8,8 @@ export interface DatabaseHosts {
   readonly isPrepared: boolean;
   /** Settings of the session, as in `options=-c%20search_path%3Dmail`. Absent from `urls`, in which they would displace ours. */
   readonly options?: string;
+  /** What the operator calls our sessions. Absent from `urls` too: a rotation of the master key finds them by our own name. */
+  readonly applicationName?: string;
   /** Hosts and database, without any secret. */
   readonly place: string;
 }
@@ -35,13 +37,15 @@ export function readHosts(url: string): DatabaseHosts {
   if (!/^(true|false)$/.test(prepare)) throw new Error(`${PREPARE}${prepare}: expected true or false`);
   const isPrepared = prepare === "true";
   const options = isPrepared ? new URLSearchParams(query).get("options") : null;
-  const read = isPrepared ? [TARGET, PREPARE, OPTIONS] : [TARGET, PREPARE];
+  const applicationName = new URLSearchParams(query).get("application_name");
+  const read = [TARGET, PREPARE, NAME, ...(isPrepared ? [OPTIONS] : [])];
   const rest = settings.filter((each) => !read.some((name) => each.startsWith(name))).join("&");
   return {
     urls: hosts.map((host) => `${start}${host}${path}${rest && `?${rest}`}`),
     isToBeWritable: hosts.length > 1 || target !== undefined,
     isPrepared,
     ...(options && { options }),
+    ...(applicationName && { applicationName }),
     place: `${decodeURIComponent(authority)}${path}`,
   };
 }
@@ -52,5 +56,6 @@ const ESCAPED = "in names and passwords, / ? # and @ are written %2F %3F %23 and
 const TARGET = "target_session_attrs=";
 const PREPARE = "prepare=";
 const OPTIONS = "options=";
+const NAME = "application_name=";
 
 const TAKING_WRITES: ReadonlySet<string> = new Set(["read-write", "primary"]);

@@ -3,7 +3,7 @@ import { createRecordValues } from "../../records/record-values.ts";
 import type { FirstStart, Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
-import { writeMeta } from "../database/meta.ts";
+import { refuseHalfMoved, writeMeta } from "../database/meta.ts";
 import type { Database } from "../database/transactions.ts";
 import { createRecordRows } from "./record-rows.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
@@ -25,6 +25,8 @@ export function createBootstrap(db: Database, vault: Vault): Store["bootstrap"] 
     db.transaction(async (session) => {
       // If several processes start together, one makes the account and the others find it.
       await session.query("LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE");
+      // A restore or a move may have begun since the database was opened.
+      await refuseHalfMoved(session);
       if ((await session.query("SELECT 1 FROM accounts LIMIT 1")).length > 0) return false;
       await make(session, first);
       return true;
