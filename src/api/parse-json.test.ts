@@ -64,4 +64,12 @@ test("50,000 values are read, more are refused, whatever they are", () => {
   expect(problemOf(named(50_000))).toContain("50000");
   expect(problemOf(list('{"a":[1]}', 20_000))).toContain("50000");
   expect(problemOf(`{"a":"${"[1],".repeat(100_000)}"}`)).toBeUndefined();
+  expect(problemOf(`{"a":"${'\\\\\\",'.repeat(60_000)}"}`)).toBeUndefined();
+});
+
+test("a text that shows too many values is refused without being parsed, and one that breaks off is read to its end", () => {
+  expect(problemOf(`{"a":[${"{},".repeat(50_000)}`)).toContain("50000");
+  for (const end of ["", "\\", '"', ","]) {
+    expect(problemOf(`{"a":"${"x".repeat(200_000)}${end}`)).toBe("must be valid JSON");
+  }
 });
