@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openResolver } from "../cli/network/dns.ts";
+import { Resolver } from "node:dns/promises";
 import { parseRange } from "../webhooks/http/address-rules.ts";
 import { isIpRange, isNameServer } from "./ip-range.ts";
 
@@ -39,7 +39,9 @@ test.each(["10.0.0.53", "10.0.0.53:5353", "::1", "2001:db8::53", "[::1]", "[2001
   "%s is a name server, and resolvers take it",
   (text) => {
     expect(isNameServer(text)).toBe(true);
-    expect(openResolver(text).getServers()).toHaveLength(1);
+    const resolver = new Resolver();
+    resolver.setServers([text]);
+    expect(resolver.getServers()).toHaveLength(1);
   },
 );
 

@@ -1,44 +1,30 @@
-import { Resolver } from "node:dns/promises";
 import type { Clock } from "../../core/clock.ts";
 import type { Dns } from "../../core/domains/dns.ts";
+import { createFreshCache } from "../../core/fresh-cache.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { Records } from "../../store/store.ts";
+import { createFreshResolvers } from "./fresh-resolvers.ts";
 
-/** Resolvers may cache for up to an hour that a name does not exist; a new one has an empty cache. */
-const RESOLVER_AGE_MS = 60_000;
+/** For so long mails to one domain go by what was found for the first of them. */
+const FRESH_MS = 10_000;
+const MAX_KEPT = 1_000;
 
-/** A server that has not answered within this time is passed over. */
-export const SERVER_LIMIT_MS = 2_000;
-
-/** Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. */
+/**
+ * Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. What says where mail
+ * goes is kept for some seconds; that there is no such record is not, nor what somebody publishes and waits to be seen.
+ */
 export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns {
-  const resolverFor = createResolvers(clock);
-  const resolver = async () => resolverFor(readSetting(await records.settings(undefined), "dns_servers"));
+  const open = createFreshResolvers(clock);
+  const resolver = async () => open(readSetting(await records.settings(undefined), "dns_servers"));
+  const kept = <Answer>(ask: (dns: Dns, name: string) => Promise<Answer>) => {
+    const cache = createFreshCache<Answer>({ clock, maxEntries: MAX_KEPT, maxAgeMs: FRESH_MS });
+    return async (name: string) => cache.get(name, async () => ask(await resolver(), name));
+  };
   return {
     resolveTxt: async (name) => (await resolver()).resolveTxt(name),
-    resolveMx: async (name) => (await resolver()).resolveMx(name),
     resolveCname: async (name) => (await resolver()).resolveCname(name),
-    resolve4: async (name) => (await resolver()).resolve4(name),
-    resolve6: async (name) => (await resolver()).resolve6(name),
+    resolveMx: kept((dns, name) => dns.resolveMx(name)),
+    resolve4: kept((dns, name) => dns.resolve4(name)),
+    resolve6: kept((dns, name) => dns.resolve6(name)),
   };
-}
-
-/** The resolver to ask now. `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
-function createResolvers(clock: Pick<Clock, "monotonicMs">): (servers: string | undefined) => Resolver {
-  let last:
-    | { readonly servers: string | undefined; readonly resolver: Resolver; readonly madeMs: number }
-    | undefined;
-  return (servers) => {
-    const now = clock.monotonicMs();
-    if (!last || last.servers !== servers || now - last.madeMs >= RESOLVER_AGE_MS) {
-      last = { servers, resolver: openResolver(servers), madeMs: now };
-    }
-    return last.resolver;
-  };
-}
-
-export function openResolver(servers: string | undefined): Resolver {
-  const made = new Resolver({ timeout: SERVER_LIMIT_MS, tries: 2 });
-  if (servers !== undefined) made.setServers(servers.split(","));
-  return made;
 }

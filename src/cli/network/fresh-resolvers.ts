@@ -1,10 +1,9 @@
-import type { Resolver } from "node:dns/promises";
+import { Resolver } from "node:dns/promises";
 import type { Clock } from "../../core/clock.ts";
 import { type Dns, isNoRecord } from "../../core/domains/dns.ts";
-import { openResolver, SERVER_LIMIT_MS } from "./dns.ts";
 
-/** Asks for the addresses of one name. */
-type FreshResolver = Pick<Dns, "resolve4" | "resolve6">;
+/** A server that has not answered within this time is passed over. */
+const SERVER_LIMIT_MS = 2_000;
 
 /**
  * Opens a resolver for the questions about one name, whose answers must be new and nobody else's business. Questions that
@@ -16,14 +15,14 @@ type FreshResolver = Pick<Dns, "resolve4" | "resolve6">;
  */
 export function createFreshResolvers(
   clock: Pick<Clock, "monotonicMs">,
-): (servers: string | undefined) => FreshResolver {
+): (servers: string | undefined) => Dns {
   /** So many servers, from the first on, are asked last. */
   let silent = 0;
   return (servers) => {
     const resolver = openResolver(servers);
     const asLast = silent;
     if (asLast > 0) askLast(resolver, asLast);
-    const watch = (answer: Promise<string[]>) => {
+    const watch = <Answer>(answer: Promise<Answer>) => {
       const askedMs = clock.monotonicMs();
       const answered = () => {
         if (silent === asLast && clock.monotonicMs() - askedMs >= SERVER_LIMIT_MS) silent += 1;
@@ -32,10 +31,19 @@ export function createFreshResolvers(
       return answer;
     };
     return {
+      resolveTxt: (name) => watch(resolver.resolveTxt(name)),
+      resolveMx: (name) => watch(resolver.resolveMx(name)),
+      resolveCname: (name) => watch(resolver.resolveCname(name)),
       resolve4: (name) => watch(resolver.resolve4(name)),
       resolve6: (name) => watch(resolver.resolve6(name)),
     };
   };
+}
+
+function openResolver(servers: string | undefined): Resolver {
+  const made = new Resolver({ timeout: SERVER_LIMIT_MS, tries: 2 });
+  if (servers !== undefined) made.setServers(servers.split(","));
+  return made;
 }
 
 function askLast(resolver: Resolver, count: number): void {

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type FakeDns, startFakeDns } from "../../../test/fakes/fake-dns.ts";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { createDns } from "./dns.ts";
+
+let fake: FakeDns;
+beforeEach(async () => {
+  fake = await startFakeDns();
+});
+afterEach(() => fake.close());
+
+function open() {
+  const clock = createHeldClock();
+  const dns = createDns({ settings: async () => ({ dns_servers: fake.address }) }, clock);
+  return { clock, dns };
+}
+
+test("a domain whose answer nobody can read keeps no mail to others waiting", async () => {
+  const { dns } = open();
+  fake.mx.set("shop.test", ["10 mx.shop.test"]);
+  fake.silent.add("shop.test");
+  fake.garbled.add("evil.test");
+  const shop = dns.resolveMx("shop.test");
+  await expect(dns.resolveMx("evil.test")).rejects.toThrow();
+  fake.silent.clear();
+  expect(await shop).toEqual([{ exchange: "mx.shop.test", priority: 10 }]);
+});
+
+test("where mail goes is asked for once in ten seconds, and anew while there was no answer", async () => {
+  const { dns, clock } = open();
+  await expect(dns.resolve4("mx.shop.test")).rejects.toMatchObject({ code: "ENOTFOUND" });
+  fake.a.set("mx.shop.test", ["192.0.2.1"]);
+  expect(await Promise.all([1, 2].map(() => dns.resolve4("mx.shop.test")))).toEqual([
+    ["192.0.2.1"],
+    ["192.0.2.1"],
+  ]);
+  fake.a.set("mx.shop.test", ["192.0.2.2"]);
+  await clock.advance(9_999);
+  expect(await dns.resolve4("mx.shop.test")).toEqual(["192.0.2.1"]);
+  await clock.advance(1);
+  expect(await dns.resolve4("mx.shop.test")).toEqual(["192.0.2.2"]);
+  expect(fake.asked).toEqual(["A mx.shop.test", "A mx.shop.test", "A mx.shop.test"]);
+});
+
+test("a record that was published or changed is seen at once", async () => {
+  const { dns } = open();
+  await expect(dns.resolveTxt("_postrider.shop.test")).rejects.toMatchObject({ code: "ENOTFOUND" });
+  for (const text of ["a slip", "as it should be"]) {
+    fake.txt.set("_postrider.shop.test", text);
+    expect(await dns.resolveTxt("_postrider.shop.test")).toEqual([[text]]);
+  }
+});
