@@ -60,6 +60,6 @@ export async function refuseHalfMoved(session: Session): Promise<void> {
   const rows = await session.query("SELECT 1 FROM meta WHERE name = $1", [MOVING]);
   if (rows.length === 0) return;
   throw new Error(
-    "a move or a restore into this database was cut off, and half of it is missing: run migrate-to or restore again",
+    "a move or a restore into this database is under way or was cut off, and half of it is missing: wait for its end, or run migrate-to or restore again",
   );
 }
