@@ -89,6 +89,12 @@ const FORMS: readonly (readonly [name: string, form: Form, status: string])[] = 
   ["UNKNOWN", text((id) => standard(id, "UNKNOWN", "0E0")), "sent"],
   ["an intermediate notice of a failure", text((id) => standard(id, "UNDELIV"), { esmClass: 0x20 }), "sent"],
   ["an intermediate notice of a delivery", text((id) => standard(id), { esmClass: 0x20 }), "delivered"],
+  ["the mark of a header, and none", text((id) => standard(id), { esmClass: 0x44 }), "delivered"],
+  [
+    "a header and its mark",
+    text((id) => `\x05\x00\x03\x07\x01\x01${standard(id)}`, { esmClass: 0x44 }),
+    "delivered",
+  ],
   ["both types at once", text((id) => standard(id, "UNDELIV"), { esmClass: 0x24 }), "undelivered"],
   ["the type of a handset's acknowledgement", text((id) => standard(id), { esmClass: 0x08 }), "delivered"],
   ["the type of a user's acknowledgement", text((id) => standard(id), { esmClass: 0x10 }), "delivered"],

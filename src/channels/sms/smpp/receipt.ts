@@ -221,7 +221,17 @@ function receiptText(message: ShortMessage): string {
 function withoutHeader(message: ShortMessage): Uint8Array {
   const isInTlv = message.shortMessage.length === 0;
   const octets = (isInTlv && message.tlvs.get(TAG.messagePayload)) || message.shortMessage;
-  return message.esmClass & ESM_UDHI ? octets.subarray(1 + (octets[0] ?? 0)) : octets;
+  const end = message.esmClass & ESM_UDHI ? headerEnd(octets) : 0;
+  return octets.subarray(end);
+}
+
+/** Where the user data header ends; 0 if there is none: some SMSCs give a receipt the esm_class of the long message it is about. */
+function headerEnd(octets: Uint8Array): number {
+  const end = 1 + (octets[0] ?? 0);
+  let at = 1;
+  // Each element has an octet for its kind and one for its length (3GPP TS 23.040 §9.2.3.24).
+  while (at < end) at += 2 + (octets[at + 1] ?? octets.length);
+  return at === end && end <= octets.length ? end : 0;
 }
 
 /** Octets of a text that are read. */
