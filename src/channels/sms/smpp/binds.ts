@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { ChannelStatus, Share } from "../../channel.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
-import type { BindRole, Session, SessionEvents } from "./session.ts";
+import type { BindRole, Session } from "./session.ts";
 
 /** The binds of one connector: each is kept up by itself, and together they have one status. */
 export interface Binds {
@@ -19,7 +19,7 @@ export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
   readonly roles: readonly BindRole[];
   /** A slot is one bind, or one transmitter and its receiver. Absent: all binds are this process's. */
   readonly share?: Share;
-  readonly open: (role: BindRole, events: Pick<SessionEvents, "onBound" | "onEnd">) => Session;
+  readonly open: (role: BindRole, ...rest: Parameters<LinkDeps["open"]>) => Session;
   /** Called when the state changes, when the number of binds that are up changes, and when another one is down. */
   readonly onStatus: (isNewState: boolean) => void;
 }
@@ -43,7 +43,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
     role,
     link: keepBound({
       ...deps,
-      open: (events) => open(role, events),
+      open: (events, turn) => open(role, events, turn),
       onStatus() {
         // While stopping, the first to be gone must not look as if the connector had lost a bind.
         if (phase !== "running") return;

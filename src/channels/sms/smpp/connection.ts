@@ -2,12 +2,15 @@ import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
 import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../tls-advice.ts";
+import { lookupInTurn } from "./address-turns.ts";
 import { createFrameReader } from "./frame-reader.ts";
 import type { Pdu } from "./pdu.ts";
 
 export interface ConnectionTarget {
   readonly host: string;
   readonly port: number;
+  /** How often it was tried before, in a row: of a name with several addresses another comes first then. Absent: 0. */
+  readonly turn?: number;
   /** Absent: clear text. */
   readonly tls?: {
     /** PEM; absent: the authorities the runtime trusts. */
@@ -51,7 +54,7 @@ const OVER_TLS = "the SMSC speaks TLS on this port: `tls` is to be true";
 export function openConnection(target: ConnectionTarget, clock: Clock, events: ConnectionEvents): Connection {
   const socket = target.tls
     ? tls.connect(tlsOptions(target, target.tls))
-    : net.connect({ host: target.host, port: target.port });
+    : net.connect({ host: target.host, port: target.port, lookup: lookupInTurn(target.turn ?? 0) });
   const whyTooLong = watchConnecting(socket);
   let timer = clock.after(target.connectTimeoutMs, () => fail(whyTooLong()));
   let isClosed = false;
@@ -183,6 +186,7 @@ function tlsOptions(
   return {
     host: target.host,
     port: target.port,
+    lookup: lookupInTurn(target.turn ?? 0),
     rejectUnauthorized: options.isVerified,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
     ...(options.serverName === undefined ? {} : { servername: options.serverName }),

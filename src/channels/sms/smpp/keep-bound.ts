@@ -23,7 +23,8 @@ export type LinkStatus = Pick<ChannelStatus, "state" | "reason">;
 export interface LinkDeps {
   readonly clock: Clock;
   readonly random: Random;
-  readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">) => Session;
+  /** `turn`: how many sessions in a row were lost or did not come about before. */
+  readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">, turn: number) => Session;
   /** Called when the status may have changed. */
   readonly onStatus: () => void;
   readonly gate: CredentialGate;
@@ -98,10 +99,11 @@ function connect(state: State): void {
   setStatus(state, "connecting", state.status.reason);
   state.ended = Promise.withResolvers();
   try {
-    state.opened = state.deps.open({
-      onBound: (session) => bound(state, session),
-      onEnd: (end) => ended(state, end),
-    });
+    const events = {
+      onBound: (session: Session) => bound(state, session),
+      onEnd: (end: SessionEnd) => ended(state, end),
+    };
+    state.opened = state.deps.open(events, state.failures);
   } catch (error) {
     // Only a setting makes this throw: a certificate that cannot be read, an impossible host name.
     ended(state, { reason: errorText(error), isCredentialFault: true });

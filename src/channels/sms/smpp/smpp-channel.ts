@@ -53,8 +53,8 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     roles: bindRoles(config),
     ...(deps.share && { share: deps.share }),
     gate: createCredentialGate(clock, alarm.set),
-    open: (role, events) =>
-      openSession({ ...sessionOptions(config, connector.secrets), role }, clock, {
+    open: (role, events, turn) =>
+      openSession({ ...sessionOptions(config, connector.secrets), role, turn }, clock, {
         ...inbox.attach(events),
         onSlots: () => line.serve(),
       }),
