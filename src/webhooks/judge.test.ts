@@ -74,7 +74,8 @@ describe("the host", () => {
       retryAfterMs: 7_000,
     });
     expect(healthOf(failed("timeout"), NOW)).toEqual({ kind: "failing", reason: "timeout" });
-    for (const outcome of [answered(410), failed("refused_url"), failed("stopped")]) {
+    expect(healthOf(answered(410), NOW)).toEqual({ kind: "gone" });
+    for (const outcome of [failed("refused_url"), failed("stopped")]) {
       expect(healthOf(outcome, NOW)).toEqual({ kind: "unknown" });
     }
   });

@@ -33,12 +33,14 @@ export function afterFailure({ failures, now, jitter }: Occasion, retryAfterMs =
 export type HostHealth =
   | { readonly kind: "well" }
   | { readonly kind: "failing"; readonly reason: string; readonly retryAfterMs?: number }
-  /** 410 is about one URL, and an attempt that sent nothing about none. */
+  /** 410: it answers, but that is about one URL, and ends no failures of others. */
+  | { readonly kind: "gone" }
+  /** An attempt that sent nothing. */
   | { readonly kind: "unknown" };
 
 export function healthOf(outcome: PostOutcome, now: number): HostHealth {
   if (isSuccess(outcome)) return { kind: "well" };
-  if (isGone(outcome)) return { kind: "unknown" };
+  if (isGone(outcome)) return { kind: "gone" };
   if (outcome.kind === "failed" && NOT_THE_HOST.includes(outcome.reason)) return { kind: "unknown" };
   const retryAfterMs = retryAfterOf(outcome, now);
   const reason = outcome.kind === "answered" ? `status ${outcome.status}` : outcome.reason;

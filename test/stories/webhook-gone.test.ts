@@ -25,4 +25,13 @@ onBothStores(() => {
     await admin(rig.service, `/webhooks/${first!.id}/replay`, {});
     await rig.until(old, ["delivered", "failed"]);
   });
+
+  test("URLs that are gone do not narrow the way to others of their host", async () => {
+    rig.receiver.behave(({ path }) => (path === "/old" ? BEHAVIOURS.gone : BEHAVIOURS.silent));
+    for (let sent = 0; sent < 5; sent++)
+      await rig.until(await rig.sms(rig.receiver.url({ path: "/old" })), ["failed", "failed"]);
+    for (let sent = 0; sent < 8; sent++) await rig.sms(rig.receiver.url({ path: "/new" }));
+    const underWay = () => rig.receiver.deliveries.filter(({ path }) => path === "/new").length;
+    await rig.service.passUntil(() => underWay() === 8, 10_000);
+  });
 });

@@ -69,5 +69,6 @@ test("a host that asks for time is left alone for it, a minute at most", () => {
 
 test("what says nothing about the host changes nothing", () => {
   const circuit = failing(5, 5_000);
-  expect(afterAttempt(circuit, { kind: "unknown" }, { now: 30_000, jitter: 0.5 })).toBe(circuit);
+  for (const kind of ["unknown", "gone"] as const)
+    expect(afterAttempt(circuit, { kind }, { now: 30_000, jitter: 0.5 })).toBe(circuit);
 });

@@ -43,7 +43,7 @@ export function afterAttempt(
   { now, jitter }: { readonly now: number; readonly jitter: number },
 ): Circuit {
   if (health.kind === "well") return CLOSED;
-  if (health.kind === "unknown") return before;
+  if (health.kind === "unknown" || health.kind === "gone") return before;
   const failed: Circuit = {
     ...before,
     failures: before.failures + 1,

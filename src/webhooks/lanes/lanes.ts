@@ -95,14 +95,14 @@ const SLOW_MS = 1_000;
 const ASSUMED_MS = 500;
 const WEIGHT_OF_LAST = 0.25;
 
-/** A new lane begins narrow, grows with every success, and halves with every failure. */
+/** A new lane begins narrow, grows with every success (or 410), and halves with every failure. */
 const WIDTH = { first: 1, quick: 64, slow: 8 };
 
 function learn(state: LaneState, { health, ms }: { health: HostHealth; ms: number }): void {
   if (health.kind === "unknown") return;
   state.typicalMs += (ms - state.typicalMs) * WEIGHT_OF_LAST;
   if (state.typicalMs < SLOW_MS) state.pace = "quick";
-  else state.pace = health.kind === "well" ? "slow" : "failing";
+  else state.pace = health.kind === "failing" ? "failing" : "slow";
   const most = state.pace === "quick" ? WIDTH.quick : WIDTH.slow;
   const half = Math.floor(state.width / 2);
   if (health.kind === "failing") state.width = Math.max(1, half);
