@@ -76,3 +76,23 @@ test("settings of which none is the one that was set are told apart", async () =
     err: expect.stringContaining("the answer says nothing of webhook_ca"),
   });
 });
+
+test("a redirect is told of, and nothing is sent where it leads", async () => {
+  const asked: string[] = [];
+  using elsewhere = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => new Response(String(asked.push(url))),
+  });
+  const origin = `http://127.0.0.1:${elsewhere.port}`;
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(null, { status: 307, headers: { Location: `${origin}/sign-in` } }),
+  });
+  const secret = ["--config", '{"password":"hush"}'];
+  const to = ["--url", `http://127.0.0.1:${server.port}`, "--token", "t"];
+  const ran = await run(["connectors", "create", "--kind", "smpp", "--name", "x", ...secret, ...to]);
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining(`leads to ${origin}: if that is`) });
+  expect(asked).toEqual([]);
+});

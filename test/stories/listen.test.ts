@@ -84,6 +84,11 @@ onBothStores(() => {
 
   test("what cannot work is said at once, and what was not understood ends with code 2", async () => {
     const to = ["--forward-to", "http://localhost:1/"];
+    using elsewhere = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => Response.redirect("https://elsewhere.test/v1/events"),
+    });
     const cases = [
       [2, ["--forward-to", "hook"], "is not a URL to forward to"],
       [2, ["--forward-to", "localhost:3000"], "is not a URL to forward to"],
@@ -91,6 +96,11 @@ onBothStores(() => {
       [1, [...to, "--after", "x"], '"x" is not a cursor of this feed'],
       [1, [...to, "--api-key", "wrong"], "refused the API key"],
       [1, [...to, "--api-key", "two\nlines"], "this is no API key"],
+      [
+        1,
+        [...to, "--url", `http://127.0.0.1:${elsewhere.port}`],
+        "leads to https://elsewhere.test: if that is",
+      ],
       [1, [...to, "--url", "localhost:8080"], '"localhost:8080" is not a URL'],
       [1, [...to, "--url", "http://me:hidden@localhost:8080"], "a password in it: leave both out"],
     ] as const;

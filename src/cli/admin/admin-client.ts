@@ -47,6 +47,7 @@ export function createAdminClient(server: AdminServer): AdminClient {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
+      refuseRedirect(server.baseUrl, response);
       if (response.status === 204 && method === "DELETE") return undefined;
       const answer = await readJson(response, server);
       if (response.status === 404 && !isAboutMessage(answer)) throw notFound(server.baseUrl, path);
@@ -85,11 +86,25 @@ function noUrl(text: string): AdminFailure {
   return new AdminFailure(`"${text}" is not a URL; one looks like http://127.0.0.1:8080`);
 }
 
+/**
+ * Throws `AdminFailure` for a redirect, which is not followed (fetch with `redirect: "manual"`): it would lead past the token,
+ * which is for one server, but take along what was to be stored there.
+ */
+export function refuseRedirect(baseUrl: string, { status, headers }: Response): void {
+  const to = headers.get("location");
+  if (status < 300 || status > 399 || to === null) return;
+  const target = URL.parse(to, baseUrl);
+  throw new AdminFailure(
+    `${baseUrl} leads to ${target?.origin ?? to}: if that is the service, name it with --url or POSTRIDER_URL`,
+  );
+}
+
 async function send(server: AdminServer, url: URL, request: RequestInit): Promise<Response> {
   if (!/^[\x21-\x7e]*$/.test(server.token))
     throw new AdminFailure(`this is no admin token; ${WHERE_TOKENS_ARE}`);
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
   try {
-    return await fetch(url, { ...request, ...pastProxy(url), signal: AbortSignal.timeout(TIME_LIMIT_MS) });
+    return await fetch(url, { ...request, ...pastProxy(url), redirect: "manual", signal });
   } catch (error) {
     throw new AdminFailure(notReached(server.baseUrl, error));
   }

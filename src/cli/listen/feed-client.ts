@@ -1,4 +1,4 @@
-import { AdminFailure, urlOn } from "../admin/admin-client.ts";
+import { AdminFailure, refuseRedirect, urlOn } from "../admin/admin-client.ts";
 import { pastProxy } from "../network/past-proxy.ts";
 
 /** An event as the feed gives it: the body of a webhook, and its id. */
@@ -41,8 +41,10 @@ export async function readFeed(
   const response = await fetch(url, {
     ...pastProxy(url),
     headers: { Authorization: `Bearer ${apiKey}`, Accept: "application/json" },
+    redirect: "manual",
     signal: AbortSignal.any([signal, timeLimit]),
   });
+  refuseRedirect(baseUrl, response);
   if (response.ok) return (await response.json()) as FeedPage;
   if (response.status === 401) throw new AdminFailure("the server refused the API key");
   if (response.status === 400) throw new AdminFailure(`"${after}" is not a cursor of this feed`);
