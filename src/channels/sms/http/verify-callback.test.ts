@@ -44,6 +44,20 @@ describe("Twilio's signature", () => {
     ["no signature", "12345", { ...sent, headers: FORM }],
     ["an empty one", "12345", { ...sent, headers: { ...FORM, "X-Twilio-Signature": "" } }],
   ])("with %s is refused", (_, secret, forged) => expect(verify(description, secret, forged)).toBe(false));
+
+  test("of a URL alone does not do for a body that it does not cover", () => {
+    const url = "https://mycompany.com/dlr?MessageSid=SM1&MessageStatus=sent";
+    const signed = { "X-Twilio-Signature": createHmac("sha1", "12345").update(url).digest("base64") };
+    expect(verify(description, "12345", { method: "GET", url, headers: signed })).toBe(true);
+    for (const [type, body] of [
+      ["text/plain", "MessageStatus=delivered"],
+      ["multipart/form-data", "MessageStatus=delivered"],
+      ["application/json", '{"MessageSid":"SM1","MessageStatus":"delivered"}'],
+    ] as const) {
+      const headers = { ...signed, "Content-Type": type };
+      expect(verify(description, "12345", { url, headers, body })).toBe(false);
+    }
+  });
 });
 
 describe("Plivo's signature", () => {
@@ -69,6 +83,18 @@ describe("Plivo's signature", () => {
     const sent = { url: "https://example.com/a?y=2&x=1", headers, body: "Status=delivered&From=m1" };
     expect(verify(description, secret, sent)).toBe(true);
     expect(verify(description, secret, { ...sent, body: "Status=failed&From=m1" })).toBe(false);
+    const ofUrl = createHmac("sha256", secret).update(`https://example.com/a?x=1.${nonce}`).digest("base64");
+    const plain = { ...headers, "X-Plivo-Signature-V3": ofUrl, "Content-Type": "text/plain" };
+    expect(
+      verify(description, secret, {
+        url: "https://example.com/a?x=1",
+        headers: plain,
+        body: "Status=failed",
+      }),
+    ).toBe(false);
+    expect(verify(description, secret, { url: "https://example.com/a?x=1", headers: plain, body: "" })).toBe(
+      true,
+    );
   });
 
   test("is refused without a nonce", () => {

@@ -33,12 +33,14 @@ const PROOFS: Readonly<Record<VerifyDescription["scheme"], (of: Case) => boolean
     return isSame(header(request, verify.header ?? ""), prefix + made);
   },
   twilio: ({ secret, request }) => {
+    if (hasUnsignedBody(request)) return false;
     const fields = isForm(request) ? fieldsOf(request.body) : {};
     const signed = request.url + sortedPairs(fields, "", "");
     return isSame(header(request, "x-twilio-signature"), hmac("sha1", secret, signed));
   },
   plivo: ({ secret, request }) => {
     const isV3 = request.headers.has("x-plivo-signature-v3");
+    if (isV3 && hasUnsignedBody(request)) return false;
     const name = isV3 ? "x-plivo-signature-v3" : "x-plivo-signature-v2";
     const nonce = header(request, `${name}-nonce`);
     const made = hmac("sha256", secret, isV3 ? `${plivoV3(request)}.${nonce}` : plivoUrl(request) + nonce);
@@ -104,6 +106,11 @@ function header({ headers }: CallbackRequest, name: string): string {
 
 function isForm({ headers }: CallbackRequest): boolean {
   return /x-www-form-urlencoded/i.test(headers.get("content-type") ?? "");
+}
+
+/** Of a body, only the fields of a form are signed; but of another type it would be read all the same. */
+function hasUnsignedBody(request: CallbackRequest): boolean {
+  return request.method !== "GET" && request.body !== "" && !isForm(request);
 }
 
 function hmac(algorithm: string, secret: string, text: string): string {
