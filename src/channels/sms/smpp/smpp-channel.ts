@@ -228,17 +228,10 @@ async function send(
   }
   const due: boolean[] = [];
   for (let part = 0; part < plan.submits; part++) due.push(isToBeSent(message, part));
-  const { clock } = channel.submitter;
-  const askedAt = clock.monotonicMs();
   const turn = senderTurn(channel, { message, plan, due, signal });
-  const againMs = turn instanceof Promise ? await turn : turn;
-  if (againMs !== undefined) return deferDue(due, againMs);
-  const remainingMs = message.remainingMs - (clock.monotonicMs() - askedAt);
-  const results = await submitMessage(channel.submitter, {
-    message: { ...message, remainingMs },
-    plan,
-    signal,
-  });
+  const held = turn instanceof Promise ? await afterTurn(channel, message, turn) : (turn ?? message);
+  if (typeof held === "number") return deferDue(due, held);
+  const results = await submitMessage(channel.submitter, { message: held, plan, signal });
   const tried = results.filter((result) => result !== undefined);
   return {
     parts: results.map((result) => result?.outcome),
@@ -278,6 +271,17 @@ function senderTurn(
   const { messageId, remainingMs, flow = 0 } = message;
   const sender = senderOf(message, config) ?? "";
   return senderPace.turn({ sender, messageId, flow, segments, remainingMs, signal });
+}
+
+/** What waiting took is not left of the message's window. */
+async function afterTurn(
+  { submitter: { clock } }: SmppChannel,
+  message: OutgoingSms,
+  turn: Promise<Turn>,
+): Promise<OutgoingSms | number> {
+  const askedAt = clock.monotonicMs();
+  const againMs = await turn;
+  return againMs ?? { ...message, remainingMs: message.remainingMs - (clock.monotonicMs() - askedAt) };
 }
 
 /** The sender's own rate is used up for now. */
