@@ -173,7 +173,7 @@ test("where a rate is in the way it looks again as soon as that allows a message
   for (let count = 0; count < 5; count++) outlets[0]?.handOver({ channel: "sms" } as never);
   worker.wake();
   await clock.advance(0);
-  await clock.advance(499);
+  await clock.advance(1_009);
   expect(queue.asked).toEqual([]);
   await clock.advance(1);
   expect(queue.asked).toHaveLength(1);

@@ -25,6 +25,36 @@ test.each([0.5, 1, 10])(
   },
 );
 
+test.each([1, 2.5, 10])(
+  "at %p, no second has more, wherever it begins and after any silence",
+  async (rate) => {
+    const clock = createHeldClock();
+    const throttle = createThrottle(clock, rate);
+    const times: number[] = [];
+    for (const silenceMs of [0, 137, 900, 60_000]) {
+      await clock.advance(silenceMs);
+      const before = times.length;
+      for (let step = 0; step < 1_000; step++) {
+        for (; throttle.available() >= 1; throttle.take(1)) times.push(clock.monotonicMs());
+        await clock.advance(10);
+      }
+      expect(times.length - before).toBeGreaterThanOrEqual(9.5 * rate);
+    }
+    const spans = times.slice(Math.ceil(rate)).map((at, index) => at - times[index]!);
+    expect(Math.min(...spans)).toBeGreaterThanOrEqual(1_000);
+  },
+);
+
+test("what is in the way says for how long, also where tokens have been saved", async () => {
+  const clock = createHeldClock();
+  const throttle = createThrottle(clock, 10);
+  throttle.take(10);
+  await clock.advance(500);
+  expect(throttle.available()).toBe(0);
+  await clock.advance(throttle.waitMs());
+  expect(throttle.available()).toBeGreaterThanOrEqual(1);
+});
+
 test("a silence saves up no more than a second's worth", async () => {
   const clock = createHeldClock();
   const throttle = createThrottle(clock, 10);

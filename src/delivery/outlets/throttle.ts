@@ -1,6 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
+import { createRateWindow } from "../../core/rate-window.ts";
 
-/** A token bucket. A token is a segment or an email; the bucket holds what one second brings. */
+/** A token bucket. A token is a segment or an email; the bucket holds what one second brings, and no second has more. */
 export interface Throttle {
   /** False: there is no limit, and nothing is counted. */
   readonly isLimited: boolean;
@@ -24,28 +25,34 @@ export function createThrottle(
   if (!perSecond) return UNLIMITED;
   let rate = perSecond * part();
   let tokens = capacityOf(rate);
+  let window = createRateWindow(windowed(rate));
   let filledAt = clock.monotonicMs();
 
+  const setRate = (next: number) => {
+    if (next !== rate) window = window.withRate(windowed(next));
+    rate = next;
+  };
   const refill = () => {
     const now = clock.monotonicMs();
     tokens = Math.min(capacityOf(rate), tokens + ((now - filledAt) / 1_000) * rate);
     filledAt = now;
-    rate = perSecond * part();
+    setRate(perSecond * part());
     tokens = Math.min(capacityOf(rate), tokens);
   };
   return {
     isLimited: true,
     available() {
       refill();
-      return Math.floor(tokens);
+      return Math.min(Math.floor(tokens), window.room(filledAt));
     },
     take(count) {
       refill();
       tokens -= count;
+      for (let taken = 0; taken < count; taken++) window.took(filledAt);
     },
     waitMs() {
       refill();
-      return Math.max(0, Math.ceil(((1 - tokens) / rate) * 1_000));
+      return Math.max(0, Math.ceil(((1 - tokens) / rate) * 1_000), window.waitMs(filledAt));
     },
   };
 }
@@ -53,6 +60,11 @@ export function createThrottle(
 /** A second's worth, but at least one token where there is a rate at all. */
 function capacityOf(rate: number): number {
   return rate > 0 ? Math.max(1, rate) : 0;
+}
+
+/** Where the bucket holds one token they come one by one, and no second has too many. */
+function windowed(rate: number): number {
+  return rate > 1 ? rate : Number.POSITIVE_INFINITY;
 }
 
 const UNLIMITED: Throttle = {

@@ -1,6 +1,6 @@
 /**
  * What went in the last second, or in the time that a slower rate takes for one: so that no second, wherever it begins,
- * has more than the rate. An SMSC counts by seconds of its own, and throttles what is beyond.
+ * has more than the rate. A provider counts by seconds of its own, and throttles what is beyond.
  */
 export interface RateWindow {
   /** How many more may go at this time; infinite without a rate. */
@@ -12,7 +12,7 @@ export interface RateWindow {
   withRate(perSecond: number): RateWindow;
 }
 
-/** What the way to the SMSC may add to one segment and not to the next: so much longer is a second here. */
+/** What the way to the provider may add to one segment and not to the next: so much longer is a second here. */
 const MARGIN_MS = 10;
 
 /** @param went times of what went before, oldest first */
