@@ -1,5 +1,6 @@
 import { createSecureContext, getCACertificates } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
+import { unlessAborted } from "../../core/unless-aborted.ts";
 import { type AddressRules, createAddressRules, type Range } from "./address-rules.ts";
 import type { Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
@@ -7,7 +8,7 @@ import { calledOff, type Exchanged, type ExchangeRequest, exchange } from "./exc
 import { findAddresses, type Resolver, resolveAddresses } from "./find-addresses.ts";
 import { shareQuestions } from "./share-questions.ts";
 import { parseTarget, type Target } from "./target.ts";
-import { openTimeLimit, unlessAborted } from "./time-limit.ts";
+import { openTimeLimit } from "./time-limit.ts";
 
 /**
  * POSTs to URLs that strangers chose, without reaching private networks (SSRF): https only; the name is resolved once per

@@ -25,13 +25,18 @@ async function openHost(options: Parameters<typeof startFakeSmtp>[0] = {}): Prom
   return smtp;
 }
 
-function check(dns: FakeDns, config: Readonly<Record<string, unknown>>, domain?: string) {
+function check(
+  dns: FakeDns,
+  config: Readonly<Record<string, unknown>>,
+  domain?: string,
+  clock = createHeldClock(),
+) {
   const resolver = new Resolver({ timeout: 20_000, tries: 1 });
   resolver.setServers([dns.address]);
   const base = { id: "mx1", name: "direct", kind: "mx", secrets: {}, isEnabled: true, createdAt: 0 };
   const connector = { ...base, config: { allowed_ranges: ["127.0.0.0/8"], ...config } };
   const network = createNetwork(resolver);
-  return mxConnectorKind.check(connector, createHeldClock(), { network, ...(domain && { domain }) });
+  return mxConnectorKind.check(connector, clock, { network, ...(domain && { domain }) });
 }
 
 function host(dns: FakeDns, domain: string, ...names: readonly string[]): void {
@@ -96,4 +101,13 @@ test("it says what stands in the way: no such domain, a null MX, a host that may
   await smtp.close();
   closing.splice(closing.indexOf(smtp.close), 1);
   expect(await detail("inside.example")).toContain("smtp.connect");
+});
+
+test("a name server that says nothing keeps nobody waiting for longer than a check may take", async () => {
+  const dns = await openZone();
+  dns.silent.add("example.com");
+  const clock = createHeldClock();
+  const checked = check(dns, {}, "example.com", clock);
+  await clock.advance(15_000);
+  expect(await checked).toEqual({ ok: false, detail: "example.com: the DNS did not answer in time" });
 });

@@ -3,6 +3,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { MailPolicy } from "../../../core/email/mail-policy.ts";
 import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { unlessAborted } from "../../../core/unless-aborted.ts";
 import type { CheckReach } from "../../channel.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
@@ -48,10 +49,13 @@ interface Check {
 }
 
 async function check(given: Check): Promise<Checked> {
-  const { settings, domain, reach } = given;
+  const { settings, domain, reach, signal } = given;
   const rules = reach.network.addressRules(settings.allowedRanges);
   const finder = { dns: reach.network.dns, rules, family: settings.family };
-  const [found, policy] = await Promise.all([findMailHosts(domain, finder), policyOf(given)]);
+  const questions = Promise.all([findMailHosts(domain, finder), policyOf(given)]);
+  const answers = await unlessAborted(questions, signal);
+  if (!answers) return { ok: false, detail: `${domain}: the DNS did not answer in time` };
+  const [found, policy] = answers;
   if (found.kind !== "hosts") return { ok: false, detail: `${domain}: ${found.error.message}` };
   const said = policy ? `; MTA-STS policy ${policy.mode}` : "";
   const targets = targetsOf(found.hosts, policy);
