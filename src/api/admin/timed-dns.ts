@@ -1,5 +1,5 @@
-import type { Clock } from "../../core/clock.ts";
 import type { DomainDns } from "../../core/domains/domain-check.ts";
+import { limitedLookup } from "../../core/domains/limited-lookup.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 
 const LOOKUP_LIMIT_MS = 10_000;
@@ -7,22 +7,8 @@ const LOOKUP_LIMIT_MS = 10_000;
 /** DNS lookups that fail after 10 s, with the code that Node gives when a DNS server does not answer. */
 export function withTimeLimit({ clock, resolveTxt, resolveMx, resolveCname }: AdminDeps): DomainDns {
   return {
-    resolveTxt: (name) => limited(clock, resolveTxt(name)),
-    resolveMx: (name) => limited(clock, resolveMx(name)),
-    resolveCname: (name) => limited(clock, resolveCname(name)),
+    resolveTxt: (name) => limitedLookup(clock, LOOKUP_LIMIT_MS, resolveTxt(name)),
+    resolveMx: (name) => limitedLookup(clock, LOOKUP_LIMIT_MS, resolveMx(name)),
+    resolveCname: (name) => limitedLookup(clock, LOOKUP_LIMIT_MS, resolveCname(name)),
   };
-}
-
-async function limited<T>(clock: Clock, answer: Promise<T>): Promise<T> {
-  let stop: (() => void) | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    stop = clock.after(LOOKUP_LIMIT_MS, () =>
-      reject(Object.assign(new Error("timeout"), { code: "ETIMEOUT" })),
-    );
-  });
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    stop?.();
-  }
 }

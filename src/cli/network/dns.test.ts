@@ -50,3 +50,11 @@ test("a record that was published or changed is seen at once", async () => {
     expect(await dns.resolveTxt("_postrider.shop.test")).toEqual([[text]]);
   }
 });
+
+test("who asks is told after five seconds that nobody answers", async () => {
+  const { dns, clock } = open();
+  fake.silent.add("shop.test");
+  const refused = dns.resolveCname("shop.test").catch((error: unknown) => error);
+  await clock.advance(5_000);
+  expect(await refused).toMatchObject({ code: "ETIMEOUT" });
+});

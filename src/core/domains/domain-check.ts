@@ -51,14 +51,16 @@ function dkimKey(value: string): string | undefined {
 
 /** The CNAME as shown, or any MX records: for domains that cannot have a CNAME, or take their bounces elsewhere. */
 async function checkReturnPath(dns: DomainDns, record: DnsRecord): Promise<Finding> {
-  const alias = await lookUp(async () => (await dns.resolveCname(record.name)).map(plainName));
+  const [alias, mail] = await Promise.all([
+    lookUp(async () => (await dns.resolveCname(record.name)).map(plainName)),
+    lookUp(async () => {
+      const hosts = await dns.resolveMx(record.name);
+      // An empty exchange is a null MX (RFC 7505): this host takes no mail.
+      return hosts.map(({ exchange }) => plainName(exchange)).filter((exchange) => exchange !== "");
+    }),
+  ]);
   const names = "found" in alias ? alias.found : [];
   if (names.includes(plainName(record.value))) return { result: "ok", found: names };
-  const mail = await lookUp(async () => {
-    const hosts = await dns.resolveMx(record.name);
-    // An empty exchange is a null MX (RFC 7505): this host takes no mail.
-    return hosts.map(({ exchange }) => plainName(exchange)).filter((exchange) => exchange !== "");
-  });
   if ("failure" in mail) return { ...unknown(mail.failure), found: names };
   // Any MX will do, but those that DNS finds behind an alias do not tell that it is ours.
   const isTold = !("failure" in alias) || mail.found.includes(plainName(record.value));
