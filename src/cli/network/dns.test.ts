@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type FakeDns, startFakeDns } from "../../../test/fakes/fake-dns.ts";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { until } from "../../../test/until.ts";
 import { createDns } from "./dns.ts";
 
 let fake: FakeDns;
@@ -55,6 +56,10 @@ test("who asks is told after five seconds that nobody answers", async () => {
   const { dns, clock } = open();
   fake.silent.add("shop.test");
   const refused = dns.resolveCname("shop.test").catch((error: unknown) => error);
+  await until(
+    async () => fake.asked.length,
+    (count) => count > 0,
+  );
   await clock.advance(5_000);
   expect(await refused).toMatchObject({ code: "ETIMEOUT" });
 });
