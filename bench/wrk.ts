@@ -1,5 +1,5 @@
 /** Drives Debian's `wrk` and reads what it measured. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -36,10 +36,19 @@ export function requireWrk(): void {
 }
 
 export async function measure(load: Load): Promise<Measured> {
-  const path = join(mkdtempSync(join(tmpdir(), "postrider-bench-")), "load.lua");
-  writeFileSync(path, load.script + REPORT);
+  const folder = mkdtempSync(join(tmpdir(), "postrider-bench-"));
+  try {
+    const path = join(folder, "load.lua");
+    writeFileSync(path, load.script + REPORT);
+    return await runWrk(load, path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function runWrk({ connections, seconds, url }: Load, path: string): Promise<Measured> {
   const run = Bun.spawn(
-    ["wrk", "-t1", `-c${load.connections}`, `-d${load.seconds}s`, "--timeout", "30s", "-s", path, load.url],
+    ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "30s", "-s", path, url],
     { stdout: "pipe", stderr: "pipe" },
   );
   const text = await new Response(run.stdout).text();
