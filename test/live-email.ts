@@ -15,6 +15,8 @@ export interface LiveEmail {
   readonly account: { readonly accountId: string; readonly apiKey: string };
   readonly connectorId: string;
   readonly keys: ReturnType<typeof createMailKeys>;
+  /** Asks for an email to these names at example.net; resolves with the answer. */
+  ask(names: readonly string[], over?: Readonly<Record<string, unknown>>): ReturnType<typeof send>;
   /** Accepts an email to these names at example.net, and waits until the relay has it. */
   send(names: readonly string[], over?: Readonly<Record<string, unknown>>): Promise<SentEmail>;
   /** Hands a mail to the bounce listener; resolves with the reply. */
@@ -55,6 +57,18 @@ export async function startLiveEmail(
   await admin(postrider, "/routes", { channel: "email", connector_ids: [connectorId] });
   await verifyDomain(postrider, dns, account.accountId);
   const keys = mailKeysOf(postrider.dataFolder);
+  const ask: LiveEmail["ask"] = (names, over = {}) =>
+    send(postrider, {
+      apiKey: account.apiKey,
+      path: "/v1/emails/messages",
+      body: {
+        from: { email: "hello@acme.example" },
+        to: names.map((name) => ({ email: `${name}@example.net` })),
+        subject: "News",
+        body_text: "All is well.",
+        ...over,
+      },
+    });
   const list = async <T>(path: string) => (await admin<{ data: readonly T[] }>(postrider, path)).data;
 
   return {
@@ -64,19 +78,10 @@ export async function startLiveEmail(
     account,
     connectorId,
     keys,
-    async send(names, over = {}) {
+    ask,
+    async send(names, over) {
       const before = relay.received.length;
-      const { status, body } = await send(postrider, {
-        apiKey: account.apiKey,
-        path: "/v1/emails/messages",
-        body: {
-          from: { email: "hello@acme.example" },
-          to: names.map((name) => ({ email: `${name}@example.net` })),
-          subject: "News",
-          body_text: "All is well.",
-          ...over,
-        },
-      });
+      const { status, body } = await ask(names, over);
       expect(status).toBe(202);
       const id = String(body.message_id);
       const message = { id, path: `/v1/emails/messages/${id}`, apiKey: account.apiKey };

@@ -1,6 +1,5 @@
 /** A caller's header values, folded into a mail: what follows them still belongs to the header. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type LiveEmail, startLiveEmail } from "../live-email.ts";
 
@@ -29,16 +28,8 @@ onBothStores(() => {
   });
 
   test("a header value that fits no line is refused at once, and the longest that fits is sent", async () => {
-    const { status, body } = await send(live.postrider, {
-      apiKey: live.account.apiKey,
-      path: "/v1/emails/messages",
-      body: {
-        from: { email: "hello@acme.example" },
-        to: [{ email: "ann@example.net" }],
-        subject: "News",
-        body_text: "All is well.",
-        headers: { "X-Long": "x".repeat(998), "In-Reply-To": "i".repeat(996), References: "é".repeat(498) },
-      },
+    const { status, body } = await live.ask(["ann"], {
+      headers: { "X-Long": "x".repeat(998), "In-Reply-To": "i".repeat(996), References: "é".repeat(498) },
     });
     const problem = "has a word that is too long for a line of 998 octets";
     expect({ status, body }).toMatchObject({

@@ -1,6 +1,6 @@
 /** A recipient wants no more, and says so with one click. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { admin, send } from "../admin.ts";
+import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type LiveEmail, startLiveEmail } from "../live-email.ts";
 
@@ -120,19 +120,7 @@ onBothStores(() => {
   test("a message that does not ask has no such field, and may bring its own", async () => {
     await live.send(["ann"], { headers: { "List-Unsubscribe": "<https://own.example/u>" } });
     expect(mails()[0]).toMatchObject({ link: "https://own.example/u", post: "" });
-    const ask = (over: object) =>
-      send(live.postrider, {
-        apiKey: live.account.apiKey,
-        path: "/v1/emails/messages",
-        body: {
-          from: { email: "hello@acme.example" },
-          to: [{ email: "ann@example.net" }],
-          subject: "News",
-          body_text: "All is well.",
-          unsubscribe: true,
-          ...over,
-        },
-      });
+    const ask = (over: object) => live.ask(["ann"], { unsubscribe: true, ...over });
     const both = await ask({ headers: { "List-Unsubscribe": "<https://own.example/u>" } });
     expect(both).toMatchObject({
       status: 400,
