@@ -100,3 +100,16 @@ test("of what strangers have in their zones only five values are kept, and 512 c
   const verdict = await check({}, { txt: Array.from({ length: 9 }, (_, index) => [`${index}`.repeat(600)]) });
   expect(verdict?.found).toEqual(Array.from({ length: 5 }, (_, index) => `${index}`.repeat(512)));
 });
+
+test("all that is asked about a domain is asked at once, so that silence costs its time only once", () => {
+  const asked: string[] = [];
+  const silence = (type: string) => (name: string) => {
+    asked.push(`${type} ${name}`);
+    return new Promise<never>(() => {});
+  };
+  const dns = { resolveTxt: silence("TXT"), resolveCname: silence("CNAME"), resolveMx: silence("MX") };
+  const record = (type: "TXT" | "CNAME", name: string) =>
+    ({ type, name, purpose: "ownership", value: "v", role: "required" }) as const;
+  void checkRecords(dns, [record("TXT", "a"), record("CNAME", "b")]);
+  expect(asked).toEqual(["TXT a", "CNAME b", "MX b"]);
+});
