@@ -1,5 +1,6 @@
 /** Register Device and Identify User: called by apps and browsers, without a key. */
 
+import { addressBlock } from "../core/address-block.ts";
 import { createErrors, type FieldErrors } from "../core/field-errors.ts";
 import type { Idempotency } from "../core/messages/accept-request.ts";
 import {
@@ -15,7 +16,6 @@ import type { Account, PushApp } from "../core/records/accounts.ts";
 import { toStoredId } from "../core/uuid.ts";
 import type { Store } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
-import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { contactNotFound, validationFailed } from "./errors.ts";
 import { digestOf, idempotencyKey, replayed, replayOfRefused, validKey, windowed } from "./idempotency.ts";

@@ -1,13 +1,14 @@
 /** The callback URLs to which providers send receipts and inbound messages. The connector's kind reads their requests. */
+
 import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import { type CallbackReading, type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
+import { addressBlock } from "../core/address-block.ts";
 import { createFreshCache } from "../core/fresh-cache.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { isUuid } from "../core/uuid.ts";
 import type { AppDeps } from "./app-deps.ts";
-import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import type { EndpointParts } from "./endpoints.ts";
 import { callbackNotAuthenticated, notFound, validationFailed } from "./errors.ts";

@@ -1,4 +1,5 @@
 /** What happens to a request between the router and its endpoint. */
+import { addressBlock } from "../core/address-block.ts";
 import type { KeyOwner } from "../core/messages/accept-request.ts";
 import type { Writable } from "../core/present.ts";
 import type { Intake } from "../store/store.ts";
@@ -6,7 +7,7 @@ import type { Answered } from "./answer.ts";
 import { type AnyAppDeps, DEFAULT_LIMITS, type HandlerDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import type { BodySender } from "./body-budget.ts";
-import { addressBlock, clientAddress } from "./client-address.ts";
+import { clientAddress } from "./client-address.ts";
 import { type Call, type Endpoint, hasBody } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";

@@ -149,6 +149,26 @@ test("DATA is answered once the receipt is stored, and put off where it cannot b
   expect(await back(path, postfixDsn())).toStartWith("451 4.3.0");
 });
 
+test("nothing older than TLS 1.2 is spoken (RFC 8996)", async () => {
+  const secure = await open({ tls: testTls });
+  for (const [version, agreed] of [
+    ["TLSv1", undefined],
+    ["TLSv1.1", undefined],
+    ["TLSv1.2", "TLSv1.2"],
+  ] as const) {
+    const plain = await beforeTls(secure.port);
+    const options = { minVersion: version, maxVersion: version, rejectUnauthorized: false };
+    const socket = connectTls({ socket: plain, ...options });
+    const met = Promise.withResolvers<string | undefined | null>();
+    socket.once("secureConnect", () => met.resolve(socket.getProtocol()));
+    socket.once("error", () => met.resolve(undefined));
+    socket.once("close", () => met.resolve(undefined));
+    expect([version, await met.promise]).toEqual([version, agreed]);
+    socket.destroy();
+  }
+  await secure.stop();
+});
+
 describe("a peer has an end:", () => {
   test("a session that goes on and on is closed after ten minutes", async () => {
     const socket = await connected();
@@ -201,14 +221,20 @@ async function connected(): Promise<Socket> {
 
 /** A connection that is encrypted. */
 async function secured(port: number): Promise<Socket> {
+  const plain = await beforeTls(port);
+  const socket = connectTls({ socket: plain, rejectUnauthorized: false }).on("error", () => {});
+  await new Promise((resolve) => socket.once("secureConnect", resolve));
+  return socket.resume();
+}
+
+/** A connection over which TLS can begin. */
+async function beforeTls(port: number): Promise<Socket> {
   const plain = connect(port, "127.0.0.1").on("error", () => {});
   for (const line of ["EHLO a\r\n", "STARTTLS\r\n", ""]) {
     await new Promise((resolve) => plain.once("data", resolve));
     if (line !== "") plain.write(line);
   }
-  const socket = connectTls({ socket: plain, rejectUnauthorized: false }).on("error", () => {});
-  await new Promise((resolve) => socket.once("secureConnect", resolve));
-  return socket.resume();
+  return plain;
 }
 
 /** Everything the server says to these lines, until it closes. */

@@ -4,6 +4,7 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp
 import type { Clock } from "../../../core/clock.ts";
 import type { ChannelLog } from "../../channel.ts";
 import type { ReturnDesk, Returned } from "./return-desk.ts";
+import { createSeats } from "./seats.ts";
 
 /** Octets of a mail that are read: a report comes before the mail that it quotes. */
 const MAX_KEPT_OCTETS = 512 * 1024;
@@ -74,7 +75,8 @@ function limits({ tls }: BounceListenerOptions): SMTPServerOptions {
     disableReverseLookup: true,
     authOptional: true,
     disabledCommands: tls ? ["AUTH"] : ["AUTH", "STARTTLS"],
-    ...(tls && { cert: tls.cert, key: tls.key }),
+    // RFC 8996: nothing older. The library would take TLS 1.0.
+    ...(tls && { cert: tls.cert, key: tls.key, minVersion: "TLSv1.2" as const }),
     logger: false,
   };
 }
@@ -141,9 +143,10 @@ function logReturned(log: ChannelLog, { kind, results, messageIds, code }: Retur
 
 /** Bounds how long a session may last, and how many one address may have open. */
 function limitSessions(server: SMTPServer, clock: Clock): { readonly end: () => void } {
-  const open = new Map<Socket, { readonly address: string; readonly cancel: () => void }>();
+  const seats = createSeats(MAX_OF_ADDRESS);
+  const open = new Map<Socket, () => void>();
   const leave = (socket: Socket) => {
-    open.get(socket)?.cancel();
+    open.get(socket)?.();
     open.delete(socket);
   };
   // STARTTLS removes the listeners of a socket, so that its `close` is not heard.
@@ -152,15 +155,17 @@ function limitSessions(server: SMTPServer, clock: Clock): { readonly end: () => 
   };
   server.server.on("connection", (socket: Socket) => {
     sweep();
-    const address = socket.remoteAddress ?? "";
-    const ofAddress = [...open.values()].filter((each) => each.address === address).length;
+    const rise = seats.take(socket.remoteAddress ?? "");
     socket.on("error", () => {});
-    if (ofAddress >= MAX_OF_ADDRESS) return void socket.destroy();
+    if (!rise) return void socket.destroy();
     const cancel = clock.after(MAX_SESSION_MS, () => {
       socket.destroy();
       leave(socket);
     });
-    open.set(socket, { address, cancel });
+    open.set(socket, () => {
+      cancel();
+      rise();
+    });
     socket.once("close", () => leave(socket));
   });
   return {
