@@ -8,6 +8,8 @@ test("an IPv6 client is counted by its /64, an IPv4 client by itself", () => {
   expect(addressBlock("::1")).toBe("0:0:0:0::/64");
   expect(addressBlock("fe80::1%eth0")).toBe("fe80:0:0:0::/64");
   expect(addressBlock("192.0.2.1")).toBe("192.0.2.1");
+  expect(addressBlock("")).toBe("");
+  expect(addressBlock("unknown:peer")).toBe("unknown:peer");
 });
 
 test.each([

@@ -1,16 +1,15 @@
-import { isIP } from "node:net";
-
 /** The addresses that share a limit: an IPv4 address, or the /64 of an IPv6 address, which one client has to itself. */
 export function addressBlock(address: string): string {
-  if (isIP(address) !== 6) return address;
   const groups = groupsOf(address);
+  if (!groups) return address;
   return mappedIpv4(groups) ?? `${groups.slice(0, 4).join(":")}::/64`;
 }
 
-/** The eight groups of an IPv6 address without their leading zeros. The URL parser reads every form (WHATWG URL §3.5), but no zone. */
-function groupsOf(address: string): readonly string[] {
-  const { hostname } = new URL(`http://[${address.replace(/%.*$/, "")}]`);
-  const [before = [], after] = hostname
+/** The eight groups of an IPv6 address without their leading zeros; `undefined` for anything else. The URL parser reads every form (WHATWG URL §3.5), but no zone. */
+function groupsOf(address: string): readonly string[] | undefined {
+  const url = address.includes(":") ? URL.parse(`http://[${address.replace(/%.*$/, "")}]`) : null;
+  if (!url) return undefined;
+  const [before = [], after] = url.hostname
     .slice(1, -1)
     .split("::")
     .map((part) => (part === "" ? [] : part.split(":")));
