@@ -27,11 +27,29 @@ const tlvs =
       ...more,
     ]);
 
+const stateOf =
+  (...octets: number[]): Form =>
+  (id) => ({
+    esmClass: 0x04,
+    tlvs: new Map<number, Uint8Array>([...tlvs(0)(id), [TAG.messageState, Uint8Array.from(octets)]]),
+  });
+
 const FORMS: readonly (readonly [name: string, form: Form, status: string])[] = [
   ["an id marked as hexadecimal", text((id) => standard(`0x${id.toLowerCase()}`)), "delivered"],
   ["an id in quotes", text((id) => standard(`"${id}"`)), "delivered"],
   ["an id in a TLV with blanks", (id) => ({ esmClass: 0x04, tlvs: tlvs(2)(` ${id} `) }), "delivered"],
   ["keys in mixed case and another order", text((id) => `Stat:Delivrd Err:000 ID:${id}`), "delivered"],
+  [
+    "equals signs for colons",
+    text((id) => `id=${id} sub=001 dlvrd=000 submit date=2611221200 stat=UNDELIV err=27 text=Your`),
+    "undelivered",
+  ],
+  ["equals signs with blanks", text((id) => `id = ${id} stat = DELIVRD err = 000`), "delivered"],
+  ["values in quotes", text((id) => `id="${id}", stat="DELIVRD", err="000"`), "delivered"],
+  ["bars between the fields", text((id) => `id:${id}|sub:001|stat:DELIVRD|err:000|`), "delivered"],
+  ["the form of a query", text((id) => `id=${id}&stat=DELIVRD&err=000`), "delivered"],
+  ["msgid for id", text((id) => `msgid:${id} status:DELIVRD`), "delivered"],
+  ["message_id for id", text((id) => `message_id=${id} stat=DELIVRD`), "delivered"],
   ["no err", text((id) => `id:${id} sub:001 dlvrd:001 ${DATES} stat:UNDELIV text:`), "undelivered"],
   [
     "dates with a blank",
@@ -82,6 +100,24 @@ const FORMS: readonly (readonly [name: string, form: Form, status: string])[] = 
       tlvs: tlvs(5, [[TAG.networkErrorCode, Uint8Array.of(3, 0, 27)]])(id),
     }),
     "undelivered",
+  ],
+  ["a state of 4 octets", stateOf(0, 0, 0, 2), "delivered"],
+  ["a state of 2 octets", stateOf(0, 5), "undelivered"],
+  ["a state of 4 octets, the least first", stateOf(2, 0, 0, 0), "delivered"],
+  ["a state with a NUL", stateOf(2, 0), "delivered"],
+  ["a state as a digit", stateOf(0x35), "undelivered"],
+  ["a state as a digit with a NUL", stateOf(0x32, 0), "delivered"],
+  ["a state in words", stateOf(...cString("DELIVRD")), "delivered"],
+  ["a state of 4 octets that is none", stateOf(0, 0, 2, 2), "sent"],
+  [
+    "a TLV with an id of its own, and the message's in the text",
+    (id) => ({ ...text((own) => standard(own))(id), tlvs: tlvs(2)("9990001112") }),
+    "delivered",
+  ],
+  [
+    "the message's id in a TLV, and another in the text",
+    (id) => ({ ...text(() => standard("9990001112"))(id), tlvs: tlvs(2)(id) }),
+    "delivered",
   ],
   ["SKIPPED", text((id) => standard(id, "SKIPPED")), "undelivered"],
   ["ENROUTE", text((id) => standard(id, "ENROUTE")), "sent"],
@@ -212,6 +248,12 @@ onBothStores(() => {
     expect(await postrider.status(one.message)).toBe("sent");
     await deliver(one, unmarked);
     expect(await postrider.status(one.message)).toBe("undelivered");
+    const another = await submitted("+14155551405");
+    await deliver(
+      another,
+      text((id) => `id=${id} stat=DELIVRD`, { esmClass: 0 }),
+    );
+    expect(await postrider.status(another.message)).toBe("delivered");
     await deliver(
       one,
       text(() => "Is my id:4711 stat:ok?", { esmClass: 0 }),

@@ -55,6 +55,8 @@ export interface Receipt {
    * right. Where there is a `target` it is only shown, and empty if the provider gave none.
    */
   readonly providerMessageId: string;
+  /** A second id that the provider gave, another one. It counts where the first is that of no message to the `recipient`. */
+  readonly otherId?: string;
   /** Names the part directly, so that no id is looked up. Without `part`, the `recipient` tells which one it is. */
   readonly target?: Omit<PartRef, "part"> & { readonly part?: number };
   /** The recipient, as the provider wrote it. */

@@ -116,6 +116,27 @@ export function receiptMatchContract(open: OpenStore): void {
   );
 
   test(
+    "of two ids the second counts where the number agrees, and the first is that of no message to it",
+    inWorld(open, async (world) => {
+      const { receive, status, store } = world;
+      const id = await sendWithId(world, "right");
+      const other = await sendWithId(world, "elsewhere", OTHER);
+      const otherId = "right";
+      expect(await receive("unknown", { otherId })).toEqual([{ kind: "parked" }]);
+      expect(await receive("unknown", { otherId, recipient: OTHER })).toEqual([{ kind: "parked" }]);
+      expect(await status(id)).toBe("sent");
+      const found = { kind: "applied", messageId: id };
+      expect(await receive("elsewhere", { otherId, recipient: ONE })).toMatchObject([found]);
+      expect([await status(id), await status(other)]).toEqual(["delivered", "sent"]);
+      const timeline = await store.intake.timeline({ accountId: world.account.id, channel: "sms", id });
+      expect(timeline?.[1]?.detail).toMatchObject({ matched_by: "other_id" });
+      await sendWithId(world, "first");
+      const first = { recipient: ONE, otherId };
+      expect(await receive("first", first)).toMatchObject([{ kind: "applied" }]);
+    }),
+  );
+
+  test(
     "a number that answers write in one base and receipts in another is not taken for another message's",
     inWorld(open, async (world) => {
       const { sms, claimOne, settle, receive, status } = world;

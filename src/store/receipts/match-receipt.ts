@@ -12,20 +12,23 @@ export type MatchParts<M extends KnownMessage> = Pick<
 export interface Match<M extends KnownMessage> {
   readonly message: M;
   readonly part: number;
-  readonly by: "id" | "another_form" | "reference" | "another_connector";
+  readonly by: "id" | "other_id" | "another_form" | "reference" | "another_connector";
 }
 
 /**
  * Which part a receipt is about. First by its id; where a provider has reused an id, the newest message that is still
- * open is meant. Then by another form of the id, and by the reference of an unconfirmed part: these two only where the
- * number agrees as well.
+ * open is meant. Then by its other id, by another form of the id, and by the reference of an unconfirmed part: these only
+ * where the number agrees as well.
  */
 export function matchReceipt<M extends KnownMessage>(
   parts: MatchParts<M>,
   receipt: Receipt,
 ): Match<M> | undefined {
   const known = parts.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
-  return byId(parts, receipt, known) ?? byForm(parts, receipt, known) ?? byReference(parts, receipt);
+  const named = byId(parts, receipt, known);
+  // Of two ids the one whose number agrees is right. Most receipts have one.
+  const other = receipt.otherId === undefined || named?.isSameNumber ? undefined : byOtherId(parts, receipt);
+  return other ?? named ?? byForm(parts, receipt, known) ?? byReference(parts, receipt);
 }
 
 /**
@@ -55,7 +58,7 @@ function byId<M extends KnownMessage>(
   { messages }: MatchParts<M>,
   receipt: Receipt,
   known: readonly KnownId[],
-): Match<M> | undefined {
+): (Candidate<M> & Match<M>) | undefined {
   const named = known.filter(({ providerId }) => providerId === receipt.providerMessageId);
   const candidates = toCandidates(messages, receipt, named);
   const isSure = (each: Candidate<M>) => each.isSameNumber === true;
@@ -66,6 +69,15 @@ function byId<M extends KnownMessage>(
     candidates.find((each) => each.isSameNumber === undefined);
   const found = sure ?? (receipt.isByText ? undefined : likely());
   return found && { ...found, by: "id" };
+}
+
+function byOtherId<M extends KnownMessage>(
+  { messages, knownIds }: MatchParts<M>,
+  receipt: Receipt,
+): Match<M> | undefined {
+  const { connectorId, otherId = "" } = receipt;
+  const found = sameNumber(toCandidates(messages, receipt, knownIds.find(connectorId, foldId(otherId))));
+  return found && { ...found, by: "other_id" };
 }
 
 function byForm<M extends KnownMessage>(

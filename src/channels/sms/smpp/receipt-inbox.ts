@@ -3,7 +3,7 @@ import type { ChannelDeps } from "../../channel.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { canonicalId, type IdFormat } from "./message-id.ts";
 import type { ShortMessage } from "./pdu.ts";
-import { readReceipt } from "./receipt.ts";
+import { readReceipt, type SmppReceipt } from "./receipt.ts";
 import { STATUS_OK } from "./status-words.ts";
 import { createStoreLine } from "./store-line.ts";
 
@@ -35,8 +35,16 @@ export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): Rece
         deps.log.warn({ connectorId }, "a receipt names no message and was dropped");
         return acknowledge(STATUS_OK);
       }
-      const providerMessageId = canonicalId(receipt.providerMessageId, idFormat, "receipt");
-      line.join({ ...receipt, providerMessageId, connectorId, receivedAt: deps.clock.now() }, acknowledge);
+      line.join({ ...canonical(receipt, idFormat), connectorId, receivedAt: deps.clock.now() }, acknowledge);
     },
   };
+}
+
+function canonical(
+  { providerMessageId: id, otherId: other, ...rest }: SmppReceipt,
+  format: IdFormat,
+): SmppReceipt {
+  const providerMessageId = canonicalId(id, format, "receipt");
+  const otherId = other === undefined ? providerMessageId : canonicalId(other, format, "receipt");
+  return { ...rest, providerMessageId, ...(otherId !== providerMessageId && { otherId }) };
 }

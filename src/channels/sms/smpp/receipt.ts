@@ -1,4 +1,5 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
+import { bareId } from "../../../core/receipts/provider-id.ts";
 import { dltScrubError, type OwnCodes, type ScrubContext } from "../dlt-scrub-codes.ts";
 import { ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 
@@ -68,11 +69,11 @@ function isMarked({ esmClass, tlvs }: ShortMessage): boolean {
   return (esmClass & (DELIVERY_RECEIPT | INTERMEDIATE_NOTICE)) !== 0 || tlvs.has(TAG.receiptedMessageId);
 }
 
-/** It begins with the id, as appendix B has it, and names a state that is known. */
+/** It begins with the id, as in appendix B, and names a state that is known. */
 function hasReceiptText(message: ShortMessage): boolean {
   const text = receiptText(message);
   const { id, stat } = textFields(text);
-  return /^\s*id\s*:/i.test(text) && id !== undefined && STATUS_OF_WORD.has(standardWord(stat ?? ""));
+  return /^\s*id\s*[:=]/i.test(text) && id !== undefined && STATUS_OF_WORD.has(standardWord(stat ?? ""));
 }
 
 /**
@@ -89,14 +90,16 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
   if (!providerMessageId) return undefined;
   const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
   const word = wordOf(message, fields);
-  const codes = [networkCode(message), fields.err].filter((code) => code !== undefined);
+  const codes = [networkCode(message), fields.err && bareId(fields.err)].filter((code) => code !== undefined);
   const judged = judge(word, codes, { own, to: message.source.address });
   // An attempt that failed is not the end; what has been delivered is, whoever says so.
   const verdict = isNotice && judged.status !== "delivered" ? { status: "sent" as const } : judged;
   const raw = rawReceipt(message, fields);
   const reference = userReference(message);
+  const otherId = tlvId && fields.id !== tlvId ? fields.id : undefined;
   return {
     providerMessageId: providerMessageId.slice(0, RAW_LIMIT),
+    ...(otherId !== undefined && { otherId: otherId.slice(0, RAW_LIMIT) }),
     ...verdict,
     ...(!isMarked(message) && { isByText: true }),
     ...(message.source.address && { recipient: message.source.address }),
@@ -159,9 +162,14 @@ function userReference(message: ShortMessage): number | undefined {
   return value?.length === 2 ? Buffer.from(value).readUInt16BE() : undefined;
 }
 
+/** message_state is one octet; some SMSCs write it as an integer of 2 or 4 octets, as a digit, or in words, with a NUL at the end. */
 function stateWord(message: ShortMessage): string | undefined {
-  const value = message.tlvs.get(TAG.messageState);
-  return value?.length === 1 ? WORD_OF_STATE.get(value[0] ?? -1) : undefined;
+  const value = message.tlvs.get(TAG.messageState) ?? Uint8Array.of();
+  const octets = Buffer.from(value.filter((octet) => octet !== 0));
+  if (octets.length === 0) return value.length === 0 ? undefined : WORD_OF_STATE.get(0);
+  const word = standardWord(octets.toString("latin1").trim());
+  const byOctet = octets.length === 1 ? WORD_OF_STATE.get(octets[0] ?? -1) : undefined;
+  return byOctet ?? (STATUS_OF_WORD.has(word) ? word : undefined);
 }
 
 /** network_error_code (§5.3.2.31): an octet for the network, and two for the code; 0 is no error. */
@@ -179,12 +187,22 @@ const KEYS = ["id", "sub", "dlvrd", "submit date", "done date", "stat", "err"] a
 
 type TextFields = Partial<Record<(typeof KEYS)[number], string>>;
 
-/** A value ends at a blank. What looks like the next key is none: the value is missing. */
-const PATTERNS = KEYS.map((key) => [key, patternOf(key)] as const);
+/** A key with what separates it from its value: a colon or, with some SMSCs, an equals sign. */
+const ANY_KEY = `(?:${KEYS.map(spelled).join("|")}|text)\\s*[:=]`;
 
-function patternOf(key: string): RegExp {
-  const name = key === "stat" ? "stat(?:us)?" : key.replace(" ", "[ _]?");
-  return new RegExp(`(?:^|[\\s,;])${name}\\s*:[ \\t]*([^\\s,;]+)`, "i");
+/** A value ends at a blank, or before `|` or `&` and the next key. What looks like the next key is none: the value is missing. */
+const PATTERNS = KEYS.map((key) => [key, patternOf(spelled(key))] as const);
+
+/** Looked for where there is no `id`. */
+const OTHER_NAME_OF_ID = patternOf("(?:message|msg)[ _-]?id");
+
+function spelled(key: string): string {
+  return key === "stat" ? "stat(?:us)?" : key.replace(" ", "[ _]?");
+}
+
+function patternOf(name: string): RegExp {
+  const value = `(?!${ANY_KEY})([^\\s,;]+?)(?=$|[\\s,;]|[|&](?:$|${ANY_KEY}))`;
+  return new RegExp(`(?:^|[\\s,;|&])${name}\\s*[:=][ \\t]*${value}`, "i");
 }
 
 /** Exactly as appendix B writes it, as most SMSCs do: one match then replaces one for each key. */
@@ -196,9 +214,10 @@ function textFields(text: string): TextFields {
   const fields: TextFields = {};
   for (const [key, pattern] of PATTERNS) {
     const value = pattern.exec(text)?.[1];
-    if (value && !/^(?:id|sub|dlvrd|submit|done|stat|status|err|text):/i.test(value)) fields[key] = value;
+    if (value) fields[key] = value;
   }
-  return fields;
+  const id = fields.id ?? OTHER_NAME_OF_ID.exec(text)?.[1];
+  return id === undefined ? fields : { ...fields, id };
 }
 
 /** In the order of `KEYS`. */
@@ -214,7 +233,7 @@ function standardFields(found: RegExpExecArray): TextFields {
 function receiptText(message: ShortMessage): string {
   // Some SMSCs end the text with a NUL, as if it were a C-octet string.
   const text = decodeText(withoutHeader(message), message.dataCoding).replaceAll("\0", " ");
-  const end = text.search(/text\s*:/i);
+  const end = text.search(/text\s*[:=]/i);
   return end < 0 ? text : text.slice(0, end);
 }
 
@@ -243,14 +262,14 @@ const TEXT_OCTETS = 1024;
  */
 function decodeText(octets: Uint8Array, dataCoding: number): string {
   const plain = (Buffer.isBuffer(octets) ? octets : Buffer.from(octets)).toString("latin1", 0, TEXT_OCTETS);
-  if (octets[0] !== 0 && (dataCoding !== UCS2 || /id\s*:/i.test(plain))) return plain;
+  if (octets[0] !== 0 && (dataCoding !== UCS2 || /id\s*[:=]/i.test(plain))) return plain;
   const length = Math.min(TEXT_OCTETS, octets.length) & ~1;
   return Buffer.from(octets.subarray(0, length)).swap16().toString("utf16le");
 }
 
 /** `delivrd` and `DELIVERED` are DELIVRD, and so is the digit 2; an unknown word stays as it is, capitalised. */
 function standardWord(stat: string): string {
-  const word = stat.toUpperCase();
+  const word = bareId(stat).toUpperCase();
   const byNumber = /^\d$/.test(word) ? WORD_OF_STATE.get(Number(word)) : undefined;
   return byNumber ?? OTHER_SPELLINGS[word] ?? word;
 }

@@ -105,7 +105,7 @@ interface Named extends ParkedQuestions {
 }
 
 function namesOf({ receipts, references, keys }: Named): ReadonlySet<string> {
-  const own = receipts.filter(({ target }) => !target).map(keyOfReceipt);
+  const own = receipts.filter(({ target }) => !target).flatMap(keysGiven);
   const named = [...receipts.flatMap(referenceOf), ...references];
   return new Set([
     ...[...own, ...keys].map(nameOfKey),
@@ -117,13 +117,20 @@ function keyOfReceipt({ connectorId, providerMessageId }: Receipt): IdKey {
   return { connectorId, key: foldId(providerMessageId) };
 }
 
+/** Those of the ids as they were given. */
+function keysGiven(receipt: Receipt): readonly IdKey[] {
+  const { connectorId, otherId } = receipt;
+  const other = otherId === undefined ? [] : [{ connectorId, key: foldId(otherId) }];
+  return [keyOfReceipt(receipt), ...other];
+}
+
 /** The keys that the rules look up. Without a number to compare, another form of the id would prove nothing. */
 function keysOfReceipt(receipt: Receipt): readonly IdKey[] {
   const { connectorId, providerMessageId, recipient, target, alsoOf = [] } = receipt;
   if (target) return [];
   const others = recipient === undefined ? [] : inOtherRadix(providerMessageId);
   const elsewhere = alsoOf.map((other) => ({ connectorId: other, key: foldId(providerMessageId) }));
-  return [keyOfReceipt(receipt), ...elsewhere, ...others.map((key) => ({ connectorId, key }))];
+  return [...keysGiven(receipt), ...elsewhere, ...others.map((key) => ({ connectorId, key }))];
 }
 
 function referenceOf({ connectorId, reference, target }: Receipt): Reference[] {
