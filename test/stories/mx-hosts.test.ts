@@ -33,6 +33,24 @@ onBothStores(() => {
     expect(await mx.firstError(message)).toBe("5.1.2");
   });
 
+  test("aliases that lead in a circle are a slip of the domain's: the message waits, and is delivered once it is mended", async () => {
+    mx.dns.cname.set("round.example", "about.example").set("about.example", "round.example");
+    const message = await mx.send("ann@round.example");
+    expect(await mx.firstError(message)).toBe("4.4.4");
+    mx.dns.cname.clear();
+    mx.dns.mx.set("round.example", ["10 mx.example.net"]);
+    expect(await mx.end(message, 300_000)).toBe("delivered");
+  });
+
+  test("an alias of nothing is as good as no domain, and one whose end a failing name server hides is waited for", async () => {
+    mx.dns.cname.set("old.example", "gone.example").set("new.example", "hidden.example");
+    mx.dns.failing.add("hidden.example");
+    const message = await mx.send("ann@old.example");
+    expect(await mx.end(message)).toBe("bounced");
+    expect(await mx.firstError(message)).toBe("5.1.2");
+    expect(await mx.firstError(await mx.send("ann@new.example"))).toBe("4.4.3");
+  });
+
   test("a name server that fails is no verdict: the message waits, and is delivered when it answers", async () => {
     mx.dns.failing.add("example.net");
     const message = await mx.send("ann");

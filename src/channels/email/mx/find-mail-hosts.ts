@@ -20,7 +20,7 @@ export type MailHosts =
   | { readonly kind: "later"; readonly error: MessageError };
 
 export interface HostFinder {
-  readonly dns: Pick<Dns, "resolveMx" | "resolve4" | "resolve6">;
+  readonly dns: Omit<Dns, "resolveTxt">;
   readonly rules: AddressRules;
   readonly family: MxSettings["family"];
 }
@@ -47,8 +47,7 @@ export async function findMailHosts(domain: string, finder: HostFinder): Promise
   if (unknown) return { kind: "later", error: unknown };
   const blocked = errors.find(({ code }) => code === BLOCKED_CODE);
   if (blocked) return { kind: "never", error: blocked };
-  if (isImplicit && errors.every(({ code }) => code === NO_ADDRESS.code))
-    return { kind: "never", error: NO_HOST };
+  if (isImplicit && errors.every(({ code }) => code === NO_ADDRESS.code)) return noHost(domain, finder);
   return { kind: "later", error: errors[0] ?? NO_ADDRESS };
 }
 
@@ -57,6 +56,30 @@ const NO_HOST: MessageError = { code: "5.1.2", message: "the domain does not exi
 const NO_ADDRESS: MessageError = { code: "4.4.4", message: "no mail host of the domain has an address" };
 const BLOCKED_CODE = "5.4.4";
 const UNANSWERED_CODE = "4.4.3";
+
+/** Aliases that are followed: some resolvers give up sooner. Each may take as long as a question to the DNS may. */
+const MAX_ALIASES = 8;
+
+/**
+ * Nothing is there, unless aliases lead in a circle: that is a slip in a zone whose owners want mail. Some resolvers answer
+ * it with SERVFAIL, others as if there were no records.
+ */
+async function noHost(domain: string, { dns }: HostFinder): Promise<MailHosts> {
+  let name: string | undefined = domain;
+  for (let count = 0; count < MAX_ALIASES; count++) {
+    const at: string = name;
+    const answer = await ask(() => dns.resolveCname(at));
+    if ("error" in answer) return { kind: "later", ...answer };
+    name = answer[0];
+    if (name === undefined) return { kind: "never", error: NO_HOST };
+  }
+  return { kind: "later", error: ENDLESS_ALIAS };
+}
+
+const ENDLESS_ALIAS: MessageError = {
+  code: "4.4.4",
+  message: "the domain's alias (CNAME) leads in a circle",
+};
 
 function byPriority(records: readonly MxRecord[]): readonly MxRecord[] {
   return records.toSorted((a, b) => a.priority - b.priority);

@@ -119,6 +119,7 @@ async function fetchCurrent(
     resolveMx: async () => [],
     resolve4: (name: string) => network.dns.resolve4(name),
     resolve6: (name: string) => network.dns.resolve6(name),
+    resolveCname: (name: string) => network.dns.resolveCname(name),
   };
   const found = await findMailHosts(host, { dns, rules, family: "any" });
   const address = found.kind === "hosts" ? found.hosts[0]?.addresses[0] : undefined;
