@@ -3,6 +3,7 @@ import type { AnswerRequest } from "../api/app-deps.ts";
 import { pathOf } from "../api/router.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import { errorText } from "../core/error-text.ts";
+import { portAdvice } from "../core/port-advice.ts";
 import type { Config } from "./config.ts";
 
 /** An idle connection is closed after this, in mid-request too. Longer than the 30 s that a long poll may wait. */
@@ -77,7 +78,7 @@ function failureReason({ host, port }: ListenConfig, reason: string): string {
   if (/^EADDRNOTAVAIL/.test(reason)) return hostProblem(host, "is no address of this machine");
   const isTls = /PEM|SSL|TLS|X509|OPENSSL/i.test(reason);
   const what = isTls ? "TLS_CERT and TLS_KEY do not make an HTTPS server" : "nothing can be served";
-  return `${what} on ${host}, port ${port} (HOST, PORT): ${reason}`;
+  return `${what} on ${host}, port ${port} (HOST, PORT): ${reason}${portAdvice(reason, port)}`;
 }
 
 function hostProblem(host: string, problem: string): string {

@@ -2,6 +2,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import type { Clock } from "../../../core/clock.ts";
+import { portAdvice } from "../../../core/port-advice.ts";
 import type { ChannelLog } from "../../channel.ts";
 import type { ReturnDesk, Returned } from "./return-desk.ts";
 import { createSeats } from "./seats.ts";
@@ -45,11 +46,10 @@ export async function openBounceListener(options: BounceListenerOptions): Promis
   const server = new SMTPServer({ ...limits(options), ...handlers(options) });
   const sessions = limitSessions(server, options.clock);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) =>
-      reject(
-        new Error(`BOUNCE_PORT: cannot listen on ${options.host}, port ${options.port}: ${cause.message}`),
-      ),
-    );
+    server.once("error", ({ message }) => {
+      const where = `BOUNCE_PORT: cannot listen on ${options.host}, port ${options.port}`;
+      reject(new Error(`${where}: ${message}${portAdvice(message, options.port)}`));
+    });
     server.listen(options.port, options.host, resolve);
   });
   server.on("error", (error) =>
