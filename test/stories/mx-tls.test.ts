@@ -12,7 +12,7 @@ onBothStores(() => {
   let smtp: FakeSmtp;
   let mx: LiveMx;
   let web: Server;
-  let policy: { status: number; text: string; location?: string };
+  let policy: { status: number; text: string; location?: string; type?: string };
   let asked: number;
 
   afterEach(async () => {
@@ -25,7 +25,8 @@ onBothStores(() => {
     asked = 0;
     web = createServer({ key: mailTls.key, cert: mailTls.cert }, (_, response) => {
       asked++;
-      response.writeHead(policy.status, policy.location ? { Location: policy.location } : {});
+      const { status, location, type } = policy;
+      response.writeHead(status, { ...(location && { location }), ...(type && { "content-type": type }) });
       response.end(policy.text);
     });
     await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
@@ -94,6 +95,21 @@ onBothStores(() => {
     policy = { status: 404, text: "" };
     mx.postrider.leap(3_600_000);
     expect(await mx.firstError(await mx.send("bob"))).toBe("4.7.5");
+    expect(asked).toBe(1);
+  });
+
+  test.each([
+    ["text/plain; charset=utf-8", "4.7.5"],
+    ["Text/Plain", "4.7.5"],
+    ["text/html", undefined],
+    ["text/plain-looking", undefined],
+  ])("a policy file counts only as plain text: %s", async (type, code) => {
+    await start({});
+    publish("enforce");
+    policy.type = type;
+    const message = await mx.send("ann");
+    if (code !== undefined) expect(await mx.firstError(message)).toBe(code);
+    else expect(await mx.end(message)).toBe("delivered");
     expect(asked).toBe(1);
   });
 

@@ -19,7 +19,10 @@ const TIME_LIMIT_MS = 15_000;
 /** Interim answers (RFC 9110 §15.2) that are accepted. */
 const MAX_INTERIM = 10;
 
-/** The text of a domain's policy file; `undefined` if there is no 200 under a valid certificate. Redirects are not followed. */
+/**
+ * The text of a domain's policy file; `undefined` if there is no 200 under a valid certificate, or if it is something else than
+ * plain text. Redirects are not followed.
+ */
 export async function fetchPolicy(
   place: PolicyPlace,
   clock: Clock,
@@ -58,7 +61,7 @@ function get({ host, address, port, ca }: PolicyPlace, signal: AbortSignal): Pro
       if (++interim > MAX_INTERIM) finish();
     });
     req.on("response", (response) => {
-      if (response.statusCode !== 200) return finish();
+      if (response.statusCode !== 200 || !isPlainText(response.headers["content-type"])) return finish();
       let text = "";
       response.setEncoding("latin1");
       response.on("data", (chunk: string) => {
@@ -71,4 +74,12 @@ function get({ host, address, port, ca }: PolicyPlace, signal: AbortSignal): Pro
     req.end();
     if (signal.aborted) onAbort();
   });
+}
+
+/**
+ * Who may put pages or pictures on a domain's web server does not thereby make its policy (RFC 8461 §3.2). A server that names
+ * no type says nothing against it.
+ */
+function isPlainText(contentType = "text/plain"): boolean {
+  return /^\s*text\/plain\s*(;|$)/i.test(contentType);
 }
