@@ -1,5 +1,5 @@
 /**
- * An SMSC for tests: SMPP 3.4 over real TCP or TLS, on 127.0.0.1 and a port of its own. Its dial makes it fail.
+ * An SMSC for tests: SMPP 3.4 over real TCP or TLS, on 127.0.0.1 unless told otherwise, and a port of its own. Its dial makes it fail.
  */
 import * as net from "node:net";
 import * as tls from "node:tls";
@@ -28,7 +28,7 @@ export interface ReceivedSubmit extends ShortMessage {
 }
 
 export interface FakeSmsc {
-  readonly host: "127.0.0.1";
+  readonly host: string;
   readonly port: number;
   readonly dial: SmscDial;
   /** Every submit_sm that came in, answered or not, in order. */
@@ -86,7 +86,7 @@ interface Smsc {
 
 export async function startFakeSmsc(
   dial: SmscDial = {},
-  options: { readonly tls?: boolean; readonly port?: number } = {},
+  options: { readonly tls?: boolean; readonly port?: number; readonly host?: string } = {},
 ): Promise<FakeSmsc> {
   const smsc: Smsc = {
     dial,
@@ -104,9 +104,10 @@ export async function startFakeSmsc(
   const server = options.tls
     ? tls.createServer({ key: testTls.key, cert: testTls.cert }, onConnection)
     : net.createServer(onConnection);
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
+  const { host = "127.0.0.1" } = options;
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, host, resolve));
   return {
-    host: "127.0.0.1",
+    host,
     port: (server.address() as net.AddressInfo).port,
     dial,
     submits: smsc.submits,

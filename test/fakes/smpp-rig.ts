@@ -34,14 +34,17 @@ export async function openSmppRig({
   dial = {},
   config = {},
   tls = false,
+  host = "127.0.0.1",
   deps = {},
 }: {
   dial?: SmscDial;
   config?: Record<string, unknown>;
   tls?: boolean;
+  /** Where the SMSC listens. */
+  host?: string;
   deps?: Partial<ChannelDeps>;
 } = {}) {
-  const smsc = await startFakeSmsc(dial, { tls });
+  const smsc = await startFakeSmsc(dial, { tls, host });
   const clock = createHeldClock();
   const statuses: ChannelStatus[] = [];
   const receipts: Receipt[] = [];

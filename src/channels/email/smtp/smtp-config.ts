@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/schema";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
+import { bareHost } from "../../host-name.ts";
 import { MAIL_PROVIDERS, type MailProviderName } from "../providers/read-mail-callback.ts";
 import { type SessionSettings, toSessionSettings } from "./session-settings.ts";
 
@@ -127,7 +128,7 @@ export function toSmtpSettings({ config, secrets }: Pick<Connector, "config" | "
   if (!isSmtpConfig(config)) throw new Error("not an SMTP connector's configuration");
   const given = { ...DEFAULTS, ...config };
   return {
-    host: given.host,
+    host: bareHost(given.host),
     tls: given.tls ?? (given.username === undefined ? "opportunistic" : "required"),
     ...(given.username !== undefined && {
       auth: { username: given.username, password: secrets.password ?? "" },

@@ -2,6 +2,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
+import { hostProblem } from "../../host-name.ts";
 import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { ehloNameProblem } from "./ehlo-name.ts";
@@ -25,6 +26,7 @@ export const smtpConnectorKind: ConnectorKind = {
   problems: (settings) => ({
     ...providerProblems(settings),
     ...ehloNameProblem(settings),
+    ...hostProblem(settings.config.host),
     ...authorityProblem("ca", settings.config.ca),
   }),
   open: openSmtpChannel,

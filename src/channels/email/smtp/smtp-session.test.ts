@@ -63,6 +63,16 @@ test("a host whose name leads nowhere is down, with that as the reason", async (
   expect(channel.status().reason).toStartWith("smtp.dns: ");
 });
 
+test("a host may stand in brackets, as SMTP and URLs write addresses, and alone", async () => {
+  const server = await fake({ tls: "none" });
+  const { became } = relay(server.port, { host: "[127.0.0.1]" });
+  await became("up");
+  const config = { host: "mail.example:25" };
+  expect(smtpConnectorKind.problems?.({ config, secrets: {} })).toMatchObject({
+    host: expect.stringContaining("a name or an address alone"),
+  });
+});
+
 test("the limit of connecting ends the wait for a greeting, however long that may take by itself", async () => {
   const server = await raw((verb) => (verb === "GREETING" ? "silence" : undefined));
   const { channel, became } = relay(server.port, { connect_timeout_ms: 100, greeting_timeout_ms: 600_000 });

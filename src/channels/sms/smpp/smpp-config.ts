@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { Value } from "typebox/value";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
+import { bareHost } from "../../host-name.ts";
 import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
 import { RECEIPTS_WITH } from "../receipts-with.ts";
 import type { BindRole, SessionOptions } from "./session.ts";
@@ -177,7 +178,7 @@ export function readSmppConfig(connector: Connector): SmppConfig | Error {
     smppConfigSchema,
     Value.Default(smppConfigSchema, Value.Clone(connector.config)),
   );
-  if (Value.Check(smppConfigSchema, config)) return config;
+  if (Value.Check(smppConfigSchema, config)) return { ...config, host: bareHost(config.host) };
   const problems = Value.Errors(smppConfigSchema, config).map((e) => `${e.instancePath || "/"} ${e.message}`);
   return new Error(`the configuration of connector ${connector.name} is invalid: ${problems.join("; ")}`);
 }

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { networkInterfaces } from "node:os";
 import {
   closeSmppRigs,
   openBoundSmppRig,
@@ -47,6 +48,43 @@ test("an address is no name for a certificate, and is refused", () => {
   const refused = { tls_server_name: expect.stringContaining("must be a name") };
   for (const name of ["192.0.2.1", "::1", "fe80::1%eth0"]) expect(problems(name)).toEqual(refused);
   expect(problems("smsc.example")).toEqual({});
+});
+
+test("a host is a name or an address alone, and an IPv6 address may have its brackets", () => {
+  const problems = (host: string) => smppConnectorKind.problems?.({ config: { host }, secrets: {} });
+  const refused = { host: expect.stringContaining("must be a name or an address alone") };
+  for (const host of [
+    "smsc.example:2775",
+    "[::1]:2775",
+    "ssl://smsc.example",
+    " ::1",
+    "smsc.example/x",
+    "1::2::3",
+  ])
+    expect(problems(host)).toEqual(refused);
+  for (const host of [
+    "smsc.example",
+    "smsc_1",
+    "192.0.2.1",
+    "::1",
+    "[::1]",
+    "fe80::1%eth0",
+    "[fe80::1%eth0]",
+  ])
+    expect(problems(host)).toEqual({});
+});
+
+const CI = Boolean(process.env.CI);
+const hasIpv6 = Object.values(networkInterfaces()).some((each) =>
+  each?.some(({ family }) => family === "IPv6"),
+);
+const testIpv6 = test.skipIf(!hasIpv6 && !CI); // skipped: no IPv6 here
+
+testIpv6("an SMSC is reached at an IPv6 address, with brackets or without", async () => {
+  for (const host of ["::1", "[::1]"]) {
+    const { channel } = await openBoundSmppRig({ host: "::1", config: { host } });
+    expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  }
 });
 
 test("a check binds and unbinds, or says why it cannot", async () => {

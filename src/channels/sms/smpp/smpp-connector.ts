@@ -6,6 +6,7 @@ import { type SmsSegments, segmentSms } from "../../../core/sms/sms-segments.ts"
 import { authorityProblem } from "../../authority-problem.ts";
 import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
+import { hostProblem } from "../../host-name.ts";
 import { speaksTls } from "../../tls-advice.ts";
 import { openSession } from "./session.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
@@ -22,6 +23,7 @@ export const smppConnectorKind: ConnectorKind = {
   config: smppConfigSchema,
   secrets: { password: "Password in the bind" },
   problems: ({ config }) => ({
+    ...hostProblem(config.host),
     ...authorityProblem("tls_ca", config.tls_ca),
     ...serverNameProblem(config.tls_server_name),
     ...statusClassProblem(config.status_classes),
