@@ -1,29 +1,29 @@
 /**
- * Call it before an answer to a request whose body may not have arrived; `undefined`: answer now. Otherwise answer when the
- * promise resolves.
+ * Limits how many requests are answered in one turn. Call it before answering a request whose body may not have arrived:
+ * answer at once if it returns `undefined`, otherwise when the promise resolves.
  */
 export type AnswerPace = () => Promise<void> | undefined;
 
 /**
- * Answers in one turn of the event loop. To answer a request whose body is still on its way closes the connection, and the
- * HTTP server gives the turn's next answer within that: about 2,300 of them, on a thread 1,500, fill the stack, and the
- * process ends.
+ * Answers in one turn of the event loop. Answering a request whose body has not arrived closes its connection, and inside
+ * that call Bun's HTTP server sends the turn's next answer: about 2,300 nested answers (1,500 on a thread) overflow the
+ * stack and end the process.
  */
-const MOST = 500;
+const MAX_PER_TURN = 500;
 
 export function createAnswerPace(): AnswerPace {
   const waiting: (() => void)[] = [];
   let given = 0;
 
   const turn = () => {
-    const next = waiting.splice(0, MOST);
+    const next = waiting.splice(0, MAX_PER_TURN);
     given = next.length;
     if (given > 0) setImmediate(turn);
     for (const go of next) go();
   };
   return () => {
     if (given === 0) setImmediate(turn);
-    if (given === MOST) return new Promise((resolve) => waiting.push(resolve));
+    if (given === MAX_PER_TURN) return new Promise((resolve) => waiting.push(resolve));
     given++;
     return undefined;
   };

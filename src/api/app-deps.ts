@@ -32,10 +32,10 @@ export interface HandlerDeps {
 /** Answers a request, given the address at the other end of its connection. Never rejects. */
 export type AnswerRequest = (request: Request, addressOf: (request: Request) => string) => Promise<Response>;
 
-/** For one of several listeners that answer the most frequent requests and hand on the rest. */
+/** For one of several listeners that answer the most frequent requests and forward the rest. */
 export interface MessageAppDeps extends HandlerDeps {
-  /** The listener that answers the rest, and all requests of accounts with a rate limit, since only one may count them. */
-  readonly elsewhere: AnswerRequest;
+  /** To the listener that answers the rest, and all requests of accounts with a rate limit, since only one may count them. */
+  readonly forward: AnswerRequest;
 }
 
 /** For a listener of either sort. */

@@ -24,7 +24,7 @@ import {
   refusalResponse,
   serviceUnavailable,
 } from "./errors.ts";
-import { HandedOn } from "./handed-on.ts";
+import { Forwarded } from "./forwarded.ts";
 import { isProbe } from "./health.ts";
 import { createRateLimiter } from "./limits/rate-limit.ts";
 import { createDirectory } from "./records/directory.ts";
@@ -44,18 +44,18 @@ export function createApp(deps: AppDeps): App {
   return createHandler(deps, { ...parts, endpoints: allEndpoints(deps, parts) });
 }
 
-/** Serves Send and Get, and the files of `/docs`; hands on every other request. */
+/** Serves Send and Get, and the files of `/docs`; forwards every other request. */
 export function createMessageApp(deps: MessageAppDeps): App {
   const parts = createParts(deps);
-  const paced = { ...deps, elsewhere: withPace(deps.elsewhere) };
+  const paced = { ...deps, forward: withPace(deps.forward) };
   return createHandler(paced, { ...parts, endpoints: messageEndpoints(deps, parts) });
 }
 
-/** Those who answer elsewhere keep a pace of their own, but several of their turns may arrive here in one. */
-function withPace(elsewhere: AnswerRequest): AnswerRequest {
+/** The other listener limits its answers per turn too, but answers from several of its turns may arrive here in one. */
+function withPace(forward: AnswerRequest): AnswerRequest {
   const pace = createAnswerPace();
   return async (request, addressOf) => {
-    const response = await elsewhere(request, addressOf);
+    const response = await forward(request, addressOf);
     await pace();
     return response;
   };
@@ -70,7 +70,7 @@ interface HandlerParts extends EndpointParts {
 }
 
 function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): App {
-  const { clock, ids, elsewhere } = deps;
+  const { clock, ids, forward } = deps;
   const { maxInFlight } = { ...DEFAULT_LIMITS, ...deps.limits };
   const route = createRouter(endpoints);
   const run = createRunner(deps, limiter);
@@ -93,23 +93,23 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
       if (method === "GET") await new Promise<void>(turns.inStep);
       const context: RequestContext = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
       const match = route(method, pathOf(request.url));
-      if (elsewhere && match.kind !== "found") return elsewhere(request, addressOf);
+      if (forward && match.kind !== "found") return forward(request, addressOf);
       inFlight++;
       let answered: MaybePromise<Answered>;
       try {
         answered = answer(request, match, context);
         if (answered instanceof Promise) answered = await answered;
       } catch (error) {
-        if (error instanceof HandedOn && elsewhere) {
+        if (error instanceof Forwarded && forward) {
           inFlight--;
           // This may be a copy, since the body was read: only the original has a client address.
-          return elsewhere(error.restore(request), () => addressOf(request));
+          return forward(error.restore(request), () => addressOf(request));
         }
         answered = refuse(error, context.requestId);
       }
       inFlight--;
       if (answered.status >= 400 && isLastRequest(request)) await dropBody(request, clock);
-      // Behind that: many who are given up in one turn after the same wait are answered a few a turn, too.
+      // After `dropBody`, since its time limit may end for many clients in the same turn.
       const place = isBodyRead(match, answered) ? undefined : pace();
       if (place) await place;
       const routed: RoutedRequest = { method, match, context };

@@ -1,66 +1,67 @@
 /**
- * Bounds the memory that request bodies take while they arrive. Nobody can use it up for the others: whoever sends may hold
- * so many times what stays free, and so leaves something free, however many do that at the same time.
+ * Bounds the memory that request bodies take while they arrive. Each client may hold at most a fixed multiple of what is
+ * still free. So however many clients send at once, some of the budget always stays free for the next one.
  */
 
-/** Who sends a body. */
-export interface BodySender {
-  /** The account of its key, or the address block of a client that sends without one. */
+/** The client that sends a body. */
+export interface BodyClient {
+  /** The account of its key, or its address block if it sends without a key. */
   readonly name: string;
   /** It sends without a key. */
-  readonly isStranger: boolean;
+  readonly isAnonymous: boolean;
 }
 
 /** What one body takes of the budget. */
-export interface Holding {
-  readonly sender: BodySender;
-  /** Octets; `undefined`: given back. */
-  reserved: number | undefined;
+export interface Reservation {
+  readonly client: BodyClient;
+  /** `undefined` once it is released. */
+  octets: number | undefined;
 }
 
 export interface BodyBudget {
-  /** Adds to a holding. False, and nothing is taken, if there is no room, or if it is given back. */
-  take(holding: Holding, octets: number): boolean;
-  giveBack(holding: Holding): void;
+  /** Adds to a reservation. False, and nothing is added, if there is no room or the reservation is released. */
+  reserve(reservation: Reservation, octets: number): boolean;
+  release(reservation: Reservation): void;
 }
 
-/** How many times what stays free one account may hold: alone, three quarters of the budget. */
-const OF_AN_ACCOUNT = 3;
-/** All strangers together: alone, half of it. */
-const OF_STRANGERS = 1;
-/** One of them: alone, an eighth. */
-const OF_A_STRANGER = 1 / 7;
+/** What an account may hold for each free octet: three quarters of the budget, if nobody else sends. */
+const ACCOUNT_PER_FREE = 3;
+/** The same for all anonymous clients together: half of the budget. */
+const ALL_ANONYMOUS_PER_FREE = 1;
+/** The same for one anonymous client: an eighth of the budget. */
+const ANONYMOUS_PER_FREE = 1 / 7;
 
 export function createBodyBudget(maxBytes: number): BodyBudget {
-  const ofEach = new Map<string, number>();
-  let ofStrangers = 0;
+  const heldByName = new Map<string, number>();
+  let heldByAnonymous = 0;
   let held = 0;
 
-  const hasRoom = (octets: number, { name, isStranger }: BodySender): boolean => {
+  const hasRoom = (octets: number, { name, isAnonymous }: BodyClient): boolean => {
     const free = maxBytes - held - octets;
-    const ofThisOne = (ofEach.get(name) ?? 0) + octets;
-    if (!isStranger) return ofThisOne <= free * OF_AN_ACCOUNT;
-    return ofThisOne <= free * OF_A_STRANGER && ofStrangers + octets <= free * OF_STRANGERS;
+    const heldByClient = (heldByName.get(name) ?? 0) + octets;
+    if (!isAnonymous) return heldByClient <= free * ACCOUNT_PER_FREE;
+    return (
+      heldByClient <= free * ANONYMOUS_PER_FREE && heldByAnonymous + octets <= free * ALL_ANONYMOUS_PER_FREE
+    );
   };
-  const count = (octets: number, { name, isStranger }: BodySender): void => {
+  const count = (octets: number, { name, isAnonymous }: BodyClient): void => {
     held += octets;
-    if (isStranger) ofStrangers += octets;
-    const ofThisOne = (ofEach.get(name) ?? 0) + octets;
-    if (ofThisOne === 0) ofEach.delete(name);
-    else ofEach.set(name, ofThisOne);
+    if (isAnonymous) heldByAnonymous += octets;
+    const heldByClient = (heldByName.get(name) ?? 0) + octets;
+    if (heldByClient === 0) heldByName.delete(name);
+    else heldByName.set(name, heldByClient);
   };
 
   return {
-    take(holding, octets) {
-      const { reserved, sender } = holding;
-      if (reserved === undefined || !hasRoom(octets, sender)) return false;
-      count(octets, sender);
-      holding.reserved = reserved + octets;
+    reserve(reservation, octets) {
+      if (reservation.octets === undefined || !hasRoom(octets, reservation.client)) return false;
+      count(octets, reservation.client);
+      reservation.octets += octets;
       return true;
     },
-    giveBack(holding) {
-      count(-(holding.reserved ?? 0), holding.sender);
-      holding.reserved = undefined;
+    release(reservation) {
+      count(-(reservation.octets ?? 0), reservation.client);
+      reservation.octets = undefined;
     },
   };
 }

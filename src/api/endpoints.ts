@@ -3,7 +3,7 @@ import { emailEndpoints } from "./email/email-messages.ts";
 import { unsubscribeEndpoints } from "./email/unsubscribe.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { eventEndpoints } from "./events/events.ts";
-import { HandedOn } from "./handed-on.ts";
+import { Forwarded } from "./forwarded.ts";
 import { healthEndpoints } from "./health.ts";
 import { inboundEndpoints } from "./inbound/inbound-sms.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
@@ -65,15 +65,15 @@ function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
 }
 
 /**
- * Send and Get, for a listener that hands on the rest: also dry runs, since connectors run elsewhere. And the files of
- * `/docs`: handed on, they would be in memory for each client until it has read them.
+ * Send and Get, for a listener that forwards the rest: also dry runs, since connectors run in the main thread. And the files
+ * of `/docs`: forwarded, they would be in memory for each client until it has read them.
  */
 export function messageEndpoints(
   { store: { intake }, ids, docsAsset }: HandlerDeps,
   { directory }: EndpointParts,
 ): readonly Endpoint[] {
   const connectorStatus = () => {
-    throw new HandedOn();
+    throw new Forwarded();
   };
   const messages = { intake, directory, ids, createdAtOf: createCreatedAt(), connectorStatus };
   return [...smsEndpoints(messages), ...emailEndpoints(messages), ...docsEndpoints({ docsAsset })];

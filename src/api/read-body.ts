@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import { LARGE_BODY } from "../core/email/large-body.ts";
 import { turns } from "../core/turns.ts";
 import type { ApiLimits } from "./app-deps.ts";
-import { type BodyBudget, type BodySender, createBodyBudget, type Holding } from "./body-budget.ts";
+import { type BodyBudget, type BodyClient, createBodyBudget, type Reservation } from "./body-budget.ts";
 import { isLastRequest } from "./drop-body.ts";
 import {
   payloadTooLarge,
@@ -20,73 +20,73 @@ export interface BodyReader {
    * The text of a JSON body of at most `maxBytes`, or a held body. Refuses a body that is too large (before reading it, if
    * `Content-Length` says so), too slow, of another media type or encoding, or not UTF-8.
    */
-  read(request: Request, maxBytes: number, sender: BodySender): Promise<string | HeldBody>;
+  read(request: Request, maxBytes: number, client: BodyClient): Promise<string | HeldBody>;
   /** The text of a body of any media type. */
-  readAny(request: Request, maxBytes: number, sender: BodySender): Promise<string>;
+  readAny(request: Request, maxBytes: number, client: BodyClient): Promise<string>;
 }
 
-/** A body that takes its part of the memory for bodies until it is given back, when its request has been answered. */
+/** A body whose memory stays reserved until its request has been answered, and `release` is called. */
 export interface HeldBody {
   readonly text: string;
-  /** Absent if nobody has parsed it yet. */
+  /** Absent if it is not parsed yet. */
   readonly parsed?: JsonBody["parsed"];
-  giveBack(): void;
+  release(): void;
 }
 
 type Octets = ArrayBuffer | Uint8Array;
 
 export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJsonAside): BodyReader {
   const budget = createBodyBudget(limits.maxBodyBytesInFlight);
-  const judge: Judge<string | HeldBody> = (octets, holding) => {
+  const decodeJson: Decode<string | HeldBody> = (octets, reservation) => {
     const { byteLength } = octets;
-    const giveBack = () => budget.giveBack(holding);
+    const release = () => budget.release(reservation);
     if (aside && byteLength >= LARGE_BODY)
-      return readAside(aside, octets).then((body) => ({ ...body, giveBack }));
-    const text = decode(octets);
-    return byteLength <= LEAST ? text : { text, giveBack };
+      return readAside(aside, octets).then((body) => ({ ...body, release }));
+    const text = decodeText(octets);
+    return byteLength <= MIN_RESERVED ? text : { text, release };
   };
-  const readings = createReadings(clock, limits.bodyTimeoutMs, budget.giveBack);
+  const readings = createReadings(clock, limits.bodyTimeoutMs, budget.release);
 
-  const begin = (request: Request, maxBytes: number, sender: BodySender): Begun => {
+  const begin = (request: Request, maxBytes: number, client: BodyClient): IncomingBody => {
     const { headers } = request;
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
     const length = declaredLength(headers.get("content-length"));
     if (length !== undefined && length > maxBytes) {
-      throw payloadTooLarge({ isRestTooLong: length > MOST_DROPPED });
+      throw payloadTooLarge({ isRestTooLong: length > MAX_DROPPED });
     }
-    const holding = { sender, reserved: 0 };
-    if (!budget.take(holding, Math.max(length ?? 0, LEAST))) throw serviceUnavailable();
+    const reservation = { client, octets: 0 };
+    if (!budget.reserve(reservation, Math.max(length ?? 0, MIN_RESERVED))) throw serviceUnavailable();
     const octets =
-      length === undefined ? readChunks(request, maxBytes, { budget, holding }) : request.arrayBuffer();
-    return { octets, holding };
+      length === undefined ? readChunks(request, maxBytes, { budget, reservation }) : request.arrayBuffer();
+    return { octets, reservation };
   };
 
   return {
-    read(request, maxBytes, sender) {
+    read(request, maxBytes, client) {
       if (!isJson(request.headers.get("content-type"))) throw unsupportedMediaType();
-      return readings.add(begin(request, maxBytes, sender), judge);
+      return readings.add(begin(request, maxBytes, client), decodeJson);
     },
-    readAny: (request, maxBytes, sender) => readings.add(begin(request, maxBytes, sender), decode),
+    readAny: (request, maxBytes, client) => readings.add(begin(request, maxBytes, client), decodeText),
   };
 }
 
 /** A body that is arriving, and what it takes of the budget. */
-interface Begun {
+interface IncomingBody {
   readonly octets: Promise<Octets>;
-  readonly holding: Holding;
+  readonly reservation: Reservation;
 }
 
 /**
- * Octets that a body takes at least, so that one sender's small ones cannot fill `maxInFlight`. A body of no more is not held
- * until its answer, since `maxInFlight` bounds what those take.
+ * Octets reserved for every body, however small, so that one client's small bodies cannot fill `maxInFlight`. Bodies up to
+ * this size are released as soon as they are read: `maxInFlight` already bounds their memory.
  */
-const LEAST = 12 * 1024;
+const MIN_RESERVED = 12 * 1024;
 
-/** Octets of a body that is too large which the listener reads and drops after the answer. */
-const MOST_DROPPED = 256 * 1024 * 1024;
+/** The listener reads and drops up to this many octets of a body that is too large, so that its client reads the answer. */
+const MAX_DROPPED = 256 * 1024 * 1024;
 
-/** Makes a value of a body's octets. If that is an object, it gives back their part of the budget. */
-type Judge<T> = (octets: Octets, holding: Holding) => T | Promise<T>;
+/** Makes a value from a body's octets. If the value is an object, whoever gets it releases the reservation. */
+type Decode<T> = (octets: Octets, reservation: Reservation) => T | Promise<T>;
 
 const JSON_TYPE = /^\s*application\/(?:json|[\w.!#$&^+-]+\+json)\s*(?:;|$)/i;
 
@@ -104,14 +104,13 @@ function declaredLength(value: string | null): number | undefined {
   return value === null ? undefined : Number.parseInt(value, 10);
 }
 
-/** The budget, and the part of it that a body holds. */
-interface Room {
+interface ReservedIn {
   readonly budget: BodyBudget;
-  readonly holding: Holding;
+  readonly reservation: Reservation;
 }
 
-/** A body of unknown length, counted while it arrives: what it may become yet takes no room. */
-async function readChunks(request: Request, maxBytes: number, room: Room): Promise<Uint8Array> {
+/** Reads a body of unknown length. Its octets are reserved as they arrive. */
+async function readChunks(request: Request, maxBytes: number, reserved: ReservedIn): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array(0);
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
@@ -119,7 +118,7 @@ async function readChunks(request: Request, maxBytes: number, room: Room): Promi
   for (let step = await reader.read(); !step.done; step = await reader.read()) {
     size += step.value.byteLength;
     const refusal =
-      size > maxBytes ? payloadTooLarge() : hasRoomFor(size, room) ? undefined : serviceUnavailable();
+      size > maxBytes ? payloadTooLarge() : reserveUpTo(size, reserved) ? undefined : serviceUnavailable();
     if (refusal) {
       if (isLastRequest(request)) reader.releaseLock();
       else reader.cancel().catch(() => {});
@@ -130,13 +129,13 @@ async function readChunks(request: Request, maxBytes: number, room: Room): Promi
   return Buffer.concat(chunks, size);
 }
 
-/** False if there is no room, or if the body is not waited for any more. */
-function hasRoomFor(size: number, { budget, holding }: Room): boolean {
-  const { reserved = 0 } = holding;
-  return size <= reserved || budget.take(holding, size - reserved + LEAST);
+/** False if there is no room, or if the body has been given up. */
+function reserveUpTo(size: number, { budget, reservation }: ReservedIn): boolean {
+  const { octets = 0 } = reservation;
+  return size <= octets || budget.reserve(reservation, size - octets + MIN_RESERVED);
 }
 
-function decode(octets: Octets): string {
+function decodeText(octets: Octets): string {
   const text = decodeUtf8(octets);
   if (text === undefined) throw validationFailed(NOT_UTF8);
   return text;
@@ -152,52 +151,51 @@ const NOT_UTF8 = { body: "must be UTF-8" };
 
 interface Readings {
   /**
-   * What `judge` makes of the octets once they are there. Refuses a body that takes too long, and ignores it from then on.
-   * Gives back the body's part of the budget in the end, if what it resolves with does not.
+   * Resolves with what `decode` makes of the octets once they have arrived. Refuses a body that takes too long, and ignores
+   * it from then on. Releases the reservation, unless the value does that itself (see `Decode`).
    */
-  add<T>(body: Begun, judge: Judge<T>): Promise<T>;
+  add<T>(body: IncomingBody, decode: Decode<T>): Promise<T>;
 }
 
 interface Reading {
-  /** The tick in which it began. */
-  readonly since: number;
-  readonly body: Begun;
-  readonly judge: Judge<unknown>;
+  readonly startTick: number;
+  readonly body: IncomingBody;
+  readonly decode: Decode<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   octets?: Octets;
 }
 
-type GiveBack = BodyBudget["giveBack"];
+type Release = BodyBudget["release"];
 
-function createReadings(clock: Clock, timeoutMs: number, giveBack: GiveBack): Readings {
-  const waiting = createWaiting(clock, timeoutMs, (late) => refuse(late, requestTimeout()));
-  const judgeInStep = createStep(giveBack);
+function createReadings(clock: Clock, timeoutMs: number, release: Release): Readings {
+  const pending = createPending(clock, timeoutMs, (late) => refuse(late, requestTimeout()));
+  const decodeInStep = createStep(release);
 
   const arrive = (reading: Reading, octets: Octets) => {
-    if (!waiting.remove(reading)) return;
+    if (!pending.remove(reading)) return;
     reading.octets = octets;
-    judgeInStep(reading);
+    decodeInStep(reading);
   };
   const refuse = (reading: Reading, refusal: Refusal) => {
-    if (!waiting.remove(reading)) return;
-    giveBack(reading.body.holding);
+    if (!pending.remove(reading)) return;
+    release(reading.body.reservation);
     reading.reject(refusal);
   };
 
   return {
-    add: <T>(body: Begun, judge: Judge<T>) => {
+    add: <T>(body: IncomingBody, decode: Decode<T>) => {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       const reading: Reading = {
-        since: waiting.ticks(),
+        startTick: pending.tick(),
         body,
-        judge,
+        decode,
         resolve: resolve as Reading["resolve"],
         reject,
       };
-      waiting.add(reading);
+      pending.add(reading);
       body.octets.then(
-        (came) => arrive(reading, came),
+        (octets) => arrive(reading, octets),
         // Any other error means that the client has gone: nobody receives this answer.
         (error) => refuse(reading, error instanceof Refusal ? error : validationFailed(NOT_READ)),
       );
@@ -208,59 +206,59 @@ function createReadings(clock: Clock, timeoutMs: number, giveBack: GiveBack): Re
 
 const NOT_READ = { body: "could not be read" };
 
-/** Ticks in the time that a reading may take; exact to one tick. */
+/** A timeout is counted in this many ticks, so it is exact to one tick. */
 const TICKS = 8;
 
-/** One timer for all readings, since one each would cost more than reading a small body. */
-function createWaiting(clock: Clock, timeoutMs: number, onLate: (reading: Reading) => void) {
-  const waiting = new Set<Reading>();
-  let ticks = 0;
+/** The readings that have not arrived. One timer for all of them, since one each would cost more than reading a small body. */
+function createPending(clock: Clock, timeoutMs: number, onLate: (reading: Reading) => void) {
+  const pending = new Set<Reading>();
+  let tick = 0;
   let isTicking = false;
 
   const startTicking = () => {
     isTicking = true;
-    clock.after(timeoutMs / TICKS, tick);
+    clock.after(timeoutMs / TICKS, onTick);
   };
-  const tick = () => {
-    ticks++;
+  const onTick = () => {
+    tick++;
     isTicking = false;
-    for (const one of waiting) if (ticks - one.since >= TICKS) onLate(one);
-    if (waiting.size > 0) startTicking();
+    for (const reading of pending) if (tick - reading.startTick >= TICKS) onLate(reading);
+    if (pending.size > 0) startTicking();
   };
   return {
-    ticks: () => ticks,
+    tick: () => tick,
     add(reading: Reading): void {
-      waiting.add(reading);
+      pending.add(reading);
       if (!isTicking) startTicking();
     },
-    /** False if the reading does not wait any more. */
-    remove: (reading: Reading) => waiting.delete(reading),
+    /** False if the reading is not pending any more. */
+    remove: (reading: Reading) => pending.delete(reading),
   };
 }
 
-/** Judges all bodies that arrived in one turn of the event loop together, in the first step of `turns`. */
-function createStep(giveBack: GiveBack): (reading: Reading) => void {
+/** Decodes all bodies that arrived in one turn of the event loop together, in the first step of `turns`. */
+function createStep(release: Release): (reading: Reading) => void {
   let arrived: Reading[] = [];
-  const judgeAll = () => {
+  const decodeAll = () => {
     const all = arrived;
     arrived = [];
-    for (const reading of all) judgeOne(reading, giveBack);
+    for (const reading of all) decodeOne(reading, release);
   };
   return (reading) => {
-    if (arrived.push(reading) === 1) turns.inStep(judgeAll);
+    if (arrived.push(reading) === 1) turns.inStep(decodeAll);
   };
 }
 
-function judgeOne({ judge, octets, body, resolve, reject }: Reading, giveBack: GiveBack): void {
+function decodeOne({ decode, octets, body, resolve, reject }: Reading, release: Release): void {
   const fail = (error: unknown) => {
-    giveBack(body.holding);
+    release(body.reservation);
     reject(error);
   };
   try {
-    const value = octets && judge(octets, body.holding);
+    const value = octets && decode(octets, body.reservation);
     if (value instanceof Promise) return void value.then(resolve, fail);
     resolve(value);
-    if (typeof value !== "object") giveBack(body.holding);
+    if (typeof value !== "object") release(body.reservation);
   } catch (error) {
     fail(error);
   }

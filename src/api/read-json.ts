@@ -1,4 +1,4 @@
-import { type ParsedJson, parseJsonObject } from "./parse-json.ts";
+import { type ParsedJson, parseJsonObject } from "./parse-json-object.ts";
 
 /** A body's exact text, and what it parses to. */
 export interface JsonBody {

@@ -6,16 +6,16 @@ import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
 import { type AnyAppDeps, DEFAULT_LIMITS, type HandlerDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
-import type { BodySender } from "./body-budget.ts";
+import type { BodyClient } from "./body-budget.ts";
 import { clientAddress } from "./client-address.ts";
 import { type Call, type Endpoint, hasBody } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
-import { HandedOn } from "./handed-on.ts";
+import { Forwarded } from "./forwarded.ts";
 import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
 import { accountLimits } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
-import { createListPlaces } from "./list-places.ts";
-import { parseJsonObject } from "./parse-json.ts";
+import { createListLimit } from "./list-limit.ts";
+import { parseJsonObject } from "./parse-json-object.ts";
 import { createBodyReader, type HeldBody } from "./read-body.ts";
 import { type Match, queryOf } from "./router.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
@@ -36,7 +36,7 @@ export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
   const authenticator = createAuthenticator(deps);
   const admit = createAdmission(deps, authenticator, limiter);
   const runWithBody = createBodyRunner(deps, authenticator);
-  const lists = createListPlaces(clock);
+  const listLimit = createListLimit(clock);
 
   const run = (found: Found, incoming: Incoming, caller: KeyOwner | undefined): MaybePromise<Answered> => {
     const { endpoint } = found;
@@ -50,7 +50,7 @@ export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
     if (endpoint.waits) addWaiting(call, request, authenticator);
     if (hasBody(endpoint)) return runWithBody(endpoint, request, call);
     const read = () => endpoint.handle(call);
-    return endpoint.query ? lists.read(read, endpoint.waits) : read();
+    return endpoint.query ? listLimit.run(read, endpoint.waits) : read();
   };
   const runOnce = async (found: Found, caller: Promise<KeyOwner | undefined>, incoming: Incoming) =>
     run(found, incoming, await caller);
@@ -67,7 +67,7 @@ interface Incoming {
   readonly context: RequestContext;
 }
 
-/** Adds what an endpoint needs that may keep its client waiting. */
+/** Adds what an endpoint needs whose answer may take a while. */
 function addWaiting(call: PendingCall, request: Request, authenticator: Authenticator): void {
   call.signal = request.signal;
   if (call.caller) call.authenticateAgain = () => authenticator.apiKey(request.headers);
@@ -79,7 +79,7 @@ function createAdmission(deps: AnyAppDeps, authenticator: Authenticator, limiter
   const count = (caller: KeyOwner): KeyOwner => {
     const limits = accountLimits(caller);
     if (limits.length === 0) return caller;
-    if (deps.elsewhere) throw new HandedOn();
+    if (deps.forward) throw new Forwarded();
     const waitSeconds = limiter.take(...limits);
     if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
     return caller;
@@ -94,7 +94,7 @@ function createAdmission(deps: AnyAppDeps, authenticator: Authenticator, limiter
 
 type BodyRunner = (endpoint: Endpoint, request: Request, call: PendingCall) => Promise<Answered>;
 
-/** Who sends a body for longer than this is authenticated again at its end: the key may have been revoked meanwhile. */
+/** A request whose body takes longer than this is authenticated again at its end: the key may have been revoked meanwhile. */
 const SLOW_BODY_MS = 50;
 
 function createBodyRunner(
@@ -110,17 +110,17 @@ function createBodyRunner(
 
   return async (endpoint, request, call) => {
     let body: string | HeldBody = "";
-    const since = clock.monotonicMs();
-    const sender = senderOf(endpoint, call);
+    const startedMs = clock.monotonicMs();
+    const client = clientOf(endpoint, call);
     if (endpoint.rawBody) {
       const { method, url } = request;
       const { maxBytes } = endpoint.rawBody;
-      call.raw = { method, url, text: await bodies.readAny(request, maxBytes, sender) };
+      call.raw = { method, url, text: await bodies.readAny(request, maxBytes, client) };
       return endpoint.handle(call);
     }
     try {
-      body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, sender);
-      if (clock.monotonicMs() - since > SLOW_BODY_MS) await authenticateAgain(endpoint, call);
+      body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, client);
+      if (clock.monotonicMs() - startedMs > SLOW_BODY_MS) await authenticateAgain(endpoint, call);
       const { text, parsed = parseJsonObject(text) } = typeof body === "string" ? { text: body } : body;
       if ("problem" in parsed) throw validationFailed(parsed.problem);
       call.body = { json: parsed.json, text };
@@ -128,21 +128,21 @@ function createBodyRunner(
       return answered instanceof Promise ? await answered : answered;
     } catch (error) {
       const text = typeof body === "string" ? body : body.text;
-      if (error instanceof HandedOn) throw new HandedOn(text);
+      if (error instanceof Forwarded) throw new Forwarded(text);
       if (!(error instanceof Refusal && error.status === 400 && endpoint.idempotent)) throw error;
       const replay = await replayFor(store.intake, endpoint, { call, text });
       if (replay) return replay;
       throw withKeyProblem(error, call.headers);
     } finally {
-      if (typeof body !== "string") body.giveBack();
+      if (typeof body !== "string") body.release();
     }
   };
 }
 
-/** Operators count as one sender. */
-function senderOf({ auth }: Endpoint, { caller, clientAddress }: PendingCall): BodySender {
-  if (auth === "none") return { name: addressBlock(clientAddress), isStranger: true };
-  return { name: caller?.account.id ?? "", isStranger: false };
+/** Operators count as one client. */
+function clientOf({ auth }: Endpoint, { caller, clientAddress }: PendingCall): BodyClient {
+  if (auth === "none") return { name: addressBlock(clientAddress), isAnonymous: true };
+  return { name: caller?.account.id ?? "", isAnonymous: false };
 }
 
 /**

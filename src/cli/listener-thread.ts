@@ -13,7 +13,7 @@ import { CONNECTOR_KINDS } from "./channels.ts";
 import { docsAsset } from "./http/docs-asset.ts";
 import { isTrustedProxy } from "./http/trusted-proxies.ts";
 import { listen } from "./listen.ts";
-import { createHandOn } from "./listeners/hand-on.ts";
+import { createForward } from "./listeners/forward.ts";
 import {
   type AnsweredRequests,
   type FromListener,
@@ -90,7 +90,7 @@ function createApp(setup: ListenerSetup, { beside, clock, aside, onRequest, isDr
     onRequest,
     docsAsset,
     isTrustedProxy: (address) => isTrustedProxy(address, proxies),
-    elsewhere: createHandOn(setup.socket, clock),
+    forward: createForward(setup.socket, clock),
     readJsonAside: aside.readJson,
   });
 }

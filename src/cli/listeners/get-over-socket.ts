@@ -1,6 +1,6 @@
 /**
- * GET requests over a Unix socket. With `fetch` a process has at most 256 requests under way, and others wait: a few
- * hundred clients that wait for events would stop all the rest.
+ * GET requests over a Unix socket. `fetch` allows a process 256 requests at a time and makes others wait: a few hundred
+ * clients that wait for events would block all the rest.
  */
 import { once } from "node:events";
 import { Agent, type ClientRequest, type IncomingMessage, request as open } from "node:http";
@@ -28,8 +28,8 @@ export function createGetOverSocket(socketPath: string, clock: Clock): GetOverSo
   };
 }
 
-/** They are about a connection (RFC 9110 §7.6.1) or about a body, which is not handed on. */
-const NOT_HANDED_ON = [
+/** Headers about the connection (RFC 9110 §7.6.1), or about a body, which a GET does not have. */
+const NOT_FORWARDED = [
   "connection",
   "content-length",
   "expect",
@@ -46,13 +46,13 @@ function openRequest(
   way: { readonly socketPath: string; readonly agent: Agent },
 ): ClientRequest {
   const outgoing = open({ ...way, method, path: "/", signal });
-  for (const [name, value] of headers) if (!NOT_HANDED_ON.includes(name)) outgoing.setHeader(name, value);
-  // What becomes of it is heard where it is waited for; a late error, after the answer, has nobody to tell.
+  for (const [name, value] of headers) if (!NOT_FORWARDED.includes(name)) outgoing.setHeader(name, value);
+  // `answerTo` reports errors. One after the answer would otherwise be unhandled, and end the process.
   outgoing.on("error", () => {});
   return outgoing;
 }
 
-/** The kernel refuses connections while 512 wait to be taken; so it is tried again, for 300 ms. */
+/** The kernel refuses connections while 512 wait to be accepted, so connecting is retried for 300 ms. */
 const TRIES = 30;
 const GAP_MS = 10;
 const IS_BUSY = ["EAGAIN", "ECONNREFUSED"];
@@ -77,7 +77,7 @@ async function connected(
 
 function answerTo(outgoing: ClientRequest, method: string): Promise<Response> {
   return new Promise((resolve, reject) => {
-    // In the event, since an answer that breaks off must find somebody who hears it.
+    // Inside the event, so that the body has its error handler before the answer can break off.
     outgoing.once("response", (incoming) => resolve(toResponse(incoming, method)));
     outgoing.once("error", reject);
     outgoing.once("close", () => reject(new Error("closed before an answer")));
@@ -89,7 +89,7 @@ function toResponse(incoming: IncomingMessage, method: string): Response {
   const { statusCode: status = 502, headersDistinct } = incoming;
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(headersDistinct)) {
-    const isOfAnswer = name === "content-length" || !NOT_HANDED_ON.includes(name);
+    const isOfAnswer = name === "content-length" || !NOT_FORWARDED.includes(name);
     if (isOfAnswer) for (const value of values) headers.append(name, value);
   }
   if (method === "GET") return new Response(Readable.toWeb(incoming) as ReadableStream, { status, headers });

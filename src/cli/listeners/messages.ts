@@ -15,7 +15,7 @@ export interface ListenerSetup {
   /** In CIDR notation. */
   readonly trustedProxies: readonly string[];
   readonly shared: SharedWriting;
-  /** The socket on which the process answers what the thread hands on. */
+  /** The socket on which the main thread answers what this thread forwards. */
   readonly socket: string;
 }
 

@@ -1,16 +1,16 @@
-/** Threads that listen on the process's port too. They accept and look up messages, and hand other requests on. */
+/** Threads that listen on the process's port too. They accept and look up messages, and forward other requests. */
 import { Worker } from "node:worker_threads";
 import type { AnswerRequest, ObservedRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Queue } from "../../store/store.ts";
-import { type Door, openDoor } from "./door.ts";
-import { prepareHandOn } from "./hand-on.ts";
+import { prepareForward } from "./forward.ts";
+import { type ForwardSocket, openForwardSocket } from "./forward-socket.ts";
 import type { FromListener, ListenerSetup, ToListener } from "./messages.ts";
 
 export interface Listeners {
   /** The same queue, whose `onReady` also reports jobs that the threads accept. */
   heard(queue: Queue): Queue;
-  /** Resolves when all threads take requests. `answer` answers what they hand on. */
+  /** Resolves when all threads take requests. `answer` answers what they forward. */
   start(port: number, answer: AnswerRequest): Promise<void>;
   /** Names of the threads whose event loop has not turned for `limitMs`. */
   stalled(limitMs: number): readonly string[];
@@ -33,12 +33,13 @@ export interface ListenersOptions {
 
 export function createListeners(options: ListenersOptions): Listeners {
   const { count, clock, memory } = options;
-  const ears = new Set<(queue: string) => void>();
+  const onReadyCalls = new Set<(queue: string) => void>();
   const threads: ListenerThread[] = [];
-  let door: Door | undefined;
+  let forwardSocket: ForwardSocket | undefined;
 
   const onMessage = (message: FromListener) => {
-    if (message.kind === "ready") for (const queue of message.queues) for (const ear of ears) ear(queue);
+    if (message.kind === "ready")
+      for (const queue of message.queues) for (const onReady of onReadyCalls) onReady(queue);
     if (message.kind === "turn") for (const each of message.answered) report(each, options.onRequest);
   };
   return {
@@ -46,18 +47,18 @@ export function createListeners(options: ListenersOptions): Listeners {
       ...queue,
       onReady(listener) {
         const forget = queue.onReady(listener);
-        ears.add(listener);
+        onReadyCalls.add(listener);
         return () => {
           forget();
-          ears.delete(listener);
+          onReadyCalls.delete(listener);
         };
       },
     }),
     async start(port, answer) {
       if (count === 0) return;
-      door = openDoor(answer, options.setup.dataFolder);
-      const { socket } = door;
-      await prepareHandOn(`${socket}-nobody`);
+      forwardSocket = openForwardSocket(answer, options.setup.dataFolder);
+      const { path: socket } = forwardSocket;
+      await prepareForward(`${socket}-nobody`);
       for (let index = 1; index <= count; index++) {
         const shared = { memory, share: { index, of: count + 1 } };
         const setup = { ...options.setup, port, socket, shared };
@@ -71,7 +72,7 @@ export function createListeners(options: ListenersOptions): Listeners {
       ),
     async stop() {
       await Promise.all(threads.map((thread) => thread.stop()));
-      door?.stop();
+      forwardSocket?.stop();
     },
   };
 }

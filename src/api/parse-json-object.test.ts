@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseJsonObject } from "./parse-json.ts";
+import { parseJsonObject } from "./parse-json-object.ts";
 
 function problemOf(text: string) {
   const parsed = parseJsonObject(text);

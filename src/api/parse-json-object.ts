@@ -8,10 +8,10 @@ export type ParsedJson =
 /**
  * Parses a body that must be a JSON object. Besides invalid JSON it refuses duplicate names (two readers of the same body
  * could see different requests), `__proto__`, nesting so deep that recursion could exhaust the stack, and so many values that
- * to look at them, or to hand them to another thread, would take seconds.
+ * checking them, or passing them to another thread, would take seconds.
  */
 export function parseJsonObject(text: string): ParsedJson {
-  const isLong = text.length > MAX_VALUES * LEAST_LENGTH;
+  const isLong = text.length > MAX_VALUES * MIN_VALUE_LENGTH;
   if (isLong && hasTooManyCommas(text)) return problem(TOO_MANY);
   const json = parseJson(text);
   if (!isObject(json)) return problem(json === undefined ? "must be valid JSON" : "must be a JSON object");
@@ -27,8 +27,8 @@ export function parseJsonObject(text: string): ParsedJson {
 const MAX_DEPTH = 64;
 /** Objects and arrays count too. Far more than any request needs. */
 const MAX_VALUES = 50_000;
-/** Of a value with what separates it from the next: `1,`. */
-const LEAST_LENGTH = 2;
+/** The shortest value, with the comma that separates it from the next: `1,`. */
+const MIN_VALUE_LENGTH = 2;
 const TOO_MANY = `must not contain more than ${MAX_VALUES} values`;
 const FORBIDDEN = -1;
 const TOO_DEEP = -2;
@@ -37,7 +37,7 @@ function problem(sentence: string): ParsedJson {
   return { problem: { body: sentence } };
 }
 
-/** Most texts with too many values show it by their commas, and then need not be parsed, which would take seconds for megabytes. */
+/** Counting commas finds most texts with too many values before they are parsed: parsing megabytes of them takes seconds. */
 function hasTooManyCommas(text: string): boolean {
   let count = 0;
   for (let at = 0; at < text.length; at++) {

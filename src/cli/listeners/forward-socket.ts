@@ -4,26 +4,25 @@ import { join } from "node:path";
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import { errorText } from "../../core/error-text.ts";
 import { listenOnSocket } from "../listen.ts";
-import { answerHandedOn } from "./hand-on.ts";
+import { answerForwarded } from "./forward.ts";
 
-/** Where the threads hand requests on to the main one. */
-export interface Door {
-  /** Path of the Unix socket. */
-  readonly socket: string;
+/** The Unix socket on which the main thread answers the requests that the listener threads forward. */
+export interface ForwardSocket {
+  readonly path: string;
   stop(): void;
 }
 
 /**
  * Opens the socket in a folder of its own, which only this user may enter: in the folder for temporary files, or in the data
- * folder if that one is read-only or full, or its path is too long. Throws, in words for the operator, if neither has room.
+ * folder if that one is read-only or full, or its path is too long. Throws, with a message for the operator, if neither works.
  */
-export function openDoor(answer: AnswerRequest, dataFolder: string): Door {
+export function openForwardSocket(answer: AnswerRequest, dataFolder: string): ForwardSocket {
   const inData = join(dataFolder, "listeners");
-  const places = [() => mkdtempSync(join(tmpdir(), "postrider-")), () => makeAnew(inData)];
+  const folders = [() => mkdtempSync(join(tmpdir(), "postrider-")), () => recreate(inData)];
   const reasons: string[] = [];
-  for (const place of places) {
+  for (const makeFolder of folders) {
     try {
-      return openIn(place(), answer);
+      return openIn(makeFolder(), answer);
     } catch (error) {
       reasons.push(errorText(error));
     }
@@ -33,24 +32,24 @@ export function openDoor(answer: AnswerRequest, dataFolder: string): Door {
   );
 }
 
-/** A process that was killed leaves it behind. The folder is this process's, which has the data folder locked. */
-function makeAnew(folder: string): string {
+/** A process that was killed has left the folder behind. No other process uses it: this one has locked the data folder. */
+function recreate(folder: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }
 
-/** In octets: unix(7) has room for 107, of which `prepareHandOn` takes some. */
+/** In octets: unix(7) has room for 107, of which `prepareForward` takes some. */
 const LONGEST_PATH = 96;
 
-function openIn(folder: string, answer: AnswerRequest): Door {
+function openIn(folder: string, answer: AnswerRequest): ForwardSocket {
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  const socket = join(folder, "socket");
+  const path = join(folder, "socket");
   try {
-    if (Buffer.byteLength(socket) > LONGEST_PATH) throw new Error(`${socket} is too long for a socket`);
-    const server = listenOnSocket(socket, answerHandedOn(answer));
+    if (Buffer.byteLength(path) > LONGEST_PATH) throw new Error(`${path} is too long for a socket`);
+    const server = listenOnSocket(path, answerForwarded(answer));
     return {
-      socket,
+      path,
       stop() {
         server.stop();
         remove();

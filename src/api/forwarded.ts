@@ -1,15 +1,15 @@
 import { fullUrl } from "./router.ts";
 
-/** Thrown if another listener has to answer: only that one counts rate limits and knows the state of connectors. */
-export class HandedOn extends Error {
-  override readonly name = "HandedOn";
+/** Thrown if the main listener has to answer: only it counts rate limits and knows the state of connectors. */
+export class Forwarded extends Error {
+  override readonly name = "Forwarded";
 
-  /** `body`: the body of the request, if it has been read already. */
+  /** `body`: the text of the body, if it has been read already. */
   constructor(readonly body?: string) {
-    super("the request is another listener's to answer");
+    super("the main listener has to answer this request");
   }
 
-  /** The request with its body, to be read once more: of the length that it has now, without a byte order mark or chunks. */
+  /** The request with its body, to be read once more. Decoding removed chunks and a byte order mark, so the length is new. */
   restore(request: Request): Request {
     if (this.body === undefined) return request;
     const { method } = request;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { onEveryStore } from "../../../test/acceptance/running-api.ts";
-import { isOpenToAll } from "./hand-on.ts";
+import { isOpenToAll } from "./forward.ts";
 
 onEveryStore((start) => {
   test("bodies are limited as strangers' on every path that takes one without a key, and on no other", async () => {

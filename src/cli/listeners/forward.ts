@@ -1,39 +1,39 @@
 /**
- * Hands requests from a listener thread to the main thread, over a Unix socket in a folder that only this user may enter.
+ * Forwards requests from a listener thread to the main thread, over a Unix socket in a folder that only this user may enter.
  * The main thread sees them with their original URL and client address.
  */
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
 import { fullUrl, pathOf } from "../../api/router.ts";
 import type { Clock } from "../../core/clock.ts";
-import { createPlaces } from "../../core/places.ts";
+import { createSemaphore } from "../../core/semaphore.ts";
 import { createGetOverSocket } from "./get-over-socket.ts";
 
 const URL_HEADER = "x-postrider-url";
 const ADDRESS_HEADER = "x-postrider-address";
 
-/** Hands requests to whoever answers on `socket`; 503 if nobody does. */
-export function createHandOn(socket: string, clock: Clock): AnswerRequest {
+/** Forwards requests to `socket`; answers 503 if nobody answers there. */
+export function createForward(socket: string, clock: Clock): AnswerRequest {
   const get = createGetOverSocket(socket, clock);
-  const strangers = createPlaces(clock, STRANGERS_PLACES);
+  const anonymous = createSemaphore(clock, ANONYMOUS_LIMIT);
 
   const post = async (request: Request, headers: Headers): Promise<Response> => {
     const { method, body, signal } = request;
-    const isStrangers = isOpenToAll(pathOf(request.url));
-    const leave = isStrangers ? await strangers.enter() : undefined;
-    if (isStrangers && !leave) return refusalResponse(serviceUnavailable());
+    const isAnonymous = isOpenToAll(pathOf(request.url));
+    const release = isAnonymous ? await anonymous.acquire() : undefined;
+    if (isAnonymous && !release) return refusalResponse(serviceUnavailable());
     const passed = { method, headers, signal, redirect: "manual", ...(body && { body }) } as const;
     try {
       return await fetch("http://postrider", { ...passed, unix: socket, decompress: false });
     } finally {
-      leave?.();
+      release?.();
     }
   };
   return async (request, addressOf) => {
     const headers = new Headers(request.headers);
     headers.set(URL_HEADER, request.url);
     headers.set(ADDRESS_HEADER, addressOf(request));
-    // Two equal lengths come joined, which is no length: without it, the body is sent in chunks.
+    // A repeated Content-Length arrives joined ("5, 5"), which `fetch` would not accept. Without it the body is sent in chunks.
     if (headers.get("content-length")?.includes(",")) headers.delete("content-length");
     const { method, signal } = request;
     const isGet = method === "GET" || method === "HEAD";
@@ -45,8 +45,8 @@ export function createHandOn(socket: string, clock: Clock): AnswerRequest {
   };
 }
 
-/** Those of whom no key is asked, and who may be slow to send their bodies, take half of `fetch`'s 256 places at most. */
-const STRANGERS_PLACES = { count: 128, waitMs: 30_000 };
+/** Clients without a key may send their bodies slowly, so they get at most half of the 256 requests that `fetch` allows. */
+const ANONYMOUS_LIMIT = { count: 128, waitMs: 30_000 };
 const OPEN_TO_ALL = ["/v1/push/", "/receipts/", "/unsubscribe/"];
 
 export function isOpenToAll(path: string): boolean {
@@ -54,15 +54,15 @@ export function isOpenToAll(path: string): boolean {
 }
 
 /**
- * Has the runtime open the files of its HTTP client, by a request to `socket`, on which nobody listens. If it could not open
- * them later, because too many clients are connected, it would end the process.
+ * Makes the runtime open the files that its HTTP client needs, by a request to `socket`, on which nobody listens. If it could
+ * not open them later, because clients use up all file descriptors, it would end the process.
  */
-export async function prepareHandOn(socket: string): Promise<void> {
+export async function prepareForward(socket: string): Promise<void> {
   await fetch("http://postrider", { unix: socket }).catch(() => {});
 }
 
 /** The handler at the other end: restores the original request for `answer`. */
-export function answerHandedOn(answer: AnswerRequest): (request: Request) => Promise<Response> {
+export function answerForwarded(answer: AnswerRequest): (request: Request) => Promise<Response> {
   return (request) => {
     const headers = new Headers(request.headers);
     const url = fullUrl(headers.get(URL_HEADER) ?? request.url);

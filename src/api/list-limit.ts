@@ -1,0 +1,34 @@
+import type { Clock } from "../core/clock.ts";
+import { createSemaphore } from "../core/semaphore.ts";
+import { serviceUnavailable } from "./errors.ts";
+import type { MaybePromise } from "./when-ready.ts";
+
+/** Lists that are read at the same time. Each page takes milliseconds, so hundreds at once would delay all other requests. */
+const MAX_READS = 8;
+
+/** A list that is still waiting after this is refused: while the database does not answer, no read ends. */
+const WAIT_MS = 5_000;
+
+export interface ListLimit {
+  /**
+   * Runs `read` when it is its turn, and refuses it if that takes too long. The next read may begin in the turn of the event
+   * loop after the answer; after a read that `waits` for news, already in the turn after its beginning.
+   */
+  run<T>(read: () => MaybePromise<T>, waits: boolean | undefined): Promise<T>;
+}
+
+export function createListLimit(clock: Pick<Clock, "after">): ListLimit {
+  const semaphore = createSemaphore(clock, { count: MAX_READS, waitMs: WAIT_MS });
+  return {
+    async run(read, waits) {
+      const release = await semaphore.acquire();
+      if (!release) throw serviceUnavailable();
+      try {
+        if (waits) setImmediate(release);
+        return await read();
+      } finally {
+        if (!waits) setImmediate(release);
+      }
+    },
+  };
+}

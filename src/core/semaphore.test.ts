@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { createSemaphore } from "./semaphore.ts";
+
+test("a caller waits in line until another releases its permit", async () => {
+  const clock = createHeldClock();
+  const semaphore = createSemaphore(clock, { count: 2, waitMs: 1_000 });
+  const first = await semaphore.acquire();
+  await semaphore.acquire();
+  const came: number[] = [];
+  const waiting = [3, 4].map(async (n) => {
+    const release = await semaphore.acquire();
+    came.push(n);
+    return release;
+  });
+  first?.();
+  (await waiting[0])?.();
+  await waiting[1];
+  expect(came).toEqual([3, 4]);
+  expect(clock.pending()).toBe(0);
+});
+
+test("no wait is longer than its limit, and a caller that has given up takes no permit", async () => {
+  const clock = createHeldClock();
+  const semaphore = createSemaphore(clock, { count: 1, waitMs: 1_000 });
+  const release = await semaphore.acquire();
+  const late = semaphore.acquire();
+  await clock.advance(1_000);
+  expect(await late).toBeUndefined();
+  release?.();
+  const next = await semaphore.acquire();
+  expect(next).toBeDefined();
+  next?.();
+  expect(await semaphore.acquire()).toBeDefined();
+});
