@@ -16,7 +16,7 @@ import { createAlarms } from "./alarms.ts";
 import { createAside } from "./aside/create-aside.ts";
 import { createClockWatch } from "./clock-watch.ts";
 import type { Config } from "./config.ts";
-import { ensureDataFolder, readMasterKey } from "./data-folder/data-folder.ts";
+import { ensureDataFolder, readMasterKey, refuseHalfRestored } from "./data-folder/data-folder.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
 import { createDelivery } from "./delivery.ts";
 import { openBounces } from "./email/bounces.ts";
@@ -66,7 +66,10 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
   const { config } = options;
   // On PostgreSQL only the first start writes to the folder, and reports it itself if it cannot.
   ensureDataFolder(config.dataFolder, { isWritten: config.databaseUrl === undefined });
-  if (config.databaseUrl === undefined) await finishRotation(config.dataFolder);
+  if (config.databaseUrl === undefined) {
+    refuseHalfRestored(config.dataFolder);
+    await finishRotation(config.dataFolder);
+  }
   const lockMemory = createLockMemory();
   const store = await openData(options, lockMemory);
   const metrics = createMetrics();

@@ -21,6 +21,6 @@ export async function withReasons<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** A file cannot be read or written, or a database cannot be opened. */
-function isEnvironmentFault(error: unknown): error is Error {
+export function isEnvironmentFault(error: unknown): error is Error {
   return error instanceof Error && ("syscall" in error || isOutage(error));
 }

@@ -156,7 +156,7 @@ for (const step of STEPS) {
       const { POSTRIDER_DATA: dataFolder, DATABASE_URL: databaseUrl } = process.env;
       const keys = { secret: ${JSON.stringify(OLD)}, newSecret: ${JSON.stringify(NEW)} };
       const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
-      await rotateSharedKey({ dataFolder, databaseUrl, ...keys, forgetLinks: false, randomBytes, onStep });`;
+      await rotateSharedKey({ dataFolder, databaseUrl, ...keys, forgetLinks: false, randomBytes, onCutOff() {}, onStep });`;
     const killed = await runPostrider({ dataFolder: folder(), databaseUrl, main: "-e", command: code });
     expect(killed).toMatchObject({ code: null });
     await expectSecrets(step === "sealed" ? OLD : NEW);

@@ -113,7 +113,7 @@ async function rotateUntil({ folder }: World, step: RotationStep, newSecret?: st
     import { rotateKey } from ${JSON.stringify(ROTATE)};
     const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
     const { POSTRIDER_DATA: dataFolder, NEW: newSecret } = process.env;
-    await rotateKey({ dataFolder, newSecret, forgetLinks: false, randomBytes, onStep });`;
+    await rotateKey({ dataFolder, newSecret, forgetLinks: false, randomBytes, onCutOff() {}, onStep });`;
   const env = newSecret === undefined ? {} : { NEW: newSecret };
   const killed = await runPostrider({ dataFolder: folder(), main: "-e", command: code, env });
   expect(killed).toMatchObject({ code: null });
@@ -141,6 +141,18 @@ for (const step of STEPS) {
 }
 
 for (const step of ["committed", "old key put aside"] as const) {
+  test.concurrent(`killed at "${step}", the command run again completes that rotation, and keeps the key that older backups need`, async () => {
+    await using world = openWorld();
+    const { keyFile, rotate, expectSecrets } = world;
+    const old = keyFile();
+    await rotateUntil(world, step);
+    const next = keyFile("master.key.next");
+    const again = await rotate();
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining("that was cut off is complete") });
+    expect([keyFile(), keyFile("master.key.previous")]).toEqual([next, old]);
+    await expectSecrets();
+  }, 90_000);
+
   test.concurrent(`killed at "${step}" on the way to a key that lies in no file, the command run again says that it is done, and does what is left`, async () => {
     await using world = openWorld();
     const { inFolder, keyFile, rotate, expectSecrets } = world;

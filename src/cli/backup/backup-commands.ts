@@ -4,8 +4,8 @@ import type { Clock } from "../../core/clock.ts";
 import type { Terminal } from "../admin/command-line.ts";
 import { toCell } from "../admin/table.ts";
 import type { DataTarget } from "../config.ts";
+import { untilCutOff } from "../cut-off.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
-import { orRefusal } from "../or-refusal.ts";
 import { makeBackup } from "./make-backup.ts";
 import type { Manifest } from "./manifest.ts";
 import { backUpPostgres, restorePostgres } from "./postgres-backup.ts";
@@ -42,8 +42,9 @@ function addBackup(program: Command, { target, terminal, clock, version }: Backu
     )
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((options: { to: string; withKey: boolean; data?: string }) =>
-      orRefusal(terminal, async () => {
-        const order = { ...orderOf(target, options), now: clock.now(), version };
+      untilCutOff(terminal, async (onCutOff) => {
+        const onLeft = (words: string) => terminal.stderr(`${words}\n`);
+        const order = { ...orderOf(target, options), now: clock.now(), version, onCutOff, onLeft };
         const { databaseUrl } = target;
         const { folder, manifest } = await (databaseUrl === undefined
           ? makeBackup(order)
@@ -61,8 +62,8 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
     .requiredOption("--from <folder>", "the backup", parseFolder)
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((options: { from: string; data?: string }) =>
-      orRefusal(terminal, async () => {
-        const order = orderOf(target, options);
+      untilCutOff(terminal, async (onCutOff) => {
+        const order = { ...orderOf(target, options), onCutOff };
         const { databaseUrl } = target;
         const manifest =
           databaseUrl === undefined

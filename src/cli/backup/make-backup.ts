@@ -1,81 +1,34 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
-import { copyDatabase, inspectDatabase, readKeyCheckValue } from "../../store/sqlite/backup.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { writePrivateFile } from "../../store/private-file.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
-import { MANIFEST_FILE, type Manifest, sha256OfFile } from "./manifest.ts";
+import { slowly } from "../slow-work.ts";
+import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
+import { inNewFolder, type MadeBackup, type NewFolder } from "./new-folder.ts";
 
-export interface BackupOrder {
+export interface BackupOrder extends NewFolder {
   readonly dataFolder: string;
-  /** The folder to make; if it exists, a folder named after the time is made in it. */
-  readonly to: string;
   /** Includes the master key and `sandbox.json`, which holds the admin token. */
   readonly withKey: boolean;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
-  /** Unix milliseconds. */
-  readonly now: number;
   readonly version: string;
 }
 
-export interface MadeBackup {
-  /** Absolute. */
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
-
-const OWNER_ONLY_FILE = 0o600;
-
-/**
- * Backs up a data folder, whether its service runs or not. The folder gets its name only when it is complete and on
- * disk; a crash leaves one called `….partial-…`.
- */
+/** Backs up a data folder, whether its service runs or not. */
 export function makeBackup(order: BackupOrder): Promise<MadeBackup> {
   const database = ownDatabase(order.dataFolder);
-  return inNewFolder(order, async (draft) => fill(draft, database, order));
+  return inNewFolder(order, (draft) => fill(draft, database, order));
 }
 
-/** Makes a folder that gets its name once `fill` has filled it, and is deleted if that fails. */
-export async function inNewFolder(
-  order: Pick<BackupOrder, "to" | "now">,
-  fill: (draft: string) => Promise<Manifest>,
-): Promise<MadeBackup> {
-  const folder = nameFor(order);
-  const parent = dirname(folder);
-  mkdirSync(parent, { recursive: true });
-  const draft = mkdtempSync(join(parent, `${basename(folder)}.partial-`));
-  try {
-    const manifest = await fill(draft);
-    renameSync(draft, folder);
-    syncFolder(parent);
-    return { folder, manifest };
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    throw error;
-  }
-}
-
-function nameFor({ to, now }: Pick<BackupOrder, "to" | "now">): string {
-  const path = resolve(to);
-  if (!existsSync(path)) return path;
-  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
-  const inside = join(path, `postrider-${time}`);
-  if (existsSync(inside)) throw new AdminFailure(`${inside} is there already`);
-  return inside;
-}
-
-function fill(draft: string, database: string, order: BackupOrder): Manifest {
+async function fill(draft: string, database: string, order: BackupOrder): Promise<Manifest> {
   const copy = join(draft, DATABASE_FILE);
-  copyDatabase(database, copy);
-  chmodSync(copy, OWNER_ONLY_FILE);
-  syncFile(copy);
-  const { problems, holdings } = inspectDatabase(copy);
+  const { problems, holdings, keyCheckValue } = await slowly("copyOut", database, copy);
   if (problems.length > 0) throw new AdminFailure(`${database} is damaged: ${problems.join("; ")}`);
-  const checkValue = readKeyCheckValue(copy);
-  const secrets = order.withKey ? writeSecrets(draft, checkValue, order) : [];
+  const secrets = order.withKey ? writeSecrets(draft, keyCheckValue, order) : [];
   return describeBackup(draft, { ...order, names: [DATABASE_FILE, ...secrets], holds: holdings });
 }
 
@@ -87,12 +40,19 @@ export interface Described
 }
 
 /** Writes the manifest, which is the last file of a backup. */
-export function describeBackup(draft: string, { version, now, names, holds, postgres }: Described): Manifest {
+export async function describeBackup(
+  draft: string,
+  { version, now, names, holds, postgres }: Described,
+): Promise<Manifest> {
+  const paths = names.map((name) => join(draft, name));
+  const digests = await slowly("digestFiles", paths);
+  const unread = paths.find((_, index) => digests[index] === undefined);
+  if (unread !== undefined) throw new AdminFailure(`${unread} cannot be read`);
   const manifest: Manifest = {
     format: 1,
     version,
     created_at: new Date(now).toISOString(),
-    files: Object.fromEntries(names.map((name) => [name, sha256OfFile(join(draft, name))])),
+    files: Object.fromEntries(names.map((name, index) => [name, digests[index] ?? ""])),
     holds,
     ...(postgres && { postgres }),
   };

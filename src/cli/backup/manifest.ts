@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Dump } from "../../store/postgres/dump.ts";
 import type { Holdings } from "../../store/sqlite/backup.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
+import { slowly } from "../slow-work.ts";
 
 /** `backup.json`: what a backup consists of. Written last. */
 export interface Manifest {
@@ -46,14 +46,14 @@ const SCHEMA = Type.Object({
 });
 
 /** Reads a backup's manifest. Throws `AdminFailure` if the folder holds no backup, or if a file has changed since. */
-export function readBackup(folder: string): Manifest {
+export async function readBackup(folder: string): Promise<Manifest> {
   const manifest = readManifest(folder);
-  for (const [name, digest] of Object.entries(manifest.files)) {
-    if (digestOf(folder, name) !== digest) {
-      throw new AdminFailure(`${join(folder, name)} is damaged: it is not the file that was backed up`);
-    }
-  }
-  return manifest;
+  const paths = Object.keys(manifest.files).map((name) => join(folder, name));
+  const digests = await slowly("digestFiles", paths);
+  const expected = Object.values(manifest.files);
+  const damaged = paths.find((_, index) => digests[index] !== expected[index]);
+  if (damaged === undefined) return manifest;
+  throw new AdminFailure(`${damaged} is damaged: it is not the file that was backed up`);
 }
 
 function readManifest(folder: string): Manifest {
@@ -66,29 +66,4 @@ function readManifest(folder: string): Manifest {
   }
   if (Value.Check(SCHEMA, manifest)) return manifest;
   throw new AdminFailure(`${path} is no description of a backup that this version can read`);
-}
-
-function digestOf(folder: string, name: string): string | undefined {
-  try {
-    return sha256OfFile(join(folder, name));
-  } catch {
-    return undefined;
-  }
-}
-
-const CHUNK_OCTETS = 1 << 20;
-
-/** Hex. In pieces: a database may be larger than memory. */
-export function sha256OfFile(path: string): string {
-  const hash = createHash("sha256");
-  const chunk = Buffer.alloc(CHUNK_OCTETS);
-  const file = openSync(path, "r");
-  try {
-    for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk)) {
-      hash.update(chunk.subarray(0, read));
-    }
-  } finally {
-    closeSync(file);
-  }
-  return hash.digest("hex");
 }

@@ -4,18 +4,14 @@ import type { Clock } from "../../core/clock.ts";
 import { type Dump, dump } from "../../store/postgres/dump.ts";
 import { load } from "../../store/postgres/load.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
+import type { OnCutOff } from "../cut-off.ts";
 import { MASTER_KEY_FILE } from "../data-folder/data-folder.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import { createDumpFiles, readColumns, readRows, tableFile } from "./dump-files.ts";
-import {
-  type BackupOrder,
-  describeBackup,
-  inNewFolder,
-  type MadeBackup,
-  writeSecrets,
-} from "./make-backup.ts";
+import { type BackupOrder, describeBackup, writeSecrets } from "./make-backup.ts";
 import { type Manifest, readBackup } from "./manifest.ts";
+import { inNewFolder, type MadeBackup } from "./new-folder.ts";
 
 type OnTable = (table: string, rows: number) => void;
 
@@ -54,12 +50,13 @@ export interface PostgresRestoreOrder {
   readonly secret?: string;
   readonly clock: Clock;
   readonly onTable: OnTable;
+  readonly onCutOff: OnCutOff;
 }
 
 /** Restores a backup into an empty PostgreSQL database. Throws unless its master key is at hand or in the backup. */
 export async function restorePostgres(order: PostgresRestoreOrder): Promise<Manifest> {
   const from = resolve(order.from);
-  const manifest = readBackup(from);
+  const manifest = await readBackup(from);
   const { postgres } = manifest;
   if (!postgres) {
     throw new AdminFailure(
@@ -74,6 +71,7 @@ export async function restorePostgres(order: PostgresRestoreOrder): Promise<Mani
     columns: (table: string) => readColumns(from, table),
     onTable: order.onTable,
   };
+  order.onCutOff("the database is not complete, and no service starts on it: run the command again");
   await withReasons(() => load(order.databaseUrl, order.clock, source));
   return manifest;
 }

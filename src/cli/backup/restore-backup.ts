@@ -1,16 +1,19 @@
-import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
-import { type Holdings, inspectDatabase } from "../../store/sqlite/backup.ts";
+import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
+import type { Inspection } from "../../store/sqlite/backup.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
+import type { OnCutOff } from "../cut-off.ts";
 import {
   DATABASE_FILE,
   ensureDataFolder,
   MASTER_KEY_FILE,
+  RESTORED_FILE,
   SANDBOX_FILE,
 } from "../data-folder/data-folder.ts";
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
+import { slowly } from "../slow-work.ts";
 import { type Manifest, readBackup } from "./manifest.ts";
 
 export interface RestoreOrder {
@@ -20,9 +23,8 @@ export interface RestoreOrder {
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
+  readonly onCutOff: OnCutOff;
 }
-
-const OWNER_ONLY_FILE = 0o600;
 
 /**
  * Restores a backup into a data folder that has no database. The database gets its name last, when it is checked and its
@@ -30,7 +32,7 @@ const OWNER_ONLY_FILE = 0o600;
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
   const from = resolve(order.from);
-  const manifest = readBackup(from);
+  const manifest = await readBackup(from);
   if (manifest.postgres) {
     throw new AdminFailure(
       "this backup is of a PostgreSQL database: set DATABASE_URL to the one it is to go into",
@@ -39,7 +41,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
   ensureDataFolder(order.dataFolder, { isWritten: true });
   await withDataFolder(order.dataFolder, () => {
     refuseToOverwrite(order.dataFolder);
-    restoreInto(order, { from, manifest });
+    return restoreInto(order, { from, manifest });
   });
   return manifest;
 }
@@ -52,17 +54,17 @@ function refuseToOverwrite(dataFolder: string): void {
   );
 }
 
-function restoreInto(
-  { dataFolder, secret }: RestoreOrder,
+async function restoreInto(
+  { dataFolder, secret, onCutOff }: RestoreOrder,
   { from, manifest }: { readonly from: string; readonly manifest: Manifest },
-): void {
+): Promise<void> {
   const path = join(dataFolder, DATABASE_FILE);
-  const draft = `${path}.restoring`;
+  const draft = join(dataFolder, RESTORED_FILE);
+  const remove = () => rmSync(draft, { force: true });
+  onCutOff("nothing was restored: run the command again", remove);
   try {
-    copyFileSync(join(from, DATABASE_FILE), draft);
-    chmodSync(draft, OWNER_ONLY_FILE);
-    syncFile(draft);
-    const checkValue = checkCopy(draft, manifest.holds);
+    const copied = await slowly("copyIn", join(from, DATABASE_FILE), draft);
+    const checkValue = checkCopy(copied, manifest);
     const isOwn = Object.hasOwn(manifest.files, MASTER_KEY_FILE);
     const key = findMasterKey({ dataFolder, secret, checkValue });
     if (key === undefined)
@@ -71,16 +73,20 @@ function restoreInto(
     renameSync(draft, path);
     syncFolder(dataFolder);
   } catch (error) {
-    rmSync(draft, { force: true });
+    remove();
     throw error;
   }
 }
 
 /** Checks the copied database; returns its master key's check value. */
-function checkCopy(path: string, holds: Holdings): string | undefined {
-  const { problems, holdings, keyCheckValue } = inspectDatabase(path);
+function checkCopy(
+  { problems, holdings, keyCheckValue }: Inspection,
+  { holds }: Manifest,
+): string | undefined {
   if (problems.length > 0) throw new AdminFailure(`the backup's database is damaged: ${problems.join("; ")}`);
-  const differs = Object.entries(holds).some(([name, count]) => holdings[name as keyof Holdings] !== count);
+  const differs = Object.entries(holds).some(
+    ([name, count]) => holdings[name as keyof Manifest["holds"]] !== count,
+  );
   if (differs) throw new AdminFailure("the backup's database does not hold what its backup.json says");
   return keyCheckValue;
 }

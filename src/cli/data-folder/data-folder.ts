@@ -22,8 +22,20 @@ export const NEXT_KEY_FILE = "master.key.next";
 /** The key before the last rotation, which older backups need. */
 export const PREVIOUS_KEY_FILE = "master.key.previous";
 
+/** A database that is being restored, before it is checked. */
+export const RESTORED_FILE = "postrider.db.restoring";
+
 /** A file of another user among these is as bad as a folder of his: a command that ran as root has left it. */
 const WRITTEN_FILES = [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, "postrider.lock"];
+
+/** Throws if a restore into the folder was cut off: a start would make a new database, into which nothing is restored any more. */
+export function refuseHalfRestored(dataFolder: string): void {
+  const draft = join(dataFolder, RESTORED_FILE);
+  if (existsSync(join(dataFolder, DATABASE_FILE)) || !existsSync(draft)) return;
+  throw new Error(
+    `a restore into ${dataFolder} is under way or was cut off: wait for it, run it again, or remove ${draft} to begin with an empty database`,
+  );
+}
 
 /** A shorter key is a truncated file. */
 const MIN_KEY_LENGTH = 16;

@@ -3,9 +3,12 @@ import { lstatSync, readdirSync, readFileSync, renameSync, rmSync } from "node:f
 import { basename, join } from "node:path";
 import { uuidTime } from "../../core/uuid.ts";
 import { lockFile } from "../../store/lock.ts";
+import { isBusy } from "../../store/sqlite/database/driver.ts";
 
 /** A locked file that shows other processes on the data folder that this one is alive. */
 export interface Lifeline {
+  /** Of the file. */
+  readonly path: string;
   /** Names of recent processes of this folder that are dead, so that nobody has to wait for them. */
   readonly dead: readonly string[];
   /** Call it when nothing is done under the name any more. The file stays, to tell the next start of this death. */
@@ -20,13 +23,36 @@ export interface Lifeline {
  * @param name of this process, a UUIDv7
  */
 export function takeLifeline(folder: string, name: string): Lifeline {
-  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
+  const boot = readBoot();
   const dead = findDead(folder, boot, name);
   // Renamed only when it is locked: otherwise another start could find it unlocked and take this process for dead.
   const early = join(folder, `process-${name}.new`);
   const lock = lockFile(early, { create: true });
-  renameSync(early, join(folder, `process-${markOf(early, boot)}-${name}.lock`));
-  return { dead, release: lock.release };
+  const path = join(folder, `process-${markOf(early, boot)}-${name}.lock`);
+  renameSync(early, path);
+  return { path, dead, release: lock.release };
+}
+
+/**
+ * Whether the process is alive, or certainly dead, that has taken its lifeline in a folder made for it alone. "unknown" if
+ * there is none, or one of another boot or machine.
+ */
+export function fateIn(folder: string): "alive" | "dead" | "unknown" {
+  try {
+    const file = readdirSync(folder).find((name) => WORD.test(name));
+    if (file === undefined) return "unknown";
+    const path = join(folder, file);
+    const lock = lockFile(path, { create: false });
+    const isOwn = WORD.exec(file)?.groups?.mark === markOf(path, readBoot());
+    lock.release();
+    return isOwn ? "dead" : "unknown";
+  } catch (error) {
+    return isBusy(error) ? "alive" : "unknown";
+  }
+}
+
+function readBoot(): string {
+  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
 }
 
 const UNFINISHED = /^process-(?<name>[^.]+)\.new$/;

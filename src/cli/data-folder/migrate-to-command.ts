@@ -4,7 +4,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Counted } from "../../store/move/count-both.ts";
 import { type Terminal, UsageFailure } from "../admin/command-line.ts";
 import type { DataTarget } from "../config.ts";
-import { orRefusal } from "../or-refusal.ts";
+import { untilCutOff } from "../cut-off.ts";
 import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
 import { parseFolder } from "./parse-folder.ts";
 
@@ -30,10 +30,11 @@ export function addMigrateToCommand(program: Command, { target, terminal, clock 
     .option("--cancel", "go back to the data folder after all; what the copy has done since is lost", false)
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((url: string | undefined, { data, cancel }: MoveOptions) =>
-      orRefusal(terminal, async () => {
+      untilCutOff(terminal, async (onCutOff) => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);
         if (cancel) return void terminal.stdout(await goBack(dataFolder));
         if (!url) throw new UsageFailure("where to? postrider migrate-to postgres://…");
+        onCutOff(GO_ON);
         const onProgress = createProgress(terminal, clock);
         const counted = await migrateTo({ ...target, dataFolder, url, clock, onProgress });
         terminal.stdout(
@@ -49,6 +50,9 @@ async function goBack(dataFolder: string): Promise<string> {
     ? `the service may start on ${dataFolder} again; drop the PostgreSQL database\n`
     : `${dataFolder} had not moved\n`;
 }
+
+const GO_ON =
+  "no service starts on the copy until it is complete: run the command again, and it goes on behind what is copied";
 
 const KEEP_KEY = `The master key stays what it was: keep master.key, or set POSTRIDER_SECRET to it, for every process.
 `;

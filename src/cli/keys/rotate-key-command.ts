@@ -4,8 +4,8 @@ import type { RandomBytes } from "../../core/uuid.ts";
 import { readHosts } from "../../store/postgres/connections/hosts.ts";
 import type { Terminal } from "../admin/command-line.ts";
 import type { DataTarget } from "../config.ts";
+import { untilCutOff } from "../cut-off.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
-import { orRefusal } from "../or-refusal.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { rotateSharedKey } from "./rotate-shared-key.ts";
 
@@ -34,17 +34,21 @@ export function addRotateKeyCommand(
     )
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action(({ data, forgetLinks }: RotateOptions) =>
-      orRefusal(terminal, async () => {
+      untilCutOff(terminal, async (onCutOff) => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);
         const { databaseUrl } = target;
-        const rotation = { ...target, dataFolder, forgetLinks, randomBytes };
-        if (databaseUrl === undefined) await rotateKey(rotation);
-        else await rotateSharedKey({ ...rotation, databaseUrl });
+        const rotation = { ...target, dataFolder, forgetLinks, randomBytes, onCutOff };
+        const done = await (databaseUrl === undefined
+          ? rotateKey(rotation)
+          : rotateSharedKey({ ...rotation, databaseUrl }));
         const place = databaseUrl === undefined ? dataFolder : readHosts(databaseUrl).place;
+        if (done === "completed") terminal.stdout(COMPLETED);
         terminal.stdout(`all secrets in ${place} are sealed under the new master key\n${whatNow(target)}`);
       }),
     );
 }
+
+const COMPLETED = "a rotation that was cut off is complete now; nothing further was changed\n";
 
 function whatNow({ secret, newSecret }: DataTarget): string {
   if (newSecret !== undefined) return "start the service with POSTRIDER_SECRET set to it\n";

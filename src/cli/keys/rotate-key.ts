@@ -5,6 +5,7 @@ import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
 import { rotateMasterKey } from "../../store/sqlite/records/rotate-master-key.ts";
 import { createVault } from "../../store/vault.ts";
+import type { OnCutOff } from "../cut-off.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
@@ -21,6 +22,7 @@ export interface KeyRotation {
   /** Makes links and return paths of mail already sent invalid, for an old key that others know. */
   readonly forgetLinks: boolean;
   readonly randomBytes: RandomBytes;
+  readonly onCutOff: OnCutOff;
   /** For tests, which end the process at a step. */
   readonly onStep?: (step: RotationStep) => void;
 }
@@ -31,25 +33,32 @@ const KEY_OCTETS = 32;
 
 /**
  * Gives the data folder of a stopped service another master key. The new key is on disk before the database is sealed
- * with it, and the old one stays until after, so that a start after an interruption finds the right one.
+ * with it, and the old one stays until after, so that a start after an interruption finds the right one. "completed": only an
+ * earlier rotation that was interrupted is over now, since a further one would put its key in place of the one that older
+ * backups need.
  */
-export async function rotateKey(rotation: KeyRotation): Promise<void> {
-  const { dataFolder } = rotation;
+export function rotateKey(rotation: KeyRotation): Promise<"rotated" | "completed"> {
+  const { dataFolder, newSecret, forgetLinks } = rotation;
   ownDatabase(dataFolder);
-  await withDataFolder(dataFolder, async () => {
-    settleKeyFiles(dataFolder);
+  return withDataFolder(dataFolder, async () => {
+    const isCompleted = settleKeyFiles(dataFolder);
+    if (isCompleted && newSecret === undefined && !forgetLinks) return "completed";
     await rotate(rotation);
+    return "rotated";
   });
 }
 
 async function rotate(rotation: KeyRotation): Promise<void> {
-  const { dataFolder, newSecret, forgetLinks, randomBytes, onStep } = rotation;
+  const { dataFolder, newSecret, forgetLinks, randomBytes, onCutOff, onStep } = rotation;
   const path = join(dataFolder, DATABASE_FILE);
   const checkValue = readKeyCheckValue(path);
   retireStaleFile(rotation, checkValue);
   const old = findOldKey(rotation, checkValue);
   const next = newSecret ?? Buffer.from(randomBytes(KEY_OCTETS)).toString("hex");
-  if (newSecret === undefined) writePrivateFile(join(dataFolder, NEXT_KEY_FILE), `${next}\n`);
+  const nextFile = join(dataFolder, NEXT_KEY_FILE);
+  // A signal is heard before the transaction begins, or after everything.
+  onCutOff("nothing was changed", () => rmSync(nextFile, { force: true }));
+  if (newSecret === undefined) writePrivateFile(nextFile, `${next}\n`);
   onStep?.("new key written");
   await rotateMasterKey({
     path,
@@ -58,6 +67,7 @@ async function rotate(rotation: KeyRotation): Promise<void> {
     ...(!forgetLinks && { earlierKey: mailRootOf(old) }),
     ...(onStep && { beforeCommit: () => onStep("sealed") }),
   });
+  onCutOff("the rotation is complete");
   onStep?.("committed");
   putKeyAside(dataFolder);
   onStep?.("old key put aside");
@@ -77,8 +87,8 @@ export async function finishRotation(dataFolder: string): Promise<void> {
   await withDataFolder(dataFolder, () => settleKeyFiles(dataFolder));
 }
 
-/** Adopts the next key if the database is sealed with it, else deletes it. Needs the folder's lock. */
-function settleKeyFiles(dataFolder: string): void {
+/** Adopts the next key if the database is sealed with it, else deletes it; whether it did. Needs the folder's lock. */
+function settleKeyFiles(dataFolder: string): boolean {
   const path = join(dataFolder, NEXT_KEY_FILE);
   const next = readKey(path);
   const database = join(dataFolder, DATABASE_FILE);
@@ -86,9 +96,10 @@ function settleKeyFiles(dataFolder: string): void {
   if (next !== undefined && checkValue !== undefined && isKeyOf(checkValue, next)) {
     putKeyAside(dataFolder);
     adoptNextKey(dataFolder);
-  } else {
-    rmSync(path, { force: true });
+    return true;
   }
+  rmSync(path, { force: true });
+  return false;
 }
 
 function adoptNextKey(dataFolder: string): void {

@@ -15,8 +15,9 @@ export interface SharedKeyRotation extends KeyRotation {
  * Gives a PostgreSQL database another master key, while none of its processes runs. The new key must be given as
  * `newSecret`, since all processes need it. Its key file in the data folder, if it has one, is put aside.
  */
-export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<void> {
-  const { dataFolder, databaseUrl: url, newSecret: next, randomBytes, forgetLinks, onStep } = rotation;
+export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<"rotated"> {
+  const { dataFolder, databaseUrl: url, newSecret: next, randomBytes, forgetLinks } = rotation;
+  const { onCutOff, onStep } = rotation;
   if (next === undefined) {
     throw new AdminFailure(
       "POSTRIDER_NEW_SECRET: required with DATABASE_URL, and then as the POSTRIDER_SECRET of every process",
@@ -25,15 +26,21 @@ export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<void
   const checkValue = await withReasons(() => readKeyCheckValue(url));
   if (checkValue === undefined) throw new AdminFailure("no service has been started on this database yet");
   const old = findOldKey(rotation, checkValue);
+  onCutOff("nothing was changed");
   await withReasons(() =>
     rotateMasterKey({
       url,
       from: createVault({ masterKey: old, randomBytes }),
       to: createVault({ masterKey: next, randomBytes }),
       ...(!forgetLinks && { earlierKey: mailRootOf(old) }),
-      ...(onStep && { beforeCommit: () => onStep("sealed") }),
+      beforeCommit() {
+        onCutOff("the database has the old key or the new one: the command run again says which");
+        onStep?.("sealed");
+      },
     }),
   );
+  onCutOff("the rotation is complete");
   onStep?.("committed");
   if (isFiled(dataFolder, old)) retireKeyFile(dataFolder);
+  return "rotated";
 }

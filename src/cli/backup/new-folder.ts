@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { syncFolder } from "../../store/private-file.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import type { OnCutOff } from "../cut-off.ts";
+import { fateIn, type Lifeline, takeLifeline } from "../data-folder/lifeline.ts";
+import type { Manifest } from "./manifest.ts";
+
+export interface NewFolder {
+  /** The folder to make; if it exists, a folder named after the time is made in it. */
+  readonly to: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly onCutOff: OnCutOff;
+  /** Hears, in words for the operator, what is done about drafts of backups that were cut off. */
+  readonly onLeft: (words: string) => void;
+}
+
+export interface MadeBackup {
+  /** Absolute. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/**
+ * Makes a folder that gets its name once `fill` has filled it and it is on disk, and is deleted if that fails or a signal
+ * ends the command. What `kill -9` leaves is deleted by the next backup to the same place.
+ */
+export async function inNewFolder(
+  order: NewFolder,
+  fill: (draft: string) => Promise<Manifest>,
+): Promise<MadeBackup> {
+  const folder = nameFor(order);
+  const parent = dirname(folder);
+  mkdirSync(parent, { recursive: true });
+  clearDrafts(folder, order.onLeft);
+  const draft = mkdtempSync(`${folder}${DRAFT}`);
+  const remove = () => rmSync(draft, { recursive: true, force: true, maxRetries: REMOVALS });
+  order.onCutOff("no backup was made, and nothing is left of it", remove);
+  const lifeline = openLifeline(draft);
+  try {
+    const manifest = await fill(draft);
+    if (lifeline) rmSync(lifeline.path);
+    name(draft, folder);
+    return { folder, manifest };
+  } catch (error) {
+    remove();
+    throw error;
+  } finally {
+    lifeline?.release();
+  }
+}
+
+/** Comes between the name that a folder will have and six random characters. */
+const DRAFT = ".partial-";
+
+/** A thread may be making files in the folder that is removed. */
+const REMOVALS = 5;
+
+function nameFor({ to, now }: NewFolder): string {
+  const path = resolve(to);
+  if (!existsSync(path)) return path;
+  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  const inside = join(path, `postrider-${time}`);
+  if (existsSync(inside)) throw new AdminFailure(isThere(inside));
+  return inside;
+}
+
+const isThere = (folder: string) => `${folder} is there already: run the command again`;
+
+function name(draft: string, folder: string): void {
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    throw existsSync(folder) ? new AdminFailure(isThere(folder)) : error;
+  }
+  syncFolder(dirname(folder));
+}
+
+/** `undefined` if the place has no locks: then nobody can be sure of this process's death. */
+function openLifeline(draft: string): Lifeline | undefined {
+  try {
+    return takeLifeline(draft, "backup");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Deletes the drafts beside the folder whose processes are dead. Throws if another one is just making the same folder. */
+function clearDrafts(folder: string, onLeft: NewFolder["onLeft"]): void {
+  const parent = dirname(folder);
+  for (const file of readdirSync(parent).filter((each) => /\.partial-\w{6}$/.test(each))) {
+    const draft = join(parent, file);
+    const fate = fateIn(draft);
+    if (fate === "alive" && file.startsWith(`${basename(folder)}${DRAFT}`)) {
+      throw new AdminFailure(
+        `another process is making the backup ${folder}: wait for it, or name another with --to`,
+      );
+    }
+    if (fate === "dead") {
+      rmSync(draft, { recursive: true, force: true });
+      onLeft(`deleted ${draft}, which a backup that was cut off had left`);
+    }
+    if (fate === "unknown") onLeft(`${draft} may be left of a backup that was cut off: delete it if so`);
+  }
+}
