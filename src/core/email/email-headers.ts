@@ -3,7 +3,7 @@ import { hasControls } from "../text-rules.ts";
 
 /**
  * Judges custom headers. A name must be valid (RFC 5322 §2.2), not one that the service sets, and given once; a value must be
- * on one line. `alsoOwned`: more names that the service sets, in lower case. Problems are reported under `headers.<name>`,
+ * on one line, and name no recipients to a relay. `alsoOwned`: more names that the service sets, in lower case. Problems are reported under `headers.<name>`,
  * or `headers` where the name cannot be shown.
  */
 export function judgeHeaders(
@@ -57,8 +57,26 @@ function headerProblem(name: string, value: string | undefined): string | undefi
   if (!HEADER_NAME.test(name)) return BAD_NAME;
   if (isOwned(name.toLowerCase())) return IS_OWNED;
   if (value === undefined) return undefined;
+  if (addsRecipients(name.toLowerCase(), value)) return ADDS_RECIPIENTS;
   if (hasControls(value) || !value.isWellFormed()) return NO_CONTROLS;
   return fitsOnLines(name.toLowerCase(), value) ? undefined : TOO_LONG_A_WORD;
+}
+
+const ADDS_RECIPIENTS =
+  "names recipients to a provider, past the suppression list: give them in to, cc or bcc";
+
+/**
+ * By some header fields relays take recipients beside those of the envelope, or in place of them: Mandrill by one of its own,
+ * SendGrid (also `filters.bcc`) and SparkPost by keys of a JSON object. Keys are looked for in the text, at any depth: of a
+ * key that is given twice, nobody knows which one a relay reads.
+ */
+function addsRecipients(lowerName: string, value: string): boolean {
+  if (lowerName === "x-mc-bccaddress") return true;
+  if (lowerName !== "x-smtpapi" && lowerName !== "x-msys-api") return false;
+  const text = value.replaceAll(/\\u([\dA-Fa-f]{4})/g, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return /"(?:to|cc|bcc|archive)"\s*:/i.test(text);
 }
 
 const TOO_LONG_A_WORD = "has a word that is too long for a line of 998 octets";

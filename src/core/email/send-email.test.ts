@@ -206,6 +206,27 @@ describe("headers", () => {
     });
   });
 
+  test.each([
+    ["X-SMTPAPI", '{"to":["ann@example.net"]}'],
+    ["x-smtpapi", '{"\\u0074o" : ["ann@example.net"],"to2":1}'],
+    ["X-SMTPAPI", '{"filters":{"bcc":{"settings":{"enable":1,"email":"ann@example.net"}}}}'],
+    ["X-MSYS-API", '{"cc":[{"email":"ann@example.net"}]}'],
+    ["X-MSYS-API", '{"archive":[{"email":"ann@example.net"}]}'],
+    ["X-MC-BccAddress", "ann@example.net"],
+  ])("%s may name nobody, past the suppression list: %s", (name, value) => {
+    expect(errorsOf({ headers: { [name]: value } })).toEqual({
+      [`headers.${name}`]:
+        "names recipients to a provider, past the suppression list: give them in to, cc or bcc",
+    });
+  });
+
+  test("what else they tell a provider is the caller's business", () => {
+    const value = '{"category":"to","unique_args":{"order":"\\"to\\":42"},"sub":{"-to-":["x"]}}';
+    const names = ["X-SMTPAPI", "X-MSYS-API", "X-SES-CONFIGURATION-SET", "X-MC-Tags", "X-Other"];
+    expect(errorsOf({ headers: Object.fromEntries(names.map((name) => [name, value])) })).toEqual({});
+    expect(errorsOf({ headers: { "X-Other": '{"to":1}' } })).toEqual({});
+  });
+
   test("names are printable ASCII without colon", () => {
     for (const name of ["", "X A", "X:A", "X-é", "X-A\t", "x".repeat(77)]) {
       expect(errorsOf({ headers: { [name]: "x" } }).headers).toStartWith("names must be");

@@ -81,7 +81,7 @@ export const SendEmailBody = Type.Object(
             additionalProperties: Type.String({ maxLength: 998 }),
             maxProperties: 50,
             description:
-              "Custom headers. Names that the service sets itself (`From`, `Date`, …) are refused.",
+              "Custom headers. Refused are names that the service sets itself (`From`, `Date`, …), and values that name recipients to a provider (`X-SMTPAPI` with `to`).",
             examples: [{ "X-Order": "A-1001" }],
           },
         ),
