@@ -28,12 +28,12 @@ export function createRateWindow(perSecond: number, went: readonly number[] = []
     times[next] = atMs;
     next = (next + 1) % size;
   };
-  for (const atMs of went.slice(-size)) took(atMs);
+  for (const atMs of went) took(atMs);
   return {
     room: (atMs) => countWhile(size, (n) => nth(n) + spanMs <= atMs),
     waitMs: (nowMs) => Math.max(0, Math.ceil(nth(0) + spanMs - nowMs)),
     took,
-    withRate: (rate) => createRateWindow(rate, Array.from(times, (_, n) => nth(n)).filter(Number.isFinite)),
+    withRate: (rate) => createRateWindow(rate, [...times.slice(next), ...times.slice(0, next)]),
   };
 }
 

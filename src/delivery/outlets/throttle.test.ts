@@ -5,7 +5,11 @@ import { createThrottle } from "./throttle.ts";
 test("without a limit there is always room", () => {
   const throttle = createThrottle(createHeldClock(), undefined);
   throttle.take(1e9);
-  expect(throttle.available()).toBe(Number.POSITIVE_INFINITY);
+  expect([throttle.isLimited, throttle.available(), throttle.waitMs()]).toEqual([
+    false,
+    Number.POSITIVE_INFINITY,
+    0,
+  ]);
 });
 
 test.each([0.5, 1, 10])(
@@ -25,7 +29,7 @@ test.each([0.5, 1, 10])(
   },
 );
 
-test.each([1, 2.5, 10])(
+test.each([1, 2, 2.5, 10])(
   "at %p, no second has more, wherever it begins and after any silence",
   async (rate) => {
     const clock = createHeldClock();
@@ -88,4 +92,67 @@ test("a long message may go into debt, and those behind it wait for that", async
   expect(throttle.waitMs()).toBe(1_500);
   await clock.advance(1_500);
   expect([throttle.waitMs(), throttle.available()]).toEqual([0, 1]);
+});
+
+test("who waits as long as it says need not ask twice, also where that is no whole number", async () => {
+  const clock = createHeldClock();
+  const throttle = createThrottle(clock, 0.3);
+  throttle.take(1);
+  await clock.advance(throttle.waitMs());
+  expect(throttle.available()).toBe(1);
+});
+
+test("whatever becomes of the part, no second has more than the part that it ends with", async () => {
+  const clock = createHeldClock();
+  let part = 1;
+  const throttle = createThrottle(clock, 20, () => part);
+  const times: number[] = [];
+  const takeFor = async (ms: number) => {
+    for (let step = 0; step < ms; step += 10) {
+      for (; throttle.available() >= 1; throttle.take(1)) times.push(clock.monotonicMs());
+      await clock.advance(10);
+    }
+  };
+  const inSecondTo = (end: number) => times.filter((at) => at > end - 1_000 && at <= end).length;
+  for (const [next, most] of [
+    [0.5, 10],
+    [0.25, 5],
+    [1, 20],
+    [0.5, 10],
+  ] as const) {
+    await clock.advance(5_000);
+    part = next;
+    const before = clock.monotonicMs();
+    await takeFor(3_000);
+    const counts = times.filter((at) => at >= before).map(inSecondTo);
+    expect([next, Math.max(...counts)]).toEqual([next, most]);
+  }
+});
+
+test("where the part has grown, only what the smaller one had saved up may go at once", async () => {
+  const clock = createHeldClock();
+  let part = 0.5;
+  const throttle = createThrottle(clock, 10, () => part);
+  await clock.advance(60_000);
+  part = 1;
+  expect(throttle.available()).toBe(5);
+  await clock.advance(200);
+  expect(throttle.available()).toBe(7);
+});
+
+test("what has just gone still counts when the part shrinks, and when it grows", async () => {
+  const clock = createHeldClock();
+  let part = 1;
+  const throttle = createThrottle(clock, 10, () => part);
+  const availableAfter = async (ms: number) => {
+    await clock.advance(ms);
+    return throttle.available();
+  };
+  throttle.take(10);
+  part = 0.5;
+  expect([await availableAfter(1_009), await availableAfter(1)]).toEqual([0, 5]);
+  throttle.take(5);
+  part = 1;
+  expect(throttle.available()).toBe(0);
+  expect([await availableAfter(1_009), await availableAfter(1)]).toEqual([5, 10]);
 });

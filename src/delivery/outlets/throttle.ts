@@ -52,7 +52,7 @@ export function createThrottle(
     },
     waitMs() {
       refill();
-      return Math.max(0, Math.ceil(((1 - tokens) / rate) * 1_000), window.waitMs(filledAt));
+      return Math.max(Math.ceil(((1 - tokens) / rate) * 1_000), window.waitMs(filledAt));
     },
   };
 }

@@ -38,7 +38,7 @@ test.each([0.5, 1, 7, 100, 2000])("no more than %p a second go out, and no less"
   expect(sent).toBeLessThanOrEqual(Math.ceil(perSecond * 10.25) + 1);
 });
 
-test.each([1, 4, 4.5, 10, 50, 2000])(
+test.each([1, 4, 4.5, 8, 10, 50, 2000])(
   "at %p a second, no second has more, wherever it begins and after any silence, and none of the rate is lost",
   async (perSecond) => {
     const { pace, clock } = open(perSecond);

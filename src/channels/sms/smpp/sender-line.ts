@@ -44,7 +44,7 @@ export function createSenderLine(clock: Clock, costMs: (segments: number) => num
   };
   const isIdle = () => state.flows.size === 0 && restMs(state) === 0;
   return {
-    aheadMs: (flow) => restMs(state) + costMs(segmentsBefore(state, isIdle() ? 0 : 1, flow)),
+    aheadMs: (flow) => restMs(state) + costMs(segmentsBefore(state, flow)),
     join({ flow, segments, signal }) {
       if (signal.aborted) return AGAIN_MS;
       if (!isIdle()) return wait(state, { flow, segments, signal });
@@ -60,8 +60,8 @@ function restMs({ clock, freeAt }: State): number {
 }
 
 /** Of those in line now: the segments that would be served before one more of this flow. */
-function segmentsBefore({ flows }: State, fromOthers: number, flow: number): number {
-  const turns = (flows.get(flow)?.size ?? 0) + fromOthers;
+function segmentsBefore({ flows }: State, flow: number): number {
+  const turns = (flows.get(flow)?.size ?? 0) + 1;
   let segments = 0;
   for (const line of flows.values()) {
     let served = 0;
