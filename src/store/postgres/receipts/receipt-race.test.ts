@@ -101,6 +101,25 @@ test("of one receipt that two processes record at the same time one moves the me
     expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered", "late_receipt:delivered"]);
   }));
 
+test("a receipt that the simulators of two processes tell at the same time is told once", () =>
+  race(async (world) => {
+    const { other, store, account, clock, sms, claimOne, settle, history } = world;
+    const [messageId = ""] = await sms();
+    await settle(await claimOne(), { outcomes: [sent("s-1")] });
+    const owed = { at: clock.now, status: "delivered" } as const;
+    const entry = { id: "s-1", accountId: account.id, messageId, channel: "sms", to: "+911" } as const;
+    await store.sandbox.record([{ ...entry, receivedAt: clock.now, rendered: {}, receipt: owed }]);
+    const calls: ReturnType<Store["queue"]["recordReceipts"]>[] = [];
+    await world.whileHeld("provider_ids", async (isWaiting) => {
+      for (const each of [store, other]) calls.push(each.queue.recordReceipts([receipt(world, "s-1")]));
+      await isWaiting(2);
+    });
+    const results = (await Promise.all(calls)).flat();
+    expect(results.map(({ kind }) => kind).sort()).toEqual(["applied", "late"]);
+    expect(results.map((result) => result.messageId)).toEqual([messageId, messageId]);
+    expect(await history(messageId)).toEqual(["attempt:sent", "receipt:delivered"]);
+  }));
+
 test("of two settlements that bring home one id at the same time one takes the receipt that was parked under it", () =>
   race(async (world) => {
     const { other, claim, sms, status, store } = world;

@@ -27,9 +27,11 @@ export function createRecordReceipts({
       const begun = await beginReceipts(session, { receipts }, erasedNames);
       await log.lock(begun.messageIds);
       const { providerIds, write } = await begun.open(log);
-      const results = receipts.map((receipt) => providerIds.receive(receipt));
+      const told = await clearDebts(session, receipts);
+      const results = receipts.map(
+        (receipt) => told.get(receipt.providerMessageId) ?? providerIds.receive(receipt),
+      );
       await write();
-      await clearDebts(session, receipts);
       return results;
     });
   const enter = createGroupCommit<readonly Receipt[], readonly ReceiptResult[]>({
@@ -43,10 +45,21 @@ export function createRecordReceipts({
   return async (receipts) => (receipts.length === 0 ? [] : enter(receipts));
 }
 
-/** A receipt that the sandbox owed is owed no more. */
-async function clearDebts(session: Session, receipts: readonly Receipt[]): Promise<void> {
-  await session.query(CLEAR_DEBTS, [receipts.map(({ providerMessageId }) => providerMessageId)]);
+/**
+ * A receipt that the sandbox owed is owed no more. Gives those that were not owed any more: the simulators of two processes
+ * may find the same debt, and a good provider tells a receipt once.
+ */
+async function clearDebts(
+  session: Session,
+  receipts: readonly Receipt[],
+): Promise<ReadonlyMap<string, ReceiptResult>> {
+  const rows = await session.query<{ id: string; message_id: string }>(CLEAR_DEBTS, [
+    receipts.map(({ providerMessageId }) => providerMessageId),
+  ]);
+  return new Map(rows.map(({ id, message_id: messageId }) => [id, { kind: "late", messageId }]));
 }
 
-const CLEAR_DEBTS = `UPDATE sandbox_messages SET receipt_at = NULL
-  WHERE id = ANY($1) AND receipt_at IS NOT NULL`;
+/** The names of the receipts are locked, so what another process has told is seen; what this statement clears is not. */
+const CLEAR_DEBTS = `WITH cleared AS (
+    UPDATE sandbox_messages SET receipt_at = NULL WHERE id = ANY($1) AND receipt_at IS NOT NULL)
+  SELECT id, message_id FROM sandbox_messages WHERE id = ANY($1) AND receipt IS NOT NULL AND receipt_at IS NULL`;
