@@ -72,6 +72,21 @@ test("what is exported can be imported, as CSV and as JSON lines, and is the sam
   expect((await listed(account)).map(({ email }) => email)).toContain("=b@example.net");
 });
 
+test("what begins with an apostrophe is the same after an export as CSV, beside what got one to be no formula", async () => {
+  const [from, to] = [await liveAccount(postrider), await liveAccount(postrider)];
+  const written = ["=b@example.net", "'=b@example.net", "''+c@example.net", "'dan@example.net"];
+  const lines = file("odd.jsonl", written.map((email) => JSON.stringify({ email })).join("\n"));
+  const run = (verb: string, ...more: string[]) => commands.run(["suppressions", verb, "--account", ...more]);
+  await run("import", from.accountId, "--file", lines);
+  const { out } = await run("export", from.accountId);
+  await run("import", to.accountId, "--file", file("odd.csv", out));
+  const { data } = await admin<{ data: { email: string }[] }>(
+    postrider,
+    `/suppressions?account_id=${to.accountId}`,
+  );
+  expect(data.map(({ email }) => email).toSorted()).toEqual(written.toSorted());
+});
+
 test("an address is released by its name", async () => {
   const release = () =>
     commands.run(["suppressions", "release", "--account", account, "--email", "DAN@example.net"]);

@@ -169,12 +169,12 @@ function csvLine(row: Row): string {
 
 /** Undoes the `'` of `csvCell`. */
 function plain(cell: string): string {
-  return cell.replace(/^'(?=[=+\-@\t])/, "");
+  return cell.replace(/^'(?='*[=+\-@\t])/, "");
 }
 
-/** Quoted where it must be (RFC 4180), and with a `'` in front where a spreadsheet would see a formula. */
+/** Quoted where it must be (RFC 4180), and with a `'` in front where a spreadsheet would see a formula, or `plain` one such `'`. */
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
+  const safe = /^'*[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
