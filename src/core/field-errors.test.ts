@@ -114,6 +114,15 @@ describe("checking a body by its schema", () => {
     });
   });
 
+  test("a number that is too large to be read is called that", () => {
+    const [subject, copies, value] = [JSON.parse("1e400"), JSON.parse("1e400"), JSON.parse("-1e400")];
+    expect(errorsOf({ ...good, subject, copies, values: { "1": value } })).toEqual({
+      subject: "must be a string",
+      copies: "is too large a number",
+      "values.1": "is too large a number",
+    });
+  });
+
   test("limits are named with their figures", () => {
     expect(
       errorsOf({ ...good, subject: "x".repeat(11), copies: 4, to: [], values: { a: 1, b: 2, c: 3 } }),

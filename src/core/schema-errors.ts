@@ -53,7 +53,7 @@ interface Schema {
 function soundValue(schema: Schema, value: unknown, place: Place): unknown {
   const branch = schema.anyOf ? schema.anyOf.find((one) => isOfType(one, value)) : schema;
   if (!branch || !isOfType(branch, value)) {
-    place.report(place.field, `must be ${expectation(schema)}`);
+    place.report(place.field, typeProblem(schema, value));
     return undefined;
   }
   if (branch.type === "object") return soundObject(branch, value as Record<string, unknown>, place);
@@ -198,6 +198,13 @@ function isOfType(schema: Schema, value: unknown): boolean {
       // No type: any value, or one of `enum`, which is judged afterwards.
       return true;
   }
+}
+
+/** `1e400` is a number in JSON, and infinite once it is read. */
+function typeProblem(schema: Schema, value: unknown): string {
+  const takesNumbers = (schema.anyOf ?? [schema]).some(({ type }) => type === "number" || type === "integer");
+  const isTooLarge = takesNumbers && typeof value === "number" && !Number.isFinite(value);
+  return isTooLarge ? "is too large a number" : `must be ${expectation(schema)}`;
 }
 
 /** `a string`, `an array of strings`, `a string or a number`, `one of apns, fcm, web`. */
