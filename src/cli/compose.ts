@@ -200,9 +200,10 @@ function openData({ config, clock, log, faults }: StartOptions, memory: SharedAr
   const { dataFolder, secret, databaseUrl: url } = config;
   if (url !== undefined) {
     const waiting = { clock, onAway: (reason: string) => log.warn({}, reason) };
-    // An ordinary stop, which settles what is in flight first.
+    // An ordinary stop, which settles what is in flight first; but a supervisor is to start the service again.
     const onKeyChanged = (words: string) => {
       log.fatal({}, words);
+      process.exitCode = 1;
       process.kill(process.pid, "SIGTERM");
     };
     const masterKey = readMasterKey(dataFolder, secret);

@@ -94,7 +94,7 @@ function giveUp(why: string, log: Logger, unfinished: readonly string[]): never 
 
 function endStart(log: Logger): never {
   log.info({}, "stopped before it was ready");
-  process.exit(0);
+  process.exit();
 }
 
 async function stop(service: Postrider, log: Logger): Promise<never> {
@@ -106,5 +106,6 @@ async function stop(service: Postrider, log: Logger): Promise<never> {
     process.exit(1);
   }
   log.info({}, "stopped");
-  process.exit(0);
+  // With 0, unless something else than a signal has asked for the stop.
+  process.exit();
 }

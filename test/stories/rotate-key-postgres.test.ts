@@ -198,7 +198,8 @@ test.concurrent("a process that was cut off while the key was changed seals noth
   expect(await service().line(/"fatal".*master key of the database has been changed/)).toContain(
     "start again",
   );
-  expect(await service().exited).toBe(0);
+  // Or a supervisor would take it for stopped on purpose.
+  expect(await service().exited).toBe(1);
   expect(await sealedValues(world)).toEqual(before);
   await again.close();
 }, 90_000);
