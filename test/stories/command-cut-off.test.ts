@@ -113,7 +113,7 @@ test("of a restore that a signal ends nothing is left; on one that was killed no
   await start({ dataFolder });
 }, 60_000);
 
-test("on PostgreSQL a signal ends a backup, a restore and a rotation of the key with words on what is left", async () => {
+test("on PostgreSQL a second backup or restore is refused, and a signal ends the first, and a rotation of the key, with words on what is left", async () => {
   await using own = ownProcess("sqlite");
   const [database, other] = await Promise.all([freshDatabase(), freshDatabase()]);
   const backups = join(own.folder(), "backups");
@@ -136,6 +136,10 @@ test("on PostgreSQL a signal ends a backup, a restore and a rotation of the key 
   const backingUp = startCommand(backup);
   while ((await client.query(waits)).rowCount === 0);
   expect(readdirSync(backups)).toEqual([expect.stringContaining("copy.partial-")]);
+  expect(await runPostrider(backup)).toEqual({
+    code: 1,
+    output: `error: another process is making the backup ${to}: wait for it, or name another with --to\n`,
+  });
   backingUp.kill("SIGINT");
   expect([await backingUp.exited, backingUp.output()]).toEqual([
     130,
@@ -161,6 +165,11 @@ test("on PostgreSQL a signal ends a backup, a restore and a rotation of the key 
   const restore = on(other.url, "restore", "--from", to);
   const restoring = startCommand(restore);
   await held.waitedFor();
+  expect(await runPostrider(restore)).toEqual({
+    code: 1,
+    output:
+      "error: another restore or move into this database is under way: wait for its end, or take another database\n",
+  });
   restoring.kill("SIGTERM");
   expect([await restoring.exited, restoring.output()]).toEqual([
     143,

@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { LONG_STATEMENT_MS, openDriver as openTarget, type Session } from "../postgres/database/driver.ts";
+import { fillAlone } from "../postgres/database/fill-alone.ts";
 import { checkMasterKey } from "../postgres/database/meta.ts";
 import { setCounters } from "../postgres/database/table-columns.ts";
 import { type Database, openClosable } from "../postgres/database/transactions.ts";
@@ -31,38 +32,45 @@ export interface MoveUp {
  * Copies an SQLite database into PostgreSQL, going on where an earlier move was interrupted, and compares the counts.
  * Until it is over no service starts on the copy, and afterwards none on the original: nothing is sent from both.
  */
-export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): Promise<readonly Counted[]> {
-  const source = openSource(path);
-  const driver = openTarget({ url, connections: 2, statementMs: LONG_STATEMENT_MS });
-  const closable = openClosable(driver, clock);
+export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
+  const source = openSource(order.path);
+  const driver = openTarget({ url: order.url, connections: 3, statementMs: LONG_STATEMENT_MS });
+  const closable = openClosable(driver, order.clock);
   try {
     configure(source);
     migrateSource(source);
-    const name = sourceName(source);
-    // If only the last step was missing, the source is marked already, but no service has run on either since.
-    if ((await nameOfCopied(closable.database)) !== name) refuseWhatMoved(source);
-    // First, so that a database that is refused keeps its schema.
-    await isCopyOf(closable.database, name);
-    await migrate(driver);
-    await takeTarget(closable.database, name);
-    await checkMasterKey(closable.database, vault);
-    const moving = { source, target: closable.database, days: createDays(closable.database) };
-    for (const [walk, table] of movedTables().entries()) await move(moving, { walk, table, onProgress });
-    await setCounters(closable.database);
-    await setEventNumber(closable.database, source);
-    const counted = await countBoth(source, closable.database);
-    refuseDifference(counted);
-    await closable.database.query("ANALYZE");
-    leaveBehind(source, clock.now());
-    await closable.database.query("DELETE FROM meta WHERE name = $1 OR name LIKE $2", [
-      MOVING,
-      `${MOVING}.%`,
-    ]);
-    return counted;
+    return await fillAlone(driver, async () => {
+      const name = sourceName(source);
+      // If only the last step was missing, the source is marked already, but no service has run on either since.
+      if ((await nameOfCopied(closable.database)) !== name) refuseWhatMoved(source);
+      // First, so that a database that is refused keeps its schema.
+      await isCopyOf(closable.database, name);
+      await migrate(driver);
+      await takeTarget(closable.database, name);
+      return copyAll(source, closable.database, order);
+    });
   } finally {
     await closable.close();
     source.close();
   }
+}
+
+async function copyAll(
+  source: Source,
+  target: Database,
+  { vault, onProgress, clock }: MoveUp,
+): Promise<readonly Counted[]> {
+  await checkMasterKey(target, vault);
+  const moving = { source, target, days: createDays(target) };
+  for (const [walk, table] of movedTables().entries()) await move(moving, { walk, table, onProgress });
+  await setCounters(target);
+  await setEventNumber(target, source);
+  const counted = await countBoth(source, target);
+  refuseDifference(counted);
+  await target.query("ANALYZE");
+  leaveBehind(source, clock.now());
+  await target.query("DELETE FROM meta WHERE name = $1 OR name LIKE $2", [MOVING, `${MOVING}.%`]);
+  return counted;
 }
 
 /** Throws if counts differ: then neither database is marked. */

@@ -2,6 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import { MOVING } from "../move/move-marks.ts";
 import { LONG_STATEMENT_MS, openDriver, type Session } from "./database/driver.ts";
+import { fillAlone } from "./database/fill-alone.ts";
 import { type Column, columnsOf, setCounters } from "./database/table-columns.ts";
 import { type Database, openClosable } from "./database/transactions.ts";
 import type { Dump } from "./dump.ts";
@@ -23,25 +24,31 @@ export interface LoadSource {
  * compared, no service starts on it; an interrupted load may be repeated.
  */
 export async function load(url: string, clock: Clock, source: LoadSource): Promise<void> {
-  const driver = openDriver({ url, connections: 2, statementMs: LONG_STATEMENT_MS });
+  const driver = openDriver({ url, connections: 3, statementMs: LONG_STATEMENT_MS });
   const closable = openClosable(driver, clock);
   try {
-    // First, so that a database that is refused keeps its schema.
-    await refuse(closable.database, source);
-    await migrate(driver, source.dump.migrations.length);
-    await takeTarget(closable.database, source);
-    const days = createDays(closable.database);
-    for (const table of await inOrder(closable.database, Object.keys(source.dump.rows))) {
-      source.onTable(table, await loadTable(closable.database, days, { table, source }));
-    }
-    await checkCounts(closable.database, source.dump);
-    await endLeases(closable.database, clock.now());
-    await setCounters(closable.database);
-    await closable.database.query("ANALYZE");
-    await closable.database.query("DELETE FROM meta WHERE name = $1", [MOVING]);
+    await fillAlone(driver, async () => {
+      // First, so that a database that is refused keeps its schema.
+      await refuse(closable.database, source);
+      await migrate(driver, source.dump.migrations.length);
+      await takeTarget(closable.database, source);
+      await fill(closable.database, source, clock.now());
+    });
   } finally {
     await closable.close();
   }
+}
+
+async function fill(target: Database, source: LoadSource, now: number): Promise<void> {
+  const days = createDays(target);
+  for (const table of await inOrder(target, Object.keys(source.dump.rows))) {
+    source.onTable(table, await loadTable(target, days, { table, source }));
+  }
+  await checkCounts(target, source.dump);
+  await endLeases(target, now);
+  await setCounters(target);
+  await target.query("ANALYZE");
+  await target.query("DELETE FROM meta WHERE name = $1", [MOVING]);
 }
 
 async function refuse(session: Session, source: LoadSource): Promise<void> {
