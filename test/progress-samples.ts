@@ -1,7 +1,8 @@
 /** Messages, outcomes and receipts for tests of the life cycle. */
 import type { MessageError, Part, Progress } from "../src/core/messages/message.ts";
 import type { PartOutcome, Receipt } from "../src/core/messages/outcome.ts";
-import { applyAttempt, type NextStep, type Step } from "../src/core/messages/progress.ts";
+import { applyAttempt, type NextStep } from "../src/core/messages/progress.ts";
+import type { Step } from "../src/core/messages/step.ts";
 
 export const AT = 1_700_000_000_000;
 const busy: MessageError = { code: "4.2.2", message: "mailbox busy" };

@@ -1,7 +1,7 @@
 /** Canceling a message before anything of it was sent. */
 import type { MessageError, Part, PartStatus, Progress } from "./message.ts";
 import { isOpen, withoutError } from "./part.ts";
-import { record, type Step } from "./progress.ts";
+import { record, type Step } from "./step.ts";
 
 const CANCELED: MessageError = { code: "canceled", message: "canceled before it was sent" };
 

@@ -1,5 +1,6 @@
 import type { Progress } from "./message.ts";
-import { applyAttempt, isSettled, type Step } from "./progress.ts";
+import { applyAttempt, isSettled } from "./progress.ts";
+import type { Step } from "./step.ts";
 
 export interface Expiry {
   readonly at: number;

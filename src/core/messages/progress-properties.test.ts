@@ -18,7 +18,8 @@ import { applyCancel, judgeCancel } from "./cancel.ts";
 import { applyExpiry } from "./expiry.ts";
 import type { ChannelName, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
-import { applyInterruption, applyReceipt, isSettled, type NextStep, type Step } from "./progress.ts";
+import { applyInterruption, applyReceipt, isSettled, type NextStep } from "./progress.ts";
+import type { Step } from "./step.ts";
 
 describe("whatever happens to a message", () => {
   const outcome = fc.constantFrom<PartOutcome | undefined>(

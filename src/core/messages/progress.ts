@@ -4,7 +4,7 @@
  */
 import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
-import type { MessageError, MessageStatus, Part, Progress, TimelineEntry, TimelineKind } from "./message.ts";
+import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import {
   afterOutcome,
@@ -15,11 +15,7 @@ import {
   mayMove,
   withoutError,
 } from "./part.ts";
-
-export interface Step {
-  readonly progress: Progress;
-  readonly entries: readonly TimelineEntry[];
-}
+import { append, record, type Step } from "./step.ts";
 
 /** One attempt, as far as it moves the message. */
 export interface Attempt {
@@ -42,15 +38,6 @@ export type NextStep =
 
 /** A timeline longer than this gets no more entries of late receipts: a provider that repeats itself must not fill the disk. */
 const MAX_LATE_ENTRIES = 200;
-
-const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
-  "sent",
-  "delivered",
-  "undelivered",
-  "expired",
-  "failed",
-  "bounced",
-]);
 
 /** True when no attempt will ever move the message again. */
 export function isSettled(progress: Progress): boolean {
@@ -227,56 +214,6 @@ function complaint(before: Progress, part: Part, receipt: Receipt): Step {
 
 type Detail = NonNullable<TimelineEntry["detail"]>;
 
-/** What an entry is about. */
-interface Occasion {
-  readonly at: number;
-  readonly kind: TimelineKind;
-  readonly detail?: TimelineEntry["detail"] | undefined;
-  readonly error?: MessageError | undefined;
-}
-
-/** The step to `after`: an entry for the occasion, and the public events of the statuses that have changed. */
-export function record(before: Progress, after: Progress, occasion: Occasion): Step {
-  const isPublic =
-    after.channel === "sms" && after.status !== before.status && PUBLIC_STATUSES.has(after.status);
-  const first = append(
-    after,
-    { ...compact(occasion), status: after.status },
-    isPublic ? `sms.${after.status}` : undefined,
-  );
-  return after.channel === "sms" ? first : recordRecipients(before, first, occasion.at);
-}
-
-/** An email's public events are about one recipient each. */
-function recordRecipients(before: Progress, first: Step, at: number): Step {
-  let step = first;
-  first.progress.parts.forEach((part, index) => {
-    if (part.status === before.parts[index]?.status || !PUBLIC_STATUSES.has(part.status)) return;
-    const next = append(
-      step.progress,
-      {
-        at,
-        kind: "status",
-        status: part.status,
-        ...(part.address !== undefined && { recipient: part.address }),
-        ...(part.error && { error: part.error }),
-      },
-      `email.${part.status}`,
-    );
-    step = { progress: next.progress, entries: [...step.entries, ...next.entries] };
-  });
-  return step;
-}
-
-function append(progress: Progress, entry: Omit<TimelineEntry, "position">, eventType?: string): Step {
-  const position = progress.position + 1;
-  const sequence = eventType === undefined ? progress.sequence : progress.sequence + 1;
-  return {
-    progress: { ...progress, position, sequence },
-    entries: [{ ...entry, position, ...(eventType !== undefined && { sequence, eventType }) }],
-  };
-}
-
 function attemptDetail(attempt: Attempt): Detail {
   return { ...attempt.detail, ...(attempt.connectorId !== undefined && { connector: attempt.connectorId }) };
 }
@@ -287,14 +224,5 @@ function receiptDetail(receipt: Receipt): Detail {
     ...(receipt.providerMessageId !== "" && { provider_message_id: receipt.providerMessageId }),
     receipt_status: receipt.status,
     ...(receipt.raw !== undefined && { raw: receipt.raw }),
-  };
-}
-
-function compact(occasion: Occasion): Pick<TimelineEntry, "at" | "kind" | "detail" | "error"> {
-  return {
-    at: occasion.at,
-    kind: occasion.kind,
-    ...(occasion.detail && Object.keys(occasion.detail).length > 0 && { detail: occasion.detail }),
-    ...(occasion.error && { error: occasion.error }),
   };
 }

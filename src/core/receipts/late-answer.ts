@@ -1,6 +1,7 @@
 import type { Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartRef } from "../messages/outcome.ts";
-import { applyAttempt, type Step } from "../messages/progress.ts";
+import { applyAttempt } from "../messages/progress.ts";
+import type { Step } from "../messages/step.ts";
 
 /** A provider's answer, too late: it had taken a part that was reported as `unconfirmed`, and that may have been sent again since. */
 export interface LateAnswer extends PartRef {

@@ -1,5 +1,5 @@
 import type { Progress } from "../messages/message.ts";
-import type { Step } from "../messages/progress.ts";
+import type { Step } from "../messages/step.ts";
 
 /** Milliseconds until an overdue part is asked about again, after the first question, the second, and so on; the last repeats. */
 export const QUESTION_WAITS_MS: readonly number[] = [5, 15, 60, 240, 720].map((minutes) => minutes * 60_000);

@@ -1,7 +1,7 @@
 /** What the rules about receipts read and write, as each engine provides it inside a transaction. */
 import type { Progress } from "../../core/messages/message.ts";
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
-import type { Step } from "../../core/messages/progress.ts";
+import type { Step } from "../../core/messages/step.ts";
 import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";

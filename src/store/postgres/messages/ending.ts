@@ -1,4 +1,5 @@
-import { isSettled, type Step } from "../../../core/messages/progress.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
+import type { Step } from "../../../core/messages/step.ts";
 import type { Settings } from "../records/account-settings.ts";
 import type { LockedMessage, MessageLog } from "./message-log.ts";
 

@@ -1,5 +1,5 @@
 import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
-import type { Step } from "../../../core/messages/progress.ts";
+import type { Step } from "../../../core/messages/step.ts";
 import type { AccountMode } from "../../../core/records/accounts.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { type MessageRow, toProgress } from "../../messages/message-rows.ts";

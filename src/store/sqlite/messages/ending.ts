@@ -1,4 +1,5 @@
-import { isSettled, type Step } from "../../../core/messages/progress.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
+import type { Step } from "../../../core/messages/step.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { Contents } from "./contents.ts";

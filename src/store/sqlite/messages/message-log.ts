@@ -1,5 +1,5 @@
 import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
-import type { Step } from "../../../core/messages/progress.ts";
+import type { Step } from "../../../core/messages/step.ts";
 import { fromParts, type MessageRow, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { EventLog } from "../events/event-log.ts";
