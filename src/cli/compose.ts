@@ -220,7 +220,7 @@ function openData({ config, clock, log, faults }: StartOptions, memory: SharedAr
     masterKey,
     randomBytes,
     ...faults,
-    logThread: new URL("./log-thread.ts", import.meta.url),
+    checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
     ...(config.hasStoreThread && { thread }),
     ...(config.listeners > 1 && { shared: { memory, share: { index: 0, of: config.listeners } } }),
   });

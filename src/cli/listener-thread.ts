@@ -35,8 +35,8 @@ interface Port {
 
 function run(setup: ListenerSetup, port: Port): void {
   const clock = createSystemClock();
-  const logThread = new URL("./log-thread.ts", import.meta.url);
-  const beside = openStoreBeside({ ...setup, randomBytes, logThread });
+  const checkpointThread = new URL("./checkpoint-thread.ts", import.meta.url);
+  const beside = openStoreBeside({ ...setup, randomBytes, checkpointThread });
   const requests = createTally();
   let isDraining = false;
   const aside = createAside({ program: new URL("./aside-thread.ts", import.meta.url), clock });

@@ -6,5 +6,5 @@ import { createVault } from "../store/vault.ts";
 
 if (!parentPort) throw new Error("this program runs on a thread that openStore starts");
 const vault = createVault({ masterKey: workerData.masterKey, randomBytes });
-const logThread = new URL("./log-thread.ts", import.meta.url);
-await runStoreThread({ port: parentPort, setup: workerData, vault, logThread });
+const checkpointThread = new URL("./checkpoint-thread.ts", import.meta.url);
+await runStoreThread({ port: parentPort, setup: workerData, vault, checkpointThread });

@@ -23,18 +23,18 @@ export interface StoreOptions {
   readonly shared?: SharedWriting;
   /** For benchmarks: how many milliseconds longer every commit takes. */
   readonly commitMs?: number;
-  /** The program of a thread for a log that has become long; see `relieveLongLog`. With `thread`, that has its own. */
-  readonly logThread?: URL;
+  /** The program of the checkpoint thread; see `checkpointLongWal`. With `thread`, that thread has its own. */
+  readonly checkpointThread?: URL;
 }
 
 /** Opens the store of a data folder that this process has open already, for another of its threads. */
 export function openStoreBeside(
-  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes" | "logThread"> &
+  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes" | "checkpointThread"> &
     Required<Pick<StoreOptions, "shared">>,
 ): StoreBeside {
   const path = join(options.dataFolder, DATABASE);
-  const { shared, logThread } = options;
-  return openBeside({ path, vault: createVault(options), shared, logThread });
+  const { shared, checkpointThread } = options;
+  return openBeside({ path, vault: createVault(options), shared, checkpointThread });
 }
 
 const DATABASE = "postrider.db";
@@ -76,11 +76,11 @@ export async function openShared({
 
 function openAt(
   path: string,
-  { masterKey, randomBytes, thread, shared, commitMs, logThread }: StoreOptions,
+  { masterKey, randomBytes, thread, shared, commitMs, checkpointThread }: StoreOptions,
 ): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
   if (!thread)
-    return openSqlite({ path, vault, ...slowCommits(commitMs), ...(shared && { shared }), logThread });
+    return openSqlite({ path, vault, ...slowCommits(commitMs), ...(shared && { shared }), checkpointThread });
   const setup = { path, masterKey, ...(commitMs !== undefined && { commitMs }) };
   return openThreaded({ ...thread, setup, vault });
 }

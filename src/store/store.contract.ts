@@ -9,7 +9,7 @@ import { addressSpellingContract } from "./contract/address-spellings.contract.t
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
-import { erasedWishContract } from "./contract/erased-wishes.contract.ts";
+import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
 import { erasureContract } from "./contract/erasure.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
@@ -77,7 +77,7 @@ const SECTIONS = {
   erasure: erasureContract,
   leases: leasesContract,
   erasedLeftover: erasedLeftoverContract,
-  erasedWish: erasedWishContract,
+  erasedSuppression: erasedSuppressionContract,
 } as const;
 
 export function storeContract(name: string, open: OpenStore): void {

@@ -23,7 +23,7 @@ import type { Erasures } from "./erasures/erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound/inbound.ts";
 import type { MailPolicyStore } from "./mail-policies.ts";
-import type { MessageDesk } from "./messages/message-desk.ts";
+import type { MessageStore } from "./messages/message-store.ts";
 import type { LeaseStore } from "./queue/leases.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { ReceiptStore } from "./receipts/receipts.ts";
@@ -35,7 +35,7 @@ export type * from "./erasures/erasures.ts";
 export type * from "./event-feed.ts";
 export type * from "./inbound/inbound.ts";
 export type * from "./mail-policies.ts";
-export type * from "./messages/message-desk.ts";
+export type * from "./messages/message-store.ts";
 export type * from "./queue/leases.ts";
 export type * from "./queue/queue.ts";
 export type * from "./receipts/receipts.ts";
@@ -45,7 +45,7 @@ export type * from "./webhooks/outbox.ts";
 
 export interface Store {
   readonly intake: Intake;
-  readonly messages: MessageDesk;
+  readonly messages: MessageStore;
   readonly queue: Queue;
   readonly outbox: Outbox;
   readonly push: PushStore;

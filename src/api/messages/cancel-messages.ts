@@ -2,7 +2,7 @@
 
 import type { ChannelName } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
-import type { Intake, MessageDesk } from "../../store/store.ts";
+import type { Intake, MessageStore } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
@@ -14,7 +14,7 @@ import { toMessageResource } from "./message-resource.ts";
 
 export interface CancelDeps {
   readonly intake: Pick<Intake, "findMessage">;
-  readonly messages: Pick<MessageDesk, "cancel">;
+  readonly messages: Pick<MessageStore, "cancel">;
 }
 
 export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {

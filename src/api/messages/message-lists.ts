@@ -1,6 +1,6 @@
 /** List SMS and List Email: an account's messages, newest first. */
 import Type, { type TSchema } from "typebox";
-import type { MessageDesk } from "../../store/store.ts";
+import type { MessageStore } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
@@ -9,7 +9,7 @@ import { MESSAGE_CHANNELS } from "./message-channels.ts";
 import { LIST_LIMIT, type Listed, readListQuery } from "./message-query.ts";
 import { toMessageResource } from "./message-resource.ts";
 
-export function messageListEndpoints(messages: Pick<MessageDesk, "list">): readonly Endpoint[] {
+export function messageListEndpoints(messages: Pick<MessageStore, "list">): readonly Endpoint[] {
   return MESSAGE_CHANNELS.map(({ name, plural, tag, path, resource, ...listed }) => ({
     method: "GET",
     path,
@@ -63,7 +63,7 @@ const AN_ADDRESS =
   "`xn--bcher-kva.example`)";
 
 async function listMessages(
-  messages: Pick<MessageDesk, "list">,
+  messages: Pick<MessageStore, "list">,
   listed: Listed,
   call: Call,
 ): Promise<Answer> {

@@ -117,7 +117,7 @@ function oneOnTheList(open: OpenStore): void {
 
 function oneThatIsErased(open: OpenStore): void {
   test(
-    "messages and suppressions of an erased address are forgotten in every spelling, and the wish goes on to hold",
+    "messages and suppressions of an erased address are forgotten in every spelling, and the suppression stays in force",
     inWorld(open, async (world) => {
       for (const asked of SPELLINGS) {
         const written = [...SPELLINGS, "a@Bücher.Example", "a@BÜCHER.example"];

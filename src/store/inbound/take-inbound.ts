@@ -19,7 +19,7 @@ export interface InboundState {
   insert(message: InboundMessage, more: { key: string; webhookUrl: string | undefined }): void;
   /** Adds an event for the account, and a webhook to `url` if there is one. */
   tell(message: InboundMessage, account: InboundAccount, url: string | undefined): void;
-  readonly optOuts: OptOutWishes;
+  readonly optOuts: OptOutChanges;
 }
 
 export interface InboundAccount {
@@ -28,15 +28,15 @@ export interface InboundAccount {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export interface OptOutWishes {
-  add(optOut: Wisher & { readonly id: string; readonly reason: string; readonly at: number }): void;
-  /** Takes back opt-outs from this sender, and from all of the account. */
-  remove(who: Wisher): void;
+export interface OptOutChanges {
+  add(optOut: OptOutScope & { readonly id: string; readonly reason: string; readonly at: number }): void;
+  /** Removes opt-outs from this sender, and from all senders of the account. */
+  remove(scope: OptOutScope): void;
 }
 
-interface Wisher {
+interface OptOutScope {
   readonly accountId: string;
-  /** As `senderKey` writes it; absent: all of the account. */
+  /** As `senderKey` writes it; `undefined`: all senders of the account. */
   readonly sender: string | undefined;
   readonly recipient: string;
 }
@@ -67,7 +67,7 @@ export function keepInbound(state: InboundState, whole: WholeMessage): InboundRe
 }
 
 function followKeyword(
-  optOuts: OptOutWishes,
+  optOuts: OptOutChanges,
   keyword: KeywordMeaning,
   { message, entry }: { readonly message: WholeMessage; readonly entry: InboundAccount },
 ): void {

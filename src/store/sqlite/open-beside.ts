@@ -5,7 +5,7 @@ import { createStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { openDriver } from "./database/driver.ts";
 import { createPlaceCheck } from "./database/in-place.ts";
-import { closeAfter, relieveLongLog } from "./database/long-log.ts";
+import { checkpointLongWal, closeAfter } from "./database/long-wal.ts";
 import type { NumberShare } from "./database/row-numbers.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { configure } from "./open-sqlite.ts";
@@ -32,8 +32,8 @@ export function openBeside(options: {
   readonly path: string;
   readonly vault: Vault;
   readonly shared: SharedWriting;
-  /** See `relieveLongLog`. */
-  readonly logThread?: URL | undefined;
+  /** See `checkpointLongWal`. */
+  readonly checkpointThread?: URL | undefined;
 }): StoreBeside {
   const { memory, share } = options.shared;
   const driver = openDriver(options.path);
@@ -44,6 +44,9 @@ export function openBeside(options: {
   const db = createDatabase({ driver, schedule: turns.last, lock: createWriteLock(memory), beforeCommit });
   const accounts = createAccountCache(db);
   const store = createStore(db, { vault: options.vault, accounts, share });
-  const close = closeAfter(relieveLongLog(db, { path: options.path, program: options.logThread }), store);
+  const close = closeAfter(
+    checkpointLongWal(db, { path: options.path, program: options.checkpointThread }),
+    store,
+  );
   return { store: { ...store, close }, forget: accounts.forget };
 }

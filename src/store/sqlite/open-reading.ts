@@ -3,7 +3,7 @@ import type { Vault } from "../vault.ts";
 import { createStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { openDriver } from "./database/driver.ts";
-import { BUSY_TIMEOUT_MS } from "./database/empty-log.ts";
+import { BUSY_TIMEOUT_MS } from "./database/empty-wal.ts";
 import { createAccountCache } from "./records/account-cache.ts";
 
 export interface ReadingStore {

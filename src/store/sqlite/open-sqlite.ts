@@ -4,9 +4,9 @@ import type { Vault } from "../vault.ts";
 import { createStore, type SqliteStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
-import { BUSY_TIMEOUT_MS } from "./database/empty-log.ts";
+import { BUSY_TIMEOUT_MS } from "./database/empty-wal.ts";
 import { createPlaceCheck } from "./database/in-place.ts";
-import { CHECKPOINT_PAGES, closeAfter, LEFT_OF_LOG, relieveLongLog } from "./database/long-log.ts";
+import { CHECKPOINT_PAGES, checkpointLongWal, closeAfter, WAL_SIZE_LIMIT } from "./database/long-wal.ts";
 import { checkMasterKey, noteOpening } from "./database/meta.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { removeLoosePieces } from "./messages/content-pieces.ts";
@@ -24,8 +24,8 @@ export interface SqliteOptions {
   readonly faults?: { readonly beforeCommit?: () => void };
   /** Where other threads write to the database too, by `openBeside`. */
   readonly shared?: SharedWriting;
-  /** See `relieveLongLog`. */
-  readonly logThread?: URL | undefined;
+  /** See `checkpointLongWal`. */
+  readonly checkpointThread?: URL | undefined;
 }
 
 /** Opens, migrates and checks the database. Throws where another process, version or master key stands in the way. */
@@ -65,7 +65,10 @@ export async function openOn(
   const { vault, shared } = options;
   const share = shared && { share: shared.share };
   const store = createStore(db, { vault, accounts: createAccountCache(db), ...share });
-  return { ...store, close: closeAfter(relieveLongLog(db, { path, program: options.logThread }), store) };
+  return {
+    ...store,
+    close: closeAfter(checkpointLongWal(db, { path, program: options.checkpointThread }), store),
+  };
 }
 
 /** FULL syncs the log at every commit, so a 202 is on disk. FAST overwrites deleted rows in pages that are written anyway. */
@@ -79,7 +82,7 @@ export function configure(driver: Driver): void {
     "temp_store = MEMORY",
     "secure_delete = FAST",
     `wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
-    `journal_size_limit = ${LEFT_OF_LOG}`,
+    `journal_size_limit = ${WAL_SIZE_LIMIT}`,
   ]) {
     driver.exec(`PRAGMA ${pragma}`);
   }

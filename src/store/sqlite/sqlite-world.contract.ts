@@ -63,7 +63,7 @@ function lookInside(driver: Driver): Inside {
 }
 
 /** The program of the thread that shortens the log, as `cli` starts it. */
-export const LOG_PROGRAM = new URL("../../cli/log-thread.ts", import.meta.url);
+export const CHECKPOINT_PROGRAM = new URL("../../cli/checkpoint-thread.ts", import.meta.url);
 
 /** The program of the store's thread, as `cli` starts it. */
 export const THREAD_PROGRAM = pathToFileURL(join(builtPrograms(), "store-thread.ts"));

@@ -12,7 +12,7 @@ import { eraseCounts, eraseParts, SWEEPS } from "./erase-leftovers.ts";
 import { eraseMessages } from "./erase-messages.ts";
 import { eraseParked } from "./erase-parked.ts";
 import { eraseAnswers } from "./erase-saved-answers.ts";
-import { createWishErasure } from "./erase-wishes.ts";
+import { createSuppressionErasures } from "./erase-suppressions.ts";
 import type { ErasedNames } from "./erased-names.ts";
 
 /** Where a stretch begins, and about how many rows it may examine. */
@@ -63,7 +63,7 @@ function createAdvance(session: Session, { changes, erasedNames }: EraseParts): 
     ...SWEEPS,
     eraseCounts,
     eraseParts,
-    ...createWishErasure(erasedNames),
+    ...createSuppressionErasures(erasedNames),
   ];
   // Asks in a read first: there is hardly ever one.
   return async (now, looks) => {

@@ -9,7 +9,7 @@ import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { addOtherEvents, type NewOtherEvent } from "../events/number-events.ts";
 import { readSettings } from "../records/account-settings.ts";
-import { collectWishes } from "../suppressions/wishes.ts";
+import { collectOptOuts } from "../suppressions/collect-opt-outs.ts";
 import { addWebhooks, type NewWebhook } from "../webhooks/webhook-log.ts";
 import { loadParts } from "./part-table.ts";
 
@@ -41,14 +41,14 @@ export async function loadInbound(
   const ownerOf = await findOwners(session, questions.places);
   const ids = questions.places.flatMap((place) => place.accountId ?? ownerOf(place) ?? []);
   const accounts = await findAccounts(session, ids);
-  const { wishes, write: writeWishes } = collectWishes(erasedNames);
+  const { optOuts, write: writeOptOuts } = collectOptOuts(erasedNames);
   const messages: NewMessage[] = [];
   const events: NewOtherEvent[] = [];
   const webhooks: NewWebhook[] = [];
 
   const state: InboundState = {
     parts: createInboundParts(table),
-    optOuts: wishes,
+    optOuts,
     isRepeat: (piece) => isKnown(piece) || messages.some((each) => isSame(each, piece)),
     ownerOf,
     accountOf: (id) => accounts.get(id),
@@ -65,7 +65,7 @@ export async function loadInbound(
     async write() {
       await writeParts();
       await insertMessages(session, messages);
-      await writeWishes(session);
+      await writeOptOuts(session);
       await addOtherEvents(session, events);
       return addWebhooks(session, webhooks);
     },

@@ -1,15 +1,15 @@
 import type { Idempotency } from "../../../core/messages/accept-request.ts";
 import { applyCancel, judgeCancel } from "../../../core/messages/cancel.ts";
 import { isUuid } from "../../../core/uuid.ts";
-import type { MessageDesk } from "../../store.ts";
+import type { MessageStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { takeKeys } from "../intake/idempotency-keys.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { endMessage } from "./ending.ts";
 import type { MessageChanges } from "./message-log.ts";
 
-/** `MessageDesk.cancel`. Locks the jobs first, so that a claim has taken them before, or never does. */
-export function createCancel(changes: MessageChanges): MessageDesk["cancel"] {
+/** `MessageStore.cancel`. Locks the jobs first, so that a claim has taken them before, or never does. */
+export function createCancel(changes: MessageChanges): MessageStore["cancel"] {
   return async ({ accountId, channel, id, now, idempotency }) => {
     if (!isUuid(id)) return "not_found";
     return changes(async (session, log) => {

@@ -8,11 +8,11 @@ import {
   rowLimit,
   type ShownRow,
 } from "../../messages/message-page.ts";
-import type { MessageDesk, MessageQuery } from "../../store.ts";
+import type { MessageQuery, MessageStore } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 
-/** `MessageDesk.list`: goes down the account's index, over at most `maxExamined` messages. */
-export function createMessageList(session: Session): MessageDesk["list"] {
+/** `MessageStore.list`: goes down the account's index, over at most `maxExamined` messages. */
+export function createMessageList(session: Session): MessageStore["list"] {
   return async ({ before, ...rest }) => {
     const query: MessageQuery = { ...rest, ...(before !== undefined && isUuid(before) && { before }) };
     const { accountId, channel } = query;

@@ -4,7 +4,7 @@ import { configure } from "../open-sqlite.ts";
 import { inFolder } from "../sqlite-world.contract.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { type Driver, openDriver } from "./driver.ts";
-import { emptyLog } from "./empty-log.ts";
+import { emptyWal } from "./empty-wal.ts";
 import { createLockMemory, createWriteLock } from "./write-lock.ts";
 
 interface Both {
@@ -88,5 +88,5 @@ test("the log can be emptied in a turn that has read", () =>
   opened(async ({ db, other, count }) => {
     other.exec(INSERT);
     await count();
-    expect(await db.outsideTransaction(() => emptyLog(db))).toBe(true);
+    expect(await db.outsideTransaction(() => emptyWal(db))).toBe(true);
   }));

@@ -7,13 +7,13 @@ import {
 } from "../../erasures/erasure-work.ts";
 import type { Erasures } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import { emptyLog } from "../database/empty-log.ts";
+import { emptyWal } from "../database/empty-wal.ts";
 import { createFreePageErasure } from "./erase-free-pages.ts";
 import { createSweeps } from "./erase-leftovers.ts";
 import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
 import { createParkedErasure } from "./erase-parked.ts";
 import { createAnswerErasure } from "./erase-saved-answers.ts";
-import { createWishErasure, type EraseWishParts } from "./erase-wishes.ts";
+import { createSuppressionErasures, type EraseSuppressionParts } from "./erase-suppressions.ts";
 
 /** Goes on through one table, or a few, from `position` ("" at the start), over about `looks` rows, inside a transaction. */
 export type Walk = (task: ErasureTask, position: string, looks: number) => Stretch;
@@ -42,7 +42,7 @@ export function createErasures(db: Database, parts: EraseParts): Erasures {
 
 const NOTHING = { erased: 0, redacted: 0 };
 
-type EraseParts = EraseMessageParts & EraseWishParts;
+type EraseParts = EraseMessageParts & EraseSuppressionParts;
 
 /** `Erasures.advance`: one stretch of the oldest erasure under way. */
 function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
@@ -52,7 +52,7 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
     createMessageErasure(db, parts),
     createParkedErasure(db),
     ...createSweeps(db),
-    ...createWishErasure(db, parts),
+    ...createSuppressionErasures(db, parts),
     createFreePageErasure(db),
   ];
   const underWay = db.prepare<ErasureRow>(
@@ -74,15 +74,15 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
     return isBlocked ? 0 : 1;
   };
   // True at the start: an erasure may have ended just before the last process did.
-  let mustEmptyLog = true;
+  let mustEmptyWal = true;
   // Asks in a read first: there is hardly ever one.
   return async (now, limit) => {
     const isAny = await db.read(() => underWay.get() !== undefined);
     if (!isAny) {
-      if (mustEmptyLog) mustEmptyLog = !(await db.outsideTransaction(() => emptyLog(db)));
+      if (mustEmptyWal) mustEmptyWal = !(await db.outsideTransaction(() => emptyWal(db)));
       return 0;
     }
-    mustEmptyLog = true;
+    mustEmptyWal = true;
     return db.write(() => erase(now, limit), limit);
   };
 }

@@ -1,6 +1,6 @@
 import { applyCancel, judgeCancel } from "../../../core/messages/cancel.ts";
 import { toProgress } from "../../messages/message-rows.ts";
-import type { MessageDesk } from "../../store.ts";
+import type { MessageStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { IdempotencyKeys } from "../intake/idempotency-keys.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
@@ -10,8 +10,8 @@ interface CancelParts extends EndingParts {
   readonly keys: Pick<IdempotencyKeys, "take">;
 }
 
-/** `MessageDesk.cancel`. Claims are transactions too, so a job is leased before this one, or never. */
-export function createCancel(db: Database, parts: CancelParts): MessageDesk["cancel"] {
+/** `MessageStore.cancel`. Claims are transactions too, so a job is leased before this one, or never. */
+export function createCancel(db: Database, parts: CancelParts): MessageStore["cancel"] {
   const end = createEnding(parts);
   const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
   const wasLost = db.prepare(
@@ -19,7 +19,7 @@ export function createCancel(db: Database, parts: CancelParts): MessageDesk["can
   );
   const removeJobs = db.prepare(`DELETE FROM jobs WHERE ${OF_MESSAGE}`);
 
-  const cancel = ({ accountId, channel, id, now, idempotency }: Parameters<MessageDesk["cancel"]>[0]) => {
+  const cancel = ({ accountId, channel, id, now, idempotency }: Parameters<MessageStore["cancel"]>[0]) => {
     const message = parts.messages.find(id);
     const isTheirs = message && message.account === parts.accounts.byId(accountId)?.number;
     if (!isTheirs || message.channel !== channel) return "not_found";

@@ -12,7 +12,7 @@ import {
   rowLimit,
 } from "../../messages/message-page.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
-import type { MessageDesk, MessagePage, MessageQuery } from "../../store.ts";
+import type { MessagePage, MessageQuery, MessageStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import type { AccountCache } from "../records/account-cache.ts";
@@ -25,8 +25,8 @@ import { createEnvelopeOf, OWN_CONTENT } from "./own-content.ts";
  */
 const PIECES = 10;
 
-/** `MessageDesk.list`: goes down the account's index, over at most `maxExamined` messages. */
-export function createMessageList(db: Database, accounts: AccountCache): MessageDesk["list"] {
+/** `MessageStore.list`: goes down the account's index, over at most `maxExamined` messages. */
+export function createMessageList(db: Database, accounts: AccountCache): MessageStore["list"] {
   const listPiece = createPieceList(db, accounts);
   const contents = createEnvelopes(db);
 

@@ -13,7 +13,7 @@ import {
   toError,
 } from "./messages.ts";
 import { createRemoteCalls } from "./remote-calls.ts";
-import { createRooms } from "./rooms.ts";
+import { createSplitStore } from "./split-store.ts";
 
 export interface ThreadedOptions {
   /** A program that calls `runStoreThread` with its `workerData`. */
@@ -59,7 +59,7 @@ export async function openThreaded({
   const opened = openReading(setup.path, vault);
   reading = opened;
   return {
-    ...createRooms(calls, opened, { onReady: ready.add, onEvents: events.add, onLanes: lanes.add }),
+    ...createSplitStore(calls, opened, { onReady: ready.add, onEvents: events.add, onLanes: lanes.add }),
     async close() {
       await calls.close();
       await opened.store.close();

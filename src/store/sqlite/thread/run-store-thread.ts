@@ -22,16 +22,16 @@ export interface StoreThread {
   readonly port: MessagePort;
   readonly setup: ThreadSetup;
   readonly vault: Vault;
-  /** See `relieveLongLog`. */
-  readonly logThread?: URL;
+  /** See `checkpointLongWal`. */
+  readonly checkpointThread?: URL;
 }
 
 /** Runs on the thread that owns the writing connection: opens the database, then answers calls until told to close. */
-export async function runStoreThread({ port, setup, vault, logThread }: StoreThread): Promise<void> {
+export async function runStoreThread({ port, setup, vault, checkpointThread }: StoreThread): Promise<void> {
   const post = (message: FromThread) => port.postMessage(message);
   const { path, commitMs } = setup;
   try {
-    serve(await openSqlite({ path, vault, ...slowCommits(commitMs), logThread }), port, post);
+    serve(await openSqlite({ path, vault, ...slowCommits(commitMs), checkpointThread }), port, post);
     post({ kind: "open" });
   } catch (error) {
     post({ kind: "refused", failure: toFailure(error) });

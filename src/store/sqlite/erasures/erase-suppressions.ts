@@ -7,13 +7,13 @@ import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
 
-export interface EraseWishParts {
+export interface EraseSuppressionParts {
   readonly suppressions: SuppressionList;
   readonly erasedNames: ErasedNames;
 }
 
-/** Suppressions and opt-outs of the recipient: they stay in force, and name nobody any more. */
-export function createWishErasure(db: Database, parts: EraseWishParts): readonly Walk[] {
+/** Erases the recipient from suppressions and opt-outs, which stay in force. */
+export function createSuppressionErasures(db: Database, parts: EraseSuppressionParts): readonly Walk[] {
   return [createSuppressionErasure(db, parts), createOptOutErasure(db, parts)];
 }
 
@@ -27,7 +27,7 @@ interface SuppressionRow {
 }
 
 /** There is at most one in each account. */
-function createSuppressionErasure(db: Database, { suppressions, erasedNames }: EraseWishParts): Walk {
+function createSuppressionErasure(db: Database, { suppressions, erasedNames }: EraseSuppressionParts): Walk {
   const find = db.prepare<SuppressionRow>(
     `SELECT id, account_id, reason, source, expires_at, created_at FROM suppressions
      WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ?2 IS NULL OR id = ?2)`,
@@ -58,7 +58,7 @@ interface OptOutRow {
 }
 
 /** Scans the table in stretches: no index finds opt-outs by number alone. */
-function createOptOutErasure(db: Database, { erasedNames }: EraseWishParts): Walk {
+function createOptOutErasure(db: Database, { erasedNames }: EraseSuppressionParts): Walk {
   const ends = db.prepare<{ id: string }>(
     "SELECT id FROM opt_outs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
   );

@@ -2,7 +2,7 @@ import type { Idempotency, StoredMessage } from "../../core/messages/accept-requ
 import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
 
 /** What an account may do with the messages it has sent: list them, and cancel one. */
-export interface MessageDesk {
+export interface MessageStore {
   /**
    * Messages of an account, newest first. A call examines a bounded number of them, so a page may be short, or empty, and
    * yet not be the last.

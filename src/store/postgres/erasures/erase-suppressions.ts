@@ -5,8 +5,8 @@ import { addSuppressions } from "../suppressions/suppression-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
 
-/** Suppressions and opt-outs of the recipient: they stay in force, and name nobody any more. */
-export function createWishErasure(erasedNames: ErasedNames): readonly Walk[] {
+/** Erases the recipient from suppressions and opt-outs, which stay in force. */
+export function createSuppressionErasures(erasedNames: ErasedNames): readonly Walk[] {
   return [createSuppressionErasure(erasedNames), createOptOutErasure(erasedNames)];
 }
 

@@ -1,27 +1,27 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
 import { openDriver } from "./driver.ts";
-import { CHECKPOINT_PAGES } from "./long-log.ts";
+import { CHECKPOINT_PAGES } from "./long-wal.ts";
 
-/** How often to look whether whoever reads is done. */
-const AGAIN_MS = 500;
+/** How often to look whether the long read has ended. */
+const RETRY_MS = 500;
 
-/** Writes the log of a database back to its file, as readers allow; resolves when what is left of it is short. */
-export async function writeLogBack(path: string, clock: Clock): Promise<void> {
+/** Checkpoints a database's write-ahead log as far as readers allow; resolves when the rest is short. */
+export async function checkpointUntilShort(path: string, clock: Clock): Promise<void> {
   const driver = openDriver(path, { create: false });
   try {
     const checkpoint = driver.prepare<Checkpoint>("PRAGMA wal_checkpoint(PASSIVE)");
     for (;;) {
       const { busy, log, checkpointed } = checkpoint.get() ?? BUSY;
       if (busy === 0 && log - checkpointed <= CHECKPOINT_PAGES) return;
-      // Nothing breaks it off: the thread is ended by ending it.
-      await sleep(clock, AGAIN_MS);
+      // No stop signal: whoever wants it to end terminates the thread.
+      await sleep(clock, RETRY_MS);
     }
   } finally {
     driver.close();
   }
 }
 
-/** Pages in the log, and how many of them are in the file. `busy`: somebody else is writing them back. */
+/** Pages in the log, and how many of them are in the database file. `busy`: another connection is checkpointing. */
 interface Checkpoint {
   readonly busy: number;
   readonly log: number;

@@ -6,10 +6,10 @@ const CHECKPOINT_EVERY = "PRAGMA wal_autocheckpoint";
 export const BUSY_TIMEOUT_MS = 2_000;
 
 /**
- * Empties the write-ahead log, which holds old versions of pages; outside a transaction. False, without waiting, where
- * another connection is reading or writing, and while the log is long (see `relieveLongLog`).
+ * Empties the write-ahead log, which holds old versions of pages; outside a transaction. False, without waiting, if
+ * another connection is reading or writing, or the log is long (see `checkpointLongWal`).
  */
-export function emptyLog(db: Database): boolean {
+export function emptyWal(db: Database): boolean {
   const isLong = db.prepare<{ wal_autocheckpoint: number }>(CHECKPOINT_EVERY).get()?.wal_autocheckpoint === 0;
   if (isLong) return false;
   const wait = (ms: number) => db.prepare(`PRAGMA busy_timeout = ${ms}`).get();

@@ -8,13 +8,13 @@ const NUMBER = "+14155550123";
 const EMAIL = "asha@x.test";
 
 /** Who was erased is still not written to, and nothing says who it is. */
-export function erasedWishContract(open: OpenStore): void {
-  suppressionWishes(open);
-  optOutWishes(open);
+export function erasedSuppressionContract(open: OpenStore): void {
+  erasedSuppressions(open);
+  erasedOptOuts(open);
   forgottenBounces(open);
 }
 
-function suppressionWishes(open: OpenStore): void {
+function erasedSuppressions(open: OpenStore): void {
   test(
     "a suppression outlives its recipient's erasure, without the address and words that hold it",
     inWorld(open, async (world) => {
@@ -95,7 +95,7 @@ function suppressionWishes(open: OpenStore): void {
   );
 }
 
-function optOutWishes(open: OpenStore): void {
+function erasedOptOuts(open: OpenStore): void {
   test(
     "an opt-out outlives its recipient's erasure: at the door, and for a job that is claimed",
     inWorld(open, async (world) => {

@@ -2,19 +2,19 @@ import { realpathSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { Database } from "./database.ts";
 
-/** Pages of the log after which a commit writes them back to the database file: 16 MiB. */
+/** A commit checkpoints the write-ahead log (WAL) when it has this many pages: 16 MiB. */
 export const CHECKPOINT_PAGES = 4_000;
 
-/** Octets that stay of the log's file when it begins anew. */
-export const LEFT_OF_LOG = 67_108_864;
+/** The WAL file is truncated to this many octets when SQLite starts it from the beginning. */
+export const WAL_SIZE_LIMIT = 67_108_864;
 
-/** From so many octets on the log is long: no commit may be the one that writes it back. */
-const LONG = 2 * LEFT_OF_LOG;
+/** From this many octets on, a checkpoint takes so long that no commit may do it. */
+const LONG_WAL = 2 * WAL_SIZE_LIMIT;
 
-/** Commits between two looks at the log's length. */
+/** Commits between two looks at the WAL's size. */
 const LOOK_EVERY = 16;
 
-/** `close` of a store that waits for the thread's end. */
+/** Makes the `close` of a store that ends the thread first. */
 export function closeAfter(
   endThread: () => Promise<void>,
   { close }: { close(): Promise<void> },
@@ -25,26 +25,26 @@ export function closeAfter(
   };
 }
 
-export interface LongLogOptions {
-  /** Of the database; `:memory:` has no log. */
+export interface LongWalOptions {
+  /** Path of the database; `:memory:` has no WAL. */
   readonly path: string;
-  /** A program that calls `writeLogBack` with its `workerData`; absent: commits write back a log of any length. */
+  /** A program that calls `checkpointUntilShort` with its `workerData`; absent: commits checkpoint a WAL of any size. */
   readonly program: URL | undefined;
 }
 
 /**
- * While somebody reads for long, such as a backup, nothing that is committed can be written back, and the log grows. Once
- * he is done the next commit would write back all of it, which takes a second for some 500 MiB, with everything else
- * waiting. So a log that has become long is left to a thread until it is short.
+ * During a long read, such as a backup, no checkpoint is possible and the WAL grows. When the read ends, the next commit
+ * would checkpoint all of it, about a second for 500 MiB, while everything else waits. So a thread checkpoints a WAL that
+ * has become long, until it is short again.
  *
  * @returns ends the thread, if there is one
  */
-export function relieveLongLog(
+export function checkpointLongWal(
   db: Pick<Database, "prepare" | "onCommit">,
-  { path, program }: LongLogOptions,
+  { path, program }: LongWalOptions,
 ): () => Promise<void> {
   if (path === ":memory:" || !program) return async () => {};
-  const log = `${realpathSync(path)}-wal`;
+  const wal = `${realpathSync(path)}-wal`;
   let thread: Worker | undefined;
   let commits = 0;
 
@@ -63,8 +63,8 @@ export function relieveLongLog(
   };
   db.onCommit(() => {
     if (++commits % LOOK_EVERY !== 0 || thread) return;
-    const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    if (size >= LONG) leaveToThread();
+    const size = statSync(wal, { throwIfNoEntry: false })?.size ?? 0;
+    if (size >= LONG_WAL) leaveToThread();
   });
   return async () => {
     const running = thread;

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createWorld } from "../../contract/world.contract.ts";
-import { inFolder, LOG_PROGRAM, openWithDriver } from "../sqlite-world.contract.ts";
+import { CHECKPOINT_PROGRAM, inFolder, openWithDriver } from "../sqlite-world.contract.ts";
 import { type Driver, openDriver } from "./driver.ts";
-import { CHECKPOINT_PAGES, LEFT_OF_LOG } from "./long-log.ts";
+import { CHECKPOINT_PAGES, WAL_SIZE_LIMIT } from "./long-wal.ts";
 
 const PAGE = 4_096;
 const SHORT = CHECKPOINT_PAGES * PAGE;
@@ -12,19 +12,19 @@ const SHORT = CHECKPOINT_PAGES * PAGE;
 test("a log that grew long beside a reader is shortened by a thread, and no commit has to write it back", () =>
   inFolder(async (folder) => {
     const path = join(folder, "p.db");
-    const { store, driver } = await openWithDriver(path, { logThread: LOG_PROGRAM });
+    const { store, driver } = await openWithDriver(path, { checkpointThread: CHECKPOINT_PROGRAM });
     const { sms, clock } = await createWorld(store);
     const size = () => statSync(`${path}-wal`).size;
     const write = () => sms({ content: { metadata: { filling: "x".repeat(SHORT / 16) } } });
     const reader = openReader(path);
-    for (let written = 0; written <= LEFT_OF_LOG * 3; written += SHORT / 16) await write();
-    expect(size()).toBeGreaterThan(LEFT_OF_LOG * 2);
+    for (let written = 0; written <= WAL_SIZE_LIMIT * 3; written += SHORT / 16) await write();
+    expect(size()).toBeGreaterThan(WAL_SIZE_LIMIT * 2);
     expect(pagesToCheckpoint(driver)).toBe(0);
     reader.close();
     // Whoever wants the log empty waits for the thread, too.
     await store.erasures.advance(clock.now, 10);
-    expect(size()).toBeGreaterThan(LEFT_OF_LOG * 2);
-    while (size() > LEFT_OF_LOG || pagesToCheckpoint(driver) === 0) await sms();
+    expect(size()).toBeGreaterThan(WAL_SIZE_LIMIT * 2);
+    while (size() > WAL_SIZE_LIMIT || pagesToCheckpoint(driver) === 0) await sms();
     expect(pagesToCheckpoint(driver)).toBe(CHECKPOINT_PAGES);
     await store.close();
   }));
@@ -32,7 +32,7 @@ test("a log that grew long beside a reader is shortened by a thread, and no comm
 test("a store closes while a reader holds its log", () =>
   inFolder(async (folder) => {
     const path = join(folder, "p.db");
-    const { store, driver } = await openWithDriver(path, { logThread: LOG_PROGRAM });
+    const { store, driver } = await openWithDriver(path, { checkpointThread: CHECKPOINT_PROGRAM });
     const { sms } = await createWorld(store);
     const reader = openReader(path);
     while (pagesToCheckpoint(driver) !== 0) {

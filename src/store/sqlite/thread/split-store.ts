@@ -12,7 +12,7 @@ interface Signals {
 }
 
 /** A store that answers reads on this thread, and sends writes to the other. */
-export function createRooms(
+export function createSplitStore(
   { call }: RemoteCalls,
   { store, forget }: ReadingStore,
   { onReady, onEvents, onLanes }: Signals,

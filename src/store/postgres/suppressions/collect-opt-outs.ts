@@ -1,40 +1,40 @@
 import type { ErasedForm } from "../../erasures/erased-recipient.ts";
-import type { OptOutWishes } from "../../inbound/take-inbound.ts";
+import type { OptOutChanges } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { OptOutTarget } from "./opt-outs.ts";
 
-/** Opt-outs and their withdrawals as one transaction brings them, one after the other; the result is written at the end. */
-export interface CollectedWishes {
-  readonly wishes: OptOutWishes;
+/** Collects the opt-outs that a transaction adds and removes, in their order; `write` writes the result at its end. */
+export interface CollectedOptOuts {
+  readonly optOuts: OptOutChanges;
   write(session: Session): Promise<void>;
 }
 
-type OptOut = Parameters<OptOutWishes["add"]>[0];
+type OptOut = Parameters<OptOutChanges["add"]>[0];
 
-/** The result for one recipient and one sender, or all messages of an account. */
-interface Wish extends OptOutTarget {
-  /** Earlier opt-outs are to be deleted. */
+/** The result for one recipient and one sender, or all senders of an account. */
+interface Change extends OptOutTarget {
+  /** Stored opt-outs are to be deleted. */
   isCleared: boolean;
   optOut?: OptOut | undefined;
 }
 
-export function collectWishes(erasedNames: ErasedNames): CollectedWishes {
-  const collected = new Map<string, Wish>();
-  const wishOf = ({ accountId, sender, recipient }: OptOutTarget) => {
+export function collectOptOuts(erasedNames: ErasedNames): CollectedOptOuts {
+  const collected = new Map<string, Change>();
+  const changeOf = ({ accountId, sender, recipient }: OptOutTarget) => {
     const name = JSON.stringify([accountId, sender ?? null, recipient]);
-    const wish = collected.get(name) ?? { accountId, sender, recipient, isCleared: false };
-    collected.set(name, wish);
-    return wish;
+    const change = collected.get(name) ?? { accountId, sender, recipient, isCleared: false };
+    collected.set(name, change);
+    return change;
   };
-  const wishes: OptOutWishes = {
+  const optOuts: OptOutChanges = {
     add(optOut) {
-      wishOf(optOut).optOut ??= optOut;
+      changeOf(optOut).optOut ??= optOut;
     },
     remove(who) {
-      for (const wish of [wishOf(who), wishOf({ ...who, sender: undefined })]) {
-        wish.isCleared = true;
-        wish.optOut = undefined;
+      for (const change of [changeOf(who), changeOf({ ...who, sender: undefined })]) {
+        change.isCleared = true;
+        change.optOut = undefined;
       }
     },
   };
@@ -47,7 +47,7 @@ export function collectWishes(erasedNames: ErasedNames): CollectedWishes {
     const added = all.flatMap(({ optOut }) => optOut ?? []);
     if (added.length > 0) await session.query(ADD, optOutColumns(added, toErased));
   };
-  return { wishes, write };
+  return { optOuts, write };
 }
 
 function targetColumns(targets: readonly OptOutTarget[], toErased: ErasedForm | undefined) {
@@ -73,7 +73,7 @@ function optOutColumns(optOuts: readonly OptOut[], toErased: ErasedForm | undefi
   ];
 }
 
-/** Not where somebody who was erased opts out again: their opt-out is there, and their number is not stored again. */
+/** If a recipient was erased, the opt-out is stored in its erased form already, and the number must not be stored again. */
 const ADD = `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, created_at)
   SELECT t.id, t.account_id, t.sender, t.recipient, t.reason, t.at
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
