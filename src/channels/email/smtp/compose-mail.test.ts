@@ -81,6 +81,18 @@ test("a custom header in ASCII is on the wire as it was given, quotation marks i
   for (const [name, value] of Object.entries(headers)) expect(raw).toContain(`\r\n${name}: ${value}\r\n`);
 });
 
+test("ids and URLs in angle brackets are left as they are, whatever stands beside them", async () => {
+  const headers = {
+    "List-Id": "Grüße, Shop <news.acme.test>",
+    "List-Unsubscribe": "<https://acme.test/u?a=?b>, <mailto:u@acme.test> (abmelden, später)",
+    "X-Close": "ü<a>ü",
+  };
+  const raw = (await compose({ headers })).toString().replaceAll(/\r\n(?=[ \t])/g, "");
+  expect(raw).toContain("\r\nList-Id: =?UTF-8?Q?Gr=C3=BC=C3=9Fe=2C_Shop?= <news.acme.test>\r\n");
+  expect(raw).toContain("\r\nList-Unsubscribe: <https://acme.test/u?a=?b>, <mailto:u@acme.test> =?UTF-8?");
+  expect(raw).toContain("\r\nX-Close: =?UTF-8?B?w7w=?= <a> =?UTF-8?B?w7w=?=\r\n");
+});
+
 test("text comes before HTML in a multipart/alternative", async () => {
   const raw = (await compose({ bodyHtml: "<p>Hëllo</p>" })).toString();
   expect(raw).toMatch(/Content-Type: multipart\/alternative;/);

@@ -67,18 +67,35 @@ const OWNED_FIELDS =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*|return-path|received|dkim-signature|arc-.*|authentication-results|resent-.*|feedback-id|tls-required|cfbl-.*)$/i;
 
 /**
- * Custom headers in ASCII go out as they were given, only folded. The composer would make encoded words of every value with
- * quotation marks, and readers of structured fields (`List-Id`, JSON for a provider) do not decode those (RFC 2047 §5).
+ * Custom headers in ASCII go out as they were given, only folded, and so does what stands in angle brackets. The composer would
+ * make encoded words of every value with quotation marks or with a letter outside ASCII, and readers of structured fields
+ * (`List-Id`, JSON for a provider) do not decode those (RFC 2047 §5).
  */
 function compile(mail: MailToCompose) {
   const root = new MailComposer(toComposerOptions(mail)).compile();
   const custom = new Set(Object.keys(mail.content.headers ?? {}).map((name) => name.toLowerCase()));
   const encode = root.encodeHeaderValue.bind(root);
   root.encodeHeaderValue = (name, value) => {
-    const isReady = typeof value === "string" && isAscii(value) && !value.includes("=?");
-    return isReady && custom.has(name.toLowerCase()) && !MESSAGE_IDS.test(name) ? value : encode(name, value);
+    const isCustom = custom.has(name.toLowerCase()) && !MESSAGE_IDS.test(name);
+    if (!isCustom || typeof value !== "string") return encode(name, value);
+    return encodeAround(value, (text) => encode(name, text));
   };
   return root;
+}
+
+/** Encodes what must be encoded, in the texts around ids and URLs in angle brackets (RFC 2919, RFC 2369). */
+function encodeAround(value: string, encode: (text: string) => string): string {
+  if (isPlain(value)) return value;
+  const pieces = value.split(/(<[!-;=?-~]+>)/);
+  return pieces
+    .map((piece) => (isPlain(piece) ? piece : ` ${encode(piece.trim())} `))
+    .join("")
+    .trim();
+}
+
+/** Nothing in it needs to be encoded, and readers mistake nothing in it for an encoded word. */
+function isPlain(text: string): boolean {
+  return isAscii(text) && !/=\?[^\s?]+\?[bq]\?/i.test(text);
 }
 
 function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
