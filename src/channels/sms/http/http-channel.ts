@@ -1,6 +1,7 @@
 /** The HTTP gateway channel. One SMS is one request and one part: the provider splits it into segments. */
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { withCertificateAdvice } from "../../certificate-advice.ts";
 import {
   type Channel,
   type ChannelDeps,
@@ -12,7 +13,7 @@ import { type Told, withoutEcho } from "../../without-echo.ts";
 import { createAvailability } from "./availability.ts";
 import type { Gateway } from "./gateway.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
-import { CALLBACK_TOKEN, type HttpConfig, readHttpConfig } from "./http-config.ts";
+import { CALLBACK_TOKEN, certificateFields, type HttpConfig, readHttpConfig } from "./http-config.ts";
 import { type Judgement, judgeExchange, notTried, refused } from "./judge-answer.ts";
 import { estimateSegments, valuesOf } from "./message-values.ts";
 import { gatewayOf } from "./providers.ts";
@@ -110,8 +111,16 @@ async function attempt(
     to: message.to,
     now: deps.clock.now(),
   });
-  const judgement = withoutRepeats(judged, toldBy(message, connector));
+  const advised = exchange.kind === "unsent" ? withAdvice(judged, config) : judged;
+  const judgement = withoutRepeats(advised, toldBy(message, connector));
   return callbackUrl === undefined ? withoutReceipt(judgement) : judgement;
+}
+
+/** Advice about a certificate is for operators: it stands in the connector's state, and not on the message's timeline. */
+function withAdvice({ reaction, ...judged }: Judgement, config: HttpConfig): Judgement {
+  if (reaction?.kind !== "down") return { ...judged, ...(reaction && { reaction }) };
+  const reason = withCertificateAdvice(reaction.reason, certificateFields(config));
+  return { ...judged, reaction: { ...reaction, reason } };
 }
 
 /** What the provider could repeat of a request. */

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { Value } from "typebox/value";
 import type { Connector } from "../../../core/records/accounts.ts";
+import type { CertificateFields } from "../../certificate-advice.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
 import { RECEIPTS_WITH } from "../receipts-with.ts";
@@ -115,4 +116,10 @@ export function readHttpConfig(connector: Pick<Connector, "name" | "config">): H
   if (Value.Check(httpConfigSchema, config)) return config;
   const problems = Value.Errors(httpConfigSchema, config).map((e) => `${e.instancePath || "/"} ${e.message}`);
   return new Error(`the configuration of connector ${connector.name} is invalid: ${problems.join("; ")}`);
+}
+
+/** What an operator may set about the certificate of the provider. */
+export function certificateFields({ tls_ca, base_url }: HttpConfig): CertificateFields {
+  const host = base_url === undefined ? "the host in its URL" : "the host in `base_url`";
+  return { authority: "tls_ca", hasAuthority: tls_ca !== undefined, host };
 }

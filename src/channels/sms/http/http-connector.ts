@@ -4,7 +4,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { errorText } from "../../../core/error-text.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
-import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
+import { withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
 import { withoutEcho } from "../../without-echo.ts";
@@ -14,6 +14,7 @@ import type { Gateway } from "./gateway.ts";
 import { openClient, openHttpChannel } from "./http-channel.ts";
 import {
   CALLBACK_TOKEN,
+  certificateFields,
   HTTP_SECRETS,
   type HttpConfig,
   httpConfigSchema,
@@ -152,11 +153,6 @@ function faultAt({ host }: URL, reason: string, config: HttpConfig): string {
 function placeOf(url: URL): { readonly host: string; readonly port: number } {
   const usual = url.protocol === "https:" ? 443 : 80;
   return { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) || usual };
-}
-
-function certificateFields({ tls_ca, base_url }: HttpConfig): CertificateFields {
-  const host = base_url === undefined ? "the host in its URL" : "the host in `base_url`";
-  return { authority: "tls_ca", hasAuthority: tls_ca !== undefined, host };
 }
 
 function connect(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Tried> {

@@ -67,7 +67,9 @@ test("nothing is sent to a gateway whose certificate nobody vouches for", async 
     parts: [{ kind: "deferred", error: { code: "http.not_connected" } }],
     countsAsAttempt: false,
   });
-  expect([channel.status().state, lengths]).toEqual(["down", []]);
+  const { state, reason } = channel.status();
+  expect([state, lengths]).toEqual(["down", []]);
+  expect(reason).toEndWith("; set `tls_ca` to the certificate (PEM) of the authority that signed it");
 });
 
 test("a message whose connection is lost after it was written is unconfirmed, on a new connection and on a used one", async () => {

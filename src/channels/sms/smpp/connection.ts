@@ -1,6 +1,7 @@
 import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
+import { withCertificateAdvice } from "../../certificate-advice.ts";
 import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../tls-advice.ts";
 import { lookupInTurn } from "./address-turns.ts";
 import { createFrameReader } from "./frame-reader.ts";
@@ -70,7 +71,7 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
     socket.destroy();
     close(reason);
   };
-  const fail = (reason: string) => destroy(target.tls ? withClearAdvice(reason, IN_THE_CLEAR) : reason);
+  const fail = (reason: string) => destroy(withAdvice(reason, target));
 
   socket.setNoDelay(true);
   socket.on(target.tls ? "secureConnect" : "connect", () => {
@@ -99,6 +100,14 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
     },
     destroy,
   };
+}
+
+/** The reason with what the operator can do about it. */
+function withAdvice(reason: string, { tls: used }: ConnectionTarget): string {
+  if (!used) return reason;
+  const host = used.serverName === undefined ? "`host` (or `tls_server_name`)" : "`tls_server_name`";
+  const fields = { authority: "tls_ca", hasAuthority: used.ca !== undefined, host };
+  return withClearAdvice(withCertificateAdvice(reason, fields), IN_THE_CLEAR);
 }
 
 /** What to say when time is up: where there is a connection, it is TLS that did not come about. */

@@ -18,7 +18,10 @@ test("over TLS a message is sent, and a certificate of an unknown authority is r
   const wary = await openSmppRig({ tls: true, config: { tls: true } });
   wary.channel.start();
   await wary.state("down");
-  expect(wary.channel.status().reason).toContain("certificate");
+  // What to do is told wherever the state is: in the log, in `connectors show`, in the alarm.
+  expect(wary.channel.status().reason).toEndWith(
+    "; set `tls_ca` to the certificate (PEM) of the authority that signed it",
+  );
   expect(wary.smsc.binds).toHaveLength(0);
   const misnamed = await openSmppRig({
     tls: true,
@@ -26,6 +29,9 @@ test("over TLS a message is sent, and a certificate of an unknown authority is r
   });
   misnamed.channel.start();
   await misnamed.state("down");
+  expect(misnamed.channel.status().reason).toEndWith(
+    "; `tls_server_name` must be one that the certificate is for",
+  );
   expect(misnamed.smsc.binds).toHaveLength(0);
 });
 

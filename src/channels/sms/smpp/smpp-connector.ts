@@ -4,7 +4,6 @@ import { errorText } from "../../../core/error-text.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { type SmsSegments, segmentSms } from "../../../core/sms/sms-segments.ts";
 import { authorityProblem } from "../../authority-problem.ts";
-import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { hostProblem } from "../../host-name.ts";
 import { speaksTls } from "../../tls-advice.ts";
@@ -71,7 +70,7 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
     const advice = (await isTlsPort(config, detail, clock))
       ? "; it speaks TLS on this port: `tls` is to be true"
       : "";
-    return { ok, detail: withCertificateAdvice(detail, certificateFields(config)) + advice };
+    return { ok, detail: detail + advice };
   } catch (error) {
     return { ok: false, detail: errorText(error) };
   }
@@ -83,11 +82,6 @@ async function isTlsPort({ tls, host, port }: SmppConfig, detail: string, clock:
 }
 
 const HUNG_UP = /^the SMSC closed the connection$|ECONNRESET/;
-
-function certificateFields({ tls_ca, tls_server_name }: SmppConfig): CertificateFields {
-  const host = tls_server_name === undefined ? "`host` (or `tls_server_name`)" : "`tls_server_name`";
-  return { authority: "tls_ca", hasAuthority: tls_ca !== undefined, host };
-}
 
 function bindOnce(
   options: Parameters<typeof openSession>[0],
