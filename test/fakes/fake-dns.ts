@@ -15,7 +15,7 @@ export interface FakeDns {
   readonly mx: Map<string, readonly string[]>;
   /** Names that are answered with SERVFAIL. */
   readonly failing: Set<string>;
-  /** Names that get no answer at all. */
+  /** Names that get no answer at all, or none of a type: `AAAA example.com`. */
   readonly silent: Set<string>;
   /** Names that are answered with what no resolver can read. */
   readonly garbled: Set<string>;
@@ -40,7 +40,7 @@ export async function startFakeDns(): Promise<FakeDns> {
   socket.on("message", (query, peer) => {
     const { name, type, end } = readQuestion(query);
     asked.push(`${TYPES[type] ?? type} ${name}`);
-    if (silent.has(name)) return;
+    if (silent.has(name) || silent.has(`${TYPES[type]} ${name}`)) return;
     if (garbled.has(name)) return socket.send(query.subarray(0, end - 1), peer.port, peer.address);
     const data = failing.has(name) ? undefined : zone.find(name, TYPES[type]);
     const code = data ? CODES.found : failing.has(name) ? CODES.failure : CODES.noSuchName;

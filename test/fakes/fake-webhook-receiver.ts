@@ -32,6 +32,7 @@ export const BEHAVIOURS = {
   ok: { kind: "answer", status: 200, body: "ok" },
   redirect: { kind: "answer", status: 302, headers: { location: "https://127.0.0.1:1/inside" } },
   gone: { kind: "answer", status: 410 },
+  idleTooLong: { kind: "answer", status: 408, headers: { connection: "close" } },
   throttled: { kind: "answer", status: 429, headers: { "retry-after": "120" } },
   error: { kind: "answer", status: 500, body: "out of order" },
   huge: { kind: "answer", status: 200, body: "x".repeat(1024 * 1024) },

@@ -73,6 +73,17 @@ test("a kept connection that the server has closed costs no failure", async () =
   expect(receiver.deliveries).toHaveLength(3);
 });
 
+test("a 408 on a kept connection is about its idle time: the POST is made again on a new one, and there it counts", async () => {
+  const { post, receiver } = await rig();
+  await post();
+  receiver.behave((_, index) => (index === 1 ? BEHAVIOURS.idleTooLong : BEHAVIOURS.ok));
+  expect(await post()).toMatchObject({ kind: "answered", status: 200 });
+  expect([receiver.deliveries.length, receiver.connections()]).toEqual([3, 2]);
+  receiver.behave(BEHAVIOURS.idleTooLong);
+  expect(await post()).toMatchObject({ kind: "answered", status: 408 });
+  expect([receiver.deliveries.length, receiver.connections()]).toEqual([5, 3]);
+});
+
 test.each([
   ["error", { status: 500, head: "out of order" }],
   ["gone", { status: 410, head: "" }],
@@ -220,6 +231,29 @@ test("a name that mostly leads nowhere is reached at its last address, of either
   dns.aaaa.set("hooks.test", ["::ffff:127.0.0.1"]);
   expect(await post()).toMatchObject({ status: 200 });
   expect(receiver.deliveries).toHaveLength(2);
+});
+
+test.each([
+  ["AAAA", "127.0.0.1", "::1"],
+  ["A", "::ffff:127.0.0.1", "127.0.0.9"],
+])("a name server that never answers for %s costs a second", async (type, address, hidden) => {
+  const { post, dns, clock, receiver } = await rig();
+  dns.a.set(
+    "hooks.test",
+    [address, hidden].filter((each) => !each.includes(":")),
+  );
+  dns.aaaa.set(
+    "hooks.test",
+    [address, hidden].filter((each) => each.includes(":")),
+  );
+  dns.silent.add(`${type} hooks.test`);
+  const outcome = post();
+  // The limit of the attempt, and that of the answer that is missing.
+  while (clock.pending() < 2) await new Promise(setImmediate);
+  await clock.advance(999);
+  expect(receiver.connections()).toBe(0);
+  await clock.advance(1);
+  expect(await outcome).toMatchObject({ status: 200, ms: 1_000 });
 });
 
 test.each([

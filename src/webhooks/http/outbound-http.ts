@@ -61,7 +61,7 @@ interface Parts {
 
 export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
   const { clock, openResolver } = deps;
-  const resolve = shareQuestions((name) => resolveAddresses(openResolver(), name));
+  const resolve = shareQuestions((name) => resolveAddresses(openResolver(), name, clock));
   const rules = createAddressRules(deps.allowed);
   // One for all: reading the certificates for each connection would double its cost.
   const secureContext = createSecureContext(
@@ -122,10 +122,15 @@ async function post(parts: Parts, addressed: AddressedPost): Promise<Exchanged> 
   const kept = parts.pool.take(endpoint);
   if (kept) {
     const outcome = await postOver(parts.pool, addressed, { connection: kept, isKept: true, signal });
-    // The server had closed it while it was idle: no failure of the receiver. If it took the event after all, a repeat has the same id.
-    if (outcome.kind === "answered" || !outcome.wasStale) return outcome;
+    // No failure of the receiver. If it took the event after all, a repeat has the same id.
+    if (!isForAnotherConnection(outcome)) return outcome;
   }
   return postAnew(parts, addressed);
+}
+
+/** The server had closed the connection while it was idle, or was about to: 408 says that it did not wait longer for a request (RFC 9110 §15.5.9). */
+function isForAnotherConnection(outcome: Exchanged): boolean {
+  return outcome.kind === "answered" ? outcome.status === 408 : outcome.wasStale === true;
 }
 
 async function postAnew({ pool, clock }: Parts, addressed: AddressedPost): Promise<Exchanged> {
