@@ -33,3 +33,12 @@ test("no wait is longer than its limit, and a caller that has given up takes no 
   next?.();
   expect(await semaphore.acquire()).toBeDefined();
 });
+
+test("a permit that nobody waited for is one of as many as before", async () => {
+  const clock = createHeldClock();
+  const semaphore = createSemaphore(clock, { count: 2, waitMs: 1_000 });
+  (await semaphore.acquire())?.();
+  const acquired = Promise.all([1, 2, 3].map(() => semaphore.acquire()));
+  await clock.advance(1_000);
+  expect((await acquired).map((release) => release !== undefined)).toEqual([true, true, false]);
+});

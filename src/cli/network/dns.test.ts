@@ -41,6 +41,7 @@ test("where mail goes is asked for once in ten seconds, and anew while there was
   await clock.advance(1);
   expect(await dns.resolve4("mx.shop.test")).toEqual(["192.0.2.2"]);
   expect(fake.asked).toEqual(["A mx.shop.test", "A mx.shop.test", "A mx.shop.test"]);
+  expect(clock.pending()).toBe(0);
 });
 
 test("a record that was published or changed is seen at once", async () => {

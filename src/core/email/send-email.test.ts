@@ -251,6 +251,15 @@ describe("headers", () => {
     });
     expect(errorsOf({ headers: ["X-A: b"] })).toEqual({ headers: "must be an object" });
   });
+
+  test("each id of several fits on a line, and no value has half a character", () => {
+    const long = { "headers.References": "has a word that is too long for a line of 998 octets" };
+    const ofReferences = (value: string) => errorsOf({ headers: { References: value } });
+    for (const value of [`a ${"b".repeat(996)}`, `${"b".repeat(996)} a`])
+      expect(ofReferences(value)).toEqual(long);
+    expect(ofReferences(`a ${"b".repeat(995)}`)).toEqual({});
+    expect(Object.keys(errorsOf({ headers: { "X-A": "a\ud800" } }))).toEqual(["headers.X-A"]);
+  });
 });
 
 describe("the fields shared with SMS", () => {

@@ -172,6 +172,18 @@ describe("an SMS", () => {
   });
 });
 
+test.each([
+  ["an SMS", sms(), [deferred, rejected, unconfirmed], "unconfirmed"],
+  ["an SMS", sms(), [deferred, rejected, sent("a")], "smpp.0x0000000b"],
+  ["an SMS", sms(), [sent("a"), deferred], "4.2.2"],
+  ["an email", email("a", "b", "c"), [deferred, rejected, unconfirmed], "unconfirmed"],
+  ["an email", email("a", "b", "c"), [rejected, deferred, sent("a")], "4.2.2"],
+  ["an email", email("a", "b"), [sent("a"), rejected], "smpp.0x0000000b"],
+] as const)("%s shows the error of its attempt that matters most", (_, before, outcomes, code) => {
+  const { entries } = attempt(before, outcomes, { kind: "again", dueAt: AT });
+  expect(entries.find(({ kind }) => kind === "attempt")?.error?.code).toBe(code);
+});
+
 describe("an email", () => {
   test("folds its recipients: bounced before sent before delivered before failed", () => {
     const deliveredNow: PartOutcome = { kind: "sent", providerMessageIds: [], delivered: true };

@@ -80,3 +80,28 @@ test("after each session that was lost, or that did not come about, it is the ne
   await lose(1000);
   expect(turns).toEqual([0, 1, 2, 1]);
 });
+
+test("whoever asks for one address gets the one whose turn it is, and what else was asked for is passed on", () => {
+  const asked: unknown[] = [];
+  const found = ["127.0.0.2", "127.0.0.3", "127.0.0.4"].map((address) => ({ address, family: 4 }));
+  const lookup = lookupInTurn(4, (host, options, done) => {
+    asked.push(host, options);
+    done(null, found);
+  });
+  const answers: unknown[] = [];
+  lookup("smsc.example", { family: 4 }, (...answer) => answers.push(answer));
+  lookup("smsc.example", { all: true }, (...answer) => answers.push(answer));
+  expect(answers).toEqual([
+    [null, "127.0.0.3", 4],
+    [null, [found[1]!, found[2]!, found[0]!]],
+  ]);
+  expect(asked).toEqual(["smsc.example", { family: 4, all: true }, "smsc.example", { all: true }]);
+});
+
+test("a name is looked up as the machine does it", async () => {
+  const port = await listen("127.0.0.1");
+  const socket = net.connect({ host: "localhost", port, lookup: lookupInTurn(0) });
+  await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+  expect(socket.remoteAddress).toMatch(/127\.0\.0\.1$/);
+  socket.destroy();
+});

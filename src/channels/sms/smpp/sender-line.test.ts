@@ -148,4 +148,6 @@ test("nothing is kept of senders that have sent, nor of messages that did not co
     void ask(`sender ${n}`, `${n} is put off`);
   }
   expect(objects() - before).toBeLessThan(many / 4);
+  // What is used no more is not kept at all.
+  expect(ask("another", "goes")).toBeUndefined();
 });
