@@ -160,8 +160,11 @@ export interface Records {
   setSettings(accountId: string | undefined, values: SettingChanges): Promise<void>;
   /** Newest first; at most two are valid at a time. */
   webhookSecrets(accountId: string): Promise<readonly WebhookSecret[]>;
-  /** Adds a secret and drops all but the newest two. */
-  addWebhookSecret(accountId: string, secret: string, now: number): Promise<void>;
+  /**
+   * Adds a secret and drops all but the newest two. Changes nothing, and resolves with false, if `newest` is given and the
+   * newest one was not made then: of two that are added at once, the second would drop the one in use.
+   */
+  addWebhookSecret(accountId: string, secret: WebhookSecret, newest?: number): Promise<boolean>;
   /** Rises with every change to connectors, routes or settings, so that others know when to look again. */
   version(): Promise<number>;
 }

@@ -75,6 +75,49 @@ test("what is asked for besides the message holds too: state, host, account, tim
   expect([code, err]).toEqual([1, expect.stringContaining("state: must be one of held")]);
 });
 
+test("a host may be named as operators copy it, also with its URL, and what is none is called so", async () => {
+  const id = await rig.sms();
+  await rig.until(id, DELIVERED);
+  const { port } = rig.receiver;
+  const list = ["webhooks", "list", "--message", id, "--host"];
+  for (const host of [
+    `hooks.test:${port}`,
+    `HOOKS.test:${port}`,
+    rig.receiver.url(),
+    `https://hooks.test:${port}`,
+  ])
+    expect([host, (await commands.json(...list, host)).data.length]).toEqual([host, 2]);
+  expect((await commands.json(...list, "https://hooks.test/")).data).toEqual([]);
+  expect((await commands.run([...list, "https://"])).err).toContain("host: must be a host such as");
+  const replay = ["webhooks", "replay", "--account", account, "--host"];
+  expect(await commands.text(...replay, rig.receiver.url())).toMatch(/^[1-9]\d* in line again/);
+  expect((await commands.run([...replay, "not a host"])).err).toContain("host: must be a host such as");
+  await rig.until(id, DELIVERED);
+});
+
+test("a rotation upon a secret that is no longer the newest is refused, and the one in use stays", async () => {
+  const other = (await commands.json("accounts", "create", "--name", "Rotates", "--mode", "live")).account_id;
+  const shown = (query = "") =>
+    admin<{ secrets: { created_at: string }[] }>(
+      rig.service,
+      `/webhooks/secret${query.includes("newest") ? "/rotate" : ""}?account_id=${other}${query}`,
+      query === "" ? undefined : {},
+    );
+  const before = await shown();
+  await rig.service.pass(1_000);
+  const newest = `&newest=${before.secrets[0]?.created_at}`;
+  const after = await shown(newest);
+  expect(after.secrets.slice(1)).toEqual(before.secrets.slice(0, 1));
+  const refused = await shown(newest).then(String, String);
+  expect(refused).toContain("409");
+  expect(refused).toContain("another rotation has made a secret in between");
+  expect(await shown()).toEqual(after);
+  await rig.service.pass(1_000);
+  const typed = ["webhooks", "secret", "--account", other, "--rotate"];
+  expect((await commands.text(...typed)).split("\n")).toHaveLength(3);
+  expect((await shown()).secrets[1]).toEqual(after.secrets[0]!);
+});
+
 test("a range of time is replayed, delivered events too, and nothing outside of it", async () => {
   await rig.service.pass(5_000);
   const since = new Date(rig.service.now()).toISOString();

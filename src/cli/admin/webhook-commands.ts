@@ -38,7 +38,11 @@ const EVENT_COLUMNS: readonly Column[] = [
 const EVENT_FILTERS: readonly OptionRow[] = [
   { flags: "--account <id>", field: "account_id", meaning: "the account; needed unless a message is named" },
   { flags: "--message <id>", field: "message_id", meaning: "the events of this message" },
-  { flags: "--host <host>", field: "host", meaning: "only to this host, with its port if it is not 443" },
+  {
+    flags: "--host <host>",
+    field: "host",
+    meaning: "only to this host, with its port if it is not 443, or to that of a URL",
+  },
   {
     flags: "--state <state>",
     field: "state",
@@ -157,18 +161,21 @@ function addHosts(noun: Command, commandLine: CommandLine): void {
   });
 }
 
+interface Secrets {
+  readonly secrets: readonly { readonly secret: string; readonly created_at: string }[];
+}
+
 function addSecret(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "secret",
     summary: "the secrets that sign an account's webhooks, newest first",
     async work({ client, options, print }) {
       const query = { account_id: String(options.account) };
-      const [method, path] = options.rotate
-        ? (["POST", "webhooks/secret/rotate"] as const)
-        : (["GET", "webhooks/secret"] as const);
-      print(await client.request(method, path, { query }), (answer: { secrets: readonly Row[] }) =>
-        answer.secrets.map(({ secret }) => `${secret}\n`).join(""),
-      );
+      const known = (await client.request("GET", "webhooks/secret", { query })) as Secrets;
+      const newest = known.secrets[0]?.created_at;
+      const rotation = { query: { ...query, ...(newest !== undefined && { newest }) } };
+      const shown = options.rotate ? await client.request("POST", "webhooks/secret/rotate", rotation) : known;
+      print(shown, ({ secrets }: Secrets) => secrets.map(({ secret }) => `${secret}\n`).join(""));
     },
   })
     .requiredOption("--account <id>", "the account")

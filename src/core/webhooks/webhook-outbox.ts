@@ -101,6 +101,13 @@ export interface WebhookSelection {
 /** Where the next page begins; opaque. */
 export type WebhookCursor = string;
 
+/** The host that an operator means, as in `Lane.host`: a host, with its port if that is not 443, or a URL of it. */
+export function parseHost(text: string): string | undefined {
+  return hostOf(text.includes("://") ? text : `https://${text}`) || undefined;
+}
+
+export const NO_HOST = "must be a host such as hooks.example.com or hooks.example.com:8443, or a URL";
+
 /** The host of a callback URL, as in `Lane.host`; empty for a text that is no URL, which is refused at delivery. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.host ?? "";

@@ -78,16 +78,33 @@ export function settingsContract(open: OpenStore): void {
     inWorld(open, async ({ store, account, addAccount, clock }) => {
       const { records } = store;
       const other = await addAccount();
-      await records.addWebhookSecret(other.id, "other", clock.now);
+      await records.addWebhookSecret(other.id, { secret: "other", createdAt: clock.now });
       expect(await records.webhookSecrets(account.id)).toEqual([]);
       for (const secret of ["one", "two", "three"]) {
-        await records.addWebhookSecret(account.id, secret, clock.now++);
+        await records.addWebhookSecret(account.id, { secret, createdAt: clock.now++ });
       }
       expect(await records.webhookSecrets(account.id)).toEqual([
         { secret: "three", createdAt: clock.now - 1 },
         { secret: "two", createdAt: clock.now - 2 },
       ]);
       expect(await records.webhookSecrets(other.id)).toHaveLength(1);
+    }),
+  );
+
+  test(
+    "of two webhook secrets added at once upon the same one, only one is added",
+    inWorld(open, async ({ store, account, clock }) => {
+      const { records } = store;
+      const first = clock.now;
+      await records.addWebhookSecret(account.id, { secret: "first", createdAt: first });
+      const add = (secret: string, createdAt: number) =>
+        records.addWebhookSecret(account.id, { secret, createdAt }, first);
+      const added = await Promise.all([add("one", first + 1), add("another", first + 2)]);
+      expect(added.toSorted()).toEqual([false, true]);
+      expect((await records.webhookSecrets(account.id)).map(({ secret }) => secret)).toEqual([
+        added[0] ? "one" : "another",
+        "first",
+      ]);
     }),
   );
 

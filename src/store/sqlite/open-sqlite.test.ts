@@ -80,7 +80,10 @@ test("no secret is stored in the clear, nor longer than it is valid", async () =
   const secrets = { password: "open sesame" };
   const connector = { id: id(), name: "c", kind: "smpp", config: {}, secrets, isEnabled: true, createdAt: 1 };
   await store.records.create("connectors", connector);
-  for (let i = 0; i < 3; i++) await store.records.addWebhookSecret(account.id, `whsec_sesame${i}`, clock.now);
+  for (let i = 0; i < 3; i++) {
+    const secret = { secret: `whsec_sesame${i}`, createdAt: clock.now };
+    await store.records.addWebhookSecret(account.id, secret);
+  }
   expect(driver.prepare("SELECT 1 FROM webhook_secrets").all()).toHaveLength(2);
   const stored = JSON.stringify([
     driver.prepare("SELECT * FROM connectors").all(),

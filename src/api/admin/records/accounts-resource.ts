@@ -21,8 +21,10 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
     createEndpoint(deps, plan, {
       schema: Type.Object({ name: givenFields.name, mode }),
       toRecord: ({ name, mode }, { id, now }) => ({ id, name, mode, createdAt: now }),
-      after: ({ id, createdAt }) =>
-        deps.store.records.addWebhookSecret(id, makeWebhookSecret(deps.randomBytes), createdAt),
+      async after({ id, createdAt }) {
+        const secret = { secret: makeWebhookSecret(deps.randomBytes), createdAt };
+        await deps.store.records.addWebhookSecret(id, secret);
+      },
     }),
     listEndpoint(deps, plan),
     showEndpoint(deps, plan),

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { callbackProblem } from "../../../core/messages/delivery-options.ts";
 import { present } from "../../../core/present.ts";
 import { parseTimestamp } from "../../../core/timestamp.ts";
-import type { WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
+import { NO_HOST, parseHost, type WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict, notFound } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
@@ -102,10 +102,12 @@ async function toSelection(
   }
   // A cursor that is not understood would start from the beginning, and replay everything once more.
   if (sound.after !== undefined && !isWebhookCursor(sound.after)) errors.add("after", NO_CURSOR);
-  const { host, failed } = sealDraft(draft);
+  const host = sound.host === undefined ? undefined : parseHost(sound.host);
+  if (sound.host !== undefined && host === undefined) errors.add("host", NO_HOST);
+  const { failed } = sealDraft(draft);
   return {
     accountId: account?.id ?? "",
-    ...present({ host: host?.toLowerCase(), since, until }),
+    ...present({ host, since, until }),
     ...(failed && { state: "failed" as const }),
   };
 }

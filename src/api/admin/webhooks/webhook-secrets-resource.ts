@@ -1,7 +1,10 @@
 import Type from "typebox";
+import { createErrors } from "../../../core/field-errors.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { RandomBytes } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";
+import { conflict, validationFailed } from "../../errors.ts";
+import { readTime } from "../../read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { adminPath } from "../record-plan.ts";
@@ -25,14 +28,33 @@ export function webhookSecretEndpoints(deps: AdminDeps): readonly Endpoint[] {
       path: adminPath("webhooks/secret/rotate"),
       operation: "rotateWebhookSecret",
       summary: "Make a new secret; the one before stays valid beside it until the next rotation",
-      async handle({ query, now }) {
+      query: {
+        ...shared.query,
+        newest: Type.Optional(
+          Type.String({ format: "date-time", description: "`created_at` of the newest secret you know" }),
+        ),
+      },
+      responses: { ...shared.responses, 409: { description: "Another rotation has come in between" } },
+      async handle({ query, now: createdAt }) {
         const { id } = await accountOfQuery(records, query);
-        await records.addWebhookSecret(id, makeWebhookSecret(deps.randomBytes), now);
+        const newest = readNewest(query) ?? (await records.webhookSecrets(id))[0]?.createdAt;
+        const secret = { secret: makeWebhookSecret(deps.randomBytes), createdAt };
+        if (!(await records.addWebhookSecret(id, secret, newest))) throw conflict({ newest: OVERTAKEN });
         return answer(deps, id);
       },
     },
   ];
 }
+
+function readNewest(query: URLSearchParams): number | undefined {
+  const errors = createErrors();
+  const newest = readTime(query, { name: "newest", errors });
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return newest;
+}
+
+const OVERTAKEN =
+  "another rotation has made a secret in between: use that one, since a further one retires what receivers may still have";
 
 /** Standard Webhooks 1.0.0: `whsec_` and the base64 of 24 to 64 octets. */
 export function makeWebhookSecret(randomBytes: RandomBytes): string {

@@ -4,6 +4,8 @@ import { present } from "../../../core/present.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import {
+  NO_HOST,
+  parseHost,
   WEBHOOK_STATES,
   type WebhookRecord,
   type WebhookSelection,
@@ -161,7 +163,9 @@ function readFilters(query: URLSearchParams): Filters {
   const errors = createErrors();
   const since = readTime(query, { name: "since", errors });
   const until = readTime(query, { name: "until", errors });
-  const host = query.get("host")?.toLowerCase();
+  const named = query.get("host");
+  const host = named === null ? undefined : parseHost(named);
+  if (named !== null && host === undefined) errors.add("host", NO_HOST);
   const given = query.get("state");
   const state = WEBHOOK_STATES.find((each) => each === given);
   if (given !== null && !state) errors.add("state", `must be one of ${WEBHOOK_STATES.join(", ")}`);

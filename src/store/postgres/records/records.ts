@@ -44,8 +44,14 @@ export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNam
         await raiseRecordsVersion(session);
       }),
     webhookSecrets: (accountId) => secrets.newest(db, accountId),
-    addWebhookSecret: (accountId, secret, now) =>
-      db.transaction((session) => secrets.add(session, { accountId, secret, now })),
+    addWebhookSecret: (accountId, { secret, createdAt: now }, newest) =>
+      db.transaction(async (session) => {
+        await secrets.lock(session, accountId);
+        const [last] = newest === undefined ? [] : await secrets.newest(session, accountId);
+        if (last?.createdAt !== newest) return false;
+        await secrets.add(session, { accountId, secret, now });
+        return true;
+      }),
     version: async () => Number((await readMeta(db, "records_version")) ?? 0),
   };
 }

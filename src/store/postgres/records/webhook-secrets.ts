@@ -10,6 +10,8 @@ import type { Session } from "../database/driver.ts";
 
 export interface WebhookSecrets {
   newest(session: Session, accountId: string): Promise<readonly WebhookSecret[]>;
+  /** Until the transaction ends: two secrets added at the same time would each keep the old one, and leave three valid. */
+  lock(session: Session, accountId: string): Promise<void>;
   /** Inside a transaction. */
   add(session: Session, secret: { accountId: string; secret: string; now: number }): Promise<void>;
 }
@@ -23,9 +25,10 @@ export function createWebhookSecrets(vault: Vault): WebhookSecrets {
       );
       return openWebhookSecrets(vault, accountId, rows);
     },
-    async add(session, { accountId, secret, now }) {
-      // Locked: two secrets added at the same time would each keep the old one, and leave three valid.
+    async lock(session, accountId) {
       await session.query("SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE", [accountId]);
+    },
+    async add(session, { accountId, secret, now }) {
       await session.query(
         "INSERT INTO webhook_secrets (account_id, secret, created_at) VALUES ($1, $2, $3)",
         [accountId, sealWebhookSecret(vault, accountId, secret), now],

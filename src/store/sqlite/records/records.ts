@@ -50,8 +50,13 @@ export function createRecords(db: Database, parts: RecordParts): Records {
         parts.meta.raiseRecordsVersion();
       }),
     webhookSecrets: (accountId) => db.read(() => parts.webhookSecrets.newest(accountId)),
-    addWebhookSecret: (accountId, secret, now) =>
-      db.write(() => parts.webhookSecrets.add(accountId, secret, now)),
+    addWebhookSecret: (accountId, { secret, createdAt }, newest) =>
+      db.write(() => {
+        const [last] = newest === undefined ? [] : parts.webhookSecrets.newest(accountId);
+        if (last?.createdAt !== newest) return false;
+        parts.webhookSecrets.add(accountId, secret, createdAt);
+        return true;
+      }),
     version: () => db.read(() => parts.meta.recordsVersion()),
   };
 }

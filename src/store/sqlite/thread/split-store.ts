@@ -93,7 +93,7 @@ function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrit
     update: (kind, read, changes) => change("update", kind, read, changes),
     remove: (kind, id) => change("remove", kind, id),
     setSettings: (accountId, values) => change("setSettings", accountId, values),
-    addWebhookSecret: (accountId, secret, now) => change("addWebhookSecret", accountId, secret, now),
+    addWebhookSecret: (accountId, secret, newest) => change("addWebhookSecret", accountId, secret, newest),
   };
 }
 
