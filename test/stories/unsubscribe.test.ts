@@ -117,6 +117,17 @@ onBothStores(() => {
     expect(await live.suppressions()).toHaveLength(1);
   });
 
+  test("a link of an account that a restored database does not know is taken, over HTTP and by mail", async () => {
+    await sendToBoth();
+    const wish = { accountId: crypto.randomUUID(), messageId: crypto.randomUUID(), email: "ann@example.net" };
+    const token = live.keys.unsubscribes.seal(wish);
+    const answer = await click(`${PUBLIC}/unsubscribe/${token}`);
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("unsubscribed")]);
+    const [address = ""] = mails()[0]!.mailto;
+    expect(await live.back(address, `From: ann@example.net\r\nSubject: ${token}\r\n\r\n`)).toStartWith("250");
+    expect(await live.suppressions()).toEqual([]);
+  });
+
   test("a message that does not ask has no such field, and may bring its own", async () => {
     await live.send(["ann"], { headers: { "List-Unsubscribe": "<https://own.example/u>" } });
     expect(mails()[0]).toMatchObject({ link: "https://own.example/u", post: "" });

@@ -10,7 +10,7 @@ import type { MailKeys } from "./mail-keys.ts";
 
 export interface BounceParts {
   readonly config: Config;
-  readonly store: Pick<Store, "queue" | "suppressions">;
+  readonly store: Pick<Store, "queue" | "records" | "suppressions">;
   readonly mailKeys: MailKeys;
   readonly clock: Clock;
   readonly log: ChannelLog;
@@ -32,13 +32,17 @@ export async function openBounces(parts: BounceParts): Promise<BounceListener | 
   return openBounceListener({ ...config.bounce, ...shared, ...(tls && { tls }) });
 }
 
-/** Adds a recipient who unsubscribes to the account's suppressions. */
+/**
+ * Adds a recipient who unsubscribes to the account's suppressions. Nothing has to be done where there is no such account: a
+ * database restored from before it was created knows nothing of its links, which stay valid for as long as the master key.
+ */
 export function createUnsubscribe({
   store,
   clock,
   ids,
-}: Pick<BounceParts, "clock" | "ids"> & { readonly store: Pick<Store, "suppressions"> }) {
+}: Pick<BounceParts, "clock" | "ids"> & { readonly store: Pick<Store, "records" | "suppressions"> }) {
   return async ({ accountId, email, messageId }: Unsubscription): Promise<void> => {
+    if (!(await store.records.find("accounts", { id: accountId }))) return;
     const shared = { id: ids(), createdAt: clock.now(), reason: "unsubscribe" } as const;
     await store.suppressions.add([{ ...shared, accountId, email, source: messageId }]);
   };
