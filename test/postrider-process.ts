@@ -47,7 +47,7 @@ export interface StartOptions {
 
 /** Starts `postrider serve` (or another program that says "ready" alike) and resolves when it says that it is ready. Throws with its output when it exits instead. */
 export async function startPostrider(options: StartOptions = {}): Promise<PostriderProcess> {
-  const given = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
+  const given = options.dataFolder ?? folderUntilTheEnd("postrider-");
   const databaseUrl = options.databaseUrl ?? (await databaseOf(given));
   const where = { dataFolder: given, ...(databaseUrl !== undefined && { databaseUrl }) };
   const { dataFolder, output, child, exited } = spawn({ ...options, ...where });
@@ -104,6 +104,7 @@ function spawn(options: StartOptions) {
       HOME: dataFolder,
       POSTRIDER_DATA: dataFolder,
       PORT: "0",
+      TMPDIR: sockets(),
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: transpiled(),
       ...onPostgres(options.databaseUrl),
       ...options.env,
@@ -115,6 +116,14 @@ function spawn(options: StartOptions) {
   /** Waits for the end of the output too, which may still be in the pipe when the process has ended. */
   const exited = Promise.all([child.exited, output.ended]).then(([code]) => (child.signalCode ? null : code));
   return { dataFolder, child, output, exited };
+}
+
+let temporary: string | undefined;
+
+/** Where services with listeners have their sockets: those that are killed leave them behind. */
+function sockets(): string {
+  temporary ??= folderUntilTheEnd("postrider-sockets-");
+  return temporary;
 }
 
 let cache: string | undefined;
