@@ -24,10 +24,10 @@ import { createStrayJobs } from "./stray-jobs.ts";
 import { createWorker } from "./worker.ts";
 import { createWorkers, type Workers } from "./workers.ts";
 
-/** How often the version of the configuration is read, where nobody says that it has changed. */
+/** How often to check whether another process has changed the configuration. */
 const RECONCILE_MS = 1_000;
 
-/** How long `stop` waits for answers. Then the channels are told to give up on them, which leaves them time to close. */
+/** How long `stop` waits for answers. Then it tells the channels to give them up, which leaves time to close. */
 const GIVE_UP_AFTER_MS = 12_000;
 
 export interface DeliveryLog {
@@ -95,15 +95,15 @@ export function createEngine(deps: EngineDeps): Engine {
   const givingUp = new AbortController();
   const holds = createHolds(clock);
   const { outlets, workers } = createParts(deps, holds, givingUp.signal);
-  const besides = createSideLoops(deps, outlets);
+  const sideLoops = createSideLoops(deps, outlets);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
   let isStarted = false;
 
   const reconcile = createReconcile(deps, (connectors, routes) => {
-    // What was still being read when the stop began: nobody would stop what is made of it now.
+    // Read before the stop began: nothing would stop the outlets and workers that this starts.
     if (stopping.signal.aborted) return;
-    besides.reconcile(connectors, routes);
+    sideLoops.reconcile(connectors, routes);
     outlets.reconcile(connectors);
     workers.reconcile(routes);
     workers.wakeAll();
@@ -115,11 +115,11 @@ export function createEngine(deps: EngineDeps): Engine {
       unsubscribe = deps.queue.onReady(workers.wake);
       await reconcile();
       const { signal } = stopping;
-      watching = Promise.all([keepReconciled(deps, reconcile, signal), besides.run(signal)]);
+      watching = Promise.all([keepReconciled(deps, reconcile, signal), sideLoops.run(signal)]);
     },
     reconcile: async () => (isStarted ? reconcile() : undefined),
     held: holds.ids,
-    stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
+    stalled: (ms) => workers.stalledSince(clock.monotonicMs() - ms),
     connectorStatus(connectorId) {
       const outlet = outlets.get(connectorId);
       return outlet && statusOf(outlet);
@@ -139,7 +139,7 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-/** About receipts that do not come, those that come over another connector, and jobs whose route is gone. */
+/** Loops beside the workers: missing receipts, receipts that arrive over another connector, and jobs whose route is deleted. */
 function createSideLoops(deps: EngineDeps, outlets: Outlets) {
   const strayJobs = createStrayJobs(deps);
   let groups: ReceiptGroups = new Map();
@@ -179,7 +179,7 @@ function noteReceipts(
   }
 }
 
-/** Outlets and workers are joined by a line: workers that find no free slot wait in it, and outlets call them. */
+/** Workers that find no free slot wait in the slot line, and outlets wake them. */
 function createParts(
   deps: EngineDeps,
   holds: Holds,
@@ -228,7 +228,7 @@ const BODY_GONE: Outgoing = {
 
 type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => void;
 
-/** Notices changes of the configuration that nobody told of, until `signal` aborts. */
+/** Applies changes that other processes have made to the configuration, until `signal` aborts. */
 async function keepReconciled(
   { clock, log }: EngineDeps,
   reconcile: () => Promise<void>,
@@ -240,7 +240,7 @@ async function keepReconciled(
   }
 }
 
-/** Makes the function that loads the configuration, and applies it where its version has changed. One run at a time. */
+/** Makes the function that loads the configuration, and applies it if its version has changed. One run at a time. */
 function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
   let seenVersion = -1;
   let running: Promise<void> = Promise.resolve();

@@ -1,4 +1,4 @@
-/** Turns what an attempt came to into what is stored of it: which parts are done, and whether and when to try again. Pure. */
+/** Turns the outcome of an attempt into what is stored: which parts are done, and whether and when to try again. Pure. */
 import type { MessageError } from "../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
 import { isOpen } from "../core/messages/part.ts";
@@ -27,7 +27,7 @@ export function judge(job: ClaimedJob, outcome: SendOutcome, context: AttemptCon
   };
 }
 
-/** The window is over before anything was handed over now. An interrupted attempt before this one may still have sent it. */
+/** The window ended before this attempt sent anything. An earlier, interrupted attempt may still have sent it. */
 export function judgeExpired(job: ClaimedJob, now: number): Settlement {
   const end = job.wasInterrupted ? "unconfirmed" : "window_over";
   return { ...settlementOf(job, now), next: { kind: "done", end } };
@@ -215,17 +215,17 @@ function longestWait(unsettled: readonly Unsettled[]): number | undefined {
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** A provider may throttle for a day, which spends no attempts: only so many of them are noted each. */
+/** A provider may throttle for a day, which costs no attempts. After this many claims, not every one gets a timeline entry. */
 const NOTED_CLAIMS = 32;
 
-/** All that was tried was put off: by a rate that is set here, without asking the provider, or at no cost and often before. */
+/** Everything that was tried was deferred: by our own rate, without asking the provider, or for free and often before. */
 function isOneOfMany({ claim }: ClaimedJob, { parts, countsAsAttempt }: SendOutcome): boolean {
   const tried = parts.filter((part) => part !== undefined);
   const isOften = !countsAsAttempt && claim > NOTED_CLAIMS;
   return tried.length > 0 && tried.every((part) => part.kind === "deferred" && (isOften || part.isOwnPace));
 }
 
-/** Of a job that waits again and again only the 1st, 2nd, 4th, 8th … claim is noted: a day of it must not fill the timeline. */
+/** Only the 1st, 2nd, 4th, 8th … claim of a job that waits again and again gets an entry: a day of that must not fill the timeline. */
 function repeatOf({ claim }: ClaimedJob): { readonly isRepeat?: true } {
   const isPowerOfTwo = (claim & (claim - 1)) === 0;
   return isPowerOfTwo ? {} : { isRepeat: true };

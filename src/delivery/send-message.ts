@@ -24,7 +24,7 @@ import {
 import { createNextConnector, type NextConnector } from "./outlets/next-connector.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { outletOfJob } from "./outlets/outlet-of-job.ts";
-import { enterLane } from "./sending/large-mail.ts";
+import { takeLargePlace } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
 import { STORE_RETRY_MS, untilStored } from "./until-stored.ts";
@@ -82,26 +82,26 @@ interface Sending extends SenderDeps {
   readonly nextConnector: NextConnector;
 }
 
-/** What to store; `undefined` where nothing was done and the job goes back in line. */
+/** What to store; `undefined` if nothing was sent and the job goes back in line. */
 async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Settlement | undefined> {
   const { clock } = deps;
   let { outlet } = lease;
   let isHandedOver = false;
-  let leaveLane = () => {};
+  let leaveLargePlace = () => {};
   try {
     const unsent = judgeBefore(deps, job, outlet);
     if (unsent) return await unsent;
     const choice = outletOfJob(deps, job, lease);
     if ("waitMs" in choice) return judgeWaiting(job, { now: clock.now(), ...choice });
     ({ outlet } = choice);
-    const place = enterLane(outlet.lane, job);
+    const place = takeLargePlace(outlet.largeLimit, job);
     if ("waitMs" in place)
       return judgeWaiting(job, { now: clock.now(), ...place, owner: outlet.channel.connectorId });
-    leaveLane = place.leave;
+    leaveLargePlace = place.leave;
     if (!mayBegin(deps, { ...lease, outlet })) return undefined;
     const rendering = deps.toOutgoing(job, job.expiresAt - clock.now());
     const outgoing = rendering instanceof Promise ? await rendering : rendering;
-    // Asked again: that may have taken long, or the process may have been suspended meanwhile.
+    // Checked again: rendering may have taken long, or the process may have been suspended meanwhile.
     if (rendering instanceof Promise && !mayBegin(deps, { ...lease, outlet })) return undefined;
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
     if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
@@ -111,7 +111,7 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     return await send(deps, job, { lease: { ...lease, outlet }, ...outgoing });
   } catch (error) {
     if (isHandedOver || !(error instanceof StoreUnavailable)) throw error;
-    // Nothing has left: it goes back in line, rather than pass for interrupted when its lease ends.
+    // Nothing was sent: the job goes back in line, instead of counting as interrupted when its lease ends.
     deps.log.warn(
       { err: error, message_id: job.messageId },
       "a message could not be made; it is tried again",
@@ -119,12 +119,12 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     await sleep(clock, STORE_RETRY_MS, deps.signal);
     return undefined;
   } finally {
-    leaveLane();
+    leaveLargePlace();
     if (!isHandedOver) outlet.unreserve(1);
   }
 }
 
-/** What becomes of a job that is not to be sent, or not at this time, whichever connector is free; `undefined`: it may go. */
+/** The settlement of a job that must not be sent, or not now, over any connector; `undefined`: it may be sent. */
 function judgeBefore(
   deps: Sending,
   job: ClaimedJob,
@@ -211,14 +211,14 @@ function judgeImpossible(
   return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
 }
 
-/** An outcome that was decided here: no connector had a part in it. */
+/** An outcome that was decided here, without a connector. */
 function judgeUnsent(deps: SenderDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
   const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
   observe(deps, job, { outcome, settlement, ms: 0 });
   return settlement;
 }
 
-/** Tells metrics and the debug log of an attempt. */
+/** Reports an attempt to the metrics and the debug log. */
 function observe(
   deps: SenderDeps,
   job: ClaimedJob,

@@ -1,4 +1,4 @@
-/** Jobs in the queue of a route that is gone: a process that had not read of that yet went by it once more. */
+/** Stray jobs: jobs in the queue of a deleted route. Another process, not knowing of the deletion yet, accepted them for it. */
 import { type Clock, sleep } from "../core/clock.ts";
 import { domainOf } from "../core/email/email-address.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
@@ -10,16 +10,16 @@ import type { DeliveryLog } from "./engine.ts";
 import type { Shares } from "./shares/shares.ts";
 import { untilStored } from "./until-stored.ts";
 
-/** Between two looks at the queues of routes that have just gone. Of the others only every `ALL_EVERY`th time. */
+/** Each round looks at the queues of routes that were deleted recently; every `ALL_EVERY`th round at all queues. */
 const ROUND_MS = 1_000;
 const ALL_EVERY = 60;
 
-/** For so long after it is gone others may go by a route: a second as a rule. */
+/** How long other processes may still use a deleted route; usually a second. */
 const RECENTLY_MS = 30_000;
 
-/** Jobs claimed at once, those looked at of a queue each time, and how long that may take. */
+/** Jobs per claim, the most jobs of a queue in one round, and the lease for handling them. */
 const CHUNK = 200;
-const MOST = 2_000;
+const MAX_PER_ROUND = 2_000;
 const LEASE_MS = 60_000;
 
 export interface StrayJobsDeps {
@@ -28,14 +28,14 @@ export interface StrayJobsDeps {
   readonly clock: Clock;
   readonly log: Pick<DeliveryLog, "warn">;
   readonly shares?: Pick<Shares, "claimant">;
-  /** Its routes lead nobody: who is in the sandbox is sent there when the message is accepted. */
+  /** No stray job may move to one of these: the sandbox's messages are already in their queues when they are accepted. */
   readonly builtIn: { readonly routes: readonly Route[] };
 }
 
 export interface StrayJobs {
-  /** Told of the routes whenever they have changed. */
+  /** To be called whenever the routes have changed. */
   reconcile(routes: readonly Route[]): void;
-  /** Moves jobs of routes that are gone to the routes that lead to their recipients now, until `signal` aborts. Never throws. */
+  /** Moves jobs of deleted routes to the routes that serve their recipients now, until `signal` aborts. Never throws. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   const { clock, log, queue } = deps;
   const isBuiltIn = (route: Route) => deps.builtIn.routes.some(({ id }) => id === route.id);
   let routes = new Map<string, Route>();
-  /** Routes that have gone, and when (monotonic). */
+  /** Deleted routes, and when they were missed first (monotonic). */
   const goneAt = new Map<string, number>();
 
   const recentlyGone = () => {
@@ -57,8 +57,8 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   };
   const look = async (isFull: boolean, signal: AbortSignal) => {
     const names = isFull ? await unknownQueues() : recentlyGone();
-    const leading = [...routes.values()].filter((route) => !isBuiltIn(route));
-    for (const name of names) await moveJobs(deps, name, { leading, signal });
+    const configured = [...routes.values()].filter((route) => !isBuiltIn(route));
+    for (const name of names) await moveJobs(deps, name, { configured, signal });
   };
 
   return {
@@ -79,24 +79,28 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   };
 }
 
-interface Ways {
-  readonly leading: readonly Route[];
+interface MoveOptions {
+  readonly configured: readonly Route[];
   readonly signal: AbortSignal;
 }
 
-/** Jobs that no route leads to now stay where they are: there may be one before they expire. */
-async function moveJobs(deps: StrayJobsDeps, name: string, { leading, signal }: Ways): Promise<void> {
+/** Jobs that no route serves now stay where they are: there may be one before they expire. */
+async function moveJobs(
+  deps: StrayJobsDeps,
+  name: string,
+  { configured, signal }: MoveOptions,
+): Promise<void> {
   // A route that is new may not be known here yet.
   if ((await deps.records.find("routes", { id: name })) !== undefined) return;
   const release = (jobs: readonly ReleasedJob[]) =>
     untilStored({ clock: deps.clock, signal }, () => deps.queue.release(jobs, deps.clock.now()));
-  /** Kept until the end, so that those behind them are seen as well. */
+  /** Released only at the end, so that the next claim gets the jobs behind them. */
   const staying: ReleasedJob[] = [];
   let moved = 0;
   try {
-    for (let seen = 0, isLast = false; !isLast && seen < MOST && !signal.aborted; seen += CHUNK) {
+    for (let seen = 0, isLast = false; !isLast && seen < MAX_PER_ROUND && !signal.aborted; seen += CHUNK) {
       const jobs = await claim(deps, name);
-      const routed = jobs.map((job) => routeJob(job, leading));
+      const routed = jobs.map((job) => routeJob(job, configured));
       const moving = routed.filter(({ queue }) => queue !== undefined);
       staying.push(...routed.filter(({ queue }) => queue === undefined));
       if (moving.length > 0) await release(moving);
@@ -129,7 +133,7 @@ function routeJob(job: ClaimedJob, routes: readonly Route[]): ReleasedJob {
   return { jobId: job.jobId, claim: job.claim, ...(route && { queue: route.id }) };
 }
 
-/** A mail to several goes where the first of them leads to. */
+/** An email to several recipients takes the route of the first. */
 function destinationOf({ accountId, recipient, content, progress, parts }: ClaimedJob): Destination {
   if (content.channel === "sms") {
     const { category, resolved, from } = content;

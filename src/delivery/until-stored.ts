@@ -5,8 +5,8 @@ import { StoreUnavailable } from "../store/store.ts";
 export const STORE_RETRY_MS = 250;
 
 /**
- * Tries until the database is back, or until `signal` aborts: what a provider said must not be lost to a full disk, and a
- * job that was not sent must not wait for the end of its lease, which would let it pass for interrupted.
+ * Tries until the database is back, or until `signal` aborts: a full disk must not lose a provider's answer, and a job that
+ * was not sent must not wait until its lease ends, since it would then count as interrupted.
  */
 export async function untilStored<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -8,7 +8,7 @@ import { createHolds } from "../core/queue/holds.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
 import { createHealth } from "./outlets/health.ts";
-import { createLane } from "./outlets/lane.ts";
+import { createLargeLimit } from "./outlets/large-limit.ts";
 import { createOutlet, type Outlet } from "./outlets/outlet.ts";
 import { createThrottle } from "./outlets/throttle.ts";
 import type { Lease } from "./send-message.ts";
@@ -76,7 +76,7 @@ function openOutlet(clock: Clock, { id, sendTimeoutMs, freeSlots, perSecond }: W
   return createOutlet(channel, {
     throttle: createThrottle(clock, perSecond),
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
-    lane: createLane(clock, 1),
+    largeLimit: createLargeLimit(clock, 1),
     onLeftOver() {},
     isUpElsewhere: () => false,
   });

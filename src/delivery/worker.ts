@@ -75,12 +75,10 @@ export function createWorker(deps: WorkerDeps): Worker {
     cancelTimer = clock.after(waitMs(outletsOf(deps)), wake);
   };
 
-  const parts: TurnParts = {
-    ...{ startSending: inFlight.start, wake, balancer, isStopped: () => isStopped },
-    looks: () => {
-      lastLookMs = clock.monotonicMs();
-    },
+  const onLook = () => {
+    lastLookMs = clock.monotonicMs();
   };
+  const parts = { startSending: inFlight.start, wake, balancer, isStopped: () => isStopped, onLook };
   const turns = async () => {
     while (isWoken && !isStopped) {
       isWoken = false;
@@ -126,17 +124,17 @@ interface TurnParts {
   readonly balancer: Balancer;
   readonly isStopped: () => boolean;
   /** Called before each look for jobs. */
-  readonly looks: () => void;
+  onLook(): void;
 }
 
 /**
- * Claims jobs and hands them to the sender, until the queue gives fewer than were asked for or no slot is free. Jobs that
- * have expired free their slots at once: it could go on as long as there are some.
+ * Claims jobs and hands them to the sender, until the queue has no more or no slot is free. That may take long: jobs that
+ * have expired free their slots at once.
  */
 async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
   const { startSending, wake, balancer } = parts;
   while (!parts.isStopped()) {
-    parts.looks();
+    parts.onLook();
     const route = deps.route();
     const choice = chooseOutlets(placesOf(route, deps.outletOf));
     const reservation = choice && balancer.reserve(choice, MAX_CLAIM);
@@ -187,7 +185,7 @@ function outletsOf({ route, outletOf }: WorkerDeps): readonly Outlet[] {
   return route().connectorIds.flatMap((id) => outletOf(id) ?? []);
 }
 
-/** Until the first outlet's rate allows a message, if one is in the way; at most `POLL_MS`. Free slots are told of. */
+/** How long until the rate of some outlet allows a message; at most `POLL_MS`. Free slots wake the worker by themselves. */
 function waitMs(outlets: readonly Outlet[]): number {
   const waits = outlets.filter((outlet) => outlet.isUp()).map((outlet) => outlet.waitMs());
   return Math.min(POLL_MS, ...waits.filter((ms) => ms > 0));

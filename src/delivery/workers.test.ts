@@ -61,5 +61,5 @@ test("workers that have not turned lately are named", () => {
   workers.reconcile([route("a"), route("b")]);
   turns.set("a", 1_000);
   turns.set("b", 2_000);
-  expect(workers.idleSince(2_000)).toEqual(["worker a"]);
+  expect(workers.stalledSince(2_000)).toEqual(["worker a"]);
 });

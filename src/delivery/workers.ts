@@ -7,8 +7,8 @@ export interface Workers {
   reconcile(routes: readonly Route[]): void;
   wake(queue: string): void;
   wakeAll(): void;
-  /** Names of the workers whose loop has not turned since `sinceMs` (monotonic). */
-  idleSince(sinceMs: number): readonly string[];
+  /** Names of the workers that have not looked for jobs since `sinceMs` (monotonic). */
+  stalledSince(sinceMs: number): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createWorkers(create: (route: () => Route) => Worker): Workers {
     wakeAll() {
       for (const { worker } of open.values()) worker.wake();
     },
-    idleSince: (sinceMs) =>
+    stalledSince: (sinceMs) =>
       [...open].flatMap(([id, { worker }]) => (worker.lastLookMs() < sinceMs ? [`worker ${id}`] : [])),
     async stop() {
       await Promise.all([...leaving, ...[...open.values()].map(({ worker }) => worker.stop())]);

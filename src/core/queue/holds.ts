@@ -1,10 +1,10 @@
 import type { Clock } from "../clock.ts";
 
-/** Who looks for leases that have run out, and which of them it leaves alone: its wall clock may have jumped. */
+/** The process that looks for expired leases, and those it must not end: after a jump of its wall clock they only seem expired. */
 export interface Sweeper {
-  /** The process, by the name of its turns; absent where it takes none. */
+  /** The name under which the process takes its turns (`LeaseStore.turn`); absent if it takes none. */
   readonly process?: string;
-  /** Ids of what the process is working on: the work itself will tell, or end. */
+  /** Ids of the jobs that this process is working on. */
   readonly held: readonly number[];
 }
 
@@ -17,7 +17,7 @@ export interface Holds {
    * Returns the function that ends the hold, to be called when the work has ended, however it did.
    */
   hold(id: number, leaseEndsMs: number): () => void;
-  /** Without what is hopelessly late: that may be begun again. */
+  /** Without jobs that are later than `LATE_MS`: those may be claimed again. */
   ids(): readonly number[];
 }
 
@@ -28,8 +28,8 @@ interface Hold {
 }
 
 /**
- * How much longer than its lease the work is held, counted from when that is noticed. A process that stood still for an
- * hour finds all leases long over, and the answers in its sockets: it has to be given the time to read them.
+ * How long work is held beyond its lease, counted from when that is noticed. A process that was suspended for an hour finds
+ * all its leases expired, and the answers waiting in its sockets: it needs time to read them.
  */
 const LATE_MS = 30_000;
 

@@ -4,7 +4,7 @@ import { sms } from "../../../test/progress-samples.ts";
 import type { Channel } from "../../channels/channel.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import { createHealth } from "./health.ts";
-import { createLane } from "./lane.ts";
+import { createLargeLimit } from "./large-limit.ts";
 import { createNextConnector } from "./next-connector.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import { outletOfJob } from "./outlet-of-job.ts";
@@ -21,7 +21,7 @@ function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down"
   const outlet = createOutlet(channel, {
     throttle: createThrottle(clock, undefined),
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
-    lane: createLane(clock, 1),
+    largeLimit: createLargeLimit(clock, 1),
     onLeftOver: () => void told.leftOver++,
     isUpElsewhere: () => false,
   });

@@ -3,15 +3,15 @@ import type { ConnectorHealth } from "../../core/alarms/connector-health.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import type { Attempted, Health } from "./health.ts";
-import type { Lane } from "./lane.ts";
+import type { LargeLimit } from "./large-limit.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** A channel as the workers share it: its free slots, less those reserved for claimed jobs, and within its rate. */
 export interface Outlet {
   readonly channel: Channel;
-  /** Bounds the large messages under way. */
-  readonly lane: Lane;
+  /** Limits the large messages that are being sent. */
+  readonly largeLimit: LargeLimit;
   isUp(): boolean;
   health(): ConnectorHealth;
   noteAttempt(job: Attempted, outcome: SendOutcome): void;
@@ -30,7 +30,7 @@ export interface Outlet {
 export interface OutletParts {
   readonly throttle: Throttle;
   readonly health: Health;
-  readonly lane: Lane;
+  readonly largeLimit: LargeLimit;
   /** Called when reserved slots were given back. */
   readonly onLeftOver: () => void;
   /** Another process has it up: then messages wait for this connector, rather than go over another one. */
@@ -39,7 +39,7 @@ export interface OutletParts {
 
 export function createOutlet(
   channel: Channel,
-  { throttle, health, lane, onLeftOver, isUpElsewhere }: OutletParts,
+  { throttle, health, largeLimit, onLeftOver, isUpElsewhere }: OutletParts,
 ): Outlet {
   let reserved = 0;
   const status = (): ChannelStatus => {
@@ -48,7 +48,7 @@ export function createOutlet(
   };
   return {
     channel,
-    lane,
+    largeLimit,
     isUp: () => status().state === "up",
     health: () => health.score(status()),
     noteAttempt: health.attempt,

@@ -4,7 +4,7 @@ import type { Connector } from "../../core/records/accounts.ts";
 import type { DeliveryLog } from "../engine.ts";
 import type { OwnShare, Shares } from "../shares/shares.ts";
 import { createHealth } from "./health.ts";
-import { createLane } from "./lane.ts";
+import { createLargeLimit } from "./large-limit.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import { createStatusLog } from "./status-log.ts";
 import { createThrottle } from "./throttle.ts";
@@ -125,8 +125,8 @@ function createOutletOf(
   const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector), part);
   const isUpElsewhere = () => share !== undefined && shares?.isUpElsewhere(connector.id) === true;
   const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
-  const lane = createLane(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);
-  return createOutlet(channel, { throttle, health, lane, onLeftOver, isUpElsewhere });
+  const largeLimit = createLargeLimit(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);
+  return createOutlet(channel, { throttle, health, largeLimit, onLeftOver, isUpElsewhere });
 }
 
 /** Large messages at a time, where the channel names no number. */

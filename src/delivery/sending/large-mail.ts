@@ -1,17 +1,20 @@
 import { isLargeContent } from "../../core/email/large-body.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { Queue } from "../../store/store.ts";
-import type { Lane } from "../outlets/lane.ts";
+import type { LargeLimit } from "../outlets/large-limit.ts";
 
-/** Takes a place for a large message. Other messages need none, and always may go. */
-export function enterLane(lane: Lane, { content }: ClaimedJob): ReturnType<Lane["enter"]> {
+/** Takes a place for a large message. Other messages need none. */
+export function takeLargePlace(
+  largeLimit: LargeLimit,
+  { content }: ClaimedJob,
+): ReturnType<LargeLimit["enter"]> {
   const isApart = content.channel === "email" && content.isBodyApart === true;
-  return isApart || isLargeContent(content) ? lane.enter() : NO_PLACE_NEEDED;
+  return isApart || isLargeContent(content) ? largeLimit.enter() : NO_PLACE_NEEDED;
 }
 
 const NO_PLACE_NEEDED = { leave() {} };
 
-/** The job with its texts, which a claim leaves in the store where they are large; `undefined` if they have been wiped since. */
+/** The job with its texts, which a claim leaves in the store if they are large; `undefined` if they have been wiped since. */
 export async function withLargeBody(
   job: ClaimedJob,
   queue: Pick<Queue, "largeBody">,

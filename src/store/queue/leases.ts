@@ -1,58 +1,58 @@
 /**
- * What only one process at a time may have: a place (slot) at a connector. No time is involved, so that no two
- * clocks have to agree: whoever has seen a process stand still for long enough, by its own clock, may say so.
+ * Leases of what only one process at a time may have: a slot of a connector. They have no end time, so no two clocks have
+ * to agree: a process that sees another take no turns for long enough, by its own clock, may declare it dead.
  */
 export interface LeaseStore {
   /**
-   * One turn of a process, in one transaction: it shows that it lives, buries those that stood still, keeps, gives up
-   * and takes. Resolves with how things are then. The claims of a buried process (`Claimant`) end with it:
-   * their jobs and webhooks are found again as those of which the lease ran out, but for those that somebody is writing about just then.
+   * One turn of a process, in one transaction: it shows that it is alive, buries dead processes, and keeps, gives up and
+   * takes leases. Resolves with the state after that. The claims of a buried process (`Claimant`) end: its jobs and webhooks
+   * are treated as if their leases had expired, except those that another transaction is writing at that moment.
    */
   turn(turn: LeaseTurn): Promise<LeaseBoard>;
-  /** The process and all that it has are gone; others may take it at once. */
+  /** Removes the process and its leases; others may take them at once. */
   leave(process: string): Promise<void>;
 }
 
 export interface LeaseTurn {
   /** A name that no other process has or had. */
   readonly process: string;
-  /** Whether it takes part in sharing out connectors. Otherwise it turns only so that its claims end with it. */
+  /** Whether it wants slots of connectors. Otherwise it takes turns only so that its claims end when it dies. */
   readonly isSharing: boolean;
-  /** Of its leases, those that go on; the others are given up. One that it has lost is not had again by this. */
+  /** Its leases that it keeps; it gives up the others. This does not bring back a lease that it has lost. */
   readonly keep: readonly KeptLease[];
-  /** Slots wanted; those that are free by now are had. */
+  /** Slots that it wants; it gets those that are free. */
   readonly take: readonly Slot[];
-  /** Unix milliseconds: when the claims of those that are buried now are to have ended. */
+  /** Unix milliseconds: when the claims of the processes buried now count as ended. */
   readonly now: number;
-  /** Processes taken for dead, with the number last seen of each: where it is still that, they are gone with all they had. */
+  /** Processes that seem dead, each with the turn last seen. Those that have taken no turn since are buried. */
   readonly dead: readonly LeaseProcess[];
 }
 
 export interface Slot {
-  /** Of a connector. */
+  /** The connector's id. */
   readonly name: string;
   /** From 0. */
   readonly slot: number;
 }
 
 export interface KeptLease extends Slot {
-  /** For others to see: messages can leave here. */
+  /** Shown to other processes: this one is connected there. */
   readonly isUp: boolean;
 }
 
 export interface LeaseProcess {
   readonly process: string;
-  /** Another one after every turn, and never the same again. */
+  /** Changes with every turn, and never repeats. */
   readonly turn: number;
 }
 
 export interface LiveProcess extends LeaseProcess {
-  /** As it said with that turn. */
+  /** As of its last turn. */
   readonly isSharing: boolean;
 }
 
 export interface LeaseBoard {
-  /** The process that took the turn was not known before: it is its first, or it was buried. */
+  /** The process was not known before this turn: it is its first, or it had been buried. */
   readonly isNew: boolean;
   readonly processes: readonly LiveProcess[];
   readonly leases: readonly Lease[];

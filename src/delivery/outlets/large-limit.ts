@@ -1,16 +1,16 @@
 import type { Clock } from "../../core/clock.ts";
 
 /** Limits how many large messages a connector sends at a time, so that others find a connection and memory is bounded. */
-export interface Lane {
-  /** A place, held until `leave` is called. Where all are taken: how long to wait before asking again, whole milliseconds. */
+export interface LargeLimit {
+  /** Takes a place, until `leave` is called. If all are taken: how long to wait before asking again, in whole milliseconds. */
   enter(): { readonly leave: () => void } | { readonly waitMs: number };
 }
 
-/** Those that find no place come back one by one this far apart: a thousand of them must not be claimed every second. */
+/** Messages that find no place come back one by one, this far apart: a thousand of them must not be claimed every second. */
 const SPACING_MS = 250;
 const LONGEST_WAIT_MS = 60_000;
 
-export function createLane(clock: Pick<Clock, "monotonicMs">, places: number): Lane {
+export function createLargeLimit(clock: Pick<Clock, "monotonicMs">, places: number): LargeLimit {
   let taken = 0;
   let nextMs = 0;
   return {
