@@ -140,7 +140,7 @@ interface BadEntries {
   readonly total: number;
 }
 
-/** Of the first bad entries as they stand in the body, whichever was found first. */
+/** The problems of the bad entries that come first in the body, in whatever order they were found. */
 function firstProblems({ bad }: BadEntries): readonly Problem[] {
   const inOrder = [...bad].sort(([index], [other]) => index - other);
   return inOrder.slice(0, MAX_LISTED_ENTRIES).flatMap(([, problems]) => problems);

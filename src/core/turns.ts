@@ -46,5 +46,5 @@ export function createTurns(schedule: (run: () => void) => void): Turns {
   };
 }
 
-/** Those of this thread. */
+/** The turns of this thread. */
 export const turns = createTurns(setImmediate);

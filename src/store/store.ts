@@ -154,9 +154,9 @@ export interface Records {
   update<K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Promise<Updated<K>>;
   /** False if there was none; `in_use` while others refer to it. */
   remove(kind: RecordKind, id: string): Promise<boolean | "in_use">;
-  /** Those set for the account (`undefined`: the instance), without defaults. */
+  /** Settings of the account (`undefined`: of the instance), as far as they are set. */
   settings(accountId: string | undefined): Promise<Readonly<Record<string, string>>>;
-  /** Sets these, or unsets those that are `undefined`; all of them or none. Others stay as they are. */
+  /** Sets these settings, and unsets those that are `undefined`; all of them or none. Others stay as they are. */
   setSettings(accountId: string | undefined, values: SettingChanges): Promise<void>;
   /** Newest first; at most two are valid at a time. */
   webhookSecrets(accountId: string): Promise<readonly WebhookSecret[]>;
@@ -165,7 +165,7 @@ export interface Records {
    * newest one was not made then: of two that are added at once, the second would drop the one in use.
    */
   addWebhookSecret(accountId: string, secret: WebhookSecret, newest?: number): Promise<boolean>;
-  /** Rises with every change to connectors, routes or settings, so that others know when to look again. */
+  /** Rises with every change to connectors, routes or settings, so that other processes know when to read them again. */
   version(): Promise<number>;
 }
 
@@ -211,7 +211,7 @@ export interface SandboxLedger {
   record(entries: readonly SandboxEntry[]): Promise<void>;
   /** In order of id, which is that of time. */
   list(query: SandboxQuery): Promise<readonly SandboxEntry[]>;
-  /** Entries whose receipt is due and has not been recorded, the longest due first; `Queue.recordReceipts` ends that. */
+  /** Entries whose receipt is due, the longest due first, until `Queue.recordReceipts` has recorded it. */
   dueReceipts(now: number, limit: number): Promise<readonly SandboxEntry[]>;
   /** When the next receipt is due; `undefined` if none is owed. */
   nextReceiptAt(): Promise<number | undefined>;

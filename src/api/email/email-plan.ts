@@ -51,7 +51,7 @@ function firstMentions(addressed: readonly Addressed[]): readonly number[] {
 interface Judged {
   readonly request: SendEmail;
   readonly errors: ErrorCollector;
-  /** Those of the request; given if they are known already. */
+  /** The recipients of the request, if they are known already. */
   readonly addressed?: readonly Addressed[];
 }
 

@@ -31,9 +31,9 @@ export interface Directory {
   domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
   routes(): MaybePromise<readonly Route[]>;
   connector(id: string): MaybePromise<Connector | undefined>;
-  /** The segments that a text goes out in over a connector; those of most, where there is none. */
+  /** How a text is segmented over a connector; without one, as most connectors would. */
   segments(connector: Connector | undefined, text: string): SmsSegments;
-  /** Those of `to` who have opted out. */
+  /** Which numbers of `to` have opted out. */
   optedOut(query: OptOutQuery): MaybePromise<readonly string[]>;
   account(id: string): MaybePromise<Account | undefined>;
   pushApp(accountId: string, id: string): MaybePromise<PushApp | undefined>;

@@ -20,7 +20,7 @@ export interface DltDeclaration {
   readonly sender?: RegisteredSender;
   /** The account's entities; empty: entity ids are not checked against them. */
   readonly entities: readonly RegisteredEntity[];
-  /** Of the account's settings. */
+  /** The account's setting `default_dlt_entity_id`. */
   readonly defaultEntityId?: string;
   readonly variableMaxLength: number;
 }

@@ -38,7 +38,7 @@ async function checkTxt(dns: DomainDns, record: DnsRecord): Promise<Finding> {
   return { result: "wrong", found, problem: "there is a TXT record, but with another value" };
 }
 
-/** Of a DKIM record, a list of tags (RFC 6376 §3.6.1), only the key has to be the same. Any DMARC policy will do. */
+/** A DKIM record is a list of tags (RFC 6376 §3.6.1), of which only the key has to match. Any DMARC policy is accepted. */
 function isSame({ purpose, value }: DnsRecord, found: string): boolean {
   if (purpose === "dmarc") return /^v=DMARC1\s*;/.test(found);
   return purpose === "dkim" ? dkimKey(found) === dkimKey(value) : found === value;

@@ -56,7 +56,7 @@ export interface DailyRefusal extends Exceeded {
 
 export interface RecipientRefusal extends Exceeded {
   readonly limit: "recipient_hourly_limit" | "recipient_daily_limit";
-  /** Those that are at their limit. */
+  /** The recipients that are at their limit. */
   readonly recipients: readonly string[];
 }
 

@@ -67,8 +67,8 @@ function withoutZeros(text: string, { from, to }: Span): Span {
 }
 
 /**
- * Those of a part's ids (as in a `sent` outcome) that receipts name it by: without the form in the answer, if receipts
- * write that number in another base.
+ * The ids by which receipts may name a part, out of those in its `sent` outcome. If receipts write the number in another
+ * base, the form in the answer is not among them.
  */
 export function namedByReceipts(ids: readonly string[]): readonly string[] {
   if (ids.length < 2) return ids;

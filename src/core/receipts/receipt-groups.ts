@@ -1,6 +1,6 @@
 import type { Connector } from "../records/accounts.ts";
 
-/** Of each connector: the others that receipts about its messages may come over. Connectors without any are left out. */
+/** For each connector: the others over which receipts about its messages may arrive. Connectors without any are absent. */
 export type ReceiptGroups = ReadonlyMap<string, readonly string[]>;
 
 /**

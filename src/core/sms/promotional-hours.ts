@@ -7,7 +7,7 @@ import { readSetting } from "../records/settings.ts";
 
 export interface Promotion {
   readonly accountMode: AccountMode;
-  /** Those of the account over those of the instance. */
+  /** Settings of the account over those of the instance. */
   readonly settings: Readonly<Record<string, string>>;
   readonly content: Content;
 }

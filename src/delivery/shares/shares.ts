@@ -137,7 +137,7 @@ function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsPar
         await sleep(clock, TURN_MS, AbortSignal.any([woken.signal, signal]));
       }
     },
-    /** Beside `run`, since a turn may take longer than leases are sure. */
+    /** A loop of its own, since a turn of `run` may take longer than the leases are safe. */
     async guard() {
       while (!signal.aborted) {
         await sleep(clock, TURN_MS / 4, signal);

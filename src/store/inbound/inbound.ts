@@ -23,7 +23,7 @@ export interface InboundStore {
   list(query: InboundQuery): Promise<readonly InboundMessage[]>;
   /** How many messages belong to no account, counted up to 100,000. */
   unassigned(): Promise<number>;
-  /** Those of `to` (E.164) who have opted out of the account's messages from this sender, or from all. */
+  /** Which numbers of `to` (E.164) have opted out of the account's messages, from this sender or from all. */
   optedOut(query: OptOutQuery): Promise<readonly string[]>;
 }
 

@@ -21,7 +21,7 @@ export interface MoveUp {
   readonly path: string;
   /** The PostgreSQL database: empty, or with an interrupted move of this database. */
   readonly url: string;
-  /** Of both databases. */
+  /** Opens the secrets of both databases. */
   readonly vault: Vault;
   /** Called with the number of rows copied, and the number of all rows of the walk. */
   readonly onProgress: (progress: { table: string; rows: number; of: number }) => void;

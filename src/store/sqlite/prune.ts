@@ -97,7 +97,7 @@ function createMessagePrune(db: Database): Pruning["pruneMessages"] {
   const remove = createMessageRemoval(db);
   const round = createRound();
 
-  /** Those that go even where they are unfinished are always the oldest. */
+  /** Messages so old that they are deleted even if unfinished. They are always the oldest, so no position is kept. */
   const pruneOldest = (atLatest: number, limit: number): number => {
     const over = old.all("", firstUuidAt(atLatest), limit);
     remove(over);

@@ -2,7 +2,7 @@ import type { Suppression } from "../../core/records/accounts.ts";
 
 /** Addresses that an account's email is not sent to. Bounces and complaints add theirs with the receipts that report them. */
 export interface SuppressionStore {
-  /** Those of the addresses (lower case) that are suppressed at `now`. */
+  /** Which of the addresses (lower case) are suppressed at `now`. */
   find(
     accountId: string,
     emails: readonly string[],

@@ -114,7 +114,7 @@ function toResource(route: Route) {
   };
 }
 
-/** Of two routes for the same messages only the older would ever be chosen: the newer would silently do nothing. */
+/** If two routes had the same conditions, only the older would ever be chosen, and the newer would silently do nothing. */
 async function refuseTwin(records: Records, route: Route): Promise<void> {
   for await (const other of eachRecord((page) => records.list("routes", {}, page))) {
     if (other.id !== route.id && leadsSame(other, route)) {

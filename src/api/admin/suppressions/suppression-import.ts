@@ -17,7 +17,7 @@ const MAX_ENTRIES = 1_000;
 /** Characters, as in a suppression made by hand. */
 const MAX_SOURCE = 255;
 
-/** Of any length: an entry with a text that is too long is refused alone, and the others are added. */
+/** No maximum length in the schema: an entry that is too long is refused by itself, and the others are added. */
 const text = Type.Optional(Type.String());
 
 const address = Type.String({

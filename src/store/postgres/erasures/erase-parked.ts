@@ -44,7 +44,7 @@ const sweepReceipts: Step = async (session, { recipient, accountId, createdAt },
     "SELECT id, at, receipt FROM parked_receipts WHERE id > $1 ORDER BY id LIMIT $2",
     [after, looks],
   );
-  // Those that came later may be about what others have sent since.
+  // For one account only receipts older than the erasure: later ones may be about other accounts' messages.
   const meant = rows.filter(
     ({ at, receipt }) => (accountId === undefined || at <= createdAt) && isAbout(receipt, recipient),
   );

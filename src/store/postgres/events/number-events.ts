@@ -54,7 +54,7 @@ const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${LOCKS.numbering}) AS is_our
   set_config('idle_in_transaction_session_timeout', '${STANDSTILL_MS}', true)`;
 
 interface NumberedRow {
-  /** Of the account; `null` if that has been deleted. */
+  /** The account's id; `null` if it has been deleted. */
   readonly id: string | null;
   /** How many events were numbered. */
   readonly events: number;

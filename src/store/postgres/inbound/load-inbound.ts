@@ -104,7 +104,7 @@ async function insertMessages(session: Session, messages: readonly NewMessage[])
   await session.query(INSERT, columns);
 }
 
-/** Of `INBOUND_COLUMNS`. */
+/** In the order of `INBOUND_COLUMNS`. */
 const COLUMN_TYPES = "uuid text text text text text int text text boolean bigint text text".split(" ");
 
 const INSERT = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})

@@ -18,10 +18,10 @@ function toBacklog({ name, ready, since }: BacklogRow): QueueBacklog {
   return { queue: name, ready, ...(since !== null && { oldestReadySince: since }) };
 }
 
-/** A job that never waited has been ready since its message was accepted, which the first 48 bits of the id say. */
+/** A job that never waited has been ready since its message was accepted: that time is in the first 48 bits of the id. */
 const READY_SINCE = `coalesce(ready_since, ('x' || left(replace(message_id::text, '-', ''), 12))::bit(48)::bigint)`;
 
-/** Of each queue how many are in line, and since when the oldest of those first in line (one of each flow) has been ready. */
+/** For each queue: how many jobs are ready, and since when the oldest has been, among the first jobs of its flows. */
 const BACKLOG = `SELECT q.name, counted.ready, oldest.since
   FROM queues q, LATERAL (
     SELECT count(*) AS ready FROM (

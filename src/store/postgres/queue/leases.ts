@@ -18,8 +18,8 @@ export function createLeases(db: Database): LeaseStore {
 }
 
 /**
- * Of rows with a `holder`: whether the process named by parameter 4 may end their leases because time is up. Those of
- * another process that lives are not judged: its clock may differ by more than the lease, and it looks after its own.
+ * A condition for rows with a `holder`: whether process $4 may end their leases when their time is up. It must not end those
+ * of another live process: that one's clock may differ by more than a lease, and it ends its own.
  */
 export const MAY_END = `(holder IS NULL OR holder = $4::text OR holder NOT IN (SELECT id FROM lease_processes))`;
 

@@ -49,7 +49,7 @@ async function putBack(session: Session, log: MessageLog, ids: readonly string[]
   for (const id of ids) if (!leased.has(id)) log.moveStatus(id, "sending", "queued");
 }
 
-/** Those of the messages, which the caller has locked, that have a leased job. */
+/** Which of the messages have a leased job. The caller has locked them. */
 export async function findLeased(session: Session, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const sql = "SELECT message_id FROM jobs WHERE message_id = ANY($1::uuid[]) AND is_leased";

@@ -12,7 +12,7 @@ import { createWebhookSecrets } from "./webhook-secrets.ts";
 
 export interface Rotation {
   readonly url: string;
-  /** Of the present master key (`from`) and of the new one (`to`). */
+  /** The vaults of the present master key (`from`) and of the new one (`to`). */
   readonly from: Vault;
   readonly to: Vault;
   /** Put first in `Store.earlierKeys`; absent: they are all dropped. */

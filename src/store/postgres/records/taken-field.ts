@@ -27,7 +27,7 @@ export function createTakenField() {
     for (const { columns, condition } of await indexesOf(session, table)) {
       const named = columns.map((column) => fieldOf(table, column));
       const values = named.flatMap((field) => textOf(fields[field ?? ""]) ?? []);
-      // Of absent values no two are the same.
+      // A unique index takes no two NULLs for equal.
       if (values.length < columns.length || !holds(condition, table, fields)) continue;
       const tests = columns.map((column, at) => `${column} = $${at + 1}`);
       if (condition !== null) tests.push(condition);
@@ -41,7 +41,7 @@ export function createTakenField() {
 
 interface UniqueIndex {
   readonly columns: readonly string[];
-  /** Of a partial index: which rows it holds. */
+  /** Which rows a partial index covers; `null` for other indexes. */
   readonly condition: string | null;
 }
 

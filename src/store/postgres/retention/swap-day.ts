@@ -37,7 +37,7 @@ export async function countReferred(session: Session, day: number, most: number)
   return rows.length;
 }
 
-/** Of the day after only the first hour is searched: the ids of one request are made together. */
+/** Contents that messages refer to. Of the next day only the first hour is searched: a request makes its ids together. */
 const referredSql = (day: number) => `SELECT DISTINCT content AS id FROM messages
   WHERE id >= '${lowestUuid(day)}' AND id < '${lowestUuid(day + 1 + 1 / 24)}' AND content < '${lowestUuid(day + 1)}'`;
 

@@ -46,7 +46,7 @@ function createReceiptSweep(db: Database): Step {
   return ({ recipient, accountId, createdAt }, after, looks) => {
     const found = list.all(after, looks);
     for (const { id, at, receipt } of found) {
-      // Those that came later may be about what others have sent since.
+      // For one account only receipts older than the erasure: later ones may be about other accounts' messages.
       const isMeant = accountId === undefined || at <= createdAt;
       if (isMeant && isAbout(receipt, recipient)) remove.run(id);
     }

@@ -13,7 +13,7 @@ import { createWebhookSecrets } from "./webhook-secrets.ts";
 export interface Rotation {
   /** Path of a database that nobody else has open. */
   readonly path: string;
-  /** Of the present master key (`from`) and of the new one (`to`). */
+  /** The vaults of the present master key (`from`) and of the new one (`to`). */
   readonly from: Vault;
   readonly to: Vault;
   /** Put first in `Store.earlierKeys`; absent: they are all dropped. */

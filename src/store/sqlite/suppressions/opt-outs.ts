@@ -2,11 +2,11 @@ import type { OptOutQuery } from "../../inbound/inbound.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 
-/** Who has opted out. For use inside a transaction, except `among`, which only reads. */
+/** Opt-outs of recipients. For use inside a transaction, except `among`, which only reads. */
 export interface OptOuts {
-  /** Whether the recipient has opted out; free where nobody has, of this account. Only on the connection that writes. */
+  /** Whether the recipient has opted out. Costs nothing while the account has no opt-outs. Only on the writing connection. */
   covers(who: Recipient): boolean;
-  /** Those of `to` who have opted out; on any connection. */
+  /** Which numbers of `to` have opted out; on any connection. */
   among(query: OptOutQuery): readonly string[];
   add(optOut: Recipient & { readonly id: string; readonly reason: string; readonly at: number }): void;
   /** Takes back opt-outs from this sender, and from all of the account. */
