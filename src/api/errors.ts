@@ -80,7 +80,7 @@ export const serviceUnavailable = (retryAfterSeconds = 1, details?: FieldErrors)
 export const outcomeUnknown = () =>
   new Refusal(
     503,
-    "outcome unknown: the request may have been taken; repeating it with the same Idempotency-Key is safe",
+    "outcome unknown: the request may have been accepted; repeating it with the same Idempotency-Key is safe",
     { headers: { "Retry-After": "1" }, details: { outcome: "unknown" } },
   );
 

@@ -135,7 +135,7 @@ test("alarms that cannot be looked for stay as they are, and are looked for agai
   world.isAway = false;
   await clock.advance(60_000);
   expect(names()).toEqual([]);
-  const away = "warn alarms could not be looked for: Error: away";
+  const away = "warn alarms could not be checked: Error: away";
   const fields = { alarm_name: "connector_bind_refused", subject: "a", reason: "wrong password" };
   expect(logged).toEqual([
     `warn alarm: connector_bind_refused: ${JSON.stringify({ alarm: true, ...fields })}`,

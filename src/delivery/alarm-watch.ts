@@ -52,7 +52,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   };
   const watch = async () => {
     while (!stopping.signal.aborted) {
-      await look().catch((error) => log.warn({ err: error }, "alarms could not be looked for"));
+      await look().catch((error) => log.warn({ err: error }, "alarms could not be checked"));
       await sleep(clock, EVERY_MS, stopping.signal);
     }
   };

@@ -73,7 +73,10 @@ export function createSender(given: SenderDeps): Sender {
       else await release(deps, job);
     } catch (error) {
       // A bug. Nothing is lost: the lease runs out, and the job is claimed again.
-      deps.log.error({ err: error, message_id: job.messageId }, "a job could not be worked");
+      deps.log.error(
+        { err: error, message_id: job.messageId },
+        "a job failed unexpectedly; it is claimed again when its lease ends",
+      );
     }
   };
 }
@@ -114,7 +117,7 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     // Nothing was sent: the job goes back in line, instead of counting as interrupted when its lease ends.
     deps.log.warn(
       { err: error, message_id: job.messageId },
-      "a message could not be made; it is tried again",
+      "a message could not be prepared; it is tried again",
     );
     await sleep(clock, STORE_RETRY_MS, deps.signal);
     return undefined;

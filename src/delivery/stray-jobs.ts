@@ -71,7 +71,7 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
     async run(signal) {
       for (let round = 0; !signal.aborted; round++) {
         await look(round % ALL_EVERY === 0, signal).catch((error) =>
-          log.warn({ err: error }, "the queues of routes that are gone could not be looked at"),
+          log.warn({ err: error }, "the queues of deleted routes could not be checked"),
         );
         await sleep(clock, ROUND_MS, signal);
       }
@@ -113,7 +113,7 @@ async function moveJobs(
   if (moved === 0) return;
   deps.log.warn(
     { route: name, moved, waiting: staying.length },
-    "messages were accepted for a route while it was deleted; those that another route leads to go over that one",
+    "messages were accepted for a route while it was deleted; those that another route serves are sent over it",
   );
 }
 

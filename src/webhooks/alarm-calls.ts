@@ -32,7 +32,7 @@ export interface AlarmCalls {
 
 export function createAlarmCalls(deps: AlarmCallsDeps): AlarmCalls {
   const { log } = deps;
-  const onError = (error: unknown) => log.warn({ err: error }, "the alarm webhook cannot be called as set");
+  const onError = (error: unknown) => log.warn({ err: error }, "the alarm webhook's settings do not work");
   const http = createConfiguredHttp({ ...deps, onError });
   const deliver = createDeliverWebhook({ ...deps, http });
   const stopping = new AbortController();
@@ -73,7 +73,7 @@ async function callOut(deps: AlarmCallsDeps, { change, deliver, signal }: Call):
     );
     if (verdict.kind === "delivered") return;
     const { status, error } = attempt;
-    log.warn({ ...fieldsOf(change), status, error: error?.code }, "the alarm webhook did not take a call");
+    log.warn({ ...fieldsOf(change), status, error: error?.code }, "the alarm webhook did not accept a call");
     if (verdict.kind !== "again") return;
     await sleep(clock, Math.max(0, verdict.at - clock.now()), signal);
   }

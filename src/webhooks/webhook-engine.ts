@@ -60,7 +60,8 @@ export interface WebhookEngine {
 export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
   const { outbox, clock, random, log, claimant } = deps;
   const givingUp = new AbortController();
-  const onError = (error: unknown) => log.warn({ err: error }, "the outbox could not be worked on");
+  const onError = (error: unknown) =>
+    log.warn({ err: error }, "the webhook outbox could not be read or written");
   const http = createConfiguredHttp({ ...deps, onError });
   const agenda = createAgenda();
   const lanes = createLanes({

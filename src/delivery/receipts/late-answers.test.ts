@@ -42,7 +42,7 @@ test("what is more than can wait is given up, and told", async () => {
   answer(10_002);
   await settled();
   expect(stored).toHaveLength(10_000);
-  expect(warned).toEqual(Array(2).fill("a late answer was given up: too many wait"));
+  expect(warned).toEqual(Array(2).fill("a late answer was dropped: too many are waiting"));
 });
 
 test("those that are stored make room for others", async () => {

@@ -31,7 +31,7 @@ export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer) =
   return (answer) => {
     if (waiting >= MAX_WAITING) {
       const { connectorId: connector, messageId: message_id } = answer;
-      return deps.log.warn({ connector, message_id }, "a late answer was given up: too many wait");
+      return deps.log.warn({ connector, message_id }, "a late answer was dropped: too many are waiting");
     }
     waiting++;
     void take(answer).finally(() => waiting--);

@@ -34,7 +34,7 @@ export async function shareReceipts(deps: SharedReceiptsDeps, signal: AbortSigna
     groups = now;
     for (const [connectorId, alsoOf] of groups) {
       await matchParked(deps, { connectorId, alsoOf, done, signal }).catch((error) =>
-        deps.log.warn({ err: error, connector: connectorId }, "parked receipts could not be looked at"),
+        deps.log.warn({ err: error, connector: connectorId }, "parked receipts could not be read"),
       );
     }
     await sleep(deps.clock, ROUND_MS, signal);

@@ -67,7 +67,7 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
     // A bug here or in the composer: retried like a network fault, until the attempts are used up.
     const name = fault instanceof Error ? fault.name : "unknown";
     const reason = toOneLine(String(fault));
-    deps.log.warn({ messageId: message.messageId, reason }, "an email could not be handed over");
+    deps.log.warn({ messageId: message.messageId, reason }, "an email could not be sent");
     return deferAll(recipients, { code: "smtp.fault", message: name });
   }
 }

@@ -60,7 +60,8 @@ async function resealAll(session: Connection, { from, to, earlierKey }: Rotation
     "SELECT 1 FROM meta WHERE name = 'master_key_check' AND value = $1 FOR UPDATE",
     [from.checkValue],
   );
-  if (held.length === 0) throw new Error("the database is under another master key meanwhile");
+  if (held.length === 0)
+    throw new Error("another process has changed the master key of the database meanwhile");
   await refuseOthers(session);
   await refuseNewer(session);
   const vaults = { from, to };
@@ -82,7 +83,7 @@ async function refuseOthers(session: Session): Promise<void> {
   }
   if (others.length === 0) return;
   const places = [...new Set(others.map(({ host }) => host ?? "this machine"))].join(", ");
-  throw new Error(`other processes are at work on the database, from ${places}: stop all of them first`);
+  throw new Error(`other processes are using the database, from ${places}: stop all of them first`);
 }
 
 const LOOKS = 10;
