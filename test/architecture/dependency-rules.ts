@@ -3,7 +3,7 @@ import { isBuild, type Rule, type Source } from "./source.ts";
 import { type Import, importsOf, violation } from "./syntax.ts";
 
 /** What each part of `src` may import from the others. The composition root, `cli`, may import everything. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+const MODULES: Readonly<Record<string, readonly string[]>> = {
   core: ["core/"],
   store: ["core/", "store/"],
   channels: ["core/", "channels/", "store/store.ts"],
@@ -39,30 +39,31 @@ const ENGINES = ["src/store/sqlite/", "src/store/postgres/"];
 
 export const coreImportsOnlyCore: Rule = onImports(
   "core imports only core",
-  (source) => roomOf(source.path) === "core",
+  (source) => moduleOf(source.path) === "core",
   (target) =>
     target.startsWith("src/core/") || packageOf(target) === "typebox" ? undefined : "core imports only core",
 );
 
-export const roomsKeepToTheirDoors: Rule = onImports(
+export const modulesKeepToTheirInterfaces: Rule = onImports(
   "storage is seen through store/store.ts, providers through channels/channel.ts, and only cli sees everything",
-  (source) => roomOf(source.path) !== "core",
+  (source) => moduleOf(source.path) !== "core",
   (target, source) => {
-    const room = roomOf(source.path);
-    const allowed = ROOMS[room];
-    if (!allowed) return `src/${room} is no room of the house: put the file in one, or add the room to ROOMS`;
-    if (!target.startsWith("src/") || bothApart(room, target)) return undefined;
+    const module = moduleOf(source.path);
+    const allowed = MODULES[module];
+    if (!allowed)
+      return `src/${module} is not a known module: put the file in one, or add the module to MODULES`;
+    if (!target.startsWith("src/") || bothApart(module, target)) return undefined;
     const isAllowed = allowed.some((prefix) => target.startsWith(`src/${prefix}`));
-    return isAllowed ? undefined : `${room} may import ${allowed.join(", ")}, not ${target}`;
+    return isAllowed ? undefined : `${module} may import ${allowed.join(", ")}, not ${target}`;
   },
 );
 
-export const roomsThatMeetInTheStore: Rule = onImports(
+export const modulesThatMeetInTheStore: Rule = onImports(
   "api, delivery and webhooks never import one another",
   () => true,
   (target, source) =>
-    bothApart(roomOf(source.path), target)
-      ? `${roomOf(source.path)} and ${roomOf(target)} meet in the store, by a job; no import of ${target}`
+    bothApart(moduleOf(source.path), target)
+      ? `${moduleOf(source.path)} and ${moduleOf(target)} meet in the store, by a job; no import of ${target}`
       : undefined,
 );
 
@@ -103,7 +104,7 @@ export const buildsImportWhatTheyDeclare: Rule = onImports(
     const isPath = /^(\.\.?\/|src\/|test\/|bench\/|scripts\/|examples\/)/.test(target);
     if (isPath || target.startsWith("node:") || target === "package.json") return undefined;
     if (target.startsWith("bun:")) return undefined; // bunStaysInTwoFiles says where.
-    if (roomOf(source.path) === "console") return undefined; // Bundled: what it uses is a build-time dependency.
+    if (moduleOf(source.path) === "console") return undefined; // Bundled: what it uses is a build-time dependency.
     return dependencies().includes(packageOf(target)) ? undefined : `${target} is not in "dependencies"`;
   },
 );
@@ -128,13 +129,13 @@ function onImports(
   };
 }
 
-function roomOf(path: string): string {
+function moduleOf(path: string): string {
   return path.split("/")[1] ?? "";
 }
 
-function bothApart(room: string, target: string): boolean {
-  const other = roomOf(target);
-  return target.startsWith("src/") && room !== other && APART.includes(room) && APART.includes(other);
+function bothApart(module: string, target: string): boolean {
+  const other = moduleOf(target);
+  return target.startsWith("src/") && module !== other && APART.includes(module) && APART.includes(other);
 }
 
 /** `typebox/compile` → `typebox`, `@a/b/c` → `@a/b`; `node:` and `bun:` names as they are. */

@@ -3,9 +3,9 @@ import {
   buildsImportWhatTheyDeclare,
   coreImportsOnlyCore,
   enginesStandAlone,
+  modulesKeepToTheirInterfaces,
+  modulesThatMeetInTheStore,
   packagesStayAtHome,
-  roomsKeepToTheirDoors,
-  roomsThatMeetInTheStore,
 } from "./dependency-rules.ts";
 import { fewPositionalParameters, filesAreShort, functionsAreShort, shallowNesting } from "./limit-rules.ts";
 import {
@@ -26,8 +26,8 @@ import { alikeObjectsAreEachCompared, noSilentSkips, storiesAreToldOnBothStores 
 /** Every rule of the architecture that a machine can check. CONTRIBUTING.md says them in words. */
 export const RULES: readonly Rule[] = [
   coreImportsOnlyCore,
-  roomsKeepToTheirDoors,
-  roomsThatMeetInTheStore,
+  modulesKeepToTheirInterfaces,
+  modulesThatMeetInTheStore,
   packagesStayAtHome,
   sqlStaysInTheStore,
   enginesStandAlone,

@@ -1,4 +1,4 @@
-/** The parts of a message that every room shares. Statuses are exactly the words of the public interface. */
+/** The types of a message that all modules share. Statuses are exactly the words of the public interface. */
 import type { SmsCategory } from "../sms/sms-category.ts";
 
 export const CHANNELS = ["sms", "email"] as const;

@@ -7,7 +7,7 @@ const HANDSET = "+919800000001";
 const NUMBER = "+14155550123";
 const EMAIL = "asha@x.test";
 
-/** Who was erased is still not written to, and nothing says who it is. */
+/** Erased recipients stay suppressed, and nothing says who they are. */
 export function erasedSuppressionContract(open: OpenStore): void {
   erasedSuppressions(open);
   erasedOptOuts(open);

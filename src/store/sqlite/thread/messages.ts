@@ -14,7 +14,7 @@ export interface ThreadSetup {
   readonly commitMs?: number;
 }
 
-/** `method` is `room.method`, such as `queue.claim`; ids rise by one. */
+/** `method` is `part.method`, such as `queue.claim`; ids rise by one. */
 export type Call = readonly [id: number, method: string, ...values: readonly unknown[]];
 
 /** Methods whose arguments and answers JSON carries unchanged. */

@@ -70,9 +70,9 @@ type Method = (...values: readonly unknown[]) => Promise<unknown>;
 /** Runs the method that a call names. */
 function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
   const methods = new Map<string, Method>([["bootstrap", store.bootstrap as Method]]);
-  for (const [room, verbs] of Object.entries(store)) {
+  for (const [part, verbs] of Object.entries(store)) {
     if (typeof verbs !== "object") continue;
-    for (const [verb, method] of Object.entries(verbs)) methods.set(`${room}.${verb}`, method as Method);
+    for (const [verb, method] of Object.entries(verbs)) methods.set(`${part}.${verb}`, method as Method);
   }
   const accept = async (request: unknown) => toShort(await store.acceptPacked(request as PackedAccept));
   methods.set("intake.accept", accept);
