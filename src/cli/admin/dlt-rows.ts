@@ -1,5 +1,5 @@
 /** Options for what DLT portals register: templates, headers and entities. */
-import type { OptionRow } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 
 const STATUS: OptionRow = {
   flags: "--status <status>",

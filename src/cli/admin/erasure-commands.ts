@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
 import { addReading } from "./noun-commands.ts";
-import type { OptionRow } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [

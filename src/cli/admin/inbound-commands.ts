@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column, rowsText } from "./command-line.ts";
 import { addPaging } from "./noun-commands.ts";
-import type { OptionRow } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 
 const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),

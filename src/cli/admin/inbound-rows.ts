@@ -1,5 +1,5 @@
 /** Options of inbound numbers and opt-outs. */
-import type { OptionRow } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 
 export const INBOUND_NUMBER: OptionRow = {
   flags: "--number <number>",

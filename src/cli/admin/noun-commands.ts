@@ -9,7 +9,8 @@ import {
   rowsText,
   UsageFailure,
 } from "./command-line.ts";
-import type { Noun, OptionRow } from "./nouns.ts";
+import type { Noun } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
 
 /** `create`, `list`, `show`, `update` and `delete` (keys: `revoke`) of a noun. */

@@ -1,8 +1,24 @@
 /** The nouns of the command line, as a table from which their commands are made. */
 import { type Column, column, type Row } from "./command-line.ts";
-import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
+import { ENTITY_ID, ENTITY_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
 import { dnsRecordsText } from "./dns-records-text.ts";
 import { CONNECTOR, INBOUND_NUMBER, REASON, RECIPIENT, SENDER } from "./inbound-rows.ts";
+import {
+  account,
+  body,
+  dltIds,
+  externalId,
+  from,
+  mode,
+  name,
+  type OptionRow,
+  ofAccount,
+  platforms,
+  required,
+  senderId,
+  senderMore,
+  suppressionMore,
+} from "./option-rows.ts";
 import { ROUTE_ROWS, writtenConnectors } from "./route-rows.ts";
 
 export interface Noun {
@@ -20,83 +36,6 @@ export interface Noun {
   /** A field that is printed below the others, and how. */
   readonly aside?: { readonly field: string; readonly text: (value: never) => string };
 }
-
-export interface OptionRow {
-  /** In commander's notation: `--name <name>`. */
-  readonly flags: string;
-  /** Its name in the API. */
-  readonly field: string;
-  readonly meaning: string;
-  readonly isRequired?: boolean;
-  /** May be given several times, or with commas. */
-  readonly isList?: boolean;
-  /** An empty value is sent as it is, and does not clear the field. */
-  readonly mayBeEmpty?: boolean;
-  /** Makes an entry of a list what the API takes; absent: the text itself. */
-  readonly parse?: (entry: string) => unknown;
-}
-
-const account: OptionRow = {
-  flags: "--account <id>",
-  field: "account_id",
-  meaning: "the account",
-  isRequired: true,
-};
-const ofAccount: OptionRow = { ...account, meaning: "only of this account", isRequired: false };
-const name: OptionRow = { flags: "--name <name>", field: "name", meaning: "what people call it" };
-const required = (row: OptionRow): OptionRow => ({ ...row, isRequired: true });
-
-const mode: OptionRow = { flags: "--mode <mode>", field: "mode", meaning: "sandbox or live" };
-const dltIds: readonly OptionRow[] = [
-  {
-    flags: "--dlt-template-id <id>",
-    field: "dlt_template_id",
-    meaning: "id the template is registered under",
-  },
-  { flags: "--dlt-entity-id <id>", field: "dlt_entity_id", meaning: "id of the principal entity" },
-];
-const body: OptionRow = {
-  flags: "--body <text>",
-  field: "body",
-  meaning: "text with {#var#} or {{1}} placeholders",
-};
-const from: OptionRow = {
-  flags: "--from <sender>",
-  field: "from",
-  meaning: "sender where a request names none",
-};
-const senderId: OptionRow = { flags: "--sender-id <header>", field: "sender_id", meaning: "the header" };
-const senderMore: readonly OptionRow[] = [
-  { flags: "--dlt-entity-id <id>", field: "dlt_entity_id", meaning: "id of the principal entity" },
-  {
-    flags: "--linked-dlt-template-id <id>",
-    field: "linked_dlt_template_ids",
-    meaning: "a template it is linked to; none: all of its entity",
-    isList: true,
-  },
-  ...HEADER_ROWS,
-  { flags: "--default", field: "is_default", meaning: "use it where nothing names a sender" },
-];
-const platforms: OptionRow = {
-  flags: "--platform <platform>",
-  field: "platforms",
-  meaning: "apns, fcm or web; none: all three",
-  isList: true,
-};
-const externalId: OptionRow = {
-  flags: "--external-id <id>",
-  field: "external_id",
-  meaning: "your own user id",
-};
-const suppressionMore: readonly OptionRow[] = [
-  {
-    flags: "--reason <word>",
-    field: "reason",
-    meaning: "hard_bounce, soft_bounce, complaint, unsubscribe or manual",
-  },
-  { flags: "--source <text>", field: "source", meaning: "where it comes from" },
-  { flags: "--expires-at <time>", field: "expires_at", meaning: "when it ends by itself; none: never" },
-];
 
 const id = column("ID", "id");
 const created = column("CREATED", "created_at");

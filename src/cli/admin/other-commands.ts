@@ -12,7 +12,8 @@ import {
 } from "./command-line.ts";
 import { addReceive } from "./inbound-commands.ts";
 import { addPaging, pathOf, readPage, recordText } from "./noun-commands.ts";
-import type { Noun, OptionRow } from "./nouns.ts";
+import type { Noun } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 import { formatTable, toCell } from "./table.ts";
 
 const SANDBOX_COLUMNS: readonly Column[] = [

@@ -9,7 +9,7 @@ import {
   UsageFailure,
 } from "./command-line.ts";
 import { addPaging, readPage } from "./noun-commands.ts";
-import type { OptionRow } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 
 const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),

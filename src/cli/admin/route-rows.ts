@@ -1,6 +1,6 @@
 /** Options of routes: which messages a route is for, and the connectors it names. */
 import { type Row, UsageFailure } from "./command-line.ts";
-import type { OptionRow } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 
 export const ROUTE_ROWS: readonly OptionRow[] = [
   { flags: "--match <prefix>", field: "match", meaning: "digits or a domain; none: all", mayBeEmpty: true },

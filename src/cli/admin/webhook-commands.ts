@@ -12,7 +12,7 @@ import {
   UsageFailure,
 } from "./command-line.ts";
 import { addPaging, pathOf, readPage } from "./noun-commands.ts";
-import type { OptionRow } from "./nouns.ts";
+import type { OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
 
 export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
