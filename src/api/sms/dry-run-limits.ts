@@ -6,10 +6,10 @@ import type { SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { Intake } from "../../store/store.ts";
 import { limitedRequest, limitSentence } from "../limits/sending-limit.ts";
-import type { FlightRequest } from "./sms-preflight.ts";
+import type { SmsRequest } from "./sms-checks.ts";
 
 /** What is held against the limits. */
-export interface LimitQuery extends FlightRequest {
+export interface LimitQuery extends SmsRequest {
   readonly template: SmsTemplate | undefined;
 }
 

@@ -12,17 +12,17 @@ import { toHealth } from "../health-resource.ts";
 import type { MessageDeps } from "../messages/message-deps.ts";
 import { judgeLimits, type LimitVerdict } from "./dry-run-limits.ts";
 import {
+  type CheckedSms,
   checksOf,
-  type FlightRequest,
-  openFlight,
-  preflight,
+  gatherSms,
+  runChecks,
   type SmsCheck,
-  type SmsFlight,
-} from "./sms-preflight.ts";
+  type SmsRequest,
+} from "./sms-checks.ts";
 import { windowEnd } from "./sms-window.ts";
 
 /** Judges each recipient by itself, so that each has its own verdicts; a repeated one only once. */
-export async function dryRunSms(deps: MessageDeps, { caller, request, now }: FlightRequest): Promise<Answer> {
+export async function dryRunSms(deps: MessageDeps, { caller, request, now }: SmsRequest): Promise<Answer> {
   const shared = createShared(deps, { caller, request, now });
   const byRecipient = new Map<string, DryRunResource>();
   const messages: DryRunResource[] = [];
@@ -47,11 +47,11 @@ const AT_ONCE = 20;
 
 /** What is worked out once for all recipients: the limits, against which they count together, and the text, by connector. */
 interface Shared {
-  readonly limits: (template: SmsFlight["template"]) => ReturnType<typeof judgeLimits>;
-  readonly text: (flight: SmsFlight, connector: Connector | undefined) => ReturnType<typeof textOf>;
+  readonly limits: (template: CheckedSms["template"]) => ReturnType<typeof judgeLimits>;
+  readonly text: (sms: CheckedSms, connector: Connector | undefined) => ReturnType<typeof textOf>;
 }
 
-function createShared({ intake, directory }: MessageDeps, asked: FlightRequest): Shared {
+function createShared({ intake, directory }: MessageDeps, asked: SmsRequest): Shared {
   let limits: ReturnType<typeof judgeLimits> | undefined;
   const texts = new Map<string | undefined, ReturnType<typeof textOf>>();
   return {
@@ -59,24 +59,24 @@ function createShared({ intake, directory }: MessageDeps, asked: FlightRequest):
       limits ??= judgeLimits(intake, { ...asked, template });
       return limits;
     },
-    text(flight, connector) {
-      const text = texts.get(connector?.id) ?? textOf(directory, flight, connector);
+    text(sms, connector) {
+      const text = texts.get(connector?.id) ?? textOf(directory, sms, connector);
       texts.set(connector?.id, text);
       return text;
     },
   };
 }
 
-async function judgeOne(deps: MessageDeps, asked: FlightRequest, shared: Shared) {
-  const flight = await openFlight(deps.directory, asked);
+async function judgeOne(deps: MessageDeps, asked: SmsRequest, shared: Shared) {
+  const sms = await gatherSms(deps.directory, asked);
   const errors = new Map<SmsCheck, ErrorCollector>();
-  await preflight(flight, (check) => {
+  await runChecks(sms, (check) => {
     const own = createErrors();
     errors.set(check, own);
     return own;
   });
-  const { request, resolved, template } = flight;
-  const route = routeOf(flight);
+  const { request, resolved, template } = sms;
+  const route = routeOf(sms);
   const limit = limitVerdict(await shared.limits(template), request.to[0] ?? "");
   return {
     dry_run: true,
@@ -88,11 +88,11 @@ async function judgeOne(deps: MessageDeps, asked: FlightRequest, shared: Shared)
     dlt_entity_id: resolved?.dltEntityId ?? request.dltEntityId,
     category: template?.category,
     status: request.scheduleAt === undefined ? "queued" : "scheduled",
-    deferred_until: deferredUntil(flight),
+    deferred_until: deferredUntil(sms),
     expires_at: toIso(windowEnd(request, asked.caller, asked.now)),
-    ...shared.text(flight, await likelyConnector(deps, route)),
+    ...shared.text(sms, await likelyConnector(deps, route)),
     route: route && (await toRoute(deps, route)),
-    checks: [...checksOf(flight.caller).map((check) => toVerdict(check, errors.get(check))), limit],
+    checks: [...checksOf(sms.caller).map((check) => toVerdict(check, errors.get(check))), limit],
   };
 }
 
@@ -109,7 +109,7 @@ function limitVerdict(judge: LimitVerdict | undefined, recipient: string) {
   return details ? { check, verdict: "refused", details } : { check, verdict: "passed" };
 }
 
-function deferredUntil({ caller, request, template, now }: SmsFlight): string | undefined {
+function deferredUntil({ caller, request, template, now }: CheckedSms): string | undefined {
   const { account, settings } = caller;
   const category = template?.category;
   const content = { channel: "sms", ...(category && { category }) } as const;
@@ -121,7 +121,7 @@ function deferredUntil({ caller, request, template, now }: SmsFlight): string | 
 /** Empty if the text is not known here: the template is the provider's, or a variable is missing. */
 function textOf(
   directory: MessageDeps["directory"],
-  { template, request, caller }: SmsFlight,
+  { template, request, caller }: CheckedSms,
   connector: Connector | undefined,
 ) {
   if (!template) return {};
@@ -135,7 +135,7 @@ function textOf(
 type RouteTaken = Pick<Route, "id" | "connectorIds" | "failover" | "weights">;
 
 /** A sandbox queue is a route to the connector of the same name. */
-function routeOf({ queues, routes }: SmsFlight): RouteTaken | undefined {
+function routeOf({ queues, routes }: CheckedSms): RouteTaken | undefined {
   const [queue = ""] = queues;
   if (queue === "") return undefined;
   return routes.find(({ id }) => id === queue) ?? { id: queue, connectorIds: [queue] };

@@ -2,16 +2,16 @@
 import type { ErrorCollector, Summary } from "../../core/field-errors.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import { senderKey } from "../../core/suppressions/opt-out.ts";
-import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
+import type { CheckedSms, SmsCheck } from "./sms-checks.ts";
 
 const DESTINATIONS: SmsCheck = {
   name: "allowed_destinations",
   appliesTo: ({ caller }) => caller.settings.allowed_destinations !== undefined,
-  judge(flight, errors) {
-    const prefixes = allowedPrefixes(flight.caller.settings);
+  judge(sms, errors) {
+    const prefixes = allowedPrefixes(sms.caller.settings);
     if (prefixes.length === 0) return;
     const isAllowed = (number: string) => prefixes.some((prefix) => number.startsWith(prefix));
-    report(flight, errors, {
+    report(sms, errors, {
       isRefused: (number) => !isAllowed(number),
       reason: `the account may only send to numbers that begin with ${prefixes.join(", ")} (allowed_destinations)`,
       summary: (bad, total) => `${bad} of ${total} numbers are not among those the account may send to`,
@@ -21,15 +21,15 @@ const DESTINATIONS: SmsCheck = {
 
 const OPT_OUTS: SmsCheck = {
   name: "opt_outs",
-  judge(flight, errors) {
-    const { caller, request, resolved, directory } = flight;
+  judge(sms, errors) {
+    const { caller, request, resolved, directory } = sms;
     const from = resolved?.from ?? request.from;
     const sender = from === undefined ? undefined : senderKey(from);
     const { id: accountId } = caller.account;
     const { to } = request;
     const found = directory.optedOut(sender ? { accountId, to, sender } : { accountId, to });
-    if (found instanceof Promise) return reportWhenFound(found, flight, errors);
-    if (found.length > 0) reportOptedOut(found, flight, errors);
+    if (found instanceof Promise) return reportWhenFound(found, sms, errors);
+    if (found.length > 0) reportOptedOut(found, sms, errors);
   },
 };
 
@@ -37,16 +37,16 @@ type Numbers = readonly string[];
 
 async function reportWhenFound(
   finding: Promise<Numbers>,
-  flight: SmsFlight,
+  sms: CheckedSms,
   errors: ErrorCollector,
 ): Promise<void> {
   const found = await finding;
-  if (found.length > 0) reportOptedOut(found, flight, errors);
+  if (found.length > 0) reportOptedOut(found, sms, errors);
 }
 
-function reportOptedOut(optedOut: Numbers, flight: SmsFlight, errors: ErrorCollector): void {
+function reportOptedOut(optedOut: Numbers, sms: CheckedSms, errors: ErrorCollector): void {
   const out = new Set(optedOut);
-  report(flight, errors, {
+  report(sms, errors, {
     isRefused: (number) => out.has(number),
     reason: "has opted out of messages from this sender",
     summary: (bad, total) => `${bad} of ${total} recipients have opted out of messages from this sender`,
@@ -71,7 +71,7 @@ interface Refused {
 }
 
 function report(
-  { request }: SmsFlight,
+  { request }: CheckedSms,
   errors: ErrorCollector,
   { isRefused, reason, summary }: Refused,
 ): void {

@@ -5,7 +5,7 @@ import { callerOf } from "../caller.ts";
 import type { Call } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import type { Directory } from "../records/directory.ts";
-import { openFlight, preflight, type SmsFlight } from "./sms-preflight.ts";
+import { type CheckedSms, gatherSms, runChecks } from "./sms-checks.ts";
 
 /** Refuses a body with bad fields, along with everything that its good fields would be refused for. */
 export async function refuseSms(directory: Directory, call: Call): Promise<never> {
@@ -13,16 +13,16 @@ export async function refuseSms(directory: Directory, call: Call): Promise<never
   const { now } = call;
   const json = call.body?.json ?? {};
   const { request, errors } = soundSendSms(json, { mode: caller.account.mode, now });
-  const flight = await openFlight(directory, { caller, request, now });
-  await preflight(withoutUnknown(flight, errors), createBodyErrors(flight, { json, errors }));
+  const sms = await gatherSms(directory, { caller, request, now });
+  await runChecks(withoutUnknown(sms, errors), createBodyErrors(sms, { json, errors }));
   throw validationFailed(errors.list());
 }
 
 /** If the field is bad that decides the sender or the category, routes match whatever those might have been. */
-function withoutUnknown(flight: SmsFlight, errors: ErrorCollector): SmsFlight {
-  if (!["from", "template_id", "dlt_template_id"].some((field) => errors.has(field))) return flight;
-  const routes = flight.routes.map(({ sender: _sender, category: _category, ...route }) => route);
-  return { ...flight, routes };
+function withoutUnknown(sms: CheckedSms, errors: ErrorCollector): CheckedSms {
+  if (!["from", "template_id", "dlt_template_id"].some((field) => errors.has(field))) return sms;
+  const routes = sms.routes.map(({ sender: _sender, category: _category, ...route }) => route);
+  return { ...sms, routes };
 }
 
 interface Refused {
@@ -34,7 +34,7 @@ interface Refused {
  * Collects the problems that the checks find into `errors`. The checks see only the good entries of `to`, and here their
  * indexes become those in the body. Missing variables are ignored if the variables, or their template, are unknown.
  */
-function createBodyErrors({ request }: SmsFlight, { json, errors }: Refused): ErrorCollector {
+function createBodyErrors({ request }: CheckedSms, { json, errors }: Refused): ErrorCollector {
   const to: readonly unknown[] = Array.isArray(json.to) ? json.to : [];
   const goodIndexes = to.flatMap((entry, index) => (isNumber(entry) ? [index] : []));
   const hasNoVariables = Object.keys(request.variables ?? {}).length === 0;

@@ -8,11 +8,11 @@ import type { Sender, SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import { templateFieldOf } from "./find-templates.ts";
-import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
+import type { CheckedSms, SmsCheck } from "./sms-checks.ts";
 
-/** They also settle `flight.resolved`: the sender and DLT ids that go out, if they differ from the request's. */
+/** They also settle `sms.resolved`: the sender and DLT ids that go out, if they differ from the request's. */
 export const REGISTRATION_CHECKS: readonly SmsCheck[] = [
-  { name: "sender", appliesTo: (flight) => !isUnderDlt(flight), judge: judgeSender },
+  { name: "sender", appliesTo: (sms) => !isUnderDlt(sms), judge: judgeSender },
   { name: "dlt", appliesTo: isUnderDlt, judge: judgeDlt },
 ];
 
@@ -20,7 +20,7 @@ export const REGISTRATION_CHECKS: readonly SmsCheck[] = [
 export const TEMPLATE_CHECK: SmsCheck = { name: "template", judge: judgeTemplates };
 
 /** Without a template there is nothing to compare with the registry; `TEMPLATE_CHECK` reports that it is missing. */
-function isUnderDlt({ request, template }: SmsFlight): boolean {
+function isUnderDlt({ request, template }: CheckedSms): boolean {
   const isNamed = template !== undefined || mayBeProviders(request);
   return isNamed && request.to.some(isIndian);
 }
@@ -30,39 +30,39 @@ function mayBeProviders({ templateId, dltTemplateId }: SendSms): boolean {
   return templateId === undefined && dltTemplateId !== undefined;
 }
 
-function judgeSender(flight: SmsFlight, errors: ErrorCollector): void {
-  const { request } = flight;
-  const sender = senderOf(flight);
+function judgeSender(sms: CheckedSms, errors: ErrorCollector): void {
+  const { request } = sms;
+  const sender = senderOf(sms);
   if (request.from !== undefined && !sender) errors.add("from", NOT_A_SENDER);
-  flight.resolved = differing(request, { from: sender?.senderId });
+  sms.resolved = differing(request, { from: sender?.senderId });
 }
 
 /** Notes what an Indian operator would refuse. */
-async function judgeDlt(flight: SmsFlight, errors: ErrorCollector): Promise<void> {
-  const { request, template, directory } = flight;
-  const { account, settings } = flight.caller;
+async function judgeDlt(sms: CheckedSms, errors: ErrorCollector): Promise<void> {
+  const { request, template, directory } = sms;
+  const { account, settings } = sms.caller;
   const { from, dltTemplateId, dltEntityId, variables } = request;
   const checked = preflightDlt({
     variableMaxLength: readSetting(settings, "dlt_variable_max_length"),
     templateField: templateFieldOf(request),
     entities: await directory.dltEntities(account.id),
-    ...present({ template, from, dltTemplateId, dltEntityId, variables, sender: senderOf(flight) }),
+    ...present({ template, from, dltTemplateId, dltEntityId, variables, sender: senderOf(sms) }),
     ...present({ defaultEntityId: readSetting(settings, "default_dlt_entity_id") }),
   });
   if ("errors" in checked)
     for (const [field, reason] of Object.entries(checked.errors)) errors.add(field, reason);
-  else flight.resolved = differing(request, checked.value);
+  else sms.resolved = differing(request, checked.value);
 }
 
 const NOT_A_TEMPLATE = "not a template of this account";
 const NOT_A_SENDER = "is not a registered sender of this account";
 
-async function judgeTemplates(flight: SmsFlight, errors: ErrorCollector): Promise<void> {
-  const { templateId, dltTemplateId } = flight.request;
-  const { byId, byDltId } = flight.templates;
+async function judgeTemplates(sms: CheckedSms, errors: ErrorCollector): Promise<void> {
+  const { templateId, dltTemplateId } = sms.request;
+  const { byId, byDltId } = sms.templates;
   if (templateId !== undefined && !byId) errors.add("template_id", NOT_A_TEMPLATE);
   if (dltTemplateId === undefined) return;
-  if (templateId === undefined && !byDltId && !(await isRenderedElsewhere(flight)))
+  if (templateId === undefined && !byDltId && !(await isRenderedElsewhere(sms)))
     errors.add("dlt_template_id", NOT_A_TEMPLATE);
   if (byId && byId.dltTemplateId !== dltTemplateId) {
     errors.add("dlt_template_id", "is not the DLT id of the template that template_id names");
@@ -73,7 +73,7 @@ async function judgeTemplates(flight: SmsFlight, errors: ErrorCollector): Promis
  * Whether all connectors that the messages may use have providers that render texts by template id. If the body had no
  * valid number, the routes are not known, and one such connector is enough.
  */
-async function isRenderedElsewhere({ directory, routes, queues }: SmsFlight): Promise<boolean> {
+async function isRenderedElsewhere({ directory, routes, queues }: CheckedSms): Promise<boolean> {
   const renderers = await directory.templateRenderers();
   if (queues.length === 0) return renderers.size > 0;
   return queues.every((queue) => {
@@ -86,7 +86,7 @@ async function isRenderedElsewhere({ directory, routes, queues }: SmsFlight): Pr
  * The sender that the request names; else the template's; else one that is linked to the template, preferably the
  * default; else the account's default.
  */
-function senderOf({ request, senders, template }: SmsFlight): Sender | undefined {
+function senderOf({ request, senders, template }: CheckedSms): Sender | undefined {
   const named = request.from ?? template?.from;
   if (named !== undefined) return senders.find(({ senderId }) => senderId === named);
   const linked = template ? senders.filter((sender) => isLinkedTo(template, sender)) : [];

@@ -5,7 +5,7 @@ import type { Writable } from "../../core/present.ts";
 import { validationFailed } from "../errors.ts";
 import type { Directory } from "../records/directory.ts";
 import { type MaybePromise, whenReady } from "../when-ready.ts";
-import { type FlightRequest, openFlight, preflight, type SmsFlight } from "./sms-preflight.ts";
+import { type CheckedSms, gatherSms, runChecks, type SmsRequest } from "./sms-checks.ts";
 
 export interface SmsPlan {
   readonly content: SmsContent;
@@ -14,32 +14,28 @@ export interface SmsPlan {
 }
 
 /** Plans a request; refuses one that could not be sent, with every problem at once. */
-export function planSms(directory: Directory, asked: FlightRequest): MaybePromise<SmsPlan> {
-  return whenReady(openFlight(directory, asked), judgeFlight);
+export function planSms(directory: Directory, asked: SmsRequest): MaybePromise<SmsPlan> {
+  return whenReady(gatherSms(directory, asked), checkSms);
 }
 
-function judgeFlight(flight: SmsFlight): MaybePromise<SmsPlan> {
+function checkSms(sms: CheckedSms): MaybePromise<SmsPlan> {
   const errors = createErrors();
-  const judged = preflight(flight, errors);
-  return judged instanceof Promise ? toPlanAfter(judged, flight, errors) : toPlan(flight, errors);
+  const judged = runChecks(sms, errors);
+  return judged instanceof Promise ? toPlanAfter(judged, sms, errors) : toPlan(sms, errors);
 }
 
-async function toPlanAfter(
-  judged: Promise<void>,
-  flight: SmsFlight,
-  errors: ErrorCollector,
-): Promise<SmsPlan> {
+async function toPlanAfter(judged: Promise<void>, sms: CheckedSms, errors: ErrorCollector): Promise<SmsPlan> {
   await judged;
-  return toPlan(flight, errors);
+  return toPlan(sms, errors);
 }
 
-function toPlan(flight: SmsFlight, errors: ErrorCollector): SmsPlan {
+function toPlan(sms: CheckedSms, errors: ErrorCollector): SmsPlan {
   if (!errors.isEmpty()) throw validationFailed(errors.list());
-  return { content: toContent(flight), queues: flight.queues };
+  return { content: toContent(sms), queues: sms.queues };
 }
 
 /** The request without its recipients and times. Field by field, since a rest pattern costs most of a microsecond. */
-function toContent({ request, template, resolved }: SmsFlight): SmsContent {
+function toContent({ request, template, resolved }: CheckedSms): SmsContent {
   const content: Writable<SmsContent> = { channel: "sms" };
   if (request.from !== undefined) content.from = request.from;
   if (request.templateId !== undefined) content.templateId = request.templateId;

@@ -17,8 +17,8 @@ import { type FoundTemplates, findTemplates, templateFieldOf } from "./find-temp
 import { GUARD_CHECKS } from "./guard-checks.ts";
 import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registered-sms.ts";
 
-/** A request on its way through the checks: what they judge it by, and what they have settled so far. */
-export interface SmsFlight {
+/** A request during its checks: the records that they use, and what they have resolved so far. */
+export interface CheckedSms {
   readonly caller: KeyOwner;
   readonly request: SendSms;
   readonly directory: Directory;
@@ -40,9 +40,9 @@ export interface SmsCheck {
   /** Shown by `dry_run`. */
   readonly name: string;
   /** Absent: it applies to every request. */
-  appliesTo?(flight: SmsFlight): boolean;
-  /** Notes problems under the fields of the request, and may settle `resolved` or `queues` of the flight. */
-  judge(flight: SmsFlight, errors: ErrorCollector): MaybePromise<void>;
+  appliesTo?(sms: CheckedSms): boolean;
+  /** Adds problems under the fields of the request, and may set `resolved` or `queues`. */
+  judge(sms: CheckedSms, errors: ErrorCollector): MaybePromise<void>;
 }
 
 const VARIABLES: SmsCheck = {
@@ -64,8 +64,8 @@ const TOO_LONG = `the text would need more than ${MAX_SEGMENTS} segments`;
 
 const SANDBOX_ROUTE: SmsCheck = {
   name: "route",
-  judge(flight) {
-    flight.queues = flight.request.to.map(toSandbox);
+  judge(sms) {
+    sms.queues = sms.request.to.map(toSandbox);
   },
 };
 
@@ -73,8 +73,8 @@ const toSandbox = () => SANDBOX_QUEUES.sms;
 
 const ROUTE: SmsCheck = {
   name: "route",
-  judge(flight, errors) {
-    const { request, routes, template, caller, resolved } = flight;
+  judge(sms, errors) {
+    const { request, routes, template, caller, resolved } = sms;
     const total = request.to.length;
     const asked = {
       accountId: caller.account.id,
@@ -82,7 +82,7 @@ const ROUTE: SmsCheck = {
       sender: resolved?.from ?? request.from,
       category: template?.category,
     } as const;
-    flight.queues = request.to.map((destination, index) => {
+    sms.queues = request.to.map((destination, index) => {
       const route = chooseRoute(routes, { ...asked, destination });
       if (route) return route.id;
       const entry = { index, total, at: `to.${index}`, reason: NO_ROUTE, summary: noRoutes };
@@ -99,7 +99,7 @@ const noRoutes = (bad: number, total: number) =>
 
 const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, ...GUARD_CHECKS, SANDBOX_ROUTE];
 
-/** The order matters: a check may use what earlier ones have settled. */
+/** The order matters: a check may use what earlier ones have resolved. */
 const LIVE_CHECKS: readonly SmsCheck[] = [
   VARIABLES,
   ...REGISTRATION_CHECKS,
@@ -115,14 +115,14 @@ export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
 
 const NONE: readonly never[] = [];
 
-export interface FlightRequest {
+export interface SmsRequest {
   readonly caller: KeyOwner;
   readonly request: SendSms;
   readonly now: number;
 }
 
-/** Gathers what the checks judge a request by; synchronous if all of it is cached. */
-export function openFlight(directory: Directory, asked: FlightRequest): MaybePromise<SmsFlight> {
+/** Gathers the records that the checks need; synchronous if all of them are cached. */
+export function gatherSms(directory: Directory, asked: SmsRequest): MaybePromise<CheckedSms> {
   const templates = findTemplates(directory, asked.caller.account.id, asked.request);
   return templates instanceof Promise
     ? whenFound(directory, asked, templates)
@@ -131,19 +131,19 @@ export function openFlight(directory: Directory, asked: FlightRequest): MaybePro
 
 async function whenFound(
   directory: Directory,
-  asked: FlightRequest,
+  asked: SmsRequest,
   templates: Promise<FoundTemplates>,
-): Promise<SmsFlight> {
+): Promise<CheckedSms> {
   return withTemplates(directory, asked, await templates);
 }
 
 function withTemplates(
   directory: Directory,
-  { caller, request, now }: FlightRequest,
+  { caller, request, now }: SmsRequest,
   templates: FoundTemplates,
-): MaybePromise<SmsFlight> {
+): MaybePromise<CheckedSms> {
   const template = templates.byId ?? templates.byDltId;
-  const flight = {
+  const sms = {
     caller,
     request,
     now,
@@ -154,38 +154,38 @@ function withTemplates(
     routes: NONE,
     queues: NONE,
   };
-  return caller.account.mode === "sandbox" ? flight : withRegistered(directory, flight);
+  return caller.account.mode === "sandbox" ? sms : withRegistered(directory, sms);
 }
 
-async function withRegistered(directory: Directory, flight: SmsFlight): Promise<SmsFlight> {
-  const senders = await directory.senders(flight.caller.account.id);
-  return { ...flight, senders, routes: await directory.routes() };
+async function withRegistered(directory: Directory, sms: CheckedSms): Promise<CheckedSms> {
+  const senders = await directory.senders(sms.caller.account.id);
+  return { ...sms, senders, routes: await directory.routes() };
 }
 
 /** Runs the checks that apply, in order; synchronous if all of them are. */
-export function preflight(flight: SmsFlight, errors: Errors): MaybePromise<void> {
-  return judgeFrom(0, flight, errors);
+export function runChecks(sms: CheckedSms, errors: Errors): MaybePromise<void> {
+  return judgeFrom(0, sms, errors);
 }
 
 /** One collector for all checks, or a function that gives each its own. */
 type Errors = ErrorCollector | ((check: SmsCheck) => ErrorCollector);
 
-function judgeFrom(first: number, flight: SmsFlight, errors: Errors): MaybePromise<void> {
-  const checks = checksOf(flight.caller);
+function judgeFrom(first: number, sms: CheckedSms, errors: Errors): MaybePromise<void> {
+  const checks = checksOf(sms.caller);
   for (let next = first; next < checks.length; next++) {
     const check = checks[next];
-    if (!check || check.appliesTo?.(flight) === false) continue;
-    const judged = check.judge(flight, typeof errors === "function" ? errors(check) : errors);
-    if (judged instanceof Promise) return judgeAfter(judged, next + 1, { flight, errors });
+    if (!check || check.appliesTo?.(sms) === false) continue;
+    const judged = check.judge(sms, typeof errors === "function" ? errors(check) : errors);
+    if (judged instanceof Promise) return judgeAfter(judged, next + 1, { sms, errors });
   }
 }
 
 interface Judging {
-  readonly flight: SmsFlight;
+  readonly sms: CheckedSms;
   readonly errors: Errors;
 }
 
-async function judgeAfter(judged: Promise<void>, next: number, { flight, errors }: Judging): Promise<void> {
+async function judgeAfter(judged: Promise<void>, next: number, { sms, errors }: Judging): Promise<void> {
   await judged;
-  return judgeFrom(next, flight, errors);
+  return judgeFrom(next, sms, errors);
 }
