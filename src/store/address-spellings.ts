@@ -2,7 +2,10 @@ import { domainToUnicode } from "node:url";
 import { lowerAscii } from "../core/messages/erasure.ts";
 import { addressKey } from "../core/suppressions/address-key.ts";
 
-/** The spellings in which an address may be stored, its key first. All are in lower case, and most have only one. */
+/**
+ * The spellings in which an address may be stored, its key first. All are in lower case, and most addresses have only one.
+ * New rows hold the key. The others are looked for because upgrading does not rewrite rows from before keys were used.
+ */
 export function spellingsOf(address: string): readonly string[] {
   const key = addressKey(address);
   const lower = address.toLowerCase();
@@ -17,8 +20,8 @@ export function domainSpellingsOf(domain: string): readonly string[] {
 }
 
 /**
- * The ways in which messages may hold an address, as their senders wrote it; the given one first. ASCII is in lower case
- * only, which searches fold; other capitals are listed, since databases fold them differently.
+ * The forms in which messages may hold an address, as their senders wrote it; the given one first. ASCII is in lower case
+ * only, because searches ignore its case; other capitals are listed, since databases fold them differently.
  */
 export function writingsOf(address: string): readonly string[] {
   const key = addressKey(address);

@@ -4,7 +4,7 @@ import type { RecordVerdict } from "./domain-records.ts";
 export interface Domain {
   readonly id: string;
   readonly accountId: string;
-  /** As `domainKey` writes it; one registered long ago may be in another spelling, in lower case. */
+  /** As `domainKey` writes it. Rows from before domains were normalised may hold another spelling, in lower case. */
   readonly domain: string;
   /** Value of the ownership TXT record. */
   readonly ownershipToken: string;
@@ -51,7 +51,10 @@ export function stateOf({ verifiedAt, failingSince, lapsedAt }: Domain): DomainS
   return failingSince === undefined ? "verified" : "failing";
 }
 
-/** The row to send from, of all rows of one domain: there may be one for each spelling. */
+/**
+ * The row to send from, of all rows of one domain. There is more than one only in databases from before domains were
+ * normalised: upgrading keeps those rows, since only the owner's verified one counts.
+ */
 export function senderDomain(rows: readonly Domain[]): Domain | undefined {
   const inState = (state: DomainState) => rows.find((row) => stateOf(row) === state);
   return inState("verified") ?? inState("failing") ?? rows[0];

@@ -79,7 +79,7 @@ async function renamed(
 const ERASED = `SELECT place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, email, place)
   WHERE EXISTS (SELECT 1 FROM suppressions s WHERE s.account_id = t.account_id AND s.email = t.email)`;
 
-/** Renames old entries, under another spelling, to the spelling used now. */
+/** Renames entries from before keys were used, which may be under other spellings. */
 async function renameOld(session: Session, suppressions: readonly Suppression[]): Promise<void> {
   const olds = suppressions.flatMap(({ accountId, email }) =>
     spellingsOf(email)

@@ -81,7 +81,7 @@ function createRows(db: Database, erasedNames: ErasedNames) {
     const there = erased.find((name) => isThere.get(accountId, name) !== undefined);
     if (there !== undefined) return there;
     const [key = email, ...others] = spellingsOf(email);
-    // An old entry, under another spelling, is renamed to the spelling used now.
+    // An entry from before keys were used may be under another spelling: it is renamed.
     for (const spelling of others) rename.run(key, accountId, spelling);
     return key;
   };
