@@ -163,6 +163,25 @@ onBothStores(() => {
     expect(smtp.received).toHaveLength(1);
   });
 
+  test("an address in quotes that it does not need is on the suppression list as the one without, and either way round", async () => {
+    const [quoted, plain] = ['"ann"@example.net', "dan@example.net"];
+    await admin(postrider, "/suppressions", { account_id: account.accountId, email: "ann@example.net" });
+    await admin(postrider, "/suppressions", { account_id: account.accountId, email: '"dan"@example.net' });
+    const { body } = await send(postrider, {
+      apiKey: account.apiKey,
+      path: "/v1/emails/messages",
+      body: {
+        from: { email: "hello@acme.example" },
+        to: [{ email: quoted }, { email: plain }],
+        subject: "News",
+        body_text: "All is well.",
+      },
+    });
+    const message = { path: `/v1/emails/messages/${body.message_id}`, apiKey: account.apiKey };
+    expect(await postrider.reached(message, "failed", "sent")).toBe("failed");
+    expect(smtp.received).toEqual([]);
+  });
+
   test("a server that is down while the message waits gets it once when it is up", async () => {
     const { port } = smtp;
     await smtp.close();

@@ -22,6 +22,14 @@ describe("reading an email address", () => {
   });
 
   test.each([
+    ['"asha"@example.com', "asha@example.com"],
+    ['"First.Last+tag"@Example.com', "First.Last+tag@Example.com"],
+    ['"उपयोगकर्ता"@उदाहरण.भारत', "उपयोगकर्ता@उदाहरण.भारत"],
+  ])("%p is read without quotes that it does not need", (text, read) => {
+    expect(parseEmailAddress(text)).toBe(read as never);
+  });
+
+  test.each([
     "",
     "@",
     "asha",

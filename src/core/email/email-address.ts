@@ -5,7 +5,7 @@ export type EmailAddress = string & { readonly __brand: "EmailAddress" };
  * Reads `local@domain` (RFC 5321 §4.1.2), and nothing that parsers are known to disagree on: no display name, route,
  * comment, group, whitespace, address literal or obsolete form. The local part is a dot-atom, or quoted without line ends,
  * `"`, `\`, `<`, `>` and `@` inside the quotes; both may hold UTF-8 (RFC 6531). The domain has at least two labels, in ASCII
- * (`xn--…` included) or UTF-8. It is kept as written, and made into A-labels when it is sent. At most 64 octets of local
+ * (`xn--…` included) or UTF-8. It is kept as written, but for quotes that it does not need, and made into A-labels when it is sent. At most 64 octets of local
  * part, 255 of domain and 254 in all.
  */
 export function parseEmailAddress(text: string): EmailAddress | undefined {
@@ -13,8 +13,13 @@ export function parseEmailAddress(text: string): EmailAddress | undefined {
   const at = text.lastIndexOf("@");
   const domain = text.slice(at + 1);
   if (!LABELS.test(domain) || ALL_DIGITS.test(domain)) return undefined;
-  if (!NON_ASCII.test(text)) return at <= MAX_LOCAL ? (text as EmailAddress) : undefined;
-  return fitsUtf8(text.slice(0, at), domain) ? (text as EmailAddress) : undefined;
+  const fits = NON_ASCII.test(text) ? fitsUtf8(text.slice(0, at), domain) : at <= MAX_LOCAL;
+  return fits ? (withoutNeedlessQuotes(text) as EmailAddress) : undefined;
+}
+
+/** `"ann"@…` is the mailbox `ann@…`, and the form to send is the one with the fewest quotes (RFC 5321 §4.1.2). */
+export function withoutNeedlessQuotes(address: string): string {
+  return address.replace(NEEDLESSLY_QUOTED, "$1");
 }
 
 /** The part after `@` in lower case, for comparing. */
@@ -31,6 +36,7 @@ const MAX_ADDRESS = 254;
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-\\u00a1-\\uffff]+";
 const QUOTED = '"[ !#-;=?A-[\\]-~\\u00a1-\\uffff]+"';
 const SHAPE = new RegExp(`^(?:${ATOM}(?:\\.${ATOM})*|${QUOTED})@[^@]+$`);
+const NEEDLESSLY_QUOTED = new RegExp(`^"(${ATOM}(?:\\.${ATOM})*)"(?=@)`);
 
 const LABEL = "[A-Za-z0-9\\u00a1-\\uffff](?:[A-Za-z0-9\\-\\u00a1-\\uffff]{0,61}[A-Za-z0-9\\u00a1-\\uffff])?";
 const LABELS = new RegExp(`^${LABEL}(?:\\.${LABEL})+$`);

@@ -1,9 +1,11 @@
+import { withoutNeedlessQuotes } from "../email/email-address.ts";
+
 /**
- * The form in which addresses are compared: the same for all spellings of one mailbox. In lower case, with an international
- * domain in ASCII (RFC 5891 §4, mapped by UTS 46). A text that is no address, such as a number, is only put in lower case.
+ * The form in which addresses are compared: the same for all spellings of one mailbox. In lower case, without needless
+ * quotes, with an international domain in ASCII (RFC 5891 §4, mapped by UTS 46). A text that is no address, such as a number, is only put in lower case.
  */
 export function addressKey(address: string): string {
-  const lower = address.toLowerCase();
+  const lower = withoutNeedlessQuotes(address.toLowerCase());
   const at = lower.lastIndexOf("@");
   return at === -1 ? lower : `${lower.slice(0, at + 1)}${domainKey(lower.slice(at + 1))}`;
 }
