@@ -132,3 +132,26 @@ test("bounces are sent home only where the last look found the way to the host",
   expect(returnPathOf(found("MX mail.other.example"), "mail.operator.example")).toBeUndefined();
   expect(returnPathOf(domain(), "mail.operator.example")).toBeUndefined();
 });
+
+test("what DNS could not be asked about is remembered as it was found last, record by record", () => {
+  const of = domain();
+  const records = recordsOf(of, "bounces.example.net");
+  const look = (now: number, verdicts: readonly RecordVerdict[], before?: Domain["lastCheck"]) =>
+    judgeDomain({ ...of, ...(before && { lastCheck: before }) }, { now, records, verdicts, graceMs: DAY })
+      .lastCheck;
+  const verdicts = (result: RecordVerdict["result"], found: (n: number) => readonly string[]) =>
+    records.map(({ type, name }, n): RecordVerdict => ({ type, name, result, found: found(n) }));
+  const before = look(
+    NOW,
+    verdicts("ok", (n) => [`found ${n}`]),
+  );
+  expect(before).toEqual({ at: NOW, records: verdicts("ok", (n) => [`found ${n}`]) });
+  const nothing = verdicts("unknown", () => []);
+  expect(look(NOW + 1, nothing, before)).toEqual({
+    at: NOW + 1,
+    records: verdicts("unknown", (n) => [`found ${n}`]),
+  });
+  expect(look(NOW + 1, nothing)?.records).toEqual(nothing);
+  for (const now of [verdicts("unknown", () => ["new"]), verdicts("missing", () => [])])
+    expect(look(NOW + 1, now, before)?.records).toEqual(now);
+});

@@ -139,3 +139,46 @@ test("a process that has not started, or cannot reach the database, stops all th
   const parts = { leases: createLeases(), clock, log: { warn() {} }, process: "b", isSharing: true };
   await createShares(parts).stop();
 });
+
+test("it is up elsewhere where one slot of another is up: not one that is being left, nor before its channel says so", async () => {
+  const { clock, start, board } = open();
+  const leaving = Promise.withResolvers<void>();
+  const a = start("a");
+  const share = a.join("smsc", 2);
+  listen(share, (held) => (held === 1 ? leaving.promise : Promise.resolve()));
+  await clock.advance(2 * TURN_MS);
+  const b = start("b");
+  await clock.advance(3 * TURN_MS);
+  expect(b.isUpElsewhere("smsc")).toBe(false);
+  share.tellUp(() => true);
+  await clock.advance(2 * TURN_MS);
+  const ofA = (await board()).leases.filter(({ process }) => process === "a");
+  expect(ofA.map(({ isUp }) => isUp).toSorted()).toEqual([false, true]);
+  expect([b.isUpElsewhere("smsc"), a.isUpElsewhere("smsc")]).toEqual([true, false]);
+  leaving.resolve();
+});
+
+test("a process that cannot take the slots that it wants tries again once a turn", async () => {
+  const clock = createHeldClock();
+  const leases = createLeases();
+  const times: number[] = [];
+  const warned: unknown[] = [];
+  const reached: LeaseStore = {
+    async turn(turn) {
+      times.push(clock.monotonicMs());
+      if (turn.take.length > 0 && times.length < 5) throw new Error("away");
+      return leases.turn(turn);
+    },
+    leave: leases.leave,
+  };
+  const log = { warn: (fields: object) => void warned.push(fields) };
+  const shares = createShares({ leases: reached, clock, log, process: "a", isSharing: true });
+  const share = shares.join("smsc", 2);
+  void shares.start();
+  await clock.advance(4 * TURN_MS);
+  const tries = times.slice(1);
+  expect(tries.slice(1).map((at, n) => at - tries[n]!)).toEqual([TURN_MS, TURN_MS, TURN_MS]);
+  expect(warned).toEqual(Array(3).fill({ err: new Error("away") }));
+  expect(share.held().size).toBe(2);
+  await shares.stop();
+});

@@ -6,6 +6,7 @@ import { createLanes, type Lanes, type LanesDeps, type Pass } from "./lanes.ts";
 
 const WELL: HostHealth = { kind: "well" };
 const TIMEOUT: HostHealth = { kind: "failing", reason: "timeout" };
+const GONE: HostHealth = { kind: "gone" };
 const lane = (accountId: string, host: string): Lane => ({ accountId, host });
 
 function open(deps: Partial<LanesDeps> = {}): { lanes: Lanes; clock: HeldClock; wakes: () => number } {
@@ -168,6 +169,20 @@ test.each([WELL, TIMEOUT])(
       expect(lanes.room(lane(account, "quick"))).toBe(11);
       for (let i = 0; i < 20; i++) expect(lanes.enter(lane(account, `new-${i}`))).toBeDefined();
     }
+  },
+);
+
+test.each([WELL, GONE])(
+  "hosts that time out take no room from slow ones of the same account that answer: %p",
+  (sign) => {
+    const { lanes } = open();
+    const hosts = (name: string) => Array.from({ length: 2_000 }, (_, i) => lane("a", `${name}-${i}`));
+    const [dead, slow] = [hosts("dead"), hosts("slow")];
+    for (const host of dead) deliver(lanes, host, { sign: TIMEOUT, ms: 15_000 });
+    for (const host of dead) fill(lanes, host);
+    expect(dead.every((host) => lanes.room(host) === 0)).toBe(true);
+    for (const host of slow) deliver(lanes, host, { sign, ms: 8_000 });
+    expect(lanes.room(slow[0]!)).toBeGreaterThan(0);
   },
 );
 

@@ -80,6 +80,20 @@ describe("the verdict follows the code and what it answered:", () => {
   });
 });
 
+test("that it was Microsoft is told by the name of its server too", () => {
+  const mail = postfixDsn({ status: "5.4.1", reply: "550 5.4.1 no" });
+  expect(receiptOf(mail)?.suppress).toBeUndefined();
+  const ofMicrosoft = mail.replace("dns; mx.example.net", "dns; shop.mail.protection.outlook.com");
+  expect(receiptOf(ofMicrosoft)?.suppress).toBe("hard_bounce");
+});
+
+test("the error says what the server said, and where it said nothing, that the message came back", () => {
+  const mail = postfixDsn({ reply: "550 5.1.1 no such mailbox" });
+  expect(receiptOf(mail)?.error?.message).toContain("no such mailbox");
+  const wordless = mail.replace(/Diagnostic-Code: .*/, "");
+  expect(receiptOf(wordless)?.error).toEqual({ code: "5.1.1", message: "the message came back" });
+});
+
 test.each(["delivered", "relayed", "expanded"])("a report that it was %s is a delivery", (action) => {
   expect(receiptOf(postfixDsn({ action, status: "2.0.0", reply: "250 2.0.0 Ok" }))).toMatchObject({
     status: "delivered",
