@@ -96,7 +96,11 @@ const CLOSED = {
   message: "the connection was closed before an answer",
 } as const;
 
-const MALFORMED: Exchanged = { kind: "failed", reason: "malformed", message: "the answer is not HTTP/1.1" };
+const MALFORMED: Exchanged = {
+  kind: "failed",
+  reason: "malformed",
+  message: "the answer is not HTTP/1.1, or its header is longer than 16 KiB",
+};
 
 /** The failure that an abort signal's reason stands for. */
 export function calledOff({ reason }: AbortSignal): Exchanged {

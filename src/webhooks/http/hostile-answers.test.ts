@@ -42,6 +42,16 @@ function flood(socket: Socket, line: string): void {
   next();
 }
 
+test("who answers with a long header reads how long it may be", async () => {
+  const answer = (octets: number) => `HTTP/1.1 204 OK\r\nx: ${"y".repeat(octets)}\r\n\r\n`;
+  const answers = [answer(16_000), answer(17_000)];
+  const speak = (socket: Socket) => socket.on("data", () => socket.write(answers.shift() ?? ""));
+  const { port } = await startRawPeer(speak, TLS);
+  expect(await rig.post(`https://hooks.test:${port}/`)).toMatchObject({ kind: "answered", status: 204 });
+  const message = expect.stringContaining("header is longer than 16 KiB");
+  expect(await rig.post(`https://hooks.test:${port}/`)).toMatchObject({ reason: "malformed", message });
+});
+
 test("an upgrade is an answer like others, and a second answer that nobody asked for is not read", async () => {
   const answers = [
     "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nhello",
