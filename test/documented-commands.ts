@@ -1,6 +1,7 @@
 /** Runs the commands of a documentation page in a shell, as they are written. */
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Ran, ran } from "./ran.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -31,12 +32,6 @@ export function commandsOf({ text }: Block): readonly string[] {
     .filter((line) => line.trim() !== "");
 }
 
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 export interface Shell {
   /** `$NAME` in later commands. */
   readonly variables: Record<string, string>;
@@ -62,12 +57,7 @@ export function openShell(dataFolder: string): Shell {
         stdout: "pipe",
         stderr: "pipe",
       });
-      const [out, err, code] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-        child.exited,
-      ]);
-      return { code, out, err };
+      return ran(child);
     },
   };
 }

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { verdicts } from "../bench/verify-dkim.ts";
 import { admin } from "./admin.ts";
-import { blocksOf, commandsOf, openShell, type Ran, type Shell } from "./documented-commands.ts";
+import { blocksOf, commandsOf, openShell, type Shell } from "./documented-commands.ts";
 import { postfixDsn } from "./fakes/bounce-mails.ts";
 import { type FakeDns, startFakeDns } from "./fakes/fake-dns.ts";
 import { type FakeSmtp, startFakeSmtp } from "./fakes/fake-smtp.ts";
@@ -12,6 +12,7 @@ import { keptPort } from "./fakes/kept-port.ts";
 import { mailBack } from "./fakes/mail-back.ts";
 import { testTls } from "./fakes/test-tls.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrider-process.ts";
+import type { Ran } from "./ran.ts";
 
 const PAGE = "email-domain.md";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type PostriderProcess, startPostrider } from "./postrider-process.ts";
+import { type Ran, ran } from "./ran.ts";
 
 const EXAMPLES = join(import.meta.dir, "../examples");
 
@@ -25,14 +26,10 @@ test("the example for continuous integration passes on a sandbox as it comes", a
   ]);
 });
 
-async function run(example: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
+async function run(example: string, ...args: string[]): Promise<Ran> {
   const child = Bun.spawn([process.execPath, join(EXAMPLES, example), ...args], {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
+  return ran(child);
 }

@@ -1,19 +1,16 @@
 /** What operators ask for in a hurry: two things at once, blanks, numbers written another way, accounts that are not there. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { onSharedAdmin, type RunningAdmin } from "./running-admin.ts";
 
 const NOBODY = "01890000-0000-7000-8000-000000000000";
 
-onEveryAdmin((startAdmin) => {
+onSharedAdmin((start) => {
   let admin: RunningAdmin;
   let live: string;
 
   beforeAll(async () => {
-    admin = await startAdmin();
-    live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
+    ({ admin, live } = await start());
   });
-
-  afterAll(() => admin[Symbol.asyncDispose]());
 
   test("two changes of different fields of one connector at once both hold", async () => {
     const config = { host: "a.example", port: 1 };

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { rewriteRecord } from "./rewrite-record.ts";
-import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
+import { onSharedAdmin, type RunningAdmin } from "./running-admin.ts";
 
-onEveryAdmin((startAdmin) => {
+onSharedAdmin((start) => {
   let admin: RunningAdmin;
   let live: string;
 
   beforeAll(async () => {
-    admin = await startAdmin();
-    live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
+    ({ admin, live } = await start());
   });
-
-  afterAll(() => admin[Symbol.asyncDispose]());
 
   describe("domains", () => {
     interface Shown {

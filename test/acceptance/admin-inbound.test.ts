@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { onSharedAdmin, type RunningAdmin } from "./running-admin.ts";
 
-onEveryAdmin((startAdmin) => {
+onSharedAdmin((start) => {
   let admin: RunningAdmin;
   let live: string;
 
   beforeAll(async () => {
-    admin = await startAdmin();
-    live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
+    ({ admin, live } = await start());
   });
-
-  afterAll(() => admin[Symbol.asyncDispose]());
 
   const MESSAGE = { from: "98765 43210", to: "56161", text: "Stop" };
 

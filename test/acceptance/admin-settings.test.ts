@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { SETTINGS } from "../../src/core/records/settings.ts";
-import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
+import { onSharedAdmin, type RunningAdmin } from "./running-admin.ts";
 
-onEveryAdmin((startAdmin) => {
+onSharedAdmin((start) => {
   let admin: RunningAdmin;
   let live: string;
 
   beforeAll(async () => {
-    admin = await startAdmin();
-    live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
+    ({ admin, live } = await start());
   });
-
-  afterAll(() => admin[Symbol.asyncDispose]());
 
   const NOBODY = "01890000-0000-7000-8000-000000000000";
 

@@ -1,5 +1,5 @@
 /** The admin API on a real socket and a real store. Tests set what DNS and connectors answer. */
-import { describe } from "bun:test";
+import { afterAll, describe } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import Type from "typebox";
 import { adminEndpoints } from "../../src/api/admin/admin-endpoints.ts";
@@ -64,6 +64,25 @@ export function onEveryAdmin(define: (start: (wrap?: Wrap) => Promise<RunningAdm
   for (const [name, open] of Object.entries(STORES)) {
     describe(name, () => define(async (wrap = (store) => store) => startAdmin(wrap(await open()))));
   }
+}
+
+export interface SharedAdmin {
+  readonly admin: RunningAdmin;
+  /** Id of a live account. */
+  readonly live: string;
+}
+
+/** The same for tests that share one admin API on each store: `start` is called once, before them. */
+export function onSharedAdmin(define: (start: () => Promise<SharedAdmin>) => void): void {
+  onEveryAdmin((startAdmin) => {
+    let admin: RunningAdmin | undefined;
+    define(async () => {
+      admin = await startAdmin();
+      const account = await admin.call("POST", "accounts", { name: "Acme", mode: "live" });
+      return { admin, live: account.json.id };
+    });
+    afterAll(() => admin?.[Symbol.asyncDispose]());
+  });
 }
 
 async function startAdmin(store: Store): Promise<RunningAdmin> {

@@ -6,12 +6,7 @@ import { addAdminCommands } from "../../src/cli/admin/admin-commands.ts";
 import { readAdminTarget } from "../../src/cli/config.ts";
 import { builtPrograms } from "../built-programs.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
-
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+import { type Ran, ran } from "../ran.ts";
 
 export interface TypedCommands {
   /** `npm run -s postrider -- …`, in a process of its own. */
@@ -84,12 +79,7 @@ async function spawned(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { code, out, err };
+  return ran(child);
 }
 
 class Ended extends Error {
