@@ -37,7 +37,7 @@ const whole = {
 
 /** What becomes of a body that is judged by its schema alone. */
 function judged(body: unknown) {
-  return parseBody(Letter, body, (sound) => sound);
+  return parseBody(Letter, body, (valid) => valid);
 }
 
 function errorsOf(body: unknown): FieldErrors {
@@ -167,16 +167,16 @@ describe("checking a body by its schema", () => {
 
   test("free objects keep their members when another field is broken", () => {
     let seen: unknown;
-    parseBody(Letter, { ...good, subject: 1, notes: { a: null }, values: { "1": "x" } }, (sound) => {
-      seen = sound;
+    parseBody(Letter, { ...good, subject: 1, notes: { a: null }, values: { "1": "x" } }, (valid) => {
+      seen = valid;
     });
     expect(seen).toEqual({ from: good.from, to: good.to, notes: { a: null }, values: { "1": "x" } });
   });
 
   test("fields the schema refused are not judged again, the others are", () => {
-    const parsed = parseBody(Letter, { ...good, subject: 1, to: [1, good.to[0]] }, (sound, errors) => {
-      if (sound.subject !== undefined) errors.add("subject", "judged");
-      sound.to?.forEach((entry, index) => {
+    const parsed = parseBody(Letter, { ...good, subject: 1, to: [1, good.to[0]] }, (valid, errors) => {
+      if (valid.subject !== undefined) errors.add("subject", "judged");
+      valid.to?.forEach((entry, index) => {
         if (entry) errors.addEntry("to", { index, total: 2, at: `to.${index}.email`, reason: "judged" });
       });
     });
@@ -192,11 +192,11 @@ describe("checking a body by its schema", () => {
 
   test("whatever the body, the quick check and the description agree", () => {
     const odd = fc.oneof(fc.string(), fc.integer(), fc.constant(""), fc.jsonValue());
-    const member = (sound: unknown) =>
-      fc.oneof({ weight: 9, arbitrary: fc.constant(sound) }, { weight: 1, arbitrary: odd });
-    const members = Object.entries({ ...whole, unknown: "field" }).map(([name, sound]) => [
+    const member = (valid: unknown) =>
+      fc.oneof({ weight: 9, arbitrary: fc.constant(valid) }, { weight: 1, arbitrary: odd });
+    const members = Object.entries({ ...whole, unknown: "field" }).map(([name, valid]) => [
       name,
-      member(sound),
+      member(valid),
     ]);
     const body = fc.record<Record<string, unknown>>(Object.fromEntries(members), {
       requiredKeys: Object.keys(good),
@@ -241,7 +241,7 @@ test("a format is for readers: a body is judged without the library's pattern, w
   const asked: string[] = [];
   for (const name of ["email", "date-time"]) Format.Set(name, () => asked.push(name) > 0);
   try {
-    const judged = parseBody(schema, { format: "any", at: ["any"] }, (sound) => sound.format);
+    const judged = parseBody(schema, { format: "any", at: ["any"] }, (valid) => valid.format);
     expect(judged).toEqual({ value: "any" });
     expect(parseBody(schema, { format: "1234567890" }, () => 0)).toHaveProperty("errors.format");
     expect(asked).toEqual([]);

@@ -12,13 +12,13 @@ export type FieldErrors = Readonly<Record<string, string>>;
 export type Parsed<Value> = { readonly value: Value } | { readonly errors: FieldErrors };
 
 /** A body without the fields that were refused. A refused entry of an array is `undefined`, so that the indexes of others hold. */
-export type Sound<T> = unknown extends T
+export type Valid<T> = unknown extends T
   ? T
   : T extends string | number | boolean
     ? T
     : T extends readonly (infer Entry)[]
-      ? readonly (Sound<Entry> | undefined)[]
-      : { readonly [Name in keyof T]?: Sound<T[Name]> | undefined };
+      ? readonly (Valid<Entry> | undefined)[]
+      : { readonly [Name in keyof T]?: Valid<T[Name]> | undefined };
 
 /** The sentence under the name of an array that has bad entries. */
 export type Summary = (bad: number, total: number) => string;
@@ -49,31 +49,31 @@ export interface ErrorCollector {
 const MAX_LISTED_ENTRIES = 20;
 
 /**
- * Judges a body by its schema, and then by `judge`, which is given the fields that the schema accepts (`sound`), so that
+ * Judges a body by its schema, and then by `judge`, which is given the fields that the schema accepts (`valid`), so that
  * nothing is reported twice. It reports further problems to `errors`; the value that it returns counts only if there are
  * no problems at all. `null` in an optional field is absent. A good body costs one compiled check.
  */
 export function parseBody<Schema extends TObject, Value>(
   schema: Schema,
   body: unknown,
-  judge: (sound: Sound<Static<Schema>>, errors: ErrorCollector) => Value,
+  judge: (valid: Valid<Static<Schema>>, errors: ErrorCollector) => Value,
 ): Parsed<Value> {
   if (!isObject(body)) return { errors: NOT_AN_OBJECT };
   const errors = createErrors();
-  const value = judge(soundPart(schema, body, errors), errors);
+  const value = judge(validFields(schema, body, errors), errors);
   return errors.isEmpty() ? { value } : { errors: errors.list() };
 }
 
 export const NOT_AN_OBJECT: FieldErrors = { body: "must be a JSON object" };
 
 /** A body without the fields that the schema refuses, which are reported to `errors`. */
-export function soundPart<Schema extends TObject>(
+export function validFields<Schema extends TObject>(
   schema: Schema,
   body: Readonly<Record<string, unknown>>,
   errors: ErrorCollector,
-): Sound<Static<Schema>> {
-  const sound = validatorOf(schema).Check(body) ? body : describeProblems(schema, body, errors);
-  return sound as Sound<Static<Schema>>;
+): Valid<Static<Schema>> {
+  const valid = validatorOf(schema).Check(body) ? body : describeProblems(schema, body, errors);
+  return valid as Valid<Static<Schema>>;
 }
 
 export function createErrors(): ErrorCollector {

@@ -16,7 +16,7 @@ export function describeProblems(
   errors: ErrorCollector,
 ): Record<string, unknown> {
   const report: Report = (field, reason) => errors.add(field, reason);
-  return soundObject(schema, body, { field: "", report, errors });
+  return validObject(schema, body, { field: "", report, errors });
 }
 
 type Report = (field: string, reason: string) => void;
@@ -50,41 +50,41 @@ interface Schema {
 }
 
 /** The value without what was refused in it; `undefined` if it was refused itself. */
-function soundValue(schema: Schema, value: unknown, place: Place): unknown {
+function validValue(schema: Schema, value: unknown, place: Place): unknown {
   const branch = schema.anyOf ? schema.anyOf.find((one) => isOfType(one, value)) : schema;
   if (!branch || !isOfType(branch, value)) {
     place.report(place.field, typeProblem(schema, value));
     return undefined;
   }
-  if (branch.type === "object") return soundObject(branch, value as Record<string, unknown>, place);
-  if (branch.type === "array") return soundArray(branch, value as readonly unknown[], place);
+  if (branch.type === "object") return validObject(branch, value as Record<string, unknown>, place);
+  if (branch.type === "array") return validArray(branch, value as readonly unknown[], place);
   const problem = scalarProblem(branch, value);
   if (problem === undefined) return value;
   place.report(place.field, problem);
   return undefined;
 }
 
-function soundObject(
+function validObject(
   schema: Schema,
   value: Readonly<Record<string, unknown>>,
   place: Place,
 ): Record<string, unknown> {
-  const sound: Record<string, unknown> = {};
+  const valid: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     const field = place.field === "" ? name : `${place.field}.${name}`;
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
-    const kept = soundMember(member, given, {
+    const kept = validMember(member, given, {
       place: { ...place, field },
       isRequired: schema.required?.includes(name) ?? false,
     });
-    if (kept !== undefined) sound[name] = kept;
+    if (kept !== undefined) valid[name] = kept;
   }
   const others = schema.additionalProperties;
-  if (others === true) return { ...value, ...sound };
-  return typeof others === "object" ? { ...soundMap(others, value, { schema, place }), ...sound } : sound;
+  if (others === true) return { ...value, ...valid };
+  return typeof others === "object" ? { ...validMap(others, value, { schema, place }), ...valid } : valid;
 }
 
-function soundMember(
+function validMember(
   schema: Schema,
   given: unknown,
   { place, isRequired }: { place: Place; isRequired: boolean },
@@ -95,7 +95,7 @@ function soundMember(
     reportMissing(schema, place);
     return undefined;
   }
-  return soundValue(schema, given, place);
+  return validValue(schema, given, place);
 }
 
 /** A missing object reports itself and its required children. */
@@ -108,7 +108,7 @@ function reportMissing(schema: Schema, place: Place): void {
 }
 
 /** The members of an object whose names are free and whose values have one schema. */
-function soundMap(
+function validMap(
   kind: Schema,
   value: Readonly<Record<string, unknown>>,
   { schema, place }: { schema: Schema; place: Place },
@@ -120,12 +120,12 @@ function soundMap(
   }
   const kept = entries.map(([name, one]) => {
     const field = `${place.field}.${shortened(name)}`;
-    return [name, soundMember(kind, one, { place: { ...place, field }, isRequired: false })] as const;
+    return [name, validMember(kind, one, { place: { ...place, field }, isRequired: false })] as const;
   });
   return Object.fromEntries(kept.filter(([, one]) => one !== undefined));
 }
 
-function soundArray(schema: Schema, value: readonly unknown[], place: Place): unknown {
+function validArray(schema: Schema, value: readonly unknown[], place: Place): unknown {
   const problem = countProblem(schema, value.length);
   if (problem) {
     place.report(place.field, problem);
@@ -136,7 +136,7 @@ function soundArray(schema: Schema, value: readonly unknown[], place: Place): un
   return value.map((entry, index) => {
     const report: Report = (at, reason) =>
       place.errors.addEntry(place.field, { index, total: value.length, at, reason });
-    return soundValue(items, entry, { field: `${place.field}.${index}`, report, errors: place.errors });
+    return validValue(items, entry, { field: `${place.field}.${index}`, report, errors: place.errors });
   });
 }
 

@@ -20,7 +20,7 @@ export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({ account_id: givenFields.account_id, external_id: externalId }),
-      judge: ({ sound, errors }) => judge(sound.external_id, errors),
+      judge: ({ valid, errors }) => judge(valid.external_id, errors),
       toRecord: (given, { id, now }) => ({
         id,
         accountId: given.account_id.toLowerCase(),
@@ -33,7 +33,7 @@ export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
     updateEndpoint(deps, plan, {
       schema: Type.Object({ external_id: Type.Optional(externalId) }),
       clearable: { external_id: "externalId" },
-      judge: ({ sound, errors }) => judge(sound.external_id, errors),
+      judge: ({ valid, errors }) => judge(valid.external_id, errors),
       toChanges: (given) => present({ externalId: given.external_id }),
     }),
     deleteEndpoint(deps, plan, { usedBy: async () => ["devices registered to it"] }),

@@ -39,8 +39,8 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({ account_id: givenFields.account_id, domain: domainName }),
-      judge({ sound, errors }) {
-        if (sound.domain !== undefined && !isDomain(normalised(sound.domain))) {
+      judge({ valid, errors }) {
+        if (valid.domain !== undefined && !isDomain(normalised(valid.domain))) {
           errors.add("domain", "must be a domain, for example example.com");
         }
       },
@@ -57,8 +57,8 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
     showEndpoint(deps, plan),
     updateEndpoint(deps, plan, {
       schema: Type.Object({ dkim_selector: Type.Optional(selector) }),
-      judge({ sound, errors }, { dkimKeys }) {
-        const name = sound.dkim_selector;
+      judge({ valid, errors }, { dkimKeys }) {
+        const name = valid.dkim_selector;
         if (name === undefined) return;
         if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name))
           errors.add("dkim_selector", "must be letters, digits and hyphens");

@@ -3,7 +3,7 @@
  * every problem kept until the end so that all are reported at once.
  */
 import type { Static, TObject } from "typebox";
-import { createErrors, type ErrorCollector, type Sound, soundPart } from "../../core/field-errors.ts";
+import { createErrors, type ErrorCollector, type Valid, validFields } from "../../core/field-errors.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { Account, Connector } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
@@ -14,7 +14,7 @@ import type { AdminDeps } from "./admin-deps.ts";
 
 export interface Draft<S extends TObject> {
   /** The fields that the schema accepts. */
-  readonly sound: Sound<Static<S>>;
+  readonly valid: Valid<Static<S>>;
   readonly errors: ErrorCollector;
 }
 
@@ -25,16 +25,16 @@ export function readDraft<S extends TObject>(
   listed?: string & keyof Static<S>,
 ): Draft<S> {
   const errors = createErrors();
-  const sound = soundPart(schema, body, errors);
-  const whole = Object.entries(sound).filter(([name]) => name !== listed);
+  const valid = validFields(schema, body, errors);
+  const whole = Object.entries(valid).filter(([name]) => name !== listed);
   refuseUnstorable(Object.fromEntries(whole), "", errors);
-  return { sound, errors };
+  return { valid, errors };
 }
 
 /** The whole body if nothing is wrong with it; otherwise refuses with every problem. */
 export function sealDraft<S extends TObject>(draft: Draft<S>): Static<S> {
   if (!draft.errors.isEmpty()) throw validationFailed(draft.errors.list());
-  return draft.sound as Static<S>;
+  return draft.valid as Static<S>;
 }
 
 /** The account that a body or a query names; if there is none, notes that under `account_id`. */

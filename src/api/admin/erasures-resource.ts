@@ -95,10 +95,10 @@ const shown = Type.Object({
 
 async function createErasure(deps: AdminDeps, call: Call): Promise<Erasure> {
   const draft = readDraft(given, bodyOf(call));
-  const { sound, errors } = draft;
-  const recipient = sound.recipient === undefined ? undefined : readRecipient(sound.recipient);
-  if (sound.recipient !== undefined && recipient === undefined) errors.add("recipient", NOT_A_RECIPIENT);
-  const account = await accountNamed(deps.store.records, sound.account_id, errors);
+  const { valid, errors } = draft;
+  const recipient = valid.recipient === undefined ? undefined : readRecipient(valid.recipient);
+  if (valid.recipient !== undefined && recipient === undefined) errors.add("recipient", NOT_A_RECIPIENT);
+  const account = await accountNamed(deps.store.records, valid.account_id, errors);
   sealDraft(draft);
   if (recipient === undefined) throw validationFailed({ recipient: NOT_A_RECIPIENT });
   const salt = Buffer.from(deps.randomBytes(16)).toString("hex");

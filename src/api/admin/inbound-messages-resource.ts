@@ -70,9 +70,9 @@ function receiveInSandbox({ store, newId }: AdminDeps): Endpoint {
     },
     async handle(call) {
       const draft = readDraft(written, bodyOf(call));
-      const account = await accountNamed(store.records, draft.sound.account_id, draft.errors);
+      const account = await accountNamed(store.records, draft.valid.account_id, draft.errors);
       for (const field of ["from", "to"] as const) {
-        const address = draft.sound[field];
+        const address = draft.valid[field];
         if (address !== undefined && toInboundAddress(address) === "") draft.errors.add(field, "required");
       }
       const { from, to, text } = sealDraft(draft);

@@ -65,14 +65,14 @@ const connectorId = Type.String({
 });
 
 interface Given {
-  readonly sound: { readonly number?: string | undefined; readonly connector_id?: string | undefined };
+  readonly valid: { readonly number?: string | undefined; readonly connector_id?: string | undefined };
   readonly errors: ErrorCollector;
 }
 
-async function judgeGiven(deps: AdminDeps, { sound, errors }: Given): Promise<void> {
+async function judgeGiven(deps: AdminDeps, { valid, errors }: Given): Promise<void> {
   // The schema accepts blanks, of which nothing is left.
-  if (sound.number !== undefined && toInboundAddress(sound.number) === "") errors.add("number", "required");
-  const id = sound.connector_id;
+  if (valid.number !== undefined && toInboundAddress(valid.number) === "") errors.add("number", "required");
+  const id = valid.connector_id;
   const problem = id === undefined ? undefined : await connectorProblem(deps, id, "sms");
   if (problem !== undefined) errors.add("connector_id", problem);
 }

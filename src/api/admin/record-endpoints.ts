@@ -73,7 +73,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
     },
     async handle(call) {
       const draft = readDraft(creation.schema, bodyOf(call));
-      const { account_id: accountId } = draft.sound as { account_id?: string };
+      const { account_id: accountId } = draft.valid as { account_id?: string };
       const account = await accountNamed(deps.store.records, accountId, draft.errors);
       await creation.judge?.(draft, account);
       const record = await creation.toRecord(sealDraft(draft), { id: deps.newId(), now: call.now });

@@ -22,7 +22,7 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({ account_id: givenFields.account_id, sender_id: senderId, ...optional }),
-      judge: ({ sound, errors }, account) => judge(sound, errors, account?.mode),
+      judge: ({ valid, errors }, account) => judge(valid, errors, account?.mode),
       toRecord: (given, { id, now }) =>
         present({
           id,
@@ -46,8 +46,8 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
         header_type: "headerType",
         status: "status",
       },
-      async judge({ sound, errors }, { accountId }) {
-        judge(sound, errors, (await records.find("accounts", { id: accountId }))?.mode);
+      async judge({ valid, errors }, { accountId }) {
+        judge(valid, errors, (await records.find("accounts", { id: accountId }))?.mode);
       },
       toChanges: (given) =>
         present({
@@ -118,20 +118,20 @@ const plan: RecordPlan<"senders"> = {
   }),
 };
 
-interface SoundSender {
+interface ValidSender {
   readonly sender_id?: string | undefined;
   readonly dlt_entity_id?: string | undefined;
   readonly linked_dlt_template_ids?: readonly (string | undefined)[] | undefined;
 }
 
-function judge(sound: SoundSender, errors: ErrorCollector, mode: AccountMode | undefined): void {
-  const problem = sound.sender_id === undefined ? undefined : senderIdProblem(sound.sender_id);
+function judge(valid: ValidSender, errors: ErrorCollector, mode: AccountMode | undefined): void {
+  const problem = valid.sender_id === undefined ? undefined : senderIdProblem(valid.sender_id);
   if (problem !== undefined) errors.add("sender_id", problem);
   if (mode === undefined) return;
-  const entity = sound.dlt_entity_id === undefined ? undefined : dltIdProblem(sound.dlt_entity_id, mode);
+  const entity = valid.dlt_entity_id === undefined ? undefined : dltIdProblem(valid.dlt_entity_id, mode);
   if (entity !== undefined) errors.add("dlt_entity_id", entity);
   const field = "linked_dlt_template_ids";
-  const linked = sound.linked_dlt_template_ids ?? [];
+  const linked = valid.linked_dlt_template_ids ?? [];
   linked.forEach((id, index) => {
     const reason = id === undefined ? undefined : dltIdProblem(id, mode);
     if (reason) errors.addEntry(field, { index, total: linked.length, at: `${field}.${index}`, reason });

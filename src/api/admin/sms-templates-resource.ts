@@ -34,7 +34,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({ account_id: givenFields.account_id, name: givenFields.name, body, ...optional }),
-      judge: ({ sound, errors }, account) => judge(sound, errors, account?.mode),
+      judge: ({ valid, errors }, account) => judge(valid, errors, account?.mode),
       async toRecord(given, { id, now }) {
         const template: SmsTemplate = present({
           id,
@@ -57,9 +57,9 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
         ...optional,
       }),
       clearable: OPTIONAL_FIELDS,
-      async judge({ sound, errors }, { accountId }) {
+      async judge({ valid, errors }, { accountId }) {
         const account = await deps.store.records.find("accounts", { id: accountId });
-        judge(sound, errors, account?.mode);
+        judge(valid, errors, account?.mode);
       },
       async toChanges(given, current) {
         await refuseTwin(deps.store.records, { ...current, dltTemplateId: given.dlt_template_id });
@@ -192,22 +192,22 @@ function toResource(template: SmsTemplate, isPlain: boolean) {
   };
 }
 
-interface SoundTemplate {
+interface ValidTemplate {
   readonly body?: string | undefined;
   readonly dlt_template_id?: string | undefined;
   readonly dlt_entity_id?: string | undefined;
   readonly from?: string | undefined;
 }
 
-function judge(sound: SoundTemplate, errors: ErrorCollector, mode: AccountMode | undefined): void {
+function judge(valid: ValidTemplate, errors: ErrorCollector, mode: AccountMode | undefined): void {
   for (const field of ["dlt_template_id", "dlt_entity_id"] as const) {
-    const id = sound[field];
+    const id = valid[field];
     const problem = id !== undefined && mode !== undefined ? dltIdProblem(id, mode) : undefined;
     if (problem !== undefined) errors.add(field, problem);
   }
-  const fromProblem = sound.from === undefined ? undefined : senderIdProblem(sound.from);
+  const fromProblem = valid.from === undefined ? undefined : senderIdProblem(valid.from);
   if (fromProblem !== undefined) errors.add("from", fromProblem);
-  const problem = sound.body === undefined ? undefined : bodyProblem(sound.body);
+  const problem = valid.body === undefined ? undefined : bodyProblem(valid.body);
   if (problem !== undefined) errors.add("body", problem);
 }
 

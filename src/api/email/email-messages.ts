@@ -1,12 +1,7 @@
 /** Send Email and Get Email. */
 
 import { HOUR_MS } from "../../core/durations.ts";
-import {
-  parseSendEmail,
-  type SendEmail,
-  SendEmailBody,
-  soundSendEmail,
-} from "../../core/email/send-email.ts";
+import { parseSendEmail, readSendEmail, type SendEmail, SendEmailBody } from "../../core/email/send-email.ts";
 import type { NewMessage } from "../../core/messages/accept-request.ts";
 import type { EmailContent } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
@@ -79,7 +74,7 @@ async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
 
 /** Refuses a body with bad fields, along with everything that its good fields would be refused for. */
 async function refuseEmail({ directory }: MessageDeps, call: Call): Promise<never> {
-  const { request, errors } = soundSendEmail(call.body?.json ?? {}, call.now);
+  const { request, errors } = readSendEmail(call.body?.json ?? {}, call.now);
   await judgeEmail(directory, callerOf(call), { request, errors });
   throw validationFailed(errors.list());
 }

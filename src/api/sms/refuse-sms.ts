@@ -1,6 +1,6 @@
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
-import { soundSendSms } from "../../core/sms/send-sms.ts";
+import { readSendSms } from "../../core/sms/send-sms.ts";
 import { callerOf } from "../caller.ts";
 import type { Call } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
@@ -12,7 +12,7 @@ export async function refuseSms(directory: Directory, call: Call): Promise<never
   const caller = callerOf(call);
   const { now } = call;
   const json = call.body?.json ?? {};
-  const { request, errors } = soundSendSms(json, { mode: caller.account.mode, now });
+  const { request, errors } = readSendSms(json, { mode: caller.account.mode, now });
   const sms = await gatherSms(directory, { caller, request, now });
   await runChecks(withoutUnknown(sms, errors), createBodyErrors(sms, { json, errors }));
   throw validationFailed(errors.list());

@@ -4,8 +4,8 @@ import {
   type ErrorCollector,
   type Parsed,
   parseBody,
-  type Sound,
-  soundPart,
+  type Valid,
+  validFields,
 } from "../field-errors.ts";
 import {
   type DeliveryOptions,
@@ -115,49 +115,49 @@ export const SendEmailBody = Type.Object(
 
 /** Everything about the body that needs no database, the same in both modes. `now` is Unix milliseconds. */
 export function parseSendEmail(body: unknown, now: number): Parsed<SendEmail> {
-  return parseBody(SendEmailBody, body, (sound, errors) => toRequest(sound, { errors, now }));
+  return parseBody(SendEmailBody, body, (valid, errors) => toRequest(valid, { errors, now }));
 }
 
 /** The valid fields of a body that `parseSendEmail` refuses, and its problems. An invalid address is empty. */
-export function soundSendEmail(
+export function readSendEmail(
   body: Readonly<Record<string, unknown>>,
   now: number,
 ): { readonly request: SendEmail; readonly errors: ErrorCollector } {
   const errors = createErrors();
-  return { request: toRequest(soundPart(SendEmailBody, body, errors), { errors, now }), errors };
+  return { request: toRequest(validFields(SendEmailBody, body, errors), { errors, now }), errors };
 }
 
-function toRequest(sound: SoundEmail, judging: { errors: ErrorCollector; now: number }): SendEmail {
+function toRequest(valid: ValidEmail, judging: { errors: ErrorCollector; now: number }): SendEmail {
   const { errors } = judging;
-  judgeTotal(sound, errors);
-  if (sound.subject !== undefined) judgeLine("subject", sound.subject, errors);
+  judgeTotal(valid, errors);
+  if (valid.subject !== undefined) judgeLine("subject", valid.subject, errors);
   // Ignored, it would send what its caller wanted to try only.
-  if (sound.dry_run) errors.add("dry_run", NO_DRY_RUN);
-  if (sound.headers) judgeHeaders(sound.headers, errors, sound.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
+  if (valid.dry_run) errors.add("dry_run", NO_DRY_RUN);
+  if (valid.headers) judgeHeaders(valid.headers, errors, valid.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
   return {
-    ...parseDeliveryOptions(sound, judging),
-    ...parseBodies(sound, errors),
+    ...parseDeliveryOptions(valid, judging),
+    ...parseBodies(valid, errors),
     ...present({
-      cc: sound.cc && parseMailboxes("cc", sound.cc, errors),
-      bcc: sound.bcc && parseMailboxes("bcc", sound.bcc, errors),
-      replyTo: parseReplyTo(sound.reply_to, errors),
-      headers: sound.headers as SendEmail["headers"],
-      unsubscribe: sound.unsubscribe || undefined,
+      cc: valid.cc && parseMailboxes("cc", valid.cc, errors),
+      bcc: valid.bcc && parseMailboxes("bcc", valid.bcc, errors),
+      replyTo: parseReplyTo(valid.reply_to, errors),
+      headers: valid.headers as SendEmail["headers"],
+      unsubscribe: valid.unsubscribe || undefined,
     }),
-    from: parseSender(sound.from ?? {}, errors),
-    to: parseMailboxes("to", sound.to ?? [], errors),
-    subject: sound.subject ?? "",
+    from: parseSender(valid.from ?? {}, errors),
+    to: parseMailboxes("to", valid.to ?? [], errors),
+    subject: valid.subject ?? "",
   };
 }
 
-type SoundEmail = Sound<Static<typeof SendEmailBody>>;
-type SoundMailbox = { readonly email?: string | undefined; readonly name?: string | undefined };
+type ValidEmail = Valid<Static<typeof SendEmailBody>>;
+type ValidMailbox = { readonly email?: string | undefined; readonly name?: string | undefined };
 
 const MAX_RECIPIENTS = 50;
 const ONE_OF_TWO = "either body_html or body_text is required";
 const NO_DRY_RUN = "is available for SMS only: nothing was sent";
 
-function judgeTotal({ to = [], cc = [], bcc = [] }: SoundEmail, errors: ErrorCollector): void {
+function judgeTotal({ to = [], cc = [], bcc = [] }: ValidEmail, errors: ErrorCollector): void {
   const total = to.length + cc.length + bcc.length;
   if (total <= MAX_RECIPIENTS) return;
   errors.add("to", `to, cc and bcc must have at most ${MAX_RECIPIENTS} recipients in total, not ${total}`);
@@ -173,9 +173,9 @@ function lineProblem(text: string): string | undefined {
 }
 
 /** An empty body counts as absent. */
-function parseBodies(sound: SoundEmail, errors: ErrorCollector): Pick<SendEmail, "bodyHtml" | "bodyText"> {
-  const bodyHtml = sound.body_html || undefined;
-  const bodyText = sound.body_text || undefined;
+function parseBodies(valid: ValidEmail, errors: ErrorCollector): Pick<SendEmail, "bodyHtml" | "bodyText"> {
+  const bodyHtml = valid.body_html || undefined;
+  const bodyText = valid.body_text || undefined;
   const isOneRefused = errors.has("body_html") || errors.has("body_text");
   if (bodyHtml === undefined && bodyText === undefined && !isOneRefused) {
     errors.add("body_html", ONE_OF_TWO);
@@ -193,13 +193,13 @@ function parseReplyTo(text: string | undefined, errors: ErrorCollector): EmailAd
   return address;
 }
 
-function parseSender(sender: SoundMailbox, errors: ErrorCollector): Mailbox {
+function parseSender(sender: ValidMailbox, errors: ErrorCollector): Mailbox {
   return parseMailbox(sender, (name, reason) => errors.add(`from.${name}`, reason));
 }
 
 function parseMailboxes(
   field: "to" | "cc" | "bcc",
-  entries: readonly (SoundMailbox | undefined)[],
+  entries: readonly (ValidMailbox | undefined)[],
   errors: ErrorCollector,
 ): readonly Mailbox[] {
   const total = entries.length;
@@ -212,7 +212,7 @@ function parseMailboxes(
 
 /** A field that the schema refused is absent here, and was reported already. */
 function parseMailbox(
-  { email, name }: SoundMailbox,
+  { email, name }: ValidMailbox,
   report: (name: "email" | "name", reason: string) => void,
 ): Mailbox {
   const address = email === undefined ? undefined : parseEmailAddress(email);

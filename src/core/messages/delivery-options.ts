@@ -56,7 +56,7 @@ export const deliveryOptionFields = {
   ),
 };
 
-interface SoundOptions {
+interface ValidOptions {
   readonly callback_url?: string | undefined;
   readonly schedule_at?: string | undefined;
   readonly tags?: readonly (string | undefined)[] | undefined;
@@ -64,9 +64,9 @@ interface SoundOptions {
 }
 
 /** Judges what the schema cannot express. The value counts only if no problem was reported. */
-export function parseDeliveryOptions(sound: SoundOptions, judging: Judging): DeliveryOptions {
+export function parseDeliveryOptions(valid: ValidOptions, judging: Judging): DeliveryOptions {
   const options: Writable<DeliveryOptions> = {};
-  addDeliveryOptions(options, sound, judging);
+  addDeliveryOptions(options, valid, judging);
   return options;
 }
 
@@ -78,7 +78,7 @@ interface Judging {
 /** The same, added to a value that is being made of the body. */
 export function addDeliveryOptions(
   into: Writable<DeliveryOptions>,
-  { callback_url: callbackUrl, schedule_at: scheduleAt, tags, metadata }: SoundOptions,
+  { callback_url: callbackUrl, schedule_at: scheduleAt, tags, metadata }: ValidOptions,
   { errors, now }: Judging,
 ): void {
   if (callbackUrl !== undefined) {

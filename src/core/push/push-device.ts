@@ -99,10 +99,10 @@ export function parseRegisterDevice(
   body: unknown,
   { mode }: { mode: AccountMode | undefined },
 ): Parsed<RegisterDevice> {
-  return parseBody(RegisterDeviceBody, body, (sound, errors) => {
-    judgeTexts(REGISTER_FIELDS, { sound, errors });
-    const { account_id = "", app_id = "", platform = "apns", token = "" } = sound;
-    const isJudged = mode === "live" && sound.platform !== undefined && sound.token !== undefined;
+  return parseBody(RegisterDeviceBody, body, (valid, errors) => {
+    judgeTexts(REGISTER_FIELDS, { valid, errors });
+    const { account_id = "", app_id = "", platform = "apns", token = "" } = valid;
+    const isJudged = mode === "live" && valid.platform !== undefined && valid.token !== undefined;
     const problem = isJudged ? deviceTokenProblem(platform, token) : undefined;
     if (problem !== undefined) errors.add("token", problem);
     return {
@@ -111,28 +111,28 @@ export function parseRegisterDevice(
       platform,
       token: mode === "live" && platform === "apns" ? token.toLowerCase() : token,
       ...present({
-        deviceId: sound.device_id,
-        osVersion: sound.os_version,
-        appVersion: sound.app_version,
-        locale: sound.locale,
-        timezone: sound.timezone,
+        deviceId: valid.device_id,
+        osVersion: valid.os_version,
+        appVersion: valid.app_version,
+        locale: valid.locale,
+        timezone: valid.timezone,
       }),
     };
   });
 }
 
 export function parseIdentifyUser(body: unknown): Parsed<IdentifyUser> {
-  return parseBody(IdentifyUserBody, body, (sound, errors) => {
-    judgeTexts(IDENTIFY_FIELDS, { sound, errors });
+  return parseBody(IdentifyUserBody, body, (valid, errors) => {
+    judgeTexts(IDENTIFY_FIELDS, { valid, errors });
     // An empty id counts as absent.
-    const contactId = sound.contact_id ? toStoredId(sound.contact_id) : undefined;
-    const externalId = sound.external_id || undefined;
+    const contactId = valid.contact_id ? toStoredId(valid.contact_id) : undefined;
+    const externalId = valid.external_id || undefined;
     const isOneRefused = errors.has("contact_id") || errors.has("external_id");
     if (contactId === undefined && externalId === undefined && !isOneRefused) {
       errors.add("contact_id", ONE_OF_TWO);
       errors.add("external_id", ONE_OF_TWO);
     }
-    const { account_id = "", device_id = "" } = sound;
+    const { account_id = "", device_id = "" } = valid;
     return { accountId: toStoredId(account_id), deviceId: device_id, ...present({ contactId, externalId }) };
   });
 }
@@ -148,10 +148,10 @@ const ONE_OF_TWO = "either contact_id or external_id is required";
 /** Every known field that is there is a string. */
 function judgeTexts(
   names: readonly string[],
-  { sound, errors }: { sound: Readonly<Record<string, string | undefined>>; errors: ErrorCollector },
+  { valid, errors }: { valid: Readonly<Record<string, string | undefined>>; errors: ErrorCollector },
 ): void {
   for (const name of names) {
-    const text = sound[name];
+    const text = valid[name];
     if (text !== undefined && !isStorable(text)) errors.add(name, NOT_STORABLE);
   }
 }

@@ -7,8 +7,8 @@ import {
   isObject,
   NOT_AN_OBJECT,
   type Parsed,
-  type Sound,
-  soundPart,
+  type Valid,
+  validFields,
 } from "../field-errors.ts";
 import {
   addDeliveryOptions,
@@ -127,20 +127,20 @@ export function parseSendSms(
   { mode, now }: { mode: AccountMode; now: number },
 ): Parsed<SendSms> {
   if (!isObject(body)) return { errors: NOT_AN_OBJECT };
-  const { request, errors } = soundSendSms(body, { mode, now });
+  const { request, errors } = readSendSms(body, { mode, now });
   return errors.isEmpty() ? { value: request } : { errors: errors.list() };
 }
 
 /** The valid fields of a body that `parseSendSms` refuses, and its problems. Invalid numbers are left out. */
-export function soundSendSms(
+export function readSendSms(
   body: Readonly<Record<string, unknown>>,
   { mode, now }: { mode: AccountMode; now: number },
 ): { readonly request: SendSms; readonly errors: ErrorCollector } {
   const errors = createErrors();
-  return { request: toRequest(soundPart(SendSmsBody, body, errors), { errors, mode, now }), errors };
+  return { request: toRequest(validFields(SendSmsBody, body, errors), { errors, mode, now }), errors };
 }
 
-type SoundSms = Sound<Static<typeof SendSmsBody>>;
+type ValidSms = Valid<Static<typeof SendSmsBody>>;
 
 interface Judging {
   readonly errors: ErrorCollector;
@@ -148,20 +148,20 @@ interface Judging {
   readonly now: number;
 }
 
-function toRequest(sound: SoundSms, judging: Judging): SendSms {
+function toRequest(valid: ValidSms, judging: Judging): SendSms {
   const { errors } = judging;
-  const { from, expire_after_seconds: expireAfterSeconds } = sound;
-  const request: Writable<SendSms> = { to: [], isBatch: typeof sound.to !== "string" };
+  const { from, expire_after_seconds: expireAfterSeconds } = valid;
+  const request: Writable<SendSms> = { to: [], isBatch: typeof valid.to !== "string" };
   if (from !== undefined) {
     if (SENDER.test(from)) request.from = from;
     else errors.add("from", "must be 1 to 20 printable ASCII characters");
   }
-  addDeliveryOptions(request, sound, judging);
-  addTemplateIds(request, sound, judging);
-  if (sound.variables !== undefined) request.variables = parseVariables(sound.variables, errors);
+  addDeliveryOptions(request, valid, judging);
+  addTemplateIds(request, valid, judging);
+  if (valid.variables !== undefined) request.variables = parseVariables(valid.variables, errors);
   if (expireAfterSeconds !== undefined) request.expireAfterMs = expireAfterSeconds * 1000;
-  if (sound.dry_run) request.isDryRun = true;
-  request.to = parseRecipients(sound.to, errors);
+  if (valid.dry_run) request.isDryRun = true;
+  request.to = parseRecipients(valid.to, errors);
   return request;
 }
 
@@ -170,7 +170,7 @@ const SENDER = /^[!-~](?:[ -~]{0,18}[!-~])?$/;
 const VARIABLE_NAME = /^[1-9][0-9]*$/;
 const ONE_OF_TWO = "either template_id or dlt_template_id is required";
 
-function parseRecipients(to: SoundSms["to"], errors: ErrorCollector): readonly PhoneNumber[] {
+function parseRecipients(to: ValidSms["to"], errors: ErrorCollector): readonly PhoneNumber[] {
   if (to === undefined) return [];
   if (typeof to !== "string") return parseBatch(to, errors);
   const number = parsePhoneNumber(to);
@@ -200,7 +200,7 @@ function batchSummary(bad: number, total: number): string {
 /** Adds the valid template ids, and reports the others. */
 function addTemplateIds(
   into: Writable<SendSms>,
-  { template_id, dlt_template_id, dlt_entity_id }: SoundSms,
+  { template_id, dlt_template_id, dlt_entity_id }: ValidSms,
   { errors, mode }: Judging,
 ): void {
   if (!template_id && !dlt_template_id && !errors.has("template_id") && !errors.has("dlt_template_id")) {
@@ -225,7 +225,7 @@ function addTemplateIds(
 
 type Variables = NonNullable<SendSms["variables"]>;
 
-function parseVariables(variables: NonNullable<SoundSms["variables"]>, errors: ErrorCollector): Variables {
+function parseVariables(variables: NonNullable<ValidSms["variables"]>, errors: ErrorCollector): Variables {
   for (const name of Object.keys(variables)) {
     const value = variables[name];
     if (!VARIABLE_NAME.test(name)) errors.add("variables", 'keys must be numeric strings: "1", "2", ...');

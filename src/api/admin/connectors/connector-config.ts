@@ -2,7 +2,7 @@
 import type { TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import type { ConnectorKind } from "../../../channels/channel.ts";
-import { createErrors, type ErrorCollector, isObject, soundPart } from "../../../core/field-errors.ts";
+import { createErrors, type ErrorCollector, isObject, validFields } from "../../../core/field-errors.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { unknownFields } from "./unknown-fields.ts";
 
@@ -56,7 +56,7 @@ function judgeConfig(
   errors: ErrorCollector,
 ): void {
   const found = createErrors();
-  soundPart(givenSchema(kind.config as TObject), config, found);
+  validFields(givenSchema(kind.config as TObject), config, found);
   const unknown = unknownFields(kind.config as TObject, config, Object.keys(kind.secrets));
   for (const [field, reason] of Object.entries(unknown)) found.add(field, reason);
   noteRest(kind, config, found);

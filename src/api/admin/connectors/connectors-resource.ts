@@ -56,9 +56,9 @@ function createConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
   });
   return createEndpoint(deps, plan, {
     schema,
-    judge({ sound, errors }) {
-      const kind = kindNamed(deps, sound.kind);
-      if (kind) changeSettings(kind, { given: sound.config }, errors);
+    judge({ valid, errors }) {
+      const kind = kindNamed(deps, valid.kind);
+      if (kind) changeSettings(kind, { given: valid.config }, errors);
     },
     async toRecord(given, { id, now }) {
       const kind = kindNamed(deps, given.kind);
@@ -83,10 +83,10 @@ function updateConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
   });
   return updateEndpoint(deps, plan, {
     schema,
-    judge({ sound, errors }, current) {
+    judge({ valid, errors }, current) {
       const kind = kindNamed(deps, current.kind);
       // What is stored may be older than a rule: it must not keep a connector from being disabled.
-      if (kind && sound.config) changeSettings(kind, { current, given: sound.config }, errors);
+      if (kind && valid.config) changeSettings(kind, { current, given: valid.config }, errors);
     },
     toChanges(given, current) {
       const kind = kindNamed(deps, current.kind);

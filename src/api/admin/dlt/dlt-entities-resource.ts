@@ -21,8 +21,8 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({ account_id: givenFields.account_id, entity_id: entityId, ...optional }),
-      judge({ sound, errors }, account) {
-        judge(sound.entity_id, errors, account?.mode);
+      judge({ valid, errors }, account) {
+        judge(valid.entity_id, errors, account?.mode);
       },
       toRecord: (given, { id, now }) =>
         present({
@@ -43,8 +43,8 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
         whitelisted_urls: "whitelistedUrls",
         callback_numbers: "callbackNumbers",
       },
-      async judge({ sound, errors }, { accountId }) {
-        judge(sound.entity_id, errors, (await records.find("accounts", { id: accountId }))?.mode);
+      async judge({ valid, errors }, { accountId }) {
+        judge(valid.entity_id, errors, (await records.find("accounts", { id: accountId }))?.mode);
       },
       toChanges: (given) => present({ entityId: given.entity_id, ...toFields(given) }),
     }),

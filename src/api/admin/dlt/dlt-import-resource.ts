@@ -27,7 +27,7 @@ export function dltImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
       },
       async handle(call) {
         const draft = readDraft(request, bodyOf(call));
-        const account = await accountNamed(deps.store.records, draft.sound.account_id, draft.errors);
+        const account = await accountNamed(deps.store.records, draft.valid.account_id, draft.errors);
         const given = sealDraft(draft);
         const sheet = readDltCsv(given.csv, given.kind);
         if ("problem" in sheet) throw validationFailed({ csv: sheet.problem });

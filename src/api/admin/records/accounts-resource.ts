@@ -30,8 +30,8 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
     showEndpoint(deps, plan),
     updateEndpoint(deps, plan, {
       schema: Type.Object({ name: Type.Optional(givenFields.name), mode: Type.Optional(mode) }),
-      judge({ sound, errors }, current) {
-        if (current.mode === "live" && sound.mode === "sandbox") errors.add("mode", STAYS_LIVE);
+      judge({ valid, errors }, current) {
+        if (current.mode === "live" && valid.mode === "sandbox") errors.add("mode", STAYS_LIVE);
       },
       toChanges: ({ name, mode }) => present({ name, mode }),
     }),

@@ -110,7 +110,7 @@ function createKey(deps: AdminDeps): Endpoint {
     },
     async handle(call) {
       const draft = readDraft(keyBody, bodyOf(call));
-      await accountNamed(deps.store.records, draft.sound.account_id, draft.errors);
+      await accountNamed(deps.store.records, draft.valid.account_id, draft.errors);
       const { account_id: accountId, name } = sealDraft(draft);
       const apiKey = makeApiKey(deps.randomBytes);
       const key: ApiKey = present({

@@ -130,7 +130,7 @@ async function judgeConnectors(
   }
 }
 
-/** The connectors that a sound draft names, and their weights (`null`: none has one); `undefined` if it names none. */
+/** The connectors that a valid draft names, and their weights (`null`: none has one); `undefined` if it names none. */
 export function connectorsOf(given: {
   readonly connectors?: readonly { readonly connector_id: string; readonly weight?: number }[];
   readonly connector_ids?: readonly string[];
@@ -147,7 +147,7 @@ export function connectorsOf(given: {
   };
 }
 
-/** The conditions of a sound draft as they are stored. */
+/** The conditions of a valid draft as they are stored. */
 export function conditionsOf(
   channel: ChannelName,
   given: Pick<RouteDraft, "match" | "sender" | "category">,

@@ -44,7 +44,7 @@ const changeable = {
 function createRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
   return createEndpoint(deps, plan, {
     schema: Type.Object({ account_id: Type.Optional(givenFields.account_id), channel, ...changeable }),
-    judge: ({ sound, errors }) => judgeRoute(deps, sound, { errors, isNew: true }),
+    judge: ({ valid, errors }) => judgeRoute(deps, valid, { errors, isNew: true }),
     async toRecord(given, { id, now }) {
       const { connectorIds = [], weights } = connectorsOf(given) ?? {};
       const route: Route = present({
@@ -67,8 +67,8 @@ function createRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
 function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
   return updateEndpoint(deps, plan, {
     schema: Type.Object(changeable),
-    judge: ({ sound, errors }, current) =>
-      judgeRoute(deps, { ...sound, channel: current.channel }, { errors, isNew: false }),
+    judge: ({ valid, errors }, current) =>
+      judgeRoute(deps, { ...valid, channel: current.channel }, { errors, isNew: false }),
     async toChanges(given, current) {
       const conditions = conditionsOf(current.channel, given);
       const changed = { ...current, ...conditions };

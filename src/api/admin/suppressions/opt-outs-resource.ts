@@ -27,11 +27,11 @@ export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
         sender: Type.Optional(sender),
         reason: Type.Optional(reason),
       }),
-      judge({ sound, errors }) {
-        if (sound.recipient !== undefined && !parsePhoneNumber(sound.recipient)) {
+      judge({ valid, errors }) {
+        if (valid.recipient !== undefined && !parsePhoneNumber(valid.recipient)) {
           errors.add("recipient", "invalid phone number: must be E.164, for example +919876543210");
         }
-        if (sound.sender !== undefined && senderKey(sound.sender) === "") {
+        if (valid.sender !== undefined && senderKey(valid.sender) === "") {
           errors.add("sender", "must name a sender; without one it is any of the account");
         }
       },

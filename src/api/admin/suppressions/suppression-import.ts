@@ -54,7 +54,7 @@ export function suppressionImportEndpoints(deps: AdminDeps): readonly Endpoint[]
       responses: { 200: { description: "What became of the entries", schema: ImportReport } },
       async handle(call) {
         const draft = readDraft(ImportBody, bodyOf(call), "entries");
-        const account = await accountNamed(deps.store.records, draft.sound.account_id, draft.errors);
+        const account = await accountNamed(deps.store.records, draft.valid.account_id, draft.errors);
         const { entries } = sealDraft(draft);
         const accountId = account?.id ?? "";
         const read = entries.map((entry) =>

@@ -30,9 +30,9 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
         source: Type.Optional(source),
         expires_at: Type.Optional(expiresAt),
       }),
-      judge: ({ sound, errors }) => {
-        judge(sound.email, errors);
-        judgeTime(sound.expires_at, errors);
+      judge: ({ valid, errors }) => {
+        judge(valid.email, errors);
+        judgeTime(valid.expires_at, errors);
       },
       toRecord: (given, { id, now }) => ({
         id,
@@ -52,7 +52,7 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
         expires_at: Type.Optional(expiresAt),
       }),
       clearable: { source: "source", expires_at: "expiresAt" },
-      judge: ({ sound, errors }) => judgeTime(sound.expires_at, errors),
+      judge: ({ valid, errors }) => judgeTime(valid.expires_at, errors),
       toChanges: ({ reason, source, expires_at }) => present({ reason, source, expiresAt: toMs(expires_at) }),
     }),
     deleteEndpoint(deps, plan),

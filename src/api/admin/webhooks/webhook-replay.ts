@@ -71,7 +71,7 @@ function replayMany({ store }: AdminDeps): Endpoint {
     async handle(call) {
       const draft = readDraft(selection, bodyOf(call));
       const wanted = await toSelection({ store }, draft);
-      let after = draft.sound.after;
+      let after = draft.valid.after;
       let count = 0;
       for (let chunks = 0; chunks < MAX_CHUNKS; chunks++) {
         const page = await store.outbox.replayAll(wanted, { limit: CHUNK, ...present({ after }) });
@@ -88,22 +88,22 @@ async function toSelection(
   { store }: Pick<AdminDeps, "store">,
   draft: Draft<typeof selection>,
 ): Promise<WebhookSelection> {
-  const { sound, errors } = draft;
-  const account = await accountNamed(store.records, sound.account_id, errors);
+  const { valid, errors } = draft;
+  const account = await accountNamed(store.records, valid.account_id, errors);
   const readTime = (field: "since" | "until") => {
-    const given = sound[field];
+    const given = valid[field];
     const at = given === undefined ? undefined : parseTimestamp(given);
     if (given !== undefined && at === undefined) errors.add(field, "must be an ISO 8601 time");
     return at;
   };
   const [since, until] = [readTime("since"), readTime("until")];
-  if (sound.host === undefined && sound.since === undefined && sound.until === undefined) {
+  if (valid.host === undefined && valid.since === undefined && valid.until === undefined) {
     errors.add("host", "required where there is no since or until");
   }
   // A cursor that is not understood would start from the beginning, and replay everything once more.
-  if (sound.after !== undefined && !isWebhookCursor(sound.after)) errors.add("after", NO_CURSOR);
-  const host = sound.host === undefined ? undefined : parseHost(sound.host);
-  if (sound.host !== undefined && host === undefined) errors.add("host", NO_HOST);
+  if (valid.after !== undefined && !isWebhookCursor(valid.after)) errors.add("after", NO_CURSOR);
+  const host = valid.host === undefined ? undefined : parseHost(valid.host);
+  if (valid.host !== undefined && host === undefined) errors.add("host", NO_HOST);
   const { failed } = sealDraft(draft);
   return {
     accountId: account?.id ?? "",
@@ -133,8 +133,8 @@ function testUrl({ store, newId, testWebhook }: AdminDeps): Endpoint {
     },
     async handle(call) {
       const draft = readDraft(target, bodyOf(call));
-      await accountNamed(store.records, draft.sound.account_id, draft.errors);
-      const problem = draft.sound.url === undefined ? undefined : callbackProblem(draft.sound.url);
+      await accountNamed(store.records, draft.valid.account_id, draft.errors);
+      const problem = draft.valid.url === undefined ? undefined : callbackProblem(draft.valid.url);
       if (problem !== undefined) draft.errors.add("url", problem);
       const { account_id, url } = sealDraft(draft);
       const id = `evt_test_${newId()}`;

@@ -1,13 +1,13 @@
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
-import { AT_ONCE } from "./row-insert.ts";
+import { ROWS_PER_STATEMENT } from "./row-insert.ts";
 
 /** Runs a statement for many ids; `values` are bound before them. */
 type ForIds = (ids: readonly SqlValue[], ...values: readonly SqlValue[]) => void;
 
 /** @param sql ends with `IN`; lists of several ids are put behind it */
 export function createForIds(db: Pick<Database, "prepare">, sql: string): ForIds {
-  const statements = AT_ONCE.map((count) => ({
+  const statements = ROWS_PER_STATEMENT.map((count) => ({
     count,
     statement: db.prepare(`${sql} (${Array(count).fill("?").join(", ")})`),
   }));

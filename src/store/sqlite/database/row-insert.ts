@@ -15,14 +15,14 @@ export interface RowTable {
  */
 type RowInsert = (values: readonly SqlValue[], end?: number) => number;
 
-/** Rows per statement: most of a statement's cost does not depend on its rows. */
-export const AT_ONCE = [16, 4, 1];
+/** Sizes of statements, tried from the largest: most of a statement's cost does not depend on its rows. */
+export const ROWS_PER_STATEMENT = [16, 4, 1];
 
 export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable): RowInsert {
   const { into, columns, otherwise = "" } = table;
   const width = columns.split(", ").length;
   const row = `(${Array(width).fill("?").join(", ")})`;
-  const statements = AT_ONCE.map((rows) => ({
+  const statements = ROWS_PER_STATEMENT.map((rows) => ({
     // Reused for every run of the statement, so that no list is made for it.
     bound: new Array<SqlValue>(rows * width).fill(null),
     statement: db.prepare(

@@ -40,7 +40,7 @@ export function createIdempotencyKeys(db: Database, generation = GENERATION): Id
     take(key, { status, body }) {
       const name = nameOf(key);
       const short = shortOf(name);
-      const known = numbers.findHere(short);
+      const known = numbers.findInTransaction(short);
       const first = findAt(known, name, key.now);
       if (first) return first;
       if (known !== undefined) rows.remove(known, name);

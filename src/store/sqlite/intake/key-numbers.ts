@@ -7,8 +7,8 @@ import { createRecentNames } from "./recent-names.ts";
 export interface KeyNumbers {
   /** The number last given to the name; its row may be gone. */
   find(name: string): number | undefined;
-  /** `find` for use inside a transaction, where nobody else writes: cheaper from the second call on. */
-  findHere(name: string): number | undefined;
+  /** `find` inside a transaction, where nobody else writes: cheaper from the second call on. */
+  findInTransaction(name: string): number | undefined;
   /** Gives the name a new number; the caller writes its row in this transaction. */
   add(name: string): number;
 }
@@ -31,7 +31,7 @@ export function createKeyNumbers(db: Database, generation: number): KeyNumbers {
       recent.catchUp();
       return find(name);
     },
-    findHere(name) {
+    findInTransaction(name) {
       caughtUp.get();
       return find(name);
     },
