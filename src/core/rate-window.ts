@@ -9,17 +9,21 @@ export interface RateWindow {
   waitMs(nowMs: number): number;
   took(atMs: number): void;
   /** The same for another rate; what went before still counts. */
-  withRate(perSecond: number): RateWindow;
+  withRate(perSecond: number, marginMs?: number): RateWindow;
 }
 
 /** What the way to the provider may add to one segment and not to the next: so much longer is a second here. */
 const MARGIN_MS = 10;
 
 /** @param went times of what went before, oldest first */
-export function createRateWindow(perSecond: number, went: readonly number[] = []): RateWindow {
+export function createRateWindow(
+  perSecond: number,
+  went: readonly number[] = [],
+  marginMs = MARGIN_MS,
+): RateWindow {
   if (!Number.isFinite(perSecond)) return unlimited();
   const size = Math.ceil(perSecond);
-  const spanMs = (size / perSecond) * 1000 + MARGIN_MS;
+  const spanMs = (size / perSecond) * 1000 + marginMs;
   /** The last `size` times, in a ring: `next` is the oldest. */
   const times = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
   let next = 0;
@@ -33,7 +37,8 @@ export function createRateWindow(perSecond: number, went: readonly number[] = []
     room: (atMs) => countWhile(size, (n) => nth(n) + spanMs <= atMs),
     waitMs: (nowMs) => Math.max(0, Math.ceil(nth(0) + spanMs - nowMs)),
     took,
-    withRate: (rate) => createRateWindow(rate, [...times.slice(next), ...times.slice(0, next)]),
+    withRate: (rate, margin) =>
+      createRateWindow(rate, [...times.slice(next), ...times.slice(0, next)], margin),
   };
 }
 
@@ -42,7 +47,7 @@ function unlimited(): RateWindow {
     room: () => Number.POSITIVE_INFINITY,
     waitMs: () => 0,
     took() {},
-    withRate: createRateWindow,
+    withRate: (rate, margin) => createRateWindow(rate, [], margin),
   };
 }
 

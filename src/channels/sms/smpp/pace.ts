@@ -176,9 +176,9 @@ function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown
   };
 }
 
-/** Where the largest burst is one segment, segments come one by one anyway, and no second has too many. */
+/** Where the largest burst is one segment, segments come one by one: a margin for the way would only slow them down. */
 function windowOf(ceiling: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
-  return before.withRate(burst(ceiling) > 1 ? ceiling : Number.POSITIVE_INFINITY);
+  return burst(ceiling) > 1 ? before.withRate(ceiling) : before.withRate(ceiling, 0);
 }
 
 function burst(rate: number): number {

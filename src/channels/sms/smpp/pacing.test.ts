@@ -221,3 +221,64 @@ test("a sender's rate counts the segments of a message that goes whole in messag
   await clock.advance(1);
   expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
 });
+
+test.each([1, 2, 5])(
+  "at %p a second for its sender a long message goes segment by segment, and the next message behind it",
+  async (rate) => {
+    const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: rate } });
+    const startedAt = clock.monotonicMs();
+    const segments = 2 * rate;
+    const long = sendThrough(channel, outgoingSms({ text: "x".repeat(150 * segments) }));
+    const next = sendThrough(channel);
+    const times: number[] = [];
+    for (let ms = 0; ms <= 2000; ms += 100) {
+      await smsc.request(0x15);
+      while (times.length < smsc.submits.length) times.push(clock.monotonicMs() - startedAt);
+      await clock.advance(100);
+    }
+    expect(times).toEqual(Array.from({ length: segments + 1 }, (_, n) => (n * 1000) / rate));
+    expect((await long).parts.map((part) => part?.kind)).toEqual(Array(segments).fill("sent"));
+    expect((await next).parts.map((part) => part?.kind)).toEqual(["sent"]);
+  },
+);
+
+test("of a message that is long for its sender's rate the rest comes in another turn, and costs no attempt", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    config: { max_per_second_per_sender: 1, response_timeout_ms: 6000 },
+  });
+  const message = outgoingSms({ text: "x".repeat(150 * 6) });
+  const sending = sendThrough(channel, message);
+  for (let ms = 0; ms < 3000; ms += 1000) {
+    await smsc.request(0x15);
+    await clock.advance(1000);
+  }
+  const outcome = await sending;
+  expect(outcome.countsAsAttempt).toBe(false);
+  const wait = { kind: "deferred", error: { code: "smpp.sender_rate" }, retryAfterMs: 1000, isOwnPace: true };
+  expect(outcome.parts.map((part) => part?.kind)).toEqual([
+    "sent",
+    "sent",
+    "sent",
+    "sent",
+    "deferred",
+    "deferred",
+  ]);
+  expect(outcome.parts[5]).toMatchObject(wait);
+});
+
+test("a message whose last segment would come too late at its sender's rate is not begun", async () => {
+  const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const outcome = await sendThrough(channel, outgoingSms({ text: "x".repeat(150 * 5), remainingMs: 4000 }));
+  expect(outcome.parts[4]).toMatchObject({ kind: "deferred", error: { code: "smpp.too_late" } });
+  expect(smsc.submits).toHaveLength(0);
+});
+
+test("a message that rests between its segments ends as soon as it is called off", async () => {
+  const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const calledOff = new AbortController();
+  const sending = channel.send(outgoingSms({ text: LONG_TEXT }), calledOff.signal);
+  await smsc.until(() => smsc.submits.length === 1);
+  await smsc.request(0x15);
+  calledOff.abort();
+  expect((await sending).parts.map((part) => part?.kind)).toEqual(["sent", "deferred"]);
+});

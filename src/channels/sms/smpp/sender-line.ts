@@ -1,5 +1,6 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { AskedTurn, Turn } from "./sender-pace.ts";
+import { createRateWindow, type RateWindow } from "../../../core/rate-window.ts";
+import type { AskedTurn, NextSegment, Turn } from "./sender-pace.ts";
 
 /** The messages of one sender that wait for their turn, in one line for each flow; the flows are served in turns. */
 export interface SenderLine {
@@ -7,6 +8,8 @@ export interface SenderLine {
   aheadMs(flow: number): number;
   /** `undefined`: it goes at once. The promise resolves when it may go, or with a time after which it is to ask again. */
   join(asked: Pick<AskedTurn, "flow" | "segments" | "signal">): Turn | Promise<Turn>;
+  /** The next segment of the message that went last: resolves when it may go, and counts it. */
+  nextSegment(next: NextSegment): Promise<void>;
   /** Nobody waits, and nobody would have to. */
   isIdle(): boolean;
 }
@@ -25,7 +28,11 @@ interface Waiting {
 
 interface State {
   readonly clock: Clock;
-  readonly costMs: (segments: number) => number;
+  /** In segments a second. */
+  readonly rate: () => number;
+  /** What went lately, against `windowRate`. */
+  window: RateWindow;
+  windowRate: number;
   /** None is empty; the first is served next. */
   readonly flows: Map<number, Set<Waiting>>;
   /** When the next may go. */
@@ -33,30 +40,54 @@ interface State {
   isTimed: boolean;
 }
 
-/** @param costMs how long the sender has to rest after so many segments */
-export function createSenderLine(clock: Clock, costMs: (segments: number) => number): SenderLine {
+/** The highest rate whose window is kept: it holds the time of each segment of a second, for each sender. */
+const MOST_IN_WINDOW = 1_000;
+
+function windowOf(rate: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
+  return before.withRate(rate <= MOST_IN_WINDOW ? rate : Number.POSITIVE_INFINITY, 0);
+}
+
+/** @param rate the sender's at this time, in segments a second */
+export function createSenderLine(clock: Clock, rate: () => number): SenderLine {
   const state: State = {
     clock,
-    costMs,
+    rate,
+    window: windowOf(rate()),
+    windowRate: rate(),
     flows: new Map(),
     freeAt: Number.NEGATIVE_INFINITY,
     isTimed: false,
   };
   const isIdle = () => state.flows.size === 0 && restMs(state) === 0;
   return {
-    aheadMs: (flow) => restMs(state) + costMs(segmentsBefore(state, flow)),
+    aheadMs: (flow) => restMs(state) + costMs(state, segmentsBefore(state, flow)),
     join({ flow, segments, signal }) {
       if (signal.aborted) return AGAIN_MS;
       if (!isIdle()) return wait(state, { flow, segments, signal });
       count(state, segments);
       return undefined;
     },
+    nextSegment: (next) => nextSegment(state, next),
     isIdle,
   };
 }
 
-function restMs({ clock, freeAt }: State): number {
-  return Math.max(0, freeAt - clock.monotonicMs());
+/** How long so many segments take. */
+function costMs({ rate }: State, segments: number): number {
+  return (segments / rate()) * 1000;
+}
+
+function restMs(state: State): number {
+  const nowMs = state.clock.monotonicMs();
+  return Math.max(0, state.freeAt - nowMs, windowNow(state).waitMs(nowMs));
+}
+
+/** The rate changes with this process's part of it. */
+function windowNow(state: State): RateWindow {
+  const rate = state.rate();
+  if (rate !== state.windowRate) state.window = windowOf(rate, state.window);
+  state.windowRate = rate;
+  return state.window;
 }
 
 /** Of those in line now: the segments that would be served before one more of this flow. */
@@ -70,8 +101,38 @@ function segmentsBefore({ flows }: State, flow: number): number {
   return segments;
 }
 
+/** Takes the time of all segments of a message; the first goes now. */
 function count(state: State, segments: number, lateMs = 0): void {
-  state.freeAt = Math.max(state.freeAt, state.clock.monotonicMs() - lateMs) + state.costMs(segments);
+  const nowMs = state.clock.monotonicMs();
+  state.freeAt = Math.max(state.freeAt, nowMs - lateMs) + costMs(state, segments);
+  windowNow(state).took(nowMs);
+}
+
+/** Its time is counted from the end of what the message has taken. What is late beyond a timer's measure is added to that. */
+async function nextSegment(state: State, { left, signal }: NextSegment): Promise<void> {
+  const { clock } = state;
+  const dueAt = () => state.freeAt - costMs(state, left + 1);
+  const restNow = () => {
+    const nowMs = clock.monotonicMs();
+    return signal.aborted ? 0 : Math.max(dueAt() - nowMs, windowNow(state).waitMs(nowMs));
+  };
+  for (let ms = restNow(); ms > 0; ms = restNow()) await pause(clock, Math.ceil(ms), signal);
+  const nowMs = clock.monotonicMs();
+  state.freeAt += Math.max(0, nowMs - LATE_MS - dueAt());
+  windowNow(state).took(nowMs);
+}
+
+/** Ends early on abort. */
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal.addEventListener("abort", end);
+  });
 }
 
 function wait(

@@ -8,6 +8,16 @@ export interface SenderPace {
    * `HELD_MS`, or with a time. A number: it is to ask again after so many milliseconds, and keeps no slot meanwhile.
    */
   turn(asked: AskedTurn): Turn | Promise<Turn>;
+  /** Resolves when the next segment of the message that has the sender's turn may go, and counts it; on abort at once. */
+  nextSegment(sender: string, next: NextSegment): Promise<void>;
+  /** Milliseconds that a segment takes; 0 without a rate. */
+  segmentMs(): number;
+}
+
+export interface NextSegment {
+  /** How many of the turn's segments come behind it. */
+  readonly left: number;
+  readonly signal: AbortSignal;
 }
 
 export type Turn = number | undefined;
@@ -38,7 +48,11 @@ const LAPSE_MS = 60_000;
 /** The least part of the rate to reckon with: while this process has none it sends nothing, and bookings must not be endless. */
 const LEAST_PART = 0.01;
 
-const NO_WAIT: SenderPace = { turn: () => undefined };
+const NO_WAIT: SenderPace = {
+  turn: () => undefined,
+  nextSegment: () => Promise.resolve(),
+  segmentMs: () => 0,
+};
 
 export interface SenderRate {
   /** Absent: senders have no rate of their own. */
@@ -53,8 +67,9 @@ export function createSenderPace(
   { perSecond, part = () => 1 }: SenderRate,
 ): SenderPace {
   if (perSecond === undefined) return NO_WAIT;
-  const costMs = (segments: number) => (segments / (perSecond * Math.max(part(), LEAST_PART))) * 1000;
-  const lineOf = createLines(() => createSenderLine(clock, costMs));
+  const rate = () => perSecond * Math.max(part(), LEAST_PART);
+  const costMs = (segments: number) => (segments / rate()) * 1000;
+  const lineOf = createLines(() => createSenderLine(clock, rate));
   /** Until when places are given out, by sender and flow; in the order of last use. */
   const bookedUntil = new Map<string, number>();
   /** When each message that was put off is to come again; in the order given out. */
@@ -89,6 +104,8 @@ export function createSenderPace(
       places.delete(messageId);
       return line.join(asked);
     },
+    nextSegment: (sender, next) => lineOf(sender).nextSegment(next),
+    segmentMs: () => costMs(1),
   };
 }
 

@@ -11,7 +11,7 @@ import type {
   Share,
 } from "../../channel.ts";
 import { createAbortWatch } from "./abort-watch.ts";
-import { addressOf, senderOf } from "./addresses.ts";
+import { addressOf } from "./addresses.ts";
 import { type Binds, createBinds } from "./binds.ts";
 import { createCredentialGate } from "./credential-gate.ts";
 import { createHandsetInbox } from "./handset-inbox.ts";
@@ -20,7 +20,8 @@ import { queryParts } from "./query-parts.ts";
 import { isReceipt } from "./receipt.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
 import { LONGEST_HELD_MS } from "./sender-line.ts";
-import { createSenderPace, type SenderPace, type Turn } from "./sender-pace.ts";
+import { createSenderPace, type SenderPace } from "./sender-pace.ts";
+import { type SenderTurn, segmentsDue, takeSenderTurn, waitsForSender } from "./sender-turn.ts";
 import { openSession, type SessionEvents } from "./session.ts";
 import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
 import { createSubmitLine } from "./submit-line.ts";
@@ -226,17 +227,18 @@ async function send(
     const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
     return rejectAll(message, "smpp.segments_changed", words);
   }
-  const due: boolean[] = [];
-  for (let part = 0; part < plan.submits; part++) due.push(isToBeSent(message, part));
-  const turn = senderTurn(channel, { message, plan, due, signal });
-  const held = turn instanceof Promise ? await afterTurn(channel, message, turn) : (turn ?? message);
-  if (typeof held === "number") return deferDue(due, held);
-  const results = await submitMessage(channel.submitter, { message: held, plan, signal });
+  const { config, senderPace, submitter } = channel;
+  const asking = takeSenderTurn({ config, senderPace, clock: submitter.clock }, { message, plan, signal });
+  const turn = asking instanceof Promise ? await asking : asking;
+  const results =
+    typeof turn === "number" ? deferDue(message, plan, turn) : await submitTurn(submitter, turn);
   const tried = results.filter((result) => result !== undefined);
   return {
     parts: results.map((result) => result?.outcome),
     countsAsAttempt: tried.length > 0 && countsAsAttempt(tried),
-    detail: { encoding: plan.encoding, segments: plan.segments, ...firstId(results) },
+    ...(typeof turn !== "number" && {
+      detail: { encoding: plan.encoding, segments: plan.segments, ...firstId(results) },
+    }),
   };
 }
 
@@ -253,42 +255,19 @@ function countsAsAttempt(results: readonly SubmitResult[]): boolean {
   return results.every(({ counts }) => counts) || results.some((r) => r.counts && r.outcome.kind !== "sent");
 }
 
-interface SenderAttempt {
-  readonly message: OutgoingSms;
-  readonly plan: SubmitPlan;
-  readonly due: readonly boolean[];
-  readonly signal: AbortSignal;
+type Results = (SubmitResult | undefined)[];
+
+/** Sends the segments of this turn. Those of later ones may go a segment's time after the last. */
+async function submitTurn(submitter: Submitter, turn: SenderTurn): Promise<Results> {
+  const results = await submitMessage(submitter, turn);
+  for (const segment of turn.later) results[segment] = waitsForSender(Math.ceil(turn.segmentMs ?? 0));
+  return results;
 }
 
-/** Waits for the sender's rate; resolves with milliseconds where that would take long. */
-function senderTurn(
-  { config, senderPace }: SmppChannel,
-  { message, plan, due, signal }: SenderAttempt,
-): Turn | Promise<Turn> {
-  const submits = due.filter(Boolean).length;
-  if (submits === 0) return undefined;
-  const segments = submits === plan.submits ? plan.segments : submits;
-  const { messageId, remainingMs, flow = 0 } = message;
-  const sender = senderOf(message, config) ?? "";
-  return senderPace.turn({ sender, messageId, flow, segments, remainingMs, signal });
-}
-
-/** What waiting took is not left of the message's window. */
-async function afterTurn(
-  { submitter: { clock } }: SmppChannel,
-  message: OutgoingSms,
-  turn: Promise<Turn>,
-): Promise<OutgoingSms | number> {
-  const askedAt = clock.monotonicMs();
-  const againMs = await turn;
-  return againMs ?? { ...message, remainingMs: message.remainingMs - (clock.monotonicMs() - askedAt) };
-}
-
-/** The sender's own rate is used up for now. */
-function deferDue(due: readonly boolean[], retryAfterMs: number): SendOutcome {
-  const error = { code: "smpp.sender_rate", message: "the sender is at its rate for now" };
-  const deferred: PartOutcome = { kind: "deferred", error, retryAfterMs, isOwnPace: true };
-  return { parts: due.map((isDue) => (isDue ? deferred : undefined)), countsAsAttempt: false };
+function deferDue(message: OutgoingSms, plan: SubmitPlan, retryAfterMs: number): Results {
+  const results: Results = Array(plan.submits).fill(undefined);
+  for (const segment of segmentsDue(message, plan)) results[segment] = waitsForSender(retryAfterMs);
+  return results;
 }
 
 function rejectAll(message: OutgoingMessage, code: string, words: string): SendOutcome {

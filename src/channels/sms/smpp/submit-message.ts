@@ -36,6 +36,10 @@ export interface Attempt {
   readonly message: OutgoingSms;
   readonly plan: SubmitPlan;
   readonly signal: AbortSignal;
+  /** Milliseconds that each segment takes at the rate of its sender. Absent: the connector's pace alone counts. */
+  readonly segmentMs?: number;
+  /** Resolves when the next segment may go at that rate, so many having gone before. */
+  readonly nextTurn?: (begunBefore: number) => Promise<void>;
 }
 
 /** An attempt under way. `refused`: why the rest of the message is not sent, once a segment was refused. */
@@ -49,14 +53,21 @@ export async function submitMessage(
   submitter: Submitter,
   attempt: Attempt,
 ): Promise<(SubmitResult | undefined)[]> {
-  const { message, plan, signal } = attempt;
+  const { message, plan } = attempt;
   const startedAt = submitter.clock.monotonicMs();
-  const progress: Progress = { message, plan, signal, startedAt, refused: undefined };
+  const progress: Progress = { ...attempt, startedAt, refused: undefined };
+  let begunBefore = 0;
   const begun: (SubmitResult | Promise<SubmitResult> | undefined)[] = [];
   for (let segment = 0; segment < plan.submits; segment++) {
-    if (!isToBeSent(message, segment)) begun.push(undefined);
+    if (!isToBeSent(message, segment)) {
+      begun.push(undefined);
+      continue;
+    }
+    const { nextTurn } = attempt;
+    if (nextTurn && begunBefore > 0 && !progress.refused) await nextTurn(begunBefore);
+    begunBefore++;
     // Not even a turn is taken for these: others wait for it.
-    else if (progress.refused) begun.push(progress.refused);
+    if (progress.refused) begun.push(progress.refused);
     else if (submitter.binds.sessions().length === 0) begun.push(NOT_CONNECTED);
     else {
       const turn = takeTurn(submitter, progress);
@@ -110,12 +121,12 @@ function tooLate(
   { segment, remainingMs }: Omit<Segment, "progress">,
 ): SubmitResult | undefined {
   if (remainingMs <= 0) return notTried("smpp.too_late", "the delivery window ended here");
-  const { message, plan } = progress;
+  const { message, plan, segmentMs = 0 } = progress;
   const isFirst = segment === 0 && !message.parts.some(isSettled);
   const perSecond = pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY;
-  const lastMs = isFirst ? ((plan.submits - 1) / perSecond) * 1000 : 0;
+  const lastMs = isFirst ? (plan.submits - 1) * Math.max(1000 / perSecond, segmentMs) : 0;
   if (lastMs < remainingMs) return undefined;
-  const words = `at its rate the connector needs ${Math.ceil(lastMs / 1000)} s for the segments, more than is left`;
+  const words = `at the rate of ${segmentMs > 1000 / perSecond ? "its sender" : "its connector"} the message needs ${Math.ceil(lastMs / 1000)} s for its segments, more than is left`;
   progress.refused = notTried("smpp.too_late", words, remainingMs / 2);
   return progress.refused;
 }

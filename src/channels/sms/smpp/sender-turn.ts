@@ -1,0 +1,80 @@
+/** What the rate of its sender lets go of a message, and how fast. */
+import type { Clock } from "../../../core/clock.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
+import type { OutgoingSms } from "../../channel.ts";
+import { senderOf } from "./addresses.ts";
+import type { SenderPace, Turn } from "./sender-pace.ts";
+import type { SmppConfig } from "./smpp-config.ts";
+import { type Attempt, isToBeSent } from "./submit-message.ts";
+import type { SubmitPlan } from "./submit-plan.ts";
+import type { SubmitResult } from "./submit-result.ts";
+
+/** A message that may go, or as many of its segments as go in one turn. */
+export interface SenderTurn extends Attempt {
+  /** The segments that are to come in another turn. */
+  readonly later: readonly number[];
+}
+
+interface SenderRoom {
+  readonly config: SmppConfig;
+  readonly senderPace: SenderPace;
+  readonly clock: Clock;
+}
+
+/** Waits for the sender's rate. Milliseconds: nothing of the message may go for so long. */
+export function takeSenderTurn(
+  room: SenderRoom,
+  attempt: Attempt,
+): SenderTurn | number | Promise<SenderTurn | number> {
+  const { config, senderPace } = room;
+  const { message, plan, signal } = attempt;
+  const segmentMs = senderPace.segmentMs();
+  const due = segmentMs === 0 ? NONE : segmentsDue(message, plan);
+  if (due.length === 0) return { ...attempt, later: NONE };
+  const sender = senderOf(message, config) ?? "";
+  // Beyond half of the time that segments may wait for their turn, the message waits in the queue.
+  const most = 1 + Math.floor(config.response_timeout_ms / 2 / segmentMs);
+  const now = due.slice(0, most);
+  const later = due.slice(most);
+  const turn = senderPace.turn({
+    sender,
+    messageId: message.messageId,
+    flow: message.flow ?? 0,
+    segments: now.length === plan.submits ? plan.segments : now.length,
+    remainingMs: message.remainingMs,
+    signal,
+  });
+  const begun: SenderTurn = {
+    ...attempt,
+    ...(later.length > 0 && { message: { ...message, only: now } }),
+    later,
+    segmentMs,
+    nextTurn: (before) => senderPace.nextSegment(sender, { left: now.length - before - 1, signal }),
+  };
+  return turn instanceof Promise ? afterTurn(room, begun, turn) : (turn ?? begun);
+}
+
+const NONE: readonly never[] = [];
+
+/** What waiting took is not left of the message's window. */
+async function afterTurn(
+  { clock }: SenderRoom,
+  begun: SenderTurn,
+  turn: Promise<Turn>,
+): Promise<SenderTurn | number> {
+  const askedAt = clock.monotonicMs();
+  const againMs = await turn;
+  const remainingMs = begun.message.remainingMs - (clock.monotonicMs() - askedAt);
+  return againMs ?? { ...begun, message: { ...begun.message, remainingMs } };
+}
+
+export function segmentsDue(message: OutgoingSms, { submits }: SubmitPlan): readonly number[] {
+  return [...Array(submits).keys()].filter((segment) => isToBeSent(message, segment));
+}
+
+/** The sender's own rate is used up for now. */
+export function waitsForSender(retryAfterMs: number): SubmitResult {
+  const error = { code: "smpp.sender_rate", message: "the sender is at its rate for now" };
+  const outcome: PartOutcome = { kind: "deferred", error, retryAfterMs, isOwnPace: true };
+  return { outcome, counts: false };
+}
