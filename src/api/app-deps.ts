@@ -2,7 +2,7 @@ import type { ConnectorKind, ConnectorStatus, Web } from "../channels/channel.ts
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { ReadJsonAside } from "./read-json.ts";
+import type { ReadLargeJson } from "./read-json.ts";
 
 /** What every listener needs, whichever endpoints it serves. */
 export interface HandlerDeps {
@@ -26,7 +26,7 @@ export interface HandlerDeps {
   readonly isTrustedProxy?: (address: string) => boolean;
   readonly limits?: Partial<ApiLimits>;
   /** Absent: large bodies are read on this thread, and other requests wait meanwhile. */
-  readonly readJsonAside?: ReadJsonAside;
+  readonly readLargeJson?: ReadLargeJson;
 }
 
 /** Answers a request, given the address at the other end of its connection. Never rejects. */

@@ -13,7 +13,7 @@ import {
   unsupportedMediaType,
   validationFailed,
 } from "./errors.ts";
-import { decodeUtf8, type JsonBody, type ReadJsonAside } from "./read-json.ts";
+import { decodeUtf8, type JsonBody, type ReadLargeJson } from "./read-json.ts";
 
 export interface BodyReader {
   /**
@@ -35,13 +35,13 @@ export interface HeldBody {
 
 type Octets = ArrayBuffer | Uint8Array;
 
-export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJsonAside): BodyReader {
+export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?: ReadLargeJson): BodyReader {
   const budget = createBodyBudget(limits.maxBodyBytesInFlight);
   const decodeJson: Decode<string | HeldBody> = (octets, reservation) => {
     const { byteLength } = octets;
     const release = () => budget.release(reservation);
-    if (aside && byteLength >= LARGE_BODY)
-      return readAside(aside, octets).then((body) => ({ ...body, release }));
+    if (readLargeJson && byteLength >= LARGE_BODY)
+      return readOnThread(readLargeJson, octets).then((body) => ({ ...body, release }));
     const text = decodeText(octets);
     return byteLength <= MIN_RESERVED ? text : { text, release };
   };
@@ -141,8 +141,8 @@ function decodeText(octets: Octets): string {
   return text;
 }
 
-async function readAside(aside: ReadJsonAside, octets: Octets): Promise<JsonBody> {
-  const body = await aside(octets);
+async function readOnThread(readLargeJson: ReadLargeJson, octets: Octets): Promise<JsonBody> {
+  const body = await readLargeJson(octets);
   if (!body) throw validationFailed(NOT_UTF8);
   return body;
 }

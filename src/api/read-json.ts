@@ -7,7 +7,7 @@ export interface JsonBody {
 }
 
 /** `readJson` on another thread, for large bodies. An `ArrayBuffer` is transferred: the caller cannot use it afterwards. */
-export type ReadJsonAside = (octets: ArrayBuffer | Uint8Array) => Promise<JsonBody | undefined>;
+export type ReadLargeJson = (octets: ArrayBuffer | Uint8Array) => Promise<JsonBody | undefined>;
 
 /** `undefined` if the octets are not UTF-8. */
 export function readJson(octets: ArrayBuffer | Uint8Array): JsonBody | undefined {

@@ -98,10 +98,10 @@ type BodyRunner = (endpoint: Endpoint, request: Request, call: PendingCall) => P
 const SLOW_BODY_MS = 50;
 
 function createBodyRunner(
-  { clock, store, limits, readJsonAside }: HandlerDeps,
+  { clock, store, limits, readLargeJson }: HandlerDeps,
   authenticator: Authenticator,
 ): BodyRunner {
-  const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits }, readJsonAside);
+  const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits }, readLargeJson);
 
   const authenticateAgain = async ({ auth }: Endpoint, call: PendingCall): Promise<void> => {
     if (auth === "admin") await authenticator.admin(call.headers);

@@ -14,7 +14,7 @@ import type { Connector } from "../core/records/accounts.ts";
 import type { SmsSegments } from "../core/sms/sms-segments.ts";
 import type { MailPolicyStore } from "../store/store.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
-import type { ComposeAside } from "./email/smtp/compose-large.ts";
+import type { ComposeLarge } from "./email/smtp/compose-large.ts";
 import type { Network } from "./network.ts";
 
 export interface Channel {
@@ -155,7 +155,7 @@ export interface ChannelDeps {
   /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
   readonly returnPaths?: ReturnPaths;
   /** Composes large mail on another thread; absent: it is composed on this one, and holds up everything else. */
-  readonly composeAside?: ComposeAside;
+  readonly composeLarge?: ComposeLarge;
   /** The URL at which providers reach this service, without a slash at the end; absent or `undefined`: not known. */
   readonly publicUrl?: () => Promise<string | undefined>;
 }

@@ -13,7 +13,6 @@ import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
-import { createAside } from "./aside/create-aside.ts";
 import { createClockWatch } from "./clock-watch.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey, refuseHalfRestored } from "./data-folder/data-folder.ts";
@@ -24,6 +23,7 @@ import { createMailKeys } from "./email/mail-keys.ts";
 import { createGate } from "./http/gate.ts";
 import { createHttp } from "./http/make-http.ts";
 import { finishRotation } from "./keys/rotate-key.ts";
+import { createLargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
 import { listen } from "./listen.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
@@ -110,7 +110,10 @@ function makeParts(
     dns: createDns(store.records, clock),
     mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret), earlierKeys),
     ...(webAddress && { webAddress }),
-    aside: createAside({ program: new URL("./aside-thread.ts", import.meta.url), clock }),
+    largeBodies: createLargeBodyThread({
+      program: new URL("./large-body-thread.ts", import.meta.url),
+      clock,
+    }),
   };
 }
 
@@ -129,7 +132,7 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   const stop = (close = async () => {}) => {
     gate.drain();
     const leave = async () => loops.shares?.stop();
-    return running.stop(["leases", leave], ["large mail", parts.aside.stop], ["the database", close]);
+    return running.stop(["leases", leave], ["large mail", parts.largeBodies.stop], ["the database", close]);
   };
   try {
     const { dataFolder } = config;

@@ -11,7 +11,7 @@ import { watchReceipts } from "./watch-receipts.ts";
 
 /** The engine that sends messages, and what the channels of its connectors are opened with. */
 export function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
-  const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, aside } = parts;
+  const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, largeBodies } = parts;
   const network = createNetwork(dns);
   const publicUrl = createPublicUrl(store.records, clock);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
@@ -35,7 +35,7 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
           network,
           mailPolicies: store.mailPolicies,
           returnPaths: mailKeys.returnPaths,
-          composeAside: aside.compose,
+          composeLarge: largeBodies.compose,
         },
         store.sandbox,
       ),

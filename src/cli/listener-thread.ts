@@ -8,10 +8,10 @@ import type { Clock } from "../core/clock.ts";
 import { createIds } from "../core/uuid.ts";
 import { openStoreBeside } from "../store/open-store.ts";
 import type { StoreBeside } from "../store/sqlite/open-beside.ts";
-import { type Aside, createAside } from "./aside/create-aside.ts";
 import { CONNECTOR_KINDS } from "./channels.ts";
 import { docsAsset } from "./http/docs-asset.ts";
 import { isTrustedProxy } from "./http/trusted-proxies.ts";
+import { createLargeBodyThread, type LargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
 import { listen } from "./listen.ts";
 import { createForward } from "./listeners/forward.ts";
 import {
@@ -39,8 +39,11 @@ function run(setup: ListenerSetup, port: Port): void {
   const beside = openStoreBeside({ ...setup, randomBytes, checkpointThread });
   const requests = createTally();
   let isDraining = false;
-  const aside = createAside({ program: new URL("./aside-thread.ts", import.meta.url), clock });
-  const parts = { beside, clock, aside, onRequest: requests.add };
+  const largeBodies = createLargeBodyThread({
+    program: new URL("./large-body-thread.ts", import.meta.url),
+    clock,
+  });
+  const parts = { beside, clock, largeBodies, onRequest: requests.add };
   const app = createApp(setup, { ...parts, isDraining: () => isDraining });
   const listener = listen({ ...setup, sharing: "joins" }, clock, app.fetch);
   beside.store.queue.onReady((queue) => port.postMessage({ kind: "ready", queues: [queue] }));
@@ -56,7 +59,7 @@ function run(setup: ListenerSetup, port: Port): void {
     void listener.stop().then(async () => {
       turning();
       port.postMessage({ kind: "turn", answered: requests.take() });
-      await aside.stop();
+      await largeBodies.stop();
       await beside.store.close();
       port.postMessage({ kind: "closed" });
       port.close();
@@ -68,12 +71,12 @@ function run(setup: ListenerSetup, port: Port): void {
 interface AppParts {
   readonly beside: StoreBeside;
   readonly clock: Clock;
-  readonly aside: Aside;
+  readonly largeBodies: LargeBodyThread;
   readonly onRequest: (request: ObservedRequest) => void;
   readonly isDraining: () => boolean;
 }
 
-function createApp(setup: ListenerSetup, { beside, clock, aside, onRequest, isDraining }: AppParts) {
+function createApp(setup: ListenerSetup, { beside, clock, largeBodies, onRequest, isDraining }: AppParts) {
   const log = createLog(setup.logLevel).child({ listener: setup.shared.share.index });
   const proxies = setup.trustedProxies.map((each) => ipaddr.parseCIDR(each));
   return createMessageApp({
@@ -91,7 +94,7 @@ function createApp(setup: ListenerSetup, { beside, clock, aside, onRequest, isDr
     docsAsset,
     isTrustedProxy: (address) => isTrustedProxy(address, proxies),
     forward: createForward(setup.socket, clock),
-    readJsonAside: aside.readJson,
+    readLargeJson: largeBodies.readJson,
   });
 }
 

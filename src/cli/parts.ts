@@ -3,9 +3,9 @@ import type { Clock } from "../core/clock.ts";
 import type { Dns } from "../core/domains/dns.ts";
 import type { DeliveryLog } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
-import type { Aside } from "./aside/create-aside.ts";
 import type { Config } from "./config.ts";
 import type { MailKeys } from "./email/mail-keys.ts";
+import type { LargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { FixedAddress } from "./network/web.ts";
 
@@ -21,6 +21,6 @@ export interface Parts {
   readonly ids: () => string;
   readonly dns: Dns;
   readonly mailKeys: MailKeys;
-  readonly aside: Aside;
+  readonly largeBodies: LargeBodyThread;
   readonly webAddress?: FixedAddress;
 }

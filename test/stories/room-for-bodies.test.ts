@@ -135,7 +135,7 @@ onEveryStore((start) => {
       let under = 0;
       await using api = await start({
         limits: { maxBodyBytesInFlight: room },
-        deps: { readJsonAside: async (octets) => readJson(octets) },
+        deps: { readLargeJson: async (octets) => readJson(octets) },
         over: (store) => ({
           ...store,
           intake: {

@@ -41,7 +41,7 @@ export function printCreated(run: Run, noun: CreatedNoun, record: Row): void {
   run.print(createdAnswer(noun, record), () => recordText(noun, record) + (noun.onCreated?.(record) ?? ""));
 }
 
-export type CreatedNoun = Pick<Noun, "one" | "createdFields" | "onCreated" | "aside">;
+export type CreatedNoun = Pick<Noun, "one" | "createdFields" | "onCreated" | "footer">;
 
 function createdAnswer({ createdFields }: CreatedNoun, record: Row): Row {
   return createdFields ? Object.fromEntries(createdFields.map((field) => [field, record[field]])) : record;
@@ -51,7 +51,7 @@ function createdAnswer({ createdFields }: CreatedNoun, record: Row): Row {
 export function addReading(
   command: Command,
   commandLine: CommandLine,
-  noun: Pick<Noun, "name" | "one" | "columns" | "filters" | "aside">,
+  noun: Pick<Noun, "name" | "one" | "columns" | "filters" | "footer">,
 ): void {
   const list = addVerb(command, commandLine, {
     usage: "list",
@@ -152,12 +152,12 @@ export function pathOf(noun: string, { args }: Run): string {
   return `${noun}/${encodeURIComponent(args[0] ?? "")}`;
 }
 
-export function recordText({ aside }: Pick<Noun, "aside">, record: Row): string {
+export function recordText({ footer }: Pick<Noun, "footer">, record: Row): string {
   // The answer repeats the id under a second name, for scripts.
   const lines = Object.entries(record).filter(
-    ([field, value]) => field !== aside?.field && (field === "id" || value !== record.id),
+    ([field, value]) => field !== footer?.field && (field === "id" || value !== record.id),
   );
-  return formatFields(Object.fromEntries(lines)) + (aside?.text(record[aside.field] as never) ?? "");
+  return formatFields(Object.fromEntries(lines)) + (footer?.text(record[footer.field] as never) ?? "");
 }
 
 function addOptions(verb: Command, rows: readonly OptionRow[]): void {

@@ -34,7 +34,7 @@ export interface Noun {
   /** Printed below a record that was just created. */
   readonly onCreated?: (record: Row) => string;
   /** A field that is printed below the others, and how. */
-  readonly aside?: { readonly field: string; readonly text: (value: never) => string };
+  readonly footer?: { readonly field: string; readonly text: (value: never) => string };
 }
 
 const id = column("ID", "id");
@@ -134,7 +134,7 @@ export const NOUNS: readonly Noun[] = [
     ],
     filters: [ofAccount, { flags: "--domain <domain>", field: "domain", meaning: "only this domain" }],
     onCreated: (record) => `Put the records into the DNS, then: domains verify ${record.id}\n`,
-    aside: { field: "records", text: dnsRecordsText },
+    footer: { field: "records", text: dnsRecordsText },
   },
   {
     name: "push-apps",

@@ -86,13 +86,17 @@ export function addVerify(noun: Command, commandLine: CommandLine): void {
 }
 
 /** `domains rotate-dkim`. */
-export function addRotateDkim(noun: Command, commandLine: CommandLine, { aside }: Pick<Noun, "aside">): void {
+export function addRotateDkim(
+  noun: Command,
+  commandLine: CommandLine,
+  { footer }: Pick<Noun, "footer">,
+): void {
   addVerb(noun, commandLine, {
     usage: "rotate-dkim <id>",
     summary: "make new DKIM keys; the old ones sign until the new are in the DNS",
     work: async (run) =>
       run.print(await run.client.request("POST", `${pathOf("domains", run)}/rotate-dkim`), (record) =>
-        recordText({ ...(aside && { aside }) }, record),
+        recordText({ ...(footer && { footer }) }, record),
       ),
   });
 }

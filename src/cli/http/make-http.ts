@@ -87,7 +87,7 @@ export function createHttp(
     connectorStatus: engine.connectorStatus,
     unsubscribes: createUnsubscribeByToken(parts),
     web: createWeb(clock, parts.webAddress),
-    readJsonAside: parts.aside.readJson,
+    readLargeJson: parts.largeBodies.readJson,
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
   });

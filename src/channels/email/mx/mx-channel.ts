@@ -107,7 +107,7 @@ async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> 
   const { recipients, message, signal, deps } = sending;
   if (recipients.addresses.length === 0 || signal.aborted) return deferAll(recipients, CALLED_OFF);
   try {
-    const mail = await composeWhereFit(message, deps.composeAside);
+    const mail = await composeWhereFit(message, deps.composeLarge);
     if (mail.kind === "composed") return await sendToDomains(parts, sending, mail);
     return {
       parts: recipients.outcomes(() => ({ kind: "rejected", error: mail.error })),

@@ -2,11 +2,11 @@ import { isLargeContent } from "../../../core/email/large-body.ts";
 import { type ComposedMail, composeMail, type MailToCompose } from "./compose-mail.ts";
 
 /** `composeMail` on another thread, for mail that takes long. */
-export type ComposeAside = (mail: MailToCompose) => Promise<ComposedMail>;
+export type ComposeLarge = (mail: MailToCompose) => Promise<ComposedMail>;
 
 /** Composes large mail on the other thread if there is one. The octets are the same either way. */
-export function composeWhereFit(mail: MailToCompose, aside?: ComposeAside): Promise<ComposedMail> {
-  return aside && isLargeContent(mail.content) ? aside(toClonable(mail)) : composeMail(mail);
+export function composeWhereFit(mail: MailToCompose, composeLarge?: ComposeLarge): Promise<ComposedMail> {
+  return composeLarge && isLargeContent(mail.content) ? composeLarge(toClonable(mail)) : composeMail(mail);
 }
 
 /** Only the fields that composing needs, and keys as PEM, since not every runtime can pass a `KeyObject` to a thread. */

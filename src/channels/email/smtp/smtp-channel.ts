@@ -60,7 +60,7 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
   const isNobody = recipients.addresses.length === 0;
   if (isNobody || sending.signal.aborted) return deferAll(recipients, CALLED_OFF, WAITING);
   try {
-    const mail = await composeWhereFit(message, deps.composeAside);
+    const mail = await composeWhereFit(message, deps.composeLarge);
     if (mail.kind === "composed") return await sendEnvelopes(pool, sending, mail);
     return allAlike(recipients, { kind: "rejected", error: mail.error });
   } catch (fault) {

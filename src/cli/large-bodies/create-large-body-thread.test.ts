@@ -8,13 +8,13 @@ import { makeDataFolder } from "../../../test/postrider-process.ts";
 import { composeWhereFit } from "../../channels/email/smtp/compose-large.ts";
 import { composeMail } from "../../channels/email/smtp/compose-mail.ts";
 import { createSystemClock } from "../system-clock.ts";
-import { type Aside, createAside } from "./create-aside.ts";
+import { createLargeBodyThread, type LargeBodyThread } from "./create-large-body-thread.ts";
 
-const PROGRAM = new URL("../aside-thread.ts", import.meta.url);
+const PROGRAM = new URL("../large-body-thread.ts", import.meta.url);
 
-let aside: Aside;
+let largeBodies: LargeBodyThread;
 
-afterEach(() => aside.stop());
+afterEach(() => largeBodies.stop());
 
 function mailOf(bodyText: string) {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1_024 });
@@ -32,10 +32,10 @@ function mailOf(bodyText: string) {
   } as const;
 }
 
-test("mail made aside has the octets of mail made here, signature and all", async () => {
-  aside = createAside({ program: PROGRAM, clock: createSystemClock() });
+test("mail composed on the thread has the octets of mail composed here, signature and all", async () => {
+  largeBodies = createLargeBodyThread({ program: PROGRAM, clock: createSystemClock() });
   const mail = mailOf("Ällis well, line for line.\r\n.\n".repeat(20_000));
-  const made = await composeWhereFit(mail, aside.compose);
+  const made = await composeWhereFit(mail, largeBodies.compose);
   const here = await composeMail(mail);
   if (made.kind !== "composed" || here.kind !== "composed") throw new Error("refused");
   expect(Buffer.isBuffer(made.raw)).toBe(true);
@@ -43,28 +43,28 @@ test("mail made aside has the octets of mail made here, signature and all", asyn
   expect(made.needsSmtpUtf8).toBe(false);
 });
 
-test("small mail is made here, and what is refused aside is refused", async () => {
-  aside = createAside({ program: PROGRAM, clock: createSystemClock() });
+test("small mail is composed here, and what the thread refuses is refused", async () => {
+  largeBodies = createLargeBodyThread({ program: PROGRAM, clock: createSystemClock() });
   const never = () => Promise.reject(new Error("asked"));
   expect(await composeWhereFit(mailOf("All is well."), never)).toMatchObject({ kind: "composed" });
   const broken = { ...mailOf("x".repeat(300_000)) };
   const forged = { ...broken, content: { ...broken.content, subject: "a\r\nBcc: eve@example.net" } };
-  expect(await composeWhereFit(forged, aside.compose)).toMatchObject({ kind: "refused" });
+  expect(await composeWhereFit(forged, largeBodies.compose)).toMatchObject({ kind: "refused" });
 });
 
-test("a body read aside says what it says here, and refuses what is refused here", async () => {
-  aside = createAside({ program: PROGRAM, clock: createSystemClock() });
-  const read = (text: string) => aside.readJson(new TextEncoder().encode(text).buffer);
+test("a body is read on the thread as it is here, and refused as it is here", async () => {
+  largeBodies = createLargeBodyThread({ program: PROGRAM, clock: createSystemClock() });
+  const read = (text: string) => largeBodies.readJson(new TextEncoder().encode(text).buffer);
   expect(await read('{"a":"ä"}')).toEqual({ text: '{"a":"ä"}', parsed: { json: { a: "ä" } } });
   expect((await read('{"a":1,"a":2}'))?.parsed).toHaveProperty("problem");
-  expect(await aside.readJson(new Uint8Array([0x7b, 0xff, 0x7d]).buffer)).toBeUndefined();
+  expect(await largeBodies.readJson(new Uint8Array([0x7b, 0xff, 0x7d]).buffer)).toBeUndefined();
 });
 
-test("while a body of 10 MiB is read and made into mail aside, the loop here goes on turning", async () => {
-  aside = createAside({ program: PROGRAM, clock: createSystemClock() });
+test("while a body of 10 MiB is read and composed on the thread, the event loop here goes on", async () => {
+  largeBodies = createLargeBodyThread({ program: PROGRAM, clock: createSystemClock() });
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  const made = await composeWhereFit(mailOf("Ällis well.\n".repeat(800_000)), aside.compose);
+  const made = await composeWhereFit(mailOf("Ällis well.\n".repeat(800_000)), largeBodies.compose);
   clearInterval(timer);
   expect(made.kind).toBe("composed");
   expect(turns).toBeGreaterThan(20);
@@ -74,8 +74,8 @@ test("a thread that breaks or takes too long fails what it had, and the next tas
   const folder = makeDataFolder();
   const program = join(folder.path, "program.ts");
   const clock = createHeldClock();
-  aside = createAside({ program: pathToFileURL(program), clock });
-  const read = () => aside.readJson(new ArrayBuffer(1)).catch((error) => String(error));
+  largeBodies = createLargeBodyThread({ program: pathToFileURL(program), clock });
+  const read = () => largeBodies.readJson(new ArrayBuffer(1)).catch((error) => String(error));
   const behave = (statement: string) =>
     writeFileSync(
       program,

@@ -1,4 +1,4 @@
-/** Messages to and from the thread aside: structured clones, with octets transferred. */
+/** Messages to and from the large-body thread: structured clones, with octets transferred. */
 import type { JsonBody } from "../../api/read-json.ts";
 import type { ComposedMail, MailToCompose } from "../../channels/email/smtp/compose-mail.ts";
 
@@ -6,12 +6,12 @@ export type Task =
   | { readonly kind: "read"; readonly octets: ArrayBuffer | Uint8Array }
   | { readonly kind: "compose"; readonly mail: MailToCompose };
 
-export interface ToAside {
+export interface ToThread {
   readonly id: number;
   readonly task: Task;
 }
 
-export type FromAside =
+export type FromThread =
   | { readonly id: number; readonly kind: "read"; readonly body: JsonBody | undefined }
   | { readonly id: number; readonly kind: "composed"; readonly mail: ComposedMail }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };

@@ -1,20 +1,20 @@
 import { Worker } from "node:worker_threads";
-import { type ReadJsonAside, readJson } from "../../api/read-json.ts";
-import type { ComposeAside } from "../../channels/email/smtp/compose-large.ts";
+import { type ReadLargeJson, readJson } from "../../api/read-json.ts";
+import type { ComposeLarge } from "../../channels/email/smtp/compose-large.ts";
 import { composeMail } from "../../channels/email/smtp/compose-mail.ts";
 import type { Clock } from "../../core/clock.ts";
 import { hasFreeFiles } from "./free-files.ts";
-import type { FromAside, Task, ToAside } from "./messages.ts";
+import type { FromThread, Task, ToThread } from "./messages.ts";
 
 /** A worker thread for large bodies and large mail, which would hold up other requests. */
-export interface Aside {
-  readonly readJson: ReadJsonAside;
-  readonly compose: ComposeAside;
+export interface LargeBodyThread {
+  readonly readJson: ReadLargeJson;
+  readonly compose: ComposeLarge;
   /** Ends the thread; tasks under way reject. */
   stop(): Promise<void>;
 }
 
-export interface AsideDeps {
+export interface LargeBodyThreadOptions {
   readonly program: URL;
   readonly clock: Pick<Clock, "after">;
 }
@@ -26,7 +26,7 @@ const LIMIT_MS = 60_000;
 const IDLE_MS = 60_000;
 
 interface Waiter {
-  readonly resolve: (answer: FromAside) => void;
+  readonly resolve: (answer: FromThread) => void;
   readonly reject: (error: Error) => void;
   readonly release: () => void;
 }
@@ -43,7 +43,7 @@ interface Thread {
 const FREE_FILES = 32;
 
 /** The thread is started when it is first needed. Without free files the work is done here. Tasks that fail reject. */
-export function createAside(deps: AsideDeps): Aside {
+export function createLargeBodyThread(deps: LargeBodyThreadOptions): LargeBodyThread {
   const { isThere, ask, stop } = createThread(deps);
   const canAsk = () => isThere() || hasFreeFiles(FREE_FILES);
   return {
@@ -55,7 +55,7 @@ export function createAside(deps: AsideDeps): Aside {
     async compose(mail) {
       if (!canAsk()) return composeMail(mail);
       const answer = await ask({ kind: "compose", mail }, []);
-      if (answer.kind !== "composed") throw new Error("the thread aside answered something else");
+      if (answer.kind !== "composed") throw new Error("the large-body thread answered something else");
       const { mail: composed } = answer;
       // Structured cloning turns a Buffer into a plain Uint8Array.
       return composed.kind === "composed" ? { ...composed, raw: toBuffer(composed.raw) } : composed;
@@ -68,7 +68,7 @@ function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
-function createThread({ program, clock }: AsideDeps) {
+function createThread({ program, clock }: LargeBodyThreadOptions) {
   let thread: Thread | undefined;
   let cancelIdle = () => {};
   let lastId = 0;
@@ -84,33 +84,33 @@ function createThread({ program, clock }: AsideDeps) {
   };
   const start = (): Thread => {
     const started: Thread = { worker: new Worker(program), waiting: new Map() };
-    started.worker.on("message", (answer: FromAside) => {
+    started.worker.on("message", (answer: FromThread) => {
       take(started, answer);
       if (started.waiting.size === 0) cancelIdle = clock.after(IDLE_MS, () => void end(started, "idle"));
     });
-    started.worker.on("error", (error) => void end(started, `the thread aside broke: ${String(error)}`));
-    started.worker.on("exit", () => void end(started, "the thread aside ended"));
+    started.worker.on("error", (error) => void end(started, `the large-body thread broke: ${String(error)}`));
+    started.worker.on("exit", () => void end(started, "the large-body thread ended"));
     return started;
   };
   return {
     isThere: () => thread !== undefined,
-    ask(task: Task, transfer: readonly ArrayBuffer[]): Promise<FromAside> {
+    ask(task: Task, transfer: readonly ArrayBuffer[]): Promise<FromThread> {
       cancelIdle();
       thread ??= start();
       const { worker, waiting } = thread;
       const asked = thread;
       const id = ++lastId;
       return new Promise((resolve, reject) => {
-        const release = clock.after(LIMIT_MS, () => void end(asked, "the thread aside took too long"));
+        const release = clock.after(LIMIT_MS, () => void end(asked, "the large-body thread took too long"));
         waiting.set(id, { resolve, reject, release });
-        worker.postMessage({ id, task } satisfies ToAside, [...transfer]);
+        worker.postMessage({ id, task } satisfies ToThread, [...transfer]);
       });
     },
     stop: async () => void (thread && (await end(thread, "the service stopped"))),
   };
 }
 
-function take({ waiting }: Thread, answer: FromAside): void {
+function take({ waiting }: Thread, answer: FromThread): void {
   const waiter = waiting.get(answer.id);
   waiting.delete(answer.id);
   waiter?.release();
