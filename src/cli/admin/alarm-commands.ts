@@ -11,10 +11,10 @@ const COLUMNS: readonly Column[] = [
 
 /** `alarms list`. */
 export function addAlarmCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "alarms").description("look at what needs attention");
+  const noun = addNoun(program, commandLine, "alarms").description("list alarms");
   addVerb(noun, commandLine, {
     usage: "list",
-    summary: "the alarms that are raised, the oldest first",
+    summary: "list raised alarms, the oldest first",
     work: async ({ client, print }) =>
       print(await client.request("GET", "alarms"), (page) => rowsText(COLUMNS, page)),
   });

@@ -42,7 +42,7 @@ const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
 };
 
 export function addConnectorCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "connectors").description("administer connectors");
+  const noun = addNoun(program, commandLine, "connectors").description("manage connectors");
   addCreate(noun, commandLine);
   addReading(noun, commandLine, CONNECTORS);
   addUpdate(noun, commandLine);
@@ -98,10 +98,10 @@ function changesOf({ kind }: Kind): string {
 
 function addSharedOptions(verb: Command): void {
   verb
-    .option("--name <name>", "what people call it; by default its kind")
+    .option("--name <name>", "a name for people; by default its kind")
     .option(
       "--config <json>",
-      "fields as a JSON object, secrets among them, `-`: from standard input; options go over it",
+      "fields as a JSON object, secrets among them, `-`: from standard input; other options override it",
     )
     .option("--enabled", "let it take messages (the default)")
     .option("--no-enabled", "let it take no messages")
@@ -142,7 +142,7 @@ async function kindNamed(client: AdminClient, name: string): Promise<Kind> {
 function addTest(noun: Command, commandLine: CommandLine): void {
   const verb = addVerb(noun, commandLine, {
     usage: "test <id>",
-    summary: "connect, authenticate and say goodbye; sends nothing",
+    summary: "connect, log in and disconnect; sends nothing",
     async work(run) {
       const query = typeof run.options.domain === "string" ? { domain: run.options.domain } : {};
       const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`, { query });

@@ -22,10 +22,12 @@ const ofRecipient: OptionRow = {
 
 /** `erasures create`, `list` and `show`. */
 export function addErasureCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "erasures").description("erase what is known of a recipient");
+  const noun = addNoun(program, commandLine, "erasures").description(
+    "erase what is stored about a recipient",
+  );
   addVerb(noun, commandLine, {
     usage: "create",
-    summary: "erase what is known of a number or an address; it cannot be undone",
+    summary: "erase what is stored about a number or an address; this cannot be undone",
     async work({ client, options, print }) {
       const body = { recipient: options.recipient, account_id: options.account };
       print(await client.request("POST", "erasures", { body }), formatFields);

@@ -24,10 +24,10 @@ const FILTERS: readonly OptionRow[] = [
 
 /** `inbound list`: messages from handsets. */
 export function addInboundCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "inbound").description("look into what handsets wrote");
+  const noun = addNoun(program, commandLine, "inbound").description("read inbound SMS");
   const verb = addVerb(noun, commandLine, {
     usage: "list",
-    summary: "what handsets wrote in the last 7 days, newest first",
+    summary: "list inbound SMS of the last 7 days, newest first",
     async work({ client, options, print }) {
       const { account: account_id, from, to, after, limit } = options as Record<string, string | undefined>;
       // The API calls it cursor; the command line says --after in every list.
@@ -43,7 +43,7 @@ export function addInboundCommands(program: Command, commandLine: CommandLine): 
 export function addReceive(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "receive",
-    summary: "let a sandbox account receive an SMS, as if a handset had written it",
+    summary: "simulate an inbound SMS for a sandbox account",
     async work({ client, options, print }) {
       const { account: account_id, from, to, text } = options;
       const body = { account_id, from, to, text };

@@ -15,7 +15,7 @@ import { formatFields } from "./table.ts";
 
 /** `create`, `list`, `show`, `update` and `delete` (keys: `revoke`) of a noun. */
 export function addNounCommands(program: Command, commandLine: CommandLine, noun: Noun): Command {
-  const command = addNoun(program, commandLine, noun.name).description(`administer ${pluralOf(noun)}`);
+  const command = addNoun(program, commandLine, noun.name).description(`manage ${pluralOf(noun)}`);
   addCreate(command, commandLine, noun);
   addReading(command, commandLine, noun);
   addUpdate(command, commandLine, noun);
@@ -125,7 +125,7 @@ function addRemoval(command: Command, commandLine: CommandLine, noun: Noun): voi
   }
   addVerb(command, commandLine, {
     usage: "revoke <id>",
-    summary: "revoke one API key: no request with it is let in any more",
+    summary: "revoke one API key: requests with it are refused from then on",
     work: async (run) =>
       run.print(await run.client.request("POST", `${pathOf("keys", run)}/revoke`), (record) =>
         recordText(noun, record),

@@ -23,7 +23,7 @@ export const account: OptionRow = {
   isRequired: true,
 };
 export const ofAccount: OptionRow = { ...account, meaning: "only of this account", isRequired: false };
-export const name: OptionRow = { flags: "--name <name>", field: "name", meaning: "what people call it" };
+export const name: OptionRow = { flags: "--name <name>", field: "name", meaning: "a name for people" };
 export const required = (row: OptionRow): OptionRow => ({ ...row, isRequired: true });
 
 export const mode: OptionRow = { flags: "--mode <mode>", field: "mode", meaning: "sandbox or live" };

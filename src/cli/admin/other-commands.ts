@@ -33,10 +33,12 @@ const SANDBOX_FILTERS: readonly OptionRow[] = [
 ];
 
 export function addSandboxCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "sandbox").description("look into the sandbox");
+  const noun = addNoun(program, commandLine, "sandbox").description(
+    "read what the sandbox has sent, or simulate an inbound SMS",
+  );
   const verb = addVerb(noun, commandLine, {
     usage: "messages",
-    summary: "what sandbox accounts sent, rendered as it would have left",
+    summary: "list what sandbox accounts have sent, as it would have been transmitted",
     work: async (run) =>
       run.print(await readPage(run, "sandbox/messages", SANDBOX_FILTERS), (page) =>
         rowsText(SANDBOX_COLUMNS, page),
@@ -57,10 +59,10 @@ const TIMELINE_COLUMNS: readonly Column[] = [
 ];
 
 export function addMessageCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "messages").description("look into messages");
+  const noun = addNoun(program, commandLine, "messages").description("read what happened to messages");
   addVerb(noun, commandLine, {
     usage: "timeline <id>",
-    summary: "everything that happened to a message",
+    summary: "show everything that happened to a message",
     async work(run) {
       const { account: account_id, channel } = run.options as Record<string, string | undefined>;
       const options = { query: { account_id, channel } };
@@ -76,7 +78,7 @@ export function addMessageCommands(program: Command, commandLine: CommandLine): 
 export function addVerify(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "verify <id>",
-    summary: "look the domain's records up in the DNS",
+    summary: "check the domain's records in the DNS",
     async work(run) {
       const answer = await run.client.request("POST", `${pathOf("domains", run)}/verify`);
       run.print(answer, verificationText);

@@ -28,10 +28,12 @@ const CONNECTOR: OptionRow = {
 
 /** `receipts list --parked`: those that match no message. The others are on the timelines of their messages. */
 export function addReceiptCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "receipts").description("look into delivery receipts");
+  const noun = addNoun(program, commandLine, "receipts").description(
+    "read delivery receipts that match no message",
+  );
   const verb = addVerb(noun, commandLine, {
     usage: "list",
-    summary: "receipts that match no message",
+    summary: "list receipts that match no message",
     async work(run) {
       if (!run.options.parked)
         throw new UsageFailure("only parked receipts can be listed: --parked; others are on timelines");

@@ -18,12 +18,12 @@ export function addSettingCommands(program: Command, commandLine: CommandLine): 
   const noun = addNoun(program, commandLine, "settings").description("read and change settings");
   addVerb(noun, commandLine, {
     usage: "get [name]",
-    summary: "the value of one setting, or all of them with defaults and meaning",
+    summary: "show the value of one setting, or all settings with defaults and descriptions",
     work: get,
   }).option("--account <id>", "as they are for this account");
   addVerb(noun, commandLine, {
     usage: "set <name> [value]",
-    summary: "set one; without a value it goes back to its default; `-`: from standard input",
+    summary: "set one; without a value, reset it to its default; `-`: read the value from standard input",
     work: set,
   })
     .option("--account <id>", "for this account only")

@@ -26,7 +26,7 @@ export function addSuppressionCommands(noun: Command, commandLine: CommandLine):
   verb("export", "print the list, as CSV or JSON lines", (run) => exportAll(run, stdout)).addOption(
     new Option("--format <format>", "how to print it").choices(["csv", "jsonl"]).default("csv"),
   );
-  verb("release", "let email to an address through again", release).requiredOption(
+  verb("release", "allow email to an address again", release).requiredOption(
     "--email <address>",
     "who may be written to again",
   );

@@ -16,7 +16,7 @@ import type { OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
 
 export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "webhooks").description("administer webhooks");
+  const noun = addNoun(program, commandLine, "webhooks").description("manage webhooks");
   addList(noun, commandLine);
   addAttempts(noun, commandLine);
   addReplay(noun, commandLine);
@@ -48,14 +48,14 @@ const EVENT_FILTERS: readonly OptionRow[] = [
     field: "state",
     meaning: "only held, ready, waiting, leased, delivered or failed",
   },
-  { flags: "--since <time>", field: "since", meaning: "only what happened then (ISO 8601) or later" },
-  { flags: "--until <time>", field: "until", meaning: "only what happened before" },
+  { flags: "--since <time>", field: "since", meaning: "only events at this time (ISO 8601) or later" },
+  { flags: "--until <time>", field: "until", meaning: "only events before this time" },
 ];
 
 function addList(noun: Command, commandLine: CommandLine): void {
   const verb = addVerb(noun, commandLine, {
     usage: "list",
-    summary: "events that go to callback URLs, and how their delivery stands",
+    summary: "list events for callback URLs, with the state of their delivery",
     async work(run) {
       if (run.options.account === undefined && run.options.message === undefined)
         throw new UsageFailure("name an account with --account, or a message with --message");
@@ -77,7 +77,7 @@ const ATTEMPT_COLUMNS: readonly Column[] = [
 function addAttempts(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "attempts <webhook-id>",
-    summary: "the last deliveries of an event, with what was answered",
+    summary: "show the last deliveries of an event, with the answers",
     work: async (run) =>
       run.print(await run.client.request("GET", `${pathOf("webhooks", run)}/attempts`), (page) =>
         rowsText(ATTEMPT_COLUMNS, page),
@@ -88,17 +88,17 @@ function addAttempts(noun: Command, commandLine: CommandLine): void {
 function addReplay(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "replay [webhook-id]",
-    summary: "deliver again: one event, or all of an account that are over, delivered or failed",
+    summary: "deliver again: one event, or all delivered and failed events of an account",
     async work(run) {
       const replayed = run.args[0] === undefined ? await replayMany(run) : await replayOne(run);
       run.print({ replayed }, () => `${replayed} in line again\n`);
     },
   })
     .option("--account <id>", "the account")
-    .option("--host <host>", "all to this host")
-    .option("--failed", "only what has failed")
-    .option("--since <time>", "only what happened then (ISO 8601) or later")
-    .option("--until <time>", "only what happened before");
+    .option("--host <host>", "only events for this host")
+    .option("--failed", "only failed events")
+    .option("--since <time>", "only events at this time (ISO 8601) or later")
+    .option("--until <time>", "only events before this time");
 }
 
 interface Replayed {
@@ -131,7 +131,7 @@ async function replayMany({ client, options }: Run): Promise<number> {
 function addTest(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "test",
-    summary: "deliver a test event to a URL at once, and show what came of it",
+    summary: "deliver a test event to a URL at once, and show the result",
     async work(run) {
       const { account, to } = run.options as { account: string; to: string };
       const body = { account_id: account, url: to };
@@ -155,7 +155,7 @@ const HOST_COLUMNS: readonly Column[] = [
 function addHosts(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "hosts",
-    summary: "hosts that nothing is delivered to at the moment, and why",
+    summary: "list paused hosts, and why they are paused",
     work: async (run) =>
       run.print(await run.client.request("GET", "webhooks/hosts"), (page) => rowsText(HOST_COLUMNS, page)),
   });
@@ -168,7 +168,7 @@ interface Secrets {
 function addSecret(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "secret",
-    summary: "the secrets that sign an account's webhooks, newest first",
+    summary: "show the secrets that sign an account's webhooks, newest first",
     async work({ client, options, print }) {
       const query = { account_id: String(options.account) };
       const known = (await client.request("GET", "webhooks/secret", { query })) as Secrets;

@@ -32,12 +32,12 @@ function addBackup(program: Command, { target, terminal, clock, version }: Backu
     )
     .requiredOption(
       "--to <folder>",
-      "a new folder; where it is there already, one is made in it",
+      "a new folder; if it exists, the backup is created inside it",
       parseFolder,
     )
     .option(
       "--with-key",
-      "put in the master key and the admin token: then the backup opens everything",
+      "include the master key and the admin token: the backup then contains every secret",
       false,
     )
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
@@ -58,7 +58,9 @@ function addBackup(program: Command, { target, terminal, clock, version }: Backu
 function addRestore(program: Command, { target, terminal, clock }: BackupCommands): void {
   program
     .command("restore")
-    .description("put a backup into a data folder that has no database, or into an empty one at DATABASE_URL")
+    .description(
+      "restore a backup into a data folder without a database, or into an empty database at DATABASE_URL",
+    )
     .requiredOption("--from <folder>", "the backup", parseFolder)
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((options: { from: string; data?: string }) =>

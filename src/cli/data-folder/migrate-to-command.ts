@@ -25,7 +25,7 @@ export function addMigrateToCommand(program: Command, { target, terminal, clock 
     .command("migrate-to")
     .argument("[url]", "postgres://user:password@host/database, empty; it must not be in use")
     .description(
-      "copy a service that is stopped from its data folder into PostgreSQL; goes on where it was cut off",
+      "copy a service that is stopped from its data folder into PostgreSQL; continues after an interruption",
     )
     .option("--cancel", "go back to the data folder after all; what the copy has done since is lost", false)
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)

@@ -25,7 +25,7 @@ export function addRotateKeyCommand(
   program
     .command("rotate-key")
     .description(
-      "seal all secrets under another master key, while the service is stopped: POSTRIDER_NEW_SECRET, else (not on PostgreSQL) one that is made",
+      "encrypt all secrets with a new master key, while the service is stopped: POSTRIDER_NEW_SECRET, else (not on PostgreSQL) a generated one",
     )
     .option(
       "--forget-links",

@@ -32,7 +32,7 @@ export function addListenCommand(program: Command, listening: Listening): void {
     .option("--after <cursor>", "where to begin: a cursor, or now", "now")
     .option(
       "--secret <whsec>",
-      "sign with this; else the sandbox account's, else one that is made and printed",
+      "sign with this; else the sandbox account's, else a generated one, which is printed",
     )
     .option("--url <url>", "the server; else POSTRIDER_URL, else sandbox.json")
     .option("--api-key <key>", "else POSTRIDER_API_KEY, else sandbox.json")
