@@ -54,6 +54,31 @@ export function suppressionContract(open: OpenStore): void {
   );
 
   test(
+    "of several entries for one address, in any spelling, the one that lasts longest is added, and counts once",
+    inWorld(open, async ({ store, account, clock, id }) => {
+      const entry = (email: string, over: Partial<Suppression> = {}): Suppression => {
+        const shared = { id: id(), accountId: account.id, createdAt: clock.now };
+        return { ...shared, email, reason: "manual", ...over };
+      };
+      const short = entry("Ann@bücher.example", { expiresAt: clock.now + DAY });
+      const other = entry("bob@example.org");
+      const long = entry("ann@xn--bcher-kva.example", { reason: "complaint" });
+      expect(await store.suppressions.add([short, other, long, entry("ann@bücher.example")])).toBe(2);
+      const listed = await store.records.list("suppressions", { accountId: account.id }, { limit: 10 });
+      expect(listed.map(({ id, reason }) => ({ id, reason }))).toEqual([
+        { id: other.id, reason: "manual" },
+        { id: long.id, reason: "complaint" },
+      ]);
+      expect(
+        await store.suppressions.add([
+          { ...short, id: id() },
+          { ...long, id: id() },
+        ]),
+      ).toBe(0);
+    }),
+  );
+
+  test(
     "a suppression ends by itself, and upkeep removes it",
     inWorld(open, async (world) => {
       const { store, account, clock, id } = world;

@@ -10,8 +10,9 @@ export interface SuppressionStore {
   ): Promise<readonly Pick<Suppression, "email" | "reason">[]>;
   /**
    * Adds all, or rejects and adds none if an account does not exist. Where an address is on the list already the entry
-   * that lasts longer stays, or the older of two that end together; an entry of somebody who was erased stays without the
-   * address. An address may be given as its erased form. Returns how many were added or made to last longer.
+   * that lasts longer stays, or the older of two that end together; of several given for one address, the one that lasts
+   * longest is added. An entry of somebody who was erased stays without the address. An address may be given as its erased
+   * form. Returns how many addresses were added or made to last longer.
    */
   add(suppressions: readonly Suppression[]): Promise<number>;
 }

@@ -3,6 +3,7 @@ import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { firstSoftDay } from "../../../core/suppressions/suppression.ts";
 import { spellingsOf } from "../../address-spellings.ts";
 import type { ErasedForm } from "../../erasures/erased-recipient.ts";
+import { longest } from "../../suppressions/longest-suppressions.ts";
 import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import type { Session } from "../database/driver.ts";
 
@@ -40,21 +41,6 @@ const ADD = `INSERT INTO suppressions AS s (id, account_id, email, reason, sourc
         created_at = excluded.created_at
     WHERE s.expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > s.expires_at)
   RETURNING 1`;
-
-/** The longest entry of each address: one statement cannot write a row twice. */
-function longest(suppressions: readonly Suppression[]): readonly Suppression[] {
-  const byAddress = new Map<string, Suppression>();
-  for (const each of suppressions) {
-    const name = `${each.accountId} ${each.email}`;
-    const before = byAddress.get(name);
-    if (!before || endOf(each) > endOf(before)) byAddress.set(name, each);
-  }
-  return [...byAddress.values()];
-}
-
-function endOf({ expiresAt = Number.POSITIVE_INFINITY }: Suppression): number {
-  return expiresAt;
-}
 
 /** Replaces addresses whose erased form is on the list by that form: an erased address is not stored again. */
 async function renamed(

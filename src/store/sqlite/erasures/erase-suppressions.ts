@@ -38,7 +38,7 @@ function createSuppressionErasure(db: Database, { suppressions, erasedNames }: E
     for (const row of find.all(recipient.toLowerCase(), accountId ?? null)) {
       remove.run(row.id);
       // If an import has brought the erased form already, the entry that lasts longer stays.
-      suppressions.add({
+      const erased = {
         id: row.id,
         accountId: row.account_id,
         email: erasedNames.needForm()(addressKey(recipient)),
@@ -46,7 +46,8 @@ function createSuppressionErasure(db: Database, { suppressions, erasedNames }: E
         ...(row.source !== null && { source: scrub(row.source) }),
         ...(row.expires_at !== null && { expiresAt: row.expires_at }),
         createdAt: row.created_at,
-      });
+      };
+      suppressions.add([erased]);
     }
     return {};
   };

@@ -9,6 +9,7 @@ import {
   learntFromParts,
   toSuppression,
 } from "../../suppressions/learnt-suppressions.ts";
+import { longest } from "../../suppressions/longest-suppressions.ts";
 import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
@@ -22,7 +23,8 @@ export interface SuppressionList {
   learnFromParts(message: Pick<MessageRow, "id" | "account">, step: BouncedParts): void;
   /** Forgets soft bounces of an address, since a message was delivered to it. */
   forgive(message: Pick<MessageRow, "account">, email: string): void;
-  add(suppression: Suppression): boolean;
+  /** Returns how many were added or made to last longer. */
+  add(suppressions: readonly Suppression[]): number;
   prune(now: number, limit: number): number;
 }
 
@@ -47,7 +49,7 @@ export function createSuppressionList(
     const isSoft = word.reason === "soft_bounce";
     if (!entry || (isSoft && !softBounces.isOver(entry, addressKey(word.email), word.at))) return;
     const { account, settings } = entry;
-    add(toSuppression(word, { accountId: account.id, messageId: message.id, settings }));
+    add([toSuppression(word, { accountId: account.id, messageId: message.id, settings })]);
   };
 
   return {
@@ -85,14 +87,16 @@ function createRows(db: Database, erasedNames: ErasedNames) {
     for (const spelling of others) rename.run(key, accountId, spelling);
     return key;
   };
+  const save = ({ id, accountId, email, reason, source, expiresAt, createdAt }: Suppression): boolean =>
+    upsert.run(id, accountId, email, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
   const ended = db.prepare(
     `DELETE FROM suppressions WHERE id IN
        (SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)`,
   );
   return {
-    add({ id, accountId, email, reason, source, expiresAt, createdAt }: Suppression): boolean {
-      const name = nameFor(accountId, email);
-      return upsert.run(id, accountId, name, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
+    add(suppressions: readonly Suppression[]): number {
+      const named = suppressions.map((each) => ({ ...each, email: nameFor(each.accountId, each.email) }));
+      return longest(named).filter(save).length;
     },
     removeEnded: (now: number, limit: number) => ended.run(now, limit),
   };

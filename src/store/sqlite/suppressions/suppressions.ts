@@ -18,8 +18,7 @@ export function createSuppressions(
   return {
     find: (accountId, emails, now) =>
       db.read(() => (emails.length === 0 ? [] : find({ accountId, emails, now }))),
-    add: (suppressions) =>
-      db.write(() => suppressions.filter((each) => list.add(each)).length, suppressions.length),
+    add: (suppressions) => db.write(() => list.add(suppressions), suppressions.length),
   };
 }
 
