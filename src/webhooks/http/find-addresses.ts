@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
+import { bothFamilies } from "../../core/domains/both-families.ts";
 import type { AddressRules } from "./address-rules.ts";
 import type { Target } from "./target.ts";
 
@@ -45,32 +46,15 @@ function answersFor({ hostname, isAddress }: Target, resolve: Resolve): Answers 
 
 /** All addresses of a name, of both families, in the order to try; or why there is none. */
 export async function resolveAddresses(resolver: Resolver, name: string, clock: Clock): Promise<Answers> {
-  const asked4 = ask(() => resolver.resolve4(name));
-  const asked6 = ask(() => resolver.resolve6(name));
-  const [v4, v6] = await Promise.all([orWithout(asked4, asked6, clock), orWithout(asked6, asked4, clock)]);
+  const [v4, v6] = await bothFamilies<Answers>({
+    asked: [ask(() => resolver.resolve4(name)), ask(() => resolver.resolve6(name))],
+    hasAddresses: (answer) => addressesOf(answer).length > 0,
+    none: { addresses: [] },
+    clock,
+  });
   const addresses = inTurn(addressesOf(v4), addressesOf(v6));
   if (addresses.length > 0) return { addresses };
   return [v4, v6].find((answer) => "message" in answer) ?? { addresses };
-}
-
-/** For so long one family is waited for once the other has addresses: some name servers never answer for AAAA. */
-const OTHER_FAMILY_MS = 1_000;
-
-/** The answer, or none where it stays away while the `other` family has addresses. Neither rejects. */
-function orWithout(answer: Promise<Answers>, other: Promise<Answers>, clock: Clock): Promise<Answers> {
-  return new Promise((resolve) => {
-    let isAnswered = false;
-    let cancel = () => {};
-    void answer.then((own) => {
-      isAnswered = true;
-      cancel();
-      resolve(own);
-    });
-    void other.then((found) => {
-      if (isAnswered || addressesOf(found).length === 0) return;
-      cancel = clock.after(OTHER_FAMILY_MS, () => resolve({ addresses: [] }));
-    });
-  });
 }
 
 function addressesOf(answer: Answers): readonly string[] {

@@ -49,9 +49,9 @@ interface Check {
 }
 
 async function check(given: Check): Promise<Checked> {
-  const { settings, domain, reach, signal } = given;
+  const { settings, domain, reach, clock, signal } = given;
   const rules = reach.network.addressRules(settings.allowedRanges);
-  const finder = { dns: reach.network.dns, rules, family: settings.family };
+  const finder = { dns: reach.network.dns, rules, clock, family: settings.family };
   const questions = Promise.all([findMailHosts(domain, finder), policyOf(given)]);
   const answers = await unlessAborted(questions, signal);
   if (!answers) return { ok: false, detail: `${domain}: the DNS did not answer in time` };

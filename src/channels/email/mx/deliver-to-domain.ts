@@ -54,7 +54,8 @@ export async function deliverToDomain(
 }
 
 async function deliver(parts: MxParts, domain: string, handover: Handover): Promise<Delivered> {
-  const finder = { dns: parts.dns, rules: parts.rules, family: parts.settings.family };
+  const { dns, rules, clock } = parts;
+  const finder = { dns, rules, clock, family: parts.settings.family };
   const [found, policy] = await Promise.all([
     findMailHosts(domain, finder),
     parts.policies?.policyOf(domain, handover.signal),

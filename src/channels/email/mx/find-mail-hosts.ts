@@ -1,3 +1,5 @@
+import type { Clock } from "../../../core/clock.ts";
+import { bothFamilies } from "../../../core/domains/both-families.ts";
 import { type Dns, dnsCode, isNoRecord, type MxRecord } from "../../../core/domains/dns.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { AddressRules } from "../../network.ts";
@@ -22,6 +24,7 @@ export type MailHosts =
 export interface HostFinder {
   readonly dns: Omit<Dns, "resolveTxt">;
   readonly rules: AddressRules;
+  readonly clock: Pick<Clock, "after">;
   readonly family: MxSettings["family"];
 }
 
@@ -102,13 +105,18 @@ function unanswered(error: unknown): MessageError {
 
 async function locate(
   { exchange, priority }: MxRecord,
-  { dns, rules, family }: HostFinder,
+  { dns, rules, clock, family }: HostFinder,
 ): Promise<MailHost | { readonly error: MessageError }> {
   const name = exchange.toLowerCase().replace(/\.$/, "");
-  const [v4, v6] = await Promise.all([
-    family === "ipv6" ? [] : ask(() => dns.resolve4(name)),
-    family === "ipv4" ? [] : ask(() => dns.resolve6(name)),
-  ]);
+  const [v4, v6] = await bothFamilies<Addresses>({
+    asked: [
+      family === "ipv6" ? Promise.resolve([]) : ask(() => dns.resolve4(name)),
+      family === "ipv4" ? Promise.resolve([]) : ask(() => dns.resolve6(name)),
+    ],
+    hasAddresses: (answer) => "length" in answer && answer.length > 0,
+    none: [],
+    clock,
+  });
   const addresses = [v4, v6].flatMap((answer) => ("error" in answer ? [] : answer));
   for (const address of addresses) {
     const range = rules.blockedBy(address);
@@ -127,9 +135,9 @@ function blocked(range: string): MessageError {
   };
 }
 
-async function ask(
-  question: () => Promise<readonly string[]>,
-): Promise<readonly string[] | { readonly error: MessageError }> {
+type Addresses = readonly string[] | { readonly error: MessageError };
+
+async function ask(question: () => Promise<readonly string[]>): Promise<Addresses> {
   try {
     return await question();
   } catch (error) {

@@ -121,7 +121,7 @@ async function fetchCurrent(
     resolve6: (name: string) => network.dns.resolve6(name),
     resolveCname: (name: string) => network.dns.resolveCname(name),
   };
-  const found = await findMailHosts(host, { dns, rules, family: "any" });
+  const found = await findMailHosts(host, { dns, rules, clock, family: "any" });
   const address = found.kind === "hosts" ? found.hosts[0]?.addresses[0] : undefined;
   if (address === undefined) return undefined;
   const text = await fetchPolicy({ host, address, port, ...(ca !== undefined && { ca }) }, clock, signal);

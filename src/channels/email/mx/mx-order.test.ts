@@ -55,6 +55,20 @@ test.each([
   expect(decoyCalls()).toBe(calls);
 });
 
+test("a name server that never answers for IPv6 keeps a message waiting for a second", async () => {
+  const smtp = await openHost();
+  const rig = await open({ port: smtp.port, config: { mta_sts: false } });
+  rig.host("example.test", "mx.example.test");
+  rig.dns.silent.add("AAAA mx.example.test");
+  const sending = rig.channel.send(outgoingEmail({ to: ANN }), SIGNAL);
+  // The limit of the message, and that of the answer that is missing.
+  while (rig.clock.pending() < 2) await new Promise(setImmediate);
+  await rig.clock.advance(999);
+  expect(smtp.connections()).toBe(0);
+  await rig.clock.advance(1);
+  expect((await sending).parts).toMatchObject([{ kind: "sent", delivered: true }]);
+});
+
 test("chance does not put a host before one of a better preference", async () => {
   const smtp = await openHost();
   const decoyCalls = await openDecoy(smtp.port);

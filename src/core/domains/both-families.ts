@@ -1,0 +1,38 @@
+import type { Clock } from "../clock.ts";
+
+/** For so long one family is waited for once the other has addresses: some name servers never answer for AAAA. */
+const OTHER_FAMILY_MS = 1_000;
+
+export interface FamilyQuestions<Answer> {
+  /** For IPv4 and for IPv6; neither rejects. */
+  readonly asked: readonly [Promise<Answer>, Promise<Answer>];
+  readonly hasAddresses: (answer: Answer) => boolean;
+  /** In place of an answer that stays away. */
+  readonly none: Answer;
+  readonly clock: Pick<Clock, "after">;
+}
+
+/** What the DNS answers for both families, without the wait for one that it may never answer for. */
+export function bothFamilies<Answer>(questions: FamilyQuestions<Answer>): Promise<[Answer, Answer]> {
+  const [v4, v6] = questions.asked;
+  return Promise.all([orNone(v4, v6, questions), orNone(v6, v4, questions)]);
+}
+
+function orNone<Answer>(
+  answer: Promise<Answer>,
+  other: Promise<Answer>,
+  { hasAddresses, none, clock }: FamilyQuestions<Answer>,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    let isAnswered = false;
+    let cancel = () => {};
+    void answer.then((own) => {
+      isAnswered = true;
+      cancel();
+      resolve(own);
+    });
+    void other.then((found) => {
+      if (!isAnswered && hasAddresses(found)) cancel = clock.after(OTHER_FAMILY_MS, () => resolve(none));
+    });
+  });
+}
