@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { errorText } from "../core/error-text.ts";
 import type { Terminal } from "./admin/command-line.ts";
 import { orRefusal } from "./or-refusal.ts";
 import { stopSignals } from "./stop-signals.ts";
@@ -17,7 +18,11 @@ export async function untilCutOff(
   let left = "nothing was done";
   let undo = () => {};
   const end = (signal: NodeJS.Signals) => {
-    undo();
+    try {
+      undo();
+    } catch (error) {
+      left = `it could not be taken back (${errorText(error)})`;
+    }
     terminal.stderr(`error: ended by ${signal}: ${left}\n`);
     terminal.exit(SIGNALLED + constants.signals[signal]);
   };

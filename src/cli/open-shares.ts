@@ -25,7 +25,7 @@ export function openShares({ config, clock, steadyLog: log, store, ids }: Parts)
   };
 }
 
-function openLifeline(folder: string, process: string, log: DeliveryLog): Pick<Lifeline, "dead" | "release"> {
+function openLifeline(folder: string, process: string, log: DeliveryLog): Lifeline {
   try {
     return takeLifeline(folder, process);
   } catch (error) {

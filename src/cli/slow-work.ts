@@ -26,6 +26,8 @@ export function slowly<Name extends keyof Work>(
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./slow-thread.ts", import.meta.url), { workerData: { name, args } });
     worker.on("error", reject);
+    // After an answer this comes too late to matter.
+    worker.on("exit", () => reject(new Error(`the thread ended in the middle of ${name}`)));
     worker.on("message", (answer: SlowAnswer) => {
       if (answer.kind === "done") resolve(answer.result as ReturnType<Work[Name]>);
       else reject(answer.isExpected ? new AdminFailure(answer.message) : new Error(answer.message));

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { syncFolder } from "../../store/private-file.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import type { OnCutOff } from "../cut-off.ts";
@@ -40,7 +40,7 @@ export async function inNewFolder(
   const lifeline = openLifeline(draft);
   try {
     const manifest = await fill(draft);
-    if (lifeline) rmSync(lifeline.path);
+    removeLifeline(draft);
     name(draft, folder);
     return { folder, manifest };
   } catch (error) {
@@ -86,13 +86,17 @@ function openLifeline(draft: string): Lifeline | undefined {
   }
 }
 
+/** Also of one that could not be taken. */
+function removeLifeline(draft: string): void {
+  for (const file of readdirSync(draft).filter((each) => each.startsWith("process-")))
+    rmSync(join(draft, file));
+}
+
 /** Deletes the drafts beside the folder whose processes are dead. Throws if another one is just making the same folder. */
 function clearDrafts(folder: string, onLeft: NewFolder["onLeft"]): void {
-  const parent = dirname(folder);
-  for (const file of readdirSync(parent).filter((each) => /\.partial-\w{6}$/.test(each))) {
-    const draft = join(parent, file);
+  for (const draft of draftsBeside(folder)) {
     const fate = fateIn(draft);
-    if (fate === "alive" && file.startsWith(`${basename(folder)}${DRAFT}`)) {
+    if (fate === "alive" && draft.startsWith(`${folder}${DRAFT}`)) {
       throw new AdminFailure(
         `another process is making the backup ${folder}: wait for it, or name another with --to`,
       );
@@ -102,5 +106,17 @@ function clearDrafts(folder: string, onLeft: NewFolder["onLeft"]): void {
       onLeft(`deleted ${draft}, which a backup that was cut off had left`);
     }
     if (fate === "unknown") onLeft(`${draft} may be left of a backup that was cut off: delete it if so`);
+  }
+}
+
+function draftsBeside(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  try {
+    return readdirSync(parent)
+      .filter((file) => /\.partial-\w{6}$/.test(file))
+      .map((file) => join(parent, file));
+  } catch {
+    // A folder may be one that can only be written.
+    return [];
   }
 }

@@ -7,8 +7,6 @@ import { isBusy } from "../../store/sqlite/database/driver.ts";
 
 /** A locked file that shows other processes on the data folder that this one is alive. */
 export interface Lifeline {
-  /** Of the file. */
-  readonly path: string;
   /** Names of recent processes of this folder that are dead, so that nobody has to wait for them. */
   readonly dead: readonly string[];
   /** Call it when nothing is done under the name any more. The file stays, to tell the next start of this death. */
@@ -28,9 +26,8 @@ export function takeLifeline(folder: string, name: string): Lifeline {
   // Renamed only when it is locked: otherwise another start could find it unlocked and take this process for dead.
   const early = join(folder, `process-${name}.new`);
   const lock = lockFile(early, { create: true });
-  const path = join(folder, `process-${markOf(early, boot)}-${name}.lock`);
-  renameSync(early, path);
-  return { path, dead, release: lock.release };
+  renameSync(early, join(folder, `process-${markOf(early, boot)}-${name}.lock`));
+  return { dead, release: lock.release };
 }
 
 /**
