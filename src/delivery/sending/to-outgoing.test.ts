@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sms } from "../../../test/progress-samples.ts";
+import { email, sms } from "../../../test/progress-samples.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import { toOutgoing } from "./to-outgoing.ts";
 
@@ -8,6 +8,41 @@ test("an SMS goes out from the sender that was found for it, else from the one t
   expect(senderOf({ from: "NAMED" })).toBe("NAMED");
   expect(senderOf({})).toBeUndefined();
 });
+
+test("an SMS goes to its recipient, in the flow that it was claimed from", () => {
+  const job = {
+    progress: sms(),
+    settings: {},
+    flow: 7,
+    recipient: "+919876543210",
+    content: { channel: "sms" },
+  };
+  const outgoing = toOutgoing(job as unknown as ClaimedJob, 60_000, async () => ({ isVerified: true }));
+  expect(outgoing).toMatchObject({ kind: "ready", message: { flow: 7, to: "+919876543210" } });
+});
+
+test.each([
+  ["live", true, { kind: "ready" }],
+  ["live", false, { kind: "impossible", error: { code: "domain_not_verified" } }],
+  ["sandbox", false, { kind: "ready" }],
+  ["sandbox", true, { kind: "ready" }],
+] as const)(
+  "an email of a %s account, whose domain is verified: %p",
+  async (accountMode, isVerified, expected) => {
+    const content = { channel: "email", from: { email: "shop@acme.example" } };
+    const job = { progress: email("ann@example.net"), settings: {}, accountMode, accountId: "1", content };
+    const asked: string[] = [];
+    const outgoing = await toOutgoing(job as unknown as ClaimedJob, 60_000, async (...of) => {
+      asked.push(...of);
+      return { isVerified, returnPathHost: "bounces.acme.example" };
+    });
+    expect(outgoing).toMatchObject(expected);
+    expect(asked).toEqual(["1", "acme.example"]);
+    if (!("message" in outgoing)) return;
+    expect(outgoing.message).toMatchObject({ channel: "email", returnPathHost: "bounces.acme.example" });
+    expect(outgoing.message).not.toHaveProperty("isVerified");
+  },
+);
 
 function senderOf(content: { from?: string; resolved?: { from: string } }): string | undefined {
   const job = { progress: sms(), settings: {}, content: { channel: "sms", ...content } };

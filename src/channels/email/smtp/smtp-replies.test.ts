@@ -44,6 +44,14 @@ test("a message that is refused for the one mailbox it is for has bounced, also 
   };
   for (const reply of ["550 5.1.1 no such user", "552 5.2.2 mailbox full", "550 5.2.1 disabled"])
     expect(refusedWith(reply)).toMatchObject({ kind: "rejected", bounced: true });
+  const recipients = new Map<string, "accepted" | { refusal: string }>([
+    ["a@b.test", "accepted"],
+    ["gone@example.test", { refusal: "550 5.1.1 no such user" }],
+  ]);
+  const end = { kind: "message_refused", reply: "550 5.1.1 no such user" } as const;
+  expect(toPartOutcome({ recipients, end }, "a@b.test", [])).toMatchObject({ bounced: true });
+  expect(refusedWith("550 5.4.1 Recipient address rejected: Access denied")).toMatchObject({ bounced: true });
+  expect(refusedWith("550 5.0.0 user unknown")).not.toHaveProperty("bounced");
   // With two of them in the envelope it does not say which one.
   expect(refusedWith("550 5.1.1 no such user", ["bob@example.test"])).not.toHaveProperty("bounced");
   for (const reply of ["550 no such user", "554 5.7.1 spam", "552 5.3.4 too big", "550 5.1.8 bad sender"])

@@ -3,6 +3,7 @@ import * as net from "node:net";
 import * as tls from "node:tls";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { testTls } from "../../../../test/fakes/test-tls.ts";
+import type { Resolve } from "./address-turns.ts";
 import { openConnection } from "./connection.ts";
 
 async function openTo(onConnection: (socket: net.Socket) => void, { isSecure = false } = {}) {
@@ -144,3 +145,31 @@ test("end closes within a second even if the peer keeps its side open", async ()
   for (const peer of peers) peer.destroy();
   server.close();
 });
+
+test.each([false, true])(
+  "a name with several addresses is connected to at the one whose turn it is (TLS: %p)",
+  async (isSecure) => {
+    const names = [2, 3, 4].map((n) => `127.0.0.${n}`);
+    const reached = Promise.withResolvers<string | undefined>();
+    const server = net.createServer((socket) => {
+      reached.resolve(socket.localAddress);
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+    const { port } = server.address() as net.AddressInfo;
+    const target = {
+      ...{ host: "smsc.example", port, connectTimeoutMs: 1000, turn: 4 },
+      ...(isSecure && { tls: { ca: testTls.ca, isVerified: true } }),
+      resolve: (_host: string, _options: object, done: Parameters<Resolve>[2]) =>
+        done(
+          null,
+          names.map((address) => ({ address, family: 4 })),
+        ),
+    };
+    const events = { onOpen() {}, onPdu() {}, onBrokenFrame() {}, onClosed() {} };
+    const connection = openConnection(target, createHeldClock(), events);
+    expect(await reached.promise).toBe("127.0.0.3");
+    connection.destroy("done");
+    server.close();
+  },
+);

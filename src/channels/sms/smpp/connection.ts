@@ -3,7 +3,7 @@ import * as tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
 import { withCertificateAdvice } from "../../certificate-advice.ts";
 import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../tls-advice.ts";
-import { lookupInTurn } from "./address-turns.ts";
+import { lookupInTurn, type Resolve } from "./address-turns.ts";
 import { createFrameReader } from "./frame-reader.ts";
 import type { Pdu } from "./pdu.ts";
 
@@ -12,6 +12,8 @@ export interface ConnectionTarget {
   readonly port: number;
   /** How often it was tried before, in a row: of a name with several addresses another comes first then. Absent: 0. */
   readonly turn?: number;
+  /** Finds the addresses of the name; absent: as the machine does. */
+  readonly resolve?: Resolve;
   /** Absent: clear text. */
   readonly tls?: {
     /** PEM; absent: the authorities the runtime trusts. */
@@ -55,7 +57,7 @@ const OVER_TLS = "the SMSC speaks TLS on this port: `tls` is to be true";
 export function openConnection(target: ConnectionTarget, clock: Clock, events: ConnectionEvents): Connection {
   const socket = target.tls
     ? tls.connect(tlsOptions(target, target.tls))
-    : net.connect({ host: target.host, port: target.port, lookup: lookupInTurn(target.turn ?? 0) });
+    : net.connect({ host: target.host, port: target.port, lookup: lookupOf(target) });
   const whyTooLong = watchConnecting(socket);
   let timer = clock.after(target.connectTimeoutMs, () => fail(whyTooLong()));
   let isClosed = false;
@@ -195,9 +197,13 @@ function tlsOptions(
   return {
     host: target.host,
     port: target.port,
-    lookup: lookupInTurn(target.turn ?? 0),
+    lookup: lookupOf(target),
     rejectUnauthorized: options.isVerified,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
     ...(options.serverName === undefined ? {} : { servername: options.serverName }),
   };
+}
+
+function lookupOf({ turn = 0, resolve }: ConnectionTarget): net.LookupFunction {
+  return lookupInTurn(turn, resolve);
 }
