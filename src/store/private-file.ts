@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 const OWNER_ONLY = 0o600;
@@ -11,7 +11,7 @@ export function writePrivateFile(path: string, text: string): void {
   rmSync(path, { force: true });
   const file = openSync(path, "wx", OWNER_ONLY);
   try {
-    writeSync(file, text);
+    writeFileSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);
