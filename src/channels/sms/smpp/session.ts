@@ -1,35 +1,17 @@
 /**
  * One SMPP session, from connecting to closing. It binds, keeps itself alive with enquire_link, submits within its window,
- * and answers the SMSC's requests. It is opened once and never reused.
+ * and answers the SMSC's requests (`session-receive.ts`). It is opened once and never reused.
  */
 import type { Clock } from "../../../core/clock.ts";
-import { type Connection, type ConnectionTarget, openConnection } from "./connection.ts";
-import { cString } from "./octets.ts";
-import {
-  type Address,
-  COMMAND,
-  decodeDataSm,
-  decodeShortMessage,
-  encodeBind,
-  encodePdu,
-  isResponse,
-  type Pdu,
-  responseTo,
-  type ShortMessage,
-} from "./pdu.ts";
-import { type Answer, createRequests, type Requests } from "./requests.ts";
-import {
-  ESME_RINVBNDSTS,
-  ESME_RINVCMDID,
-  ESME_RINVCMDLEN,
-  ESME_RINVPARLEN,
-  isCredentialFault,
-  STATUS_OK,
-  statusWord,
-} from "./status-words.ts";
+import { type ConnectionTarget, openConnection } from "./connection.ts";
+import { type Address, COMMAND, encodeBind, encodePdu, type Pdu, type ShortMessage } from "./pdu.ts";
+import { type Answer, createRequests } from "./requests.ts";
+import { receive, refuseBrokenFrame } from "./session-receive.ts";
+import { BIND_COMMANDS, type SessionState, UNBIND_TIMEOUT_MS } from "./session-state.ts";
+import { isCredentialFault, STATUS_OK, statusWord } from "./status-words.ts";
 import { readSubmitAnswer, type SubmitAnswer } from "./submit-answer.ts";
 import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
-import { createUnacknowledged, type Unacknowledged } from "./unacknowledged.ts";
+import { createUnacknowledged } from "./unacknowledged.ts";
 import { within } from "./within.ts";
 
 /** What a session may be used for (§2.2): to submit, to be delivered to, or both. */
@@ -83,23 +65,6 @@ export interface Session {
   destroy(reason: string): void;
 }
 
-interface State {
-  readonly options: SessionOptions;
-  readonly events: SessionEvents;
-  readonly clock: Clock;
-  readonly connection: Connection;
-  readonly requests: Requests;
-  readonly session: Session;
-  readonly unacknowledged: Unacknowledged;
-  phase: "opening" | "bound" | "ended";
-  isCredentialFault: boolean;
-  lastHeardAt: number;
-  cancelWatch: () => void;
-}
-
-/** How long each end of an unbind may take: what is under way, and the answer. */
-const UNBIND_TIMEOUT_MS = 2000;
-
 /** Connects and binds; `onBound` or `onEnd` tells how it went. */
 export function openSession(options: SessionOptions, clock: Clock, events: SessionEvents): Session {
   const connection = openConnection(options, clock, {
@@ -115,7 +80,7 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
     unbind: (reason) => void unbind(state, reason),
     destroy: connection.destroy,
   };
-  const state: State = {
+  const state: SessionState = {
     options,
     events,
     clock,
@@ -133,17 +98,11 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
 
 // ---------------------------------------------------------------- life
 
-const BINDS: Readonly<Record<BindRole, number>> = {
-  transceiver: COMMAND.bindTransceiver,
-  transmitter: COMMAND.bindTransmitter,
-  receiver: COMMAND.bindReceiver,
-};
-
-async function bind(state: State): Promise<void> {
+async function bind(state: SessionState): Promise<void> {
   const { options, connection } = state;
   const { role, systemId, password, systemType, addressRange: address } = options;
   const body = encodeBind({ systemId, password, systemType, address });
-  const answer = await request(state, BINDS[role], { body, limitMs: options.bindTimeoutMs });
+  const answer = await request(state, BIND_COMMANDS[role], { body, limitMs: options.bindTimeoutMs });
   if (answer.kind === "lost") return;
   if (answer.kind === "silent") return connection.destroy("the SMSC did not answer the bind");
   const { status } = answer.pdu;
@@ -158,7 +117,7 @@ async function bind(state: State): Promise<void> {
 }
 
 /** Sends enquire_link to a silent SMSC, and ends the session if that is not answered. */
-async function watch(state: State): Promise<void> {
+async function watch(state: SessionState): Promise<void> {
   if (state.phase !== "bound") return;
   const { enquireLinkMs } = state.options;
   const silentMs = state.clock.monotonicMs() - state.lastHeardAt;
@@ -171,7 +130,7 @@ async function watch(state: State): Promise<void> {
   else await watch(state);
 }
 
-async function unbind(state: State, reason: string): Promise<void> {
+async function unbind(state: SessionState, reason: string): Promise<void> {
   const { clock, unacknowledged, connection } = state;
   await within(clock, UNBIND_TIMEOUT_MS, unacknowledged.whenNone());
   const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_TIMEOUT_MS });
@@ -180,7 +139,7 @@ async function unbind(state: State, reason: string): Promise<void> {
   connection.end(reason);
 }
 
-function end(state: State, reason: string): void {
+function end(state: SessionState, reason: string): void {
   state.phase = "ended";
   state.cancelWatch();
   state.session.slots.close();
@@ -198,7 +157,11 @@ interface RequestOptions {
   readonly onLate?: ((pdu: Pdu) => void) | undefined;
 }
 
-function request(state: State, commandId: number, { body, onWritten, onLate, ...options }: RequestOptions) {
+function request(
+  state: SessionState,
+  commandId: number,
+  { body, onWritten, onLate, ...options }: RequestOptions,
+) {
   const limitMs = options.limitMs ?? state.options.responseTimeoutMs;
   const { sequence, answer } = state.requests.begin(commandId, limitMs, onLate);
   state.connection.write(encodePdu({ commandId, sequence, body }), onWritten);
@@ -206,7 +169,7 @@ function request(state: State, commandId: number, { body, onWritten, onLate, ...
 }
 
 function submit(
-  state: State,
+  state: SessionState,
   body: Uint8Array,
   onLate?: (answer: SubmitAnswer) => void,
 ): Promise<SubmitAnswer> {
@@ -219,81 +182,4 @@ function submit(
     if (answer.kind === "answered") return readSubmitAnswer(answer.pdu);
     return answer.kind === "lost" ? { ...answer, wasWritten } : answer;
   });
-}
-
-// ---------------------------------------------------------------- what the SMSC says
-
-function receive(state: State, pdu: Pdu): void {
-  state.lastHeardAt = state.clock.monotonicMs();
-  if (isResponse(pdu)) receiveResponse(state, pdu);
-  else receiveRequest(state, pdu);
-}
-
-function receiveRequest(state: State, pdu: Pdu): void {
-  switch (pdu.commandId) {
-    case COMMAND.enquireLink:
-      respond(state, pdu, { status: STATUS_OK });
-      break;
-    case COMMAND.deliverSm:
-      receiveMessage(state, pdu, decodeShortMessage(pdu.body));
-      break;
-    case COMMAND.dataSm:
-      receiveMessage(state, pdu, decodeDataSm(pdu.body));
-      break;
-    case COMMAND.unbind:
-      void answerUnbind(state, pdu);
-      break;
-    case COMMAND.alertNotification:
-      break; // It has no response (§4.12), and nothing here waits for a handset to come back.
-    default:
-      nack(state, { status: ESME_RINVCMDID, sequence: pdu.sequence });
-  }
-}
-
-/**
- * Answers unbind, but first waits a while for the answers still under way in both directions: the SMSC may have taken those
- * messages, and delivers again what is not acknowledged.
- */
-async function answerUnbind(state: State, pdu: Pdu): Promise<void> {
-  const { session, unacknowledged, clock } = state;
-  session.slots.close();
-  await within(clock, UNBIND_TIMEOUT_MS, session.slots.drained().then(unacknowledged.whenNone));
-  respond(state, pdu, { status: STATUS_OK });
-  state.connection.end("the SMSC unbound");
-}
-
-function receiveResponse(state: State, pdu: Pdu): void {
-  const isAnswer = state.requests.answer(pdu);
-  // Here and not in `bind`, which resumes later: receipts may follow the answer to the bind in the same read.
-  const isBindAnswer = isAnswer && pdu.commandId === responseTo(BINDS[state.options.role]);
-  if (isBindAnswer && pdu.status === STATUS_OK) state.phase = "bound";
-  if (isAnswer || pdu.commandId !== COMMAND.genericNack) return;
-  // A nack of no known request, or of sequence 0: the SMSC cannot tell any more where our PDUs begin.
-  if (pdu.status === ESME_RINVCMDLEN) state.connection.destroy("the SMSC could not read our PDUs");
-}
-
-function receiveMessage(state: State, pdu: Pdu, message: ShortMessage | undefined): void {
-  const acknowledge = (status: number) => respond(state, pdu, { status, body: EMPTY_MESSAGE_ID });
-  if (state.phase !== "bound") acknowledge(ESME_RINVBNDSTS);
-  else if (!message) acknowledge(ESME_RINVPARLEN);
-  else state.events.onMessage(message, state.unacknowledged.add(acknowledge));
-}
-
-/** The message_id of deliver_sm_resp and data_sm_resp is unused, and NUL (§4.6.2). */
-const EMPTY_MESSAGE_ID = cString("");
-
-function respond(state: State, pdu: Pdu, answer: { status: number; body?: Uint8Array }): void {
-  const { commandId, sequence } = pdu;
-  state.connection.write(encodePdu({ commandId: responseTo(commandId), sequence, ...answer }));
-}
-
-function nack(state: State, { status, sequence }: { status: number; sequence: number }): void {
-  state.connection.write(encodePdu({ commandId: COMMAND.genericNack, status, sequence }));
-}
-
-/** A generic_nack has sequence_number 0 where that of the PDU could not be read (§4.3). What was written still goes out. */
-function refuseBrokenFrame(state: State, reason: string): void {
-  nack(state, { status: ESME_RINVCMDLEN, sequence: 0 });
-  state.session.slots.close();
-  state.connection.end(reason);
 }
