@@ -86,6 +86,15 @@ const FORMS: readonly (readonly [name: string, form: Form, status: string])[] = 
     "failed",
   ],
   [
+    "message_payload beside a short_message of nothing but a NUL",
+    (id) => ({
+      esmClass: 0x04,
+      shortMessage: Buffer.of(0),
+      tlvs: new Map([[TAG.messagePayload, Buffer.from(standard(id))]]),
+    }),
+    "delivered",
+  ],
+  [
     "a TLV that contradicts the text",
     (id) => ({
       ...text((own) => standard(own))(id),

@@ -46,9 +46,12 @@ test("the default alphabet is the connector's", () => {
   expect(read({ shortMessage }).text).not.toBe("é@");
 });
 
-test("a text in message_payload is read", () => {
+test("a text in message_payload is read where short_message holds none", () => {
   const tlvs = new Map([[TAG.messagePayload, Buffer.from("long")]]);
-  expect(read({ shortMessage: Buffer.alloc(0), tlvs }).text).toBe("long");
+  for (const empty of ["", "\0", " "])
+    expect(read({ shortMessage: Buffer.from(empty), tlvs }).text).toBe("long");
+  expect(read({ shortMessage: Buffer.from("short"), tlvs }).text).toBe("short");
+  expect(read({ shortMessage: Buffer.from(" ") }).text).toBe(" ");
 });
 
 test.each([

@@ -3,7 +3,7 @@ import type { InboundPart, ReceivedSms } from "../../../core/inbound/inbound.ts"
 import { toInboundAddress } from "../../../core/inbound/inbound-address.ts";
 import { decodeGsm7 } from "../../../core/sms/gsm7.ts";
 import type { DefaultAlphabet } from "../../../core/sms/sms-segments.ts";
-import { type Address, ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
+import { type Address, ESM_UDHI, type ShortMessage, TAG, userData } from "./pdu.ts";
 
 /** What a deliver_sm or data_sm from a handset says; the inbox adds the connector and the time. */
 export interface HandsetMessage extends Pick<ReceivedSms, "from" | "to" | "text" | "encoding" | "part"> {
@@ -13,7 +13,7 @@ export interface HandsetMessage extends Pick<ReceivedSms, "from" | "to" | "text"
 
 /** Never fails: octets that are no text are given in hexadecimal. `alphabet`: the SMSC's default one. */
 export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlphabet): HandsetMessage {
-  const octets = octetsOf(message);
+  const octets = Buffer.from(userData(message));
   const headerLength = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
   const part = partOfHeader(octets.subarray(1, headerLength)) ?? partOfTlvs(message);
   return {
@@ -23,11 +23,6 @@ export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlpha
     ...(part && { part }),
     fingerprint: fingerprintOf(message, octets),
   };
-}
-
-function octetsOf({ shortMessage, tlvs }: ShortMessage): Buffer {
-  const payload = shortMessage.length === 0 ? tlvs.get(TAG.messagePayload) : undefined;
-  return Buffer.from(payload ?? shortMessage);
 }
 
 /** Type of number (§5.2.5). */

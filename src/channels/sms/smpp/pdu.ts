@@ -64,6 +64,16 @@ export interface ShortMessage {
   readonly tlvs: Tlvs;
 }
 
+/**
+ * The octets of the message. message_payload stands in place of short_message, which is empty then (§5.3.2.32); some SMSCs
+ * leave a NUL or a blank in it.
+ */
+export function userData({ shortMessage, tlvs }: ShortMessage): Uint8Array {
+  const payload = tlvs.get(TAG.messagePayload);
+  const isEmpty = payload?.length && shortMessage.every((octet) => octet === 0 || octet === 0x20);
+  return isEmpty ? payload : shortMessage;
+}
+
 export function isResponse(pdu: Pdu): boolean {
   return pdu.commandId >= 0x80000000;
 }

@@ -1,7 +1,7 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { bareId } from "../../../core/receipts/provider-id.ts";
 import { dltScrubError, type OwnCodes, type ScrubContext } from "../dlt-scrub-codes.ts";
-import { ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
+import { ESM_UDHI, type ShortMessage, TAG, userData } from "./pdu.ts";
 
 /** A receipt as the SMSC wrote it; the inbox adds the connector and the time. */
 export type SmppReceipt = Omit<Receipt, "connectorId" | "receivedAt">;
@@ -238,8 +238,7 @@ function receiptText(message: ShortMessage): string {
 }
 
 function withoutHeader(message: ShortMessage): Uint8Array {
-  const isInTlv = message.shortMessage.length === 0;
-  const octets = (isInTlv && message.tlvs.get(TAG.messagePayload)) || message.shortMessage;
+  const octets = userData(message);
   const end = message.esmClass & ESM_UDHI ? headerEnd(octets) : 0;
   return octets.subarray(end);
 }
