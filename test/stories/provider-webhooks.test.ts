@@ -34,6 +34,22 @@ onBothStores(() => {
     expect(await live.postrider.status(message)).toBe("delivered");
   });
 
+  test("what a caller tells SendGrid is sent with the argument that brings its webhooks back", async () => {
+    await start({ provider: "sendgrid", webhook_secret: "MFkwEwYH" });
+    const wishes = { category: ["Grüße", "n".repeat(700)], unique_args: { order: "42", postrider: "x" } };
+    const message = await live.send(["ann"], { headers: { "x-smtpapi": JSON.stringify(wishes) } });
+    await live.send(["bob"], { headers: { "X-SMTPAPI": JSON.stringify({ category: "n".repeat(950) }) } });
+    const told = live.relay.received.map(({ raw }) => {
+      const [, value = ""] = /\r\nX-SMTPAPI:((?:.|\r\n )*)\r\n/i.exec(raw) ?? [];
+      return value.replaceAll("\r\n", "").trim();
+    });
+    expect(told[0]).toMatch(/^[ -~]*$/);
+    const args = { order: "42", postrider: message.id };
+    expect(JSON.parse(told[0] ?? "")).toEqual({ ...wishes, unique_args: args });
+    // No line holds such a word; what is told then is our id alone.
+    expect(JSON.parse(told[1] ?? "")).toEqual({ unique_args: { postrider: expect.any(String) } });
+  });
+
   test("SendGrid's bounce, signed, bounces; unsigned it is refused and moves nothing", async () => {
     const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const key = pair.publicKey.export({ format: "der", type: "spki" }).toString("base64");

@@ -2,7 +2,7 @@ import { parseJson } from "../../../core/parse-json.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { CallbackReading, CallbackRequest, Web } from "../../channel.ts";
 import { type MailEvent, objectOf, textOf, toReceipt } from "./mail-event.ts";
-import type { MailProvider } from "./mail-provider.ts";
+import type { GivenHeader, MailProvider } from "./mail-provider.ts";
 import { postmark } from "./postmark.ts";
 import { resend } from "./resend.ts";
 import { sendgrid } from "./sendgrid.ts";
@@ -27,8 +27,9 @@ export const WEBHOOK_SECRET = "webhook_secret";
 export function providerHeaders(
   provider: MailProviderName | undefined,
   messageId: string,
+  given: GivenHeader,
 ): Readonly<Record<string, string>> {
-  return provider === undefined || provider === "ses" ? {} : PROVIDERS[provider].headers(messageId);
+  return provider === undefined || provider === "ses" ? {} : PROVIDERS[provider].headers(messageId, given);
 }
 
 interface ProviderSettings {

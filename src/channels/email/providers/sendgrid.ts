@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
 import { HOUR_MS } from "../../../core/durations.ts";
+import { parseJson } from "../../../core/parse-json.ts";
 import {
   bounced,
   COMPLAINED,
@@ -23,7 +24,7 @@ const MAX_AGE_MS = 25 * HOUR_MS;
  * arguments of the X-SMTPAPI header come back as fields of every event.
  */
 export const sendgrid: MailProvider = {
-  headers: (messageId) => ({ "X-SMTPAPI": JSON.stringify({ unique_args: { postrider: messageId } }) }),
+  headers: (messageId, given) => ({ "X-SMTPAPI": smtpApi(messageId, given("x-smtpapi")) }),
   needsSecret: "the verification key of the signed event webhook",
   isAuthentic({ headers, body, receivedAt }, { secret }) {
     const timestamp = headers.get("x-twilio-email-event-webhook-timestamp") ?? "";
@@ -49,6 +50,18 @@ export const sendgrid: MailProvider = {
       ];
     }),
 };
+
+/** The caller's own wishes (categories, groups) with our id among the arguments, in ASCII, and with blanks to fold at. */
+function smtpApi(messageId: string, given: string | undefined): string {
+  const wishes = objectOf(parseJson(given ?? ""));
+  const ours = { postrider: messageId };
+  const all = { ...wishes, unique_args: { ...objectOf(wishes.unique_args), ...ours } };
+  const text = JSON.stringify(all, null, 1)
+    .replaceAll(/\n */g, " ")
+    .replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const isFoldable = given !== undefined && !/\S{900}/.test(text);
+  return isFoldable ? text : JSON.stringify({ unique_args: ours });
+}
 
 function isSigned(key: string, text: string, signature: string): boolean {
   try {
