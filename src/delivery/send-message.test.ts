@@ -22,6 +22,8 @@ interface Making {
   readonly isGivingUp?: boolean;
   /** Nothing can be stored, for another reason than that the database is away. */
   readonly isBroken?: boolean;
+  /** The job is no longer this process's when its outcome is to be stored. */
+  readonly isLost?: boolean;
 }
 
 const EMAIL = { kind: "ready", message: {} } as Outgoing;
@@ -52,7 +54,7 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
       isDebug: () => false,
       debug() {},
       info() {},
-      warn() {},
+      warn: (_, words) => void (making.isLost && done.push(words)),
       error: (fields) => done.push(String(fields.err)),
     },
     observe: { attempt() {}, unconfirmed: () => done.push("unconfirmed"), droppedReceipts() {} },
@@ -109,7 +111,8 @@ function openStore(clock: HeldClock, done: string[], making: Making) {
     async settle([settlement]: readonly Settlement[]) {
       whereItAnswers();
       if (making.isBroken) throw new Error("broken");
-      return [done.push(`settled: ${settlement?.next.kind}`) > 0];
+      done.push(`settled: ${settlement?.next.kind}`);
+      return [!making.isLost];
     },
   } as unknown as Queue;
   return {
@@ -160,6 +163,13 @@ test("what has less of its window left than can be told, or is settled, or may n
   const settled = { ...email("ann@example.net"), status: "delivered" } as const;
   expect(await sendOne({ makingMs: 0, job: { progress: settled } })).toEqual(unsent("done"));
   expect(await sendOne({ makingMs: 0, made: { kind: "held" } })).toEqual(unsent("held"));
+});
+
+test("that a lease was lost is a warning only where something was sent: upkeep expires many messages that were just claimed", async () => {
+  const lost = { makingMs: 0, isLost: true };
+  expect(await sendOne(lost)).toEqual([...SENT, "a lease was lost before its attempt was recorded"]);
+  const job = { expiresAt: createHeldClock().now() };
+  expect(await sendOne({ ...lost, job })).toEqual(["unreserved 1", "settled: done"]);
 });
 
 test("an attempt that was interrupted counts as unconfirmed, also where it is sent again", async () => {

@@ -246,7 +246,8 @@ function observe(
 
 async function settle(deps: SenderDeps, settlement: Settlement): Promise<void> {
   const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
-  if (isOurs) return;
+  // Where nothing was sent, nothing is lost: upkeep has ended the message meanwhile, as it does with each that expires.
+  if (isOurs || settlement.connectorId === undefined) return;
   const { messageId: message_id, claim } = settlement;
   deps.log.warn({ message_id, claim }, "a lease was lost before its attempt was recorded");
 }
