@@ -181,6 +181,8 @@ test.each([WELL, GONE])(
     for (const host of dead) deliver(lanes, host, { sign: TIMEOUT, ms: 15_000 });
     for (const host of dead) fill(lanes, host);
     expect(dead.every((host) => lanes.room(host) === 0)).toBe(true);
+    // Four fifths of the 1,024 for hosts that fail.
+    expect(lanes.underWay()).toBe(819);
     for (const host of slow) deliver(lanes, host, { sign, ms: 8_000 });
     expect(lanes.room(slow[0]!)).toBeGreaterThan(0);
   },
