@@ -8,8 +8,8 @@ export interface SenderLine {
   aheadMs(flow: number): number;
   /** `undefined`: it goes at once. The promise resolves when it may go, or with a time after which it is to ask again. */
   join(asked: Pick<AskedTurn, "flow" | "segments" | "signal">): Turn | Promise<Turn>;
-  /** The next segment of the message that went last: resolves when it may go, and counts it. */
-  nextSegment(next: NextSegment): Promise<void>;
+  /** The next segment of the message that went last: resolves when it may go, and counts it. False: not within the limit. */
+  nextSegment(next: NextSegment): Promise<boolean>;
   /** Nobody waits, and nobody would have to. */
   isIdle(): boolean;
 }
@@ -109,17 +109,22 @@ function count(state: State, segments: number, lateMs = 0): void {
 }
 
 /** Its time is counted from the end of what the message has taken. What is late beyond a timer's measure is added to that. */
-async function nextSegment(state: State, { left, signal }: NextSegment): Promise<void> {
+async function nextSegment(state: State, { left, limitMs, signal }: NextSegment): Promise<boolean> {
   const { clock } = state;
+  const endsAt = clock.monotonicMs() + limitMs;
   const dueAt = () => state.freeAt - costMs(state, left + 1);
   const restNow = () => {
     const nowMs = clock.monotonicMs();
     return signal.aborted ? 0 : Math.max(dueAt() - nowMs, windowNow(state).waitMs(nowMs));
   };
-  for (let ms = restNow(); ms > 0; ms = restNow()) await pause(clock, Math.ceil(ms), signal);
+  for (let ms = restNow(); ms > 0; ms = restNow()) {
+    if (clock.monotonicMs() + ms > endsAt) return false;
+    await pause(clock, Math.ceil(ms), signal);
+  }
   const nowMs = clock.monotonicMs();
   state.freeAt += Math.max(0, nowMs - LATE_MS - dueAt());
   windowNow(state).took(nowMs);
+  return true;
 }
 
 /** Ends early on abort. */

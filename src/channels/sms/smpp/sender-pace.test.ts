@@ -112,6 +112,20 @@ test("a long message counts by its segments", async () => {
   expect(went[1]!.at - startedAt).toBe(1000);
 });
 
+test("if the part of the rate shrinks within a message, its next segment does not wait beyond the limit", async () => {
+  let part = 1;
+  const clock = createHeldClock();
+  const pace = createSenderPace(clock, () => 0.5, { perSecond: 1, part: () => part });
+  const { signal } = new AbortController();
+  const asked = { sender: "A", messageId: "1", flow: BATCH, segments: 3, remainingMs: 60_000, signal };
+  expect(pace.turn(asked)).toBeUndefined();
+  const second = pace.nextSegment("A", { left: 1, limitMs: 5_000, signal });
+  await clock.advance(1_000);
+  expect(await second).toBe(true);
+  part = 0.1;
+  expect(await pace.nextSegment("A", { left: 0, limitMs: 5_000, signal })).toBe(false);
+});
+
 test("a crowd gets turns half a minute ahead; the rest asks again later and holds no place", async () => {
   const { ask, again, clock } = open(10);
   const startedAt = clock.monotonicMs();

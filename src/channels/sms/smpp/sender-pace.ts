@@ -8,8 +8,11 @@ export interface SenderPace {
    * `HELD_MS`, or with a time. A number: it is to ask again after so many milliseconds, and keeps no slot meanwhile.
    */
   turn(asked: AskedTurn): Turn | Promise<Turn>;
-  /** Resolves when the next segment of the message that has the sender's turn may go, and counts it; on abort at once. */
-  nextSegment(sender: string, next: NextSegment): Promise<void>;
+  /**
+   * Resolves when the next segment of the message that has the sender's turn may go, and counts it; on abort at once. False:
+   * it may not go within the limit.
+   */
+  nextSegment(sender: string, next: NextSegment): Promise<boolean>;
   /** Milliseconds that a segment takes; 0 without a rate. */
   segmentMs(): number;
 }
@@ -17,6 +20,8 @@ export interface SenderPace {
 export interface NextSegment {
   /** How many of the turn's segments come behind it. */
   readonly left: number;
+  /** Milliseconds that it may wait. */
+  readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -50,7 +55,7 @@ const LEAST_PART = 0.01;
 
 const NO_WAIT: SenderPace = {
   turn: () => undefined,
-  nextSegment: () => Promise.resolve(),
+  nextSegment: () => Promise.resolve(true),
   segmentMs: () => 0,
 };
 

@@ -1,13 +1,11 @@
 /** What the rate of its sender lets go of a message, and how fast. */
 import type { Clock } from "../../../core/clock.ts";
-import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import { senderOf } from "./addresses.ts";
 import type { SenderPace, Turn } from "./sender-pace.ts";
 import type { SmppConfig } from "./smpp-config.ts";
 import { type Attempt, isToBeSent } from "./submit-message.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
-import type { SubmitResult } from "./submit-result.ts";
 
 /** A message that may go, or as many of its segments as go in one turn. */
 export interface SenderTurn extends Attempt {
@@ -49,7 +47,8 @@ export function takeSenderTurn(
     ...(later.length > 0 && { message: { ...message, only: now } }),
     later,
     segmentMs,
-    nextTurn: (before) => senderPace.nextSegment(sender, { left: now.length - before - 1, signal }),
+    nextTurn: (before, limitMs) =>
+      senderPace.nextSegment(sender, { left: now.length - before - 1, limitMs, signal }),
   };
   return turn instanceof Promise ? afterTurn(room, begun, turn) : (turn ?? begun);
 }
@@ -70,11 +69,4 @@ async function afterTurn(
 
 export function segmentsDue(message: OutgoingSms, { submits }: SubmitPlan): readonly number[] {
   return [...Array(submits).keys()].filter((segment) => isToBeSent(message, segment));
-}
-
-/** The sender's own rate is used up for now. */
-export function waitsForSender(retryAfterMs: number): SubmitResult {
-  const error = { code: "smpp.sender_rate", message: "the sender is at its rate for now" };
-  const outcome: PartOutcome = { kind: "deferred", error, retryAfterMs, isOwnPace: true };
-  return { outcome, counts: false };
 }

@@ -21,13 +21,13 @@ import { isReceipt } from "./receipt.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
 import { LONGEST_HELD_MS } from "./sender-line.ts";
 import { createSenderPace, type SenderPace } from "./sender-pace.ts";
-import { type SenderTurn, segmentsDue, takeSenderTurn, waitsForSender } from "./sender-turn.ts";
+import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
 import { openSession, type SessionEvents } from "./session.ts";
 import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
 import { createSubmitLine } from "./submit-line.ts";
 import { isSettled, isToBeSent, type Submitter, submitMessage } from "./submit-message.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
-import type { SubmitResult } from "./submit-result.ts";
+import { type SubmitResult, waitsForSender } from "./submit-result.ts";
 
 /** Added to the time limits of a send. */
 const SEND_MARGIN_MS = 5000;

@@ -17,6 +17,7 @@ import {
   type SubmitResult,
   toSubmitResult,
   unconfirmed,
+  waitsForSender,
 } from "./submit-result.ts";
 
 /** What of a connector all attempts share. */
@@ -38,8 +39,8 @@ export interface Attempt {
   readonly signal: AbortSignal;
   /** Milliseconds that each segment takes at the rate of its sender. Absent: the connector's pace alone counts. */
   readonly segmentMs?: number;
-  /** Resolves when the next segment may go at that rate, so many having gone before. */
-  readonly nextTurn?: (begunBefore: number) => Promise<void>;
+  /** Resolves when the next segment may go at that rate, so many having gone before; with false if not within the limit. */
+  readonly nextTurn?: (begunBefore: number, limitMs: number) => Promise<boolean>;
 }
 
 /** An attempt under way. `refused`: why the rest of the message is not sent, once a segment was refused. */
@@ -63,11 +64,11 @@ export async function submitMessage(
       begun.push(undefined);
       continue;
     }
-    const { nextTurn } = attempt;
-    if (nextTurn && begunBefore > 0 && !progress.refused) await nextTurn(begunBefore);
-    begunBefore++;
+    const asked = senderTurn(submitter, progress, begunBefore++);
+    const hasTurn = asked instanceof Promise ? await asked : asked;
     // Not even a turn is taken for these: others wait for it.
     if (progress.refused) begun.push(progress.refused);
+    else if (!hasTurn) begun.push(waitsForSender(SENDER_AGAIN_MS));
     else if (submitter.binds.sessions().length === 0) begun.push(NOT_CONNECTED);
     else {
       const turn = takeTurn(submitter, progress);
@@ -77,6 +78,18 @@ export async function submitMessage(
     }
   }
   return Promise.all(begun);
+}
+
+/** Its sender had its turn; when the rate was lowered meanwhile, the segment asks for another. */
+const SENDER_AGAIN_MS = 1_000;
+
+function senderTurn(
+  submitter: Submitter,
+  progress: Progress,
+  begunBefore: number,
+): boolean | Promise<boolean> {
+  if (!progress.nextTurn || begunBefore === 0 || progress.refused) return true;
+  return progress.nextTurn(begunBefore, submitter.patienceMs - elapsedMs(submitter, progress));
 }
 
 const NOT_CONNECTED = notTried("smpp.not_connected", "there is no session with the SMSC");

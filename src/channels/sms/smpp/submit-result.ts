@@ -51,6 +51,13 @@ export function notTried(code: string, message: string, waitMs = SOON_MS): Submi
   return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs }, counts: false };
 }
 
+/** The sender's own rate is used up for now. */
+export function waitsForSender(retryAfterMs: number): SubmitResult {
+  const error = { code: "smpp.sender_rate", message: "the sender is at its rate for now" };
+  const outcome: PartOutcome = { kind: "deferred", error, retryAfterMs, isOwnPace: true };
+  return { outcome, counts: false };
+}
+
 /** It was sent, or may have been, and there is no answer. */
 export function unconfirmed(code: string, message: string): SubmitResult {
   return { outcome: { kind: "unconfirmed", error: { code, message } }, counts: true };
