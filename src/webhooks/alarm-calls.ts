@@ -4,7 +4,7 @@ import { type Clock, type Random, sleep } from "../core/clock.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { toIso } from "../core/timestamp.ts";
 import type { Records } from "../store/store.ts";
-import { createDeliverWebhook, type DeliverWebhook } from "./deliver.ts";
+import { type AttemptDelivery, createAttemptDelivery } from "./attempt-delivery.ts";
 import { createConfiguredHttp } from "./http/configured-http.ts";
 import type { Resolver } from "./http/find-addresses.ts";
 
@@ -34,14 +34,14 @@ export function createAlarmCalls(deps: AlarmCallsDeps): AlarmCalls {
   const { log } = deps;
   const onError = (error: unknown) => log.warn({ err: error }, "the alarm webhook's settings do not work");
   const http = createConfiguredHttp({ ...deps, onError });
-  const deliver = createDeliverWebhook({ ...deps, http });
+  const attemptDelivery = createAttemptDelivery({ ...deps, http });
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   return {
     tell(change) {
       if (underWay.size >= MAX_UNDER_WAY)
         return log.warn(fieldsOf(change), "the alarm webhook is not called: too many calls are under way");
-      const call = callOut(deps, { change, deliver, signal: stopping.signal }).catch(onError);
+      const call = callOut(deps, { change, attemptDelivery, signal: stopping.signal }).catch(onError);
       underWay.add(call);
       void call.finally(() => underWay.delete(call));
     },
@@ -55,11 +55,11 @@ export function createAlarmCalls(deps: AlarmCallsDeps): AlarmCalls {
 
 interface Call {
   readonly change: AlarmChange;
-  readonly deliver: DeliverWebhook;
+  readonly attemptDelivery: AttemptDelivery;
   readonly signal: AbortSignal;
 }
 
-async function callOut(deps: AlarmCallsDeps, { change, deliver, signal }: Call): Promise<void> {
+async function callOut(deps: AlarmCallsDeps, { change, attemptDelivery, signal }: Call): Promise<void> {
   const { clock, records, log } = deps;
   for (let failures = 0; failures < MAX_ATTEMPTS && !signal.aborted; failures++) {
     // Read at every attempt, so that a corrected URL takes effect for this alarm too.
@@ -67,7 +67,7 @@ async function callOut(deps: AlarmCallsDeps, { change, deliver, signal }: Call):
     const url = readSetting(settings, "alarm_webhook_url");
     const secret = readSetting(settings, "alarm_webhook_secret");
     if (url === undefined || secret === undefined) return;
-    const { verdict, attempt } = await deliver(
+    const { verdict, attempt } = await attemptDelivery(
       { ...toCall(change), url, secrets: [secret], failures },
       signal,
     );

@@ -3,7 +3,7 @@ import type { PostOutcome } from "./http/outbound-http.ts";
 import { healthOf, judge } from "./judge.ts";
 
 const NOW = 1_700_000_000_000;
-const occasion = { failures: 0, now: NOW, jitter: 0.5 };
+const context = { failures: 0, now: NOW, jitter: 0.5 };
 const answered = (status: number, retryAfter?: string): PostOutcome => ({
   kind: "answered",
   status,
@@ -20,20 +20,20 @@ const failed = (reason: Extract<PostOutcome, { kind: "failed" }>["reason"]): Pos
 
 describe("the event", () => {
   test.each([200, 201, 202, 204, 299])("is delivered when the answer is %d", (status) => {
-    expect(judge(answered(status), occasion)).toEqual({ kind: "delivered" });
+    expect(judge(answered(status), context)).toEqual({ kind: "delivered" });
   });
 
   test.each([101, 300, 302, 304, 400, 401, 404, 408, 413, 429, 500, 502, 503, 504])(
     "is tried again after an answer of %d",
     (status) => {
-      expect(judge(answered(status), occasion)).toEqual({ kind: "again", at: NOW + 5_000 });
+      expect(judge(answered(status), context)).toEqual({ kind: "again", at: NOW + 5_000 });
     },
   );
 
   test.each(["refused_address", "dns", "connect", "tls", "timeout", "closed", "malformed"] as const)(
     "is tried again after %s",
     (reason) => {
-      expect(judge(failed(reason), { ...occasion, failures: 3 })).toEqual({
+      expect(judge(failed(reason), { ...context, failures: 3 })).toEqual({
         kind: "again",
         at: NOW + 1_800_000,
       });
@@ -41,32 +41,32 @@ describe("the event", () => {
   );
 
   test("waits for as long as the receiver asks", () => {
-    expect(judge(answered(429, "120"), { ...occasion, jitter: 0 })).toEqual({
+    expect(judge(answered(429, "120"), { ...context, jitter: 0 })).toEqual({
       kind: "again",
       at: NOW + 120_000,
     });
-    expect(judge(answered(503, "Tue, 14 Nov 2023 23:13:20 GMT"), { ...occasion, jitter: 0 })).toEqual({
+    expect(judge(answered(503, "Tue, 14 Nov 2023 23:13:20 GMT"), { ...context, jitter: 0 })).toEqual({
       kind: "again",
       at: NOW + 3_600_000,
     });
-    expect(judge(answered(429, "whenever"), occasion)).toEqual({ kind: "again", at: NOW + 5_000 });
+    expect(judge(answered(429, "whenever"), context)).toEqual({ kind: "again", at: NOW + 5_000 });
   });
 
   test("rests as failed when the receiver is gone, the URL is none, or eight repeats have failed", () => {
-    expect(judge(answered(410), occasion)).toEqual({ kind: "ended", reason: "gone" });
-    expect(judge(failed("refused_url"), occasion)).toEqual({ kind: "ended", reason: "refused_url" });
-    expect(judge(answered(500), { ...occasion, failures: 7 })).toMatchObject({ kind: "again" });
-    expect(judge(answered(500), { ...occasion, failures: 8 })).toEqual({ kind: "ended", reason: "spent" });
+    expect(judge(answered(410), context)).toEqual({ kind: "ended", reason: "gone" });
+    expect(judge(failed("refused_url"), context)).toEqual({ kind: "ended", reason: "refused_url" });
+    expect(judge(answered(500), { ...context, failures: 7 })).toMatchObject({ kind: "again" });
+    expect(judge(answered(500), { ...context, failures: 8 })).toEqual({ kind: "ended", reason: "spent" });
   });
 
   test("is as if never tried when the program ended in between", () => {
-    expect(judge(failed("stopped"), { ...occasion, failures: 8 })).toEqual({ kind: "released" });
+    expect(judge(failed("stopped"), { ...context, failures: 8 })).toEqual({ kind: "released" });
   });
 });
 
 describe("the host", () => {
-  test("is well after a success, failing after a failure, and not judged by what is one URL's or ours", () => {
-    expect(healthOf(answered(204), NOW)).toEqual({ kind: "well" });
+  test("is healthy after a success, failing after a failure, and not judged by what is one URL's or ours", () => {
+    expect(healthOf(answered(204), NOW)).toEqual({ kind: "healthy" });
     expect(healthOf(answered(500), NOW)).toEqual({ kind: "failing", reason: "status 500" });
     expect(healthOf(answered(429, "7"), NOW)).toEqual({
       kind: "failing",

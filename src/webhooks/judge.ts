@@ -3,7 +3,8 @@ import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import { nextDeliveryAt } from "../core/webhooks/webhook-schedule.ts";
 import type { PostOutcome } from "./http/outbound-http.ts";
 
-export interface Occasion {
+/** What a verdict depends on besides the outcome. */
+export interface AttemptContext {
   /** Failed attempts before this one. */
   readonly failures: number;
   /** Unix milliseconds. */
@@ -13,25 +14,25 @@ export interface Occasion {
 }
 
 /** What becomes of an event after an attempt. */
-export function judge(outcome: PostOutcome, occasion: Occasion): WebhookVerdict {
+export function judge(outcome: PostOutcome, context: AttemptContext): WebhookVerdict {
   if (isSuccess(outcome)) return { kind: "delivered" };
   if (isGone(outcome)) return { kind: "ended", reason: "gone" };
   if (outcome.kind === "failed" && outcome.reason === "stopped") return { kind: "released" };
   if (outcome.kind === "failed" && outcome.reason === "refused_url") {
     return { kind: "ended", reason: "refused_url" };
   }
-  return afterFailure(occasion, retryAfterOf(outcome, occasion.now));
+  return afterFailure(context, retryAfterOf(outcome, context.now));
 }
 
 /** What becomes of an event that has failed once more. `retryAfterMs`: the wait that the receiver asked for. */
-export function afterFailure({ failures, now, jitter }: Occasion, retryAfterMs = 0): WebhookVerdict {
+export function afterFailure({ failures, now, jitter }: AttemptContext, retryAfterMs = 0): WebhookVerdict {
   const at = nextDeliveryAt({ failures: failures + 1, now, jitter, retryAfterMs });
   return at === undefined ? { kind: "ended", reason: "spent" } : { kind: "again", at };
 }
 
 /** What an attempt says about the host, for its circuit. */
 export type HostHealth =
-  | { readonly kind: "well" }
+  | { readonly kind: "healthy" }
   | { readonly kind: "failing"; readonly reason: string; readonly retryAfterMs?: number }
   /** 410: it answers, but that is about one URL, and ends no failures of others. */
   | { readonly kind: "gone" }
@@ -39,7 +40,7 @@ export type HostHealth =
   | { readonly kind: "unknown" };
 
 export function healthOf(outcome: PostOutcome, now: number): HostHealth {
-  if (isSuccess(outcome)) return { kind: "well" };
+  if (isSuccess(outcome)) return { kind: "healthy" };
   if (isGone(outcome)) return { kind: "gone" };
   if (outcome.kind === "failed" && NOT_THE_HOST.includes(outcome.reason)) return { kind: "unknown" };
   const retryAfterMs = retryAfterOf(outcome, now);

@@ -2,7 +2,10 @@ import type { Clock } from "../core/clock.ts";
 import { createFreshCache } from "../core/fresh-cache.ts";
 import type { Records } from "../store/store.ts";
 
-/** The secrets that sign an account's webhooks, the newest first; at most a second old. */
+/**
+ * The secrets that sign an account's webhooks, newest first; empty if it has none. What is returned was read at most a second
+ * ago. Rejects if the store does.
+ */
 export type SecretsOf = (accountId: string) => Promise<readonly string[]>;
 
 /** The error of an attempt that could not be signed. */

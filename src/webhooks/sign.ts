@@ -11,7 +11,7 @@ export interface Unsigned {
 
 /**
  * The value of `webhook-signature` (Standard Webhooks 1.0.0): one `v1,` signature per secret, so that a receiver may know
- * the old or the new one during a rotation. Secrets are base64, with or without `whsec_` in front.
+ * the old or the new one during a rotation. Secrets are base64, with or without `whsec_` in front. Throws if there is none.
  */
 export function sign({ id, timestamp, body }: Unsigned, secrets: readonly string[]): string {
   if (secrets.length === 0) throw new Error("a webhook without a secret to sign it");

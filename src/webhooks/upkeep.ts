@@ -8,14 +8,16 @@ const CHUNK = 500;
 
 const STAGE_MS = 100;
 
-/** `onReady` tells of this process's events only, and the agenda may be too full to note one. */
+/** `Outbox.onReady` may miss events of other processes, and the lane queue may have been full. */
 const POLL_MS = 1_000;
 const LANES_AT_ONCE = 1_000;
 
 export interface UpkeepDeps {
   readonly outbox: Pick<Outbox, "stage" | "nextDueAt" | "readyLanes">;
+  /** Asked before each sweep. */
   readonly sweeper: () => Sweeper;
   readonly clock: Clock;
+  /** Called with lanes that have ready events, whether or not they are known already. */
   readonly onLanes: (lanes: readonly Lane[]) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -23,8 +25,9 @@ export interface UpkeepDeps {
 /** The outbox's background loops: one makes due events ready, one finds the lanes that have ready events. */
 export interface OutboxUpkeep {
   start(): void;
-  /** Names of the loops that are more than `ms` late. */
+  /** Names of the loops that are more than `ms` late; none before `start`. */
   stalled(ms: number): readonly string[];
+  /** Resolves when both loops have ended. */
   stop(): Promise<void>;
 }
 

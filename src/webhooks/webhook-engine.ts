@@ -4,19 +4,19 @@ import type { Claimant } from "../core/queue/claimant.ts";
 import { toIso } from "../core/timestamp.ts";
 import type { Lane, PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox, Records } from "../store/store.ts";
-import { createCarry } from "./carry.ts";
-import { createDeliverWebhook } from "./deliver.ts";
+import { createAttemptDelivery } from "./attempt-delivery.ts";
+import { createDeliverEvent } from "./deliver-event.ts";
 import { createConfiguredHttp } from "./http/configured-http.ts";
 import type { Resolver } from "./http/find-addresses.ts";
 import type { OutboundHttp } from "./http/outbound-http.ts";
-import { createAgenda } from "./lanes/agenda.ts";
+import { createLaneQueue } from "./lanes/lane-queue.ts";
 import { createLanes } from "./lanes/lanes.ts";
 import { createSecrets, NO_SECRET } from "./secrets.ts";
 import { createOutboxUpkeep } from "./upkeep.ts";
 import { createWorker } from "./worker.ts";
 
 /** How long `stop` waits for answers. Events whose answers have not come by then are delivered after the next start. */
-const PATIENCE_MS = 8_000;
+const STOP_WAIT_MS = 8_000;
 
 type LogLine = (fields: Record<string, unknown>, message: string) => void;
 
@@ -34,50 +34,57 @@ export interface WebhookEngineDeps {
   readonly log: WebhookLog;
   /** Asked before each claim. */
   readonly claimant: () => Claimant;
-  /** Called after every delivery, with its verdict and how long it took. */
+  /** Called after every attempt, with its verdict and its duration in milliseconds. */
   readonly observe: (kind: WebhookVerdict["kind"], ms: number) => void;
 }
 
-/** Delivers the events of the outbox to their receivers. */
+/**
+ * Delivers the events of the outbox to their receivers. The way of an event: `upkeep.ts` (or a commit of this process) says
+ * that its lane has ready events; `lanes/` decides how many may be delivered; `worker.ts` claims it; `deliver-event.ts`
+ * takes it to its settlement, by way of `attempt-delivery.ts` (sign, POST, judge).
+ */
 export interface WebhookEngine {
   start(): void;
-  /** Names of the loops that are more than `ms` late. */
+  /** Names of the loops that are more than `ms` late; none before `start`. */
   stalled(ms: number): readonly string[];
   /** Hosts that this process does not try at the moment, and why. */
   paused(): readonly PausedHost[];
-  /** Deliveries under way. */
+  /** How many events are claimed and not yet settled. */
   underWay(): number;
-  /** Delivers an event of type `webhook.test` at once, within 15 s, whatever waits or is paused; stores nothing. */
+  /**
+   * Delivers an event of type `webhook.test` at once, within 15 s, whatever waits or is paused; stores nothing, and may be
+   * called before `start`. Rejects if the account's secrets cannot be read.
+   */
   test(target: {
     readonly accountId: string;
     readonly url: string;
     readonly id: string;
   }): Promise<WebhookAttempt>;
-  /** Finishes what is under way, within 10 s. */
+  /** Claims no more, and resolves when what is under way has been settled or given up: within 10 s. */
   stop(): Promise<void>;
 }
 
 export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
   const { outbox, clock, random, log, claimant } = deps;
-  const givingUp = new AbortController();
+  const stopping = new AbortController();
   const onError = (error: unknown) =>
     log.warn({ err: error }, "the webhook outbox could not be read or written");
   const http = createConfiguredHttp({ ...deps, onError });
-  const agenda = createAgenda();
+  const queue = createLaneQueue();
   const lanes = createLanes({
     clock,
     random,
     onRoom(lane) {
-      agenda.makeRoom(lane);
+      queue.addRoom(lane);
       worker.wake();
     },
     onPaused: ({ accountId: account, ...paused }) =>
       log.info({ account, ...paused }, "webhooks to a host are paused"),
   });
-  const { carry, test } = createDeliveries(deps, http, givingUp.signal);
-  const worker = createWorker({ outbox, agenda, lanes, carry, claimant, clock, onError });
-  const wake = (found: readonly Lane[]) => {
-    for (const lane of found) agenda.add(lane);
+  const { deliverEvent, test } = createDeliveries(deps, http, stopping.signal);
+  const worker = createWorker({ outbox, queue, lanes, deliverEvent, claimant, clock, onError });
+  const onLanes = (lanes: readonly Lane[]) => {
+    for (const lane of lanes) queue.add(lane);
     worker.wake();
   };
   const upkeep = createOutboxUpkeep({
@@ -85,13 +92,13 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
     sweeper: () => present({ process: claimant().process, held: worker.held() }),
     clock,
     onError,
-    onLanes: wake,
+    onLanes,
   });
   let unsubscribe = () => {};
 
   return {
     start() {
-      unsubscribe = outbox.onReady((lane) => wake([lane]));
+      unsubscribe = outbox.onReady((lane) => onLanes([lane]));
       upkeep.start();
     },
     stalled: upkeep.stalled,
@@ -100,7 +107,7 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
     test,
     async stop() {
       unsubscribe();
-      const cancel = clock.after(PATIENCE_MS, () => givingUp.abort("stopped"));
+      const cancel = clock.after(STOP_WAIT_MS, () => stopping.abort("stopped"));
       await Promise.all([worker.stop(), upkeep.stop()]);
       cancel();
       http.close();
@@ -108,16 +115,17 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
   };
 }
 
-/** The two ways to deliver: an event of the outbox, and a test event. */
+/** The two sorts of deliveries: of an event of the outbox, and of a test event. */
 function createDeliveries(deps: WebhookEngineDeps, http: OutboundHttp, signal: AbortSignal) {
-  const deliver = createDeliverWebhook({ ...deps, http });
+  const attemptDelivery = createAttemptDelivery({ ...deps, http });
   const secretsOf = createSecrets(deps.records, deps.clock);
   const test: WebhookEngine["test"] = async ({ accountId, url, id }) => {
     const timestamp = toIso(deps.clock.now());
     const body = JSON.stringify({ type: "webhook.test", timestamp, data: { account_id: accountId } });
     const secrets = await secretsOf(accountId);
     if (secrets.length === 0) return { at: deps.clock.now(), ms: 0, error: NO_SECRET };
-    return (await deliver({ id, url, body, secrets, failures: 0 }, signal)).attempt;
+    return (await attemptDelivery({ id, url, body, secrets, failures: 0 }, signal)).attempt;
   };
-  return { carry: createCarry({ ...deps, deliver, secretsOf, signal }), test };
+  const deliverEvent = createDeliverEvent({ ...deps, attemptDelivery, secretsOf, signal });
+  return { deliverEvent, test };
 }

@@ -3,28 +3,29 @@ import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { WebhookClaim } from "../store/store.ts";
-import { createAgenda } from "./lanes/agenda.ts";
-import { createLanes, type Pass } from "./lanes/lanes.ts";
-import { createWorker, type Lease } from "./worker.ts";
+import type { WebhookLease } from "./deliver-event.ts";
+import { createLaneQueue } from "./lanes/lane-queue.ts";
+import { createLanes, type Permit } from "./lanes/lanes.ts";
+import { createWorker } from "./worker.ts";
 
-const WELL = { kind: "well" } as const;
+const HEALTHY = { kind: "healthy" } as const;
 
 /** A worker over lines of events that are only counted, whose deliveries end when they are told to. */
 function open() {
   const clock = createHeldClock();
   const lines = new Map<string, number>();
   const claims: WebhookClaim[] = [];
-  const underWay: { host: string; pass: Pass; lease: Lease; end: (ms?: number) => void }[] = [];
+  const underWay: { host: string; permit: Permit; lease: WebhookLease; end: (ms?: number) => void }[] = [];
   let failure: Error | undefined;
   let answered: Promise<void> | undefined;
   let errors = 0;
   let id = 0;
-  const agenda = createAgenda();
+  const queue = createLaneQueue();
   const lanes = createLanes({
     clock,
     random: () => 0.5,
     onRoom(lane) {
-      agenda.makeRoom(lane);
+      queue.addRoom(lane);
       worker.wake();
     },
   });
@@ -43,19 +44,19 @@ function open() {
   };
   const worker = createWorker({
     outbox: { claim },
-    agenda,
+    queue,
     lanes,
     claimant: () => ({ ...NOBODY_ELSE, process: "p1" }),
     clock,
     onError: () => void errors++,
-    carry: ({ lane }, pass, lease) =>
+    deliverEvent: ({ lane }, permit, lease) =>
       new Promise((resolve) => {
         const end = (ms = 5) => {
           underWay.splice(underWay.indexOf(delivery), 1);
-          pass.leave(WELL, ms);
+          permit.release(HEALTHY, ms);
           resolve();
         };
-        const delivery = { host: lane.host, pass, lease, end };
+        const delivery = { host: lane.host, permit, lease, end };
         underWay.push(delivery);
       }),
   });
@@ -78,7 +79,7 @@ function open() {
     async ring(host: string, count: number, more: readonly string[] = []) {
       for (const each of [host, ...more]) {
         lines.set(each, (lines.get(each) ?? 0) + count);
-        agenda.add({ accountId: "a", host: each });
+        queue.add({ accountId: "a", host: each });
       }
       worker.wake();
       await settled();
@@ -100,7 +101,7 @@ async function endAll(rig: ReturnType<typeof open>): Promise<number> {
   return ended;
 }
 
-test("no more is claimed than there is room for, and in the end everything is carried out", async () => {
+test("no more is claimed than there is room for, and in the end everything is delivered", async () => {
   const rig = open();
   await rig.ring("h", 500);
   expect(rig.underWay).toHaveLength(1);

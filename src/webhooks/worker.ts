@@ -3,9 +3,10 @@ import type { Claimant } from "../core/queue/claimant.ts";
 import { createHolds } from "../core/queue/holds.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
-import type { Agenda, Item } from "./lanes/agenda.ts";
+import type { DeliverEvent } from "./deliver-event.ts";
 import { laneKey } from "./lanes/lane-key.ts";
-import type { Lanes, Pass } from "./lanes/lanes.ts";
+import type { LaneQueue, QueuedLane } from "./lanes/lane-queue.ts";
+import type { Lanes, Permit } from "./lanes/lanes.ts";
 
 /** Events per claim: enough to fill a commit, few enough to keep lanes mixed. */
 const MAX_CLAIM = 256;
@@ -16,35 +17,30 @@ const LEASE_MS = 60_000;
 /** The wait after a claim that failed. */
 const PAUSE_MS = 1_000;
 
-/** Delivers one event and settles it. Never rejects, and always leaves the pass. */
-export type Carry = (webhook: ClaimedWebhook, pass: Pass, lease: Lease) => Promise<void>;
-
-export interface Lease extends Pick<Claimant, "isOurs"> {
-  /** When it ends, on the monotonic clock. */
-  readonly endsMs: number;
-}
-
 export interface WorkerDeps {
   readonly outbox: Pick<Outbox, "claim">;
-  readonly agenda: Agenda;
+  readonly queue: LaneQueue;
   readonly lanes: Lanes;
-  readonly carry: Carry;
+  readonly deliverEvent: DeliverEvent;
+  /** Asked before each claim. */
   readonly claimant: () => Claimant;
   readonly clock: Clock;
+  /** Called when a claim fails. It is made again after a second. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Claims events for the lanes that may have some, as many as there is room for, and carries them out. Room is taken before
- * the claim, so that every claimed event can be delivered at once.
+ * Claims events for the lanes that may have some, as many as there is room for, and has them delivered. Room is taken
+ * before the claim, so that every claimed event can be delivered at once.
  *
  * States: idle → turning (one claim under way) → idle. A wake during a turn makes another turn follow.
  */
 export interface Worker {
+  /** There may be something to claim, or room: a turn follows. */
   wake(): void;
-  /** Events claimed and not yet settled. */
+  /** How many events are claimed and not yet settled. */
   underWay(): number;
-  /** Their ids; see `Holds`. */
+  /** The ids of those whose leases a sweep must not end; see `Holds`. */
   held(): readonly number[];
   /** Claims no more, and resolves when all events under way are settled. */
   stop(): Promise<void>;
@@ -57,11 +53,11 @@ export function createWorker(deps: WorkerDeps): Worker {
   let turning: Promise<void> | undefined;
   let isWoken = false;
 
-  const start: Start = (webhook, pass, lease) => {
-    const letGo = holds.hold(webhook.id, lease.endsMs);
-    const work = deps.carry(webhook, pass, lease).finally(() => {
+  const start: Start = (webhook, permit, lease) => {
+    const endHold = holds.hold(webhook.id, lease.endsMs);
+    const work = deps.deliverEvent(webhook, permit, lease).finally(() => {
       underWay.delete(work);
-      letGo();
+      endHold();
     });
     underWay.add(work);
   };
@@ -94,76 +90,82 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
 }
 
-type Start = (...args: Parameters<Carry>) => void;
+type Start = (...args: Parameters<DeliverEvent>) => void;
 
-/** One claim, if there is anything to claim for. */
+/** One claim. False if there is no lane to claim for, or no room. */
 async function turn(deps: WorkerDeps, start: Start): Promise<boolean> {
-  const { outbox, clock } = deps;
-  const picks = pick(deps);
-  if (picks.length === 0) return false;
+  const { outbox, clock, queue } = deps;
+  const reservations = reserve(deps);
+  if (reservations.length === 0) return false;
+  // Counted from before the claim, so that the lease never ends here after it has ended in the store.
   const endsMs = clock.monotonicMs() + LEASE_MS;
   const { isOurs, ...by } = deps.claimant();
-  const wanted = picks.map(({ item, passes }) => ({ lane: item.lane, limit: passes.length }));
+  const wanted = reservations.map(({ queued, permits }) => ({ lane: queued.lane, limit: permits.length }));
   try {
     const claimed = await outbox.claim({ lanes: wanted, now: clock.now(), leaseMs: LEASE_MS, ...by });
-    for (const { webhook, pass } of match(picks, claimed, deps.agenda)) {
-      start(webhook, pass, { endsMs, isOurs });
+    for (const { webhook, permit } of assign(claimed, reservations, queue)) {
+      start(webhook, permit, { endsMs, isOurs });
     }
   } finally {
-    for (const { passes } of picks) for (const pass of passes) pass.leave({ kind: "unknown" }, 0);
+    // Those that no event was found for; all of them, if the claim has failed.
+    for (const { permits } of reservations)
+      for (const permit of permits) permit.release({ kind: "unknown" }, 0);
   }
   return true;
 }
 
-/** Gives each event a pass of its lane. A lane with fewer events than it has passes is drained. */
-function match(
-  picks: readonly Picked[],
-  claimed: readonly ClaimedWebhook[],
-  agenda: Agenda,
-): readonly { readonly webhook: ClaimedWebhook; readonly pass: Pass }[] {
-  const byLane = Map.groupBy(claimed, ({ lane }) => laneKey(lane));
-  return picks.flatMap(({ item, heard, passes }) => {
-    const webhooks = byLane.get(laneKey(item.lane)) ?? [];
-    if (webhooks.length < passes.length) agenda.drained(item, heard);
-    return webhooks.flatMap((webhook) => {
-      const pass = passes.pop();
-      return pass ? { webhook, pass } : [];
-    });
-  });
+/** Room taken for the events of one lane. */
+interface Reservation {
+  readonly queued: QueuedLane;
+  /** `QueuedLane.additions` when the room was taken. */
+  readonly additions: number;
+  readonly permits: Permit[];
 }
 
-interface Picked {
-  readonly item: Item;
-  readonly heard: number;
-  readonly passes: Pass[];
-}
-
-/** Goes once through the open lanes and takes the room there is. */
-function pick({ agenda, lanes }: WorkerDeps): readonly Picked[] {
-  const picks: Picked[] = [];
+/** Goes once through the eligible lanes and takes the room there is, for `MAX_CLAIM` events at most. */
+function reserve({ queue, lanes }: WorkerDeps): readonly Reservation[] {
+  const reservations: Reservation[] = [];
   let left = MAX_CLAIM;
   // Without a count, the lanes moved to the back would come again.
-  let lanesLeft = agenda.open().size;
-  for (const item of agenda.open()) {
+  let lanesLeft = queue.eligible().size;
+  for (const queued of queue.eligible()) {
     if (left === 0 || lanesLeft-- === 0) break;
-    const passes = enter(lanes, item.lane, left);
-    left -= passes.length;
-    if (passes.length === 0) {
-      agenda.park(item, lanes.isCrowdedOut(item.lane));
+    const permits = acquireSome(lanes, queued.lane, left);
+    left -= permits.length;
+    if (permits.length === 0) {
+      queue.setAside(queued, lanes.isCrowdedOut(queued.lane));
       continue;
     }
-    picks.push({ item, heard: item.heard, passes });
-    agenda.toBack(item);
+    reservations.push({ queued, additions: queued.additions, permits });
+    queue.moveToBack(queued);
   }
-  return picks;
+  return reservations;
 }
 
-function enter(lanes: Lanes, lane: Lane, most: number): Pass[] {
-  const passes: Pass[] = [];
-  while (passes.length < most) {
-    const pass = lanes.enter(lane);
-    if (!pass) break;
-    passes.push(pass);
+/** As many as there is room for, at most `most`. */
+function acquireSome(lanes: Lanes, lane: Lane, most: number): Permit[] {
+  const permits: Permit[] = [];
+  while (permits.length < most) {
+    const permit = lanes.acquire(lane);
+    if (!permit) break;
+    permits.push(permit);
   }
-  return passes;
+  return permits;
+}
+
+/** Takes a permit of its lane for each event. A lane with fewer events than permits is drained. */
+function assign(
+  claimed: readonly ClaimedWebhook[],
+  reservations: readonly Reservation[],
+  queue: LaneQueue,
+): readonly { readonly webhook: ClaimedWebhook; readonly permit: Permit }[] {
+  const byLane = Map.groupBy(claimed, ({ lane }) => laneKey(lane));
+  return reservations.flatMap(({ queued, additions, permits }) => {
+    const webhooks = byLane.get(laneKey(queued.lane)) ?? [];
+    if (webhooks.length < permits.length) queue.drained(queued, additions);
+    return webhooks.flatMap((webhook) => {
+      const permit = permits.pop();
+      return permit ? { webhook, permit } : [];
+    });
+  });
 }

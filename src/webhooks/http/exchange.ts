@@ -5,7 +5,7 @@ export interface ExchangeRequest {
   /** Open or opening; nobody else uses it until the exchange is over. */
   readonly connection: Connection;
   /** True if it has served an exchange before. */
-  readonly isKept: boolean;
+  readonly isReused: boolean;
   /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
@@ -34,13 +34,13 @@ export type FailureReason =
   /** Called off because the program ends. */
   | "stopped";
 
-export type Exchanged =
+export type ExchangeOutcome =
   | ({ readonly kind: "answered" } & Answer)
   | {
       readonly kind: "failed";
       readonly reason: FailureReason;
       readonly message: string;
-      /** A kept connection turned out to be closed: a new one may work. */
+      /** A connection that had served before turned out to be closed: a new one may work. */
       readonly wasStale?: true;
     };
 
@@ -48,11 +48,11 @@ export type Exchanged =
  * One POST over one connection. Redirects are answers like any other. Once status and header have come, the outcome is
  * `answered`, even if the body fails.
  */
-export function exchange(request: ExchangeRequest): Promise<Exchanged> {
-  const { connection, isKept, signal } = request;
+export function exchange(request: ExchangeRequest): Promise<ExchangeOutcome> {
+  const { connection, isReused, signal } = request;
   return new Promise((resolve) => {
     const reader = openAnswerReader();
-    const finish = (failure: Exchanged, isReusable = false) => {
+    const finish = (failure: ExchangeOutcome, isReusable = false) => {
       signal.removeEventListener("abort", onAbort);
       connection.listen(undefined);
       if (isReusable) request.giveBack();
@@ -60,7 +60,7 @@ export function exchange(request: ExchangeRequest): Promise<Exchanged> {
       const answer = reader.answer();
       resolve(answer ? { kind: "answered", ...answer } : failure);
     };
-    const onAbort = () => finish(calledOff(signal));
+    const onAbort = () => finish(outcomeOfAbort(signal));
     const onOpen = () => {
       request.onConnected?.();
       connection.send(toText(request));
@@ -75,7 +75,7 @@ export function exchange(request: ExchangeRequest): Promise<Exchanged> {
       },
       onGone: (error) =>
         finish(
-          failureOf(connection.phase(), { isStale: isKept && !reader.hasBegun(), ...(error && { error }) }),
+          failureOf(connection.phase(), { isStale: isReused && !reader.hasBegun(), ...(error && { error }) }),
         ),
     });
     if (signal.aborted) onAbort();
@@ -96,14 +96,14 @@ const CLOSED = {
   message: "the connection was closed before an answer",
 } as const;
 
-const MALFORMED: Exchanged = {
+const MALFORMED: ExchangeOutcome = {
   kind: "failed",
   reason: "malformed",
   message: "the answer is not HTTP/1.1, or its header is longer than 16 KiB",
 };
 
-/** The failure that an abort signal's reason stands for. */
-export function calledOff({ reason }: AbortSignal): Exchanged {
+/** The outcome of an attempt that was aborted, by the reason of its signal. */
+export function outcomeOfAbort({ reason }: AbortSignal): ExchangeOutcome {
   if (reason === "timeout") return { kind: "failed", reason, message: "no answer in time" };
   if (reason === "connect") return { kind: "failed", reason, message: "no connection in time" };
   return { kind: "failed", reason: "stopped", message: "the delivery was called off" };
@@ -112,7 +112,7 @@ export function calledOff({ reason }: AbortSignal): Exchanged {
 function failureOf(
   phase: Phase,
   { isStale, error }: { readonly isStale: boolean; readonly error?: Error },
-): Exchanged {
+): ExchangeOutcome {
   if (phase !== "open") return { kind: "failed", reason: phase, message: describe(error) };
   return isStale ? { ...CLOSED, wasStale: true } : CLOSED;
 }

@@ -4,9 +4,9 @@ import { unlessAborted } from "../../core/unless-aborted.ts";
 import { type AddressRules, createAddressRules, type Range } from "./address-rules.ts";
 import type { Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
-import { calledOff, type Exchanged, type ExchangeRequest, exchange } from "./exchange.ts";
+import { type ExchangeOutcome, type ExchangeRequest, exchange, outcomeOfAbort } from "./exchange.ts";
 import { findAddresses, type Resolver, resolveAddresses } from "./find-addresses.ts";
-import { shareQuestions } from "./share-questions.ts";
+import { shareLookups } from "./share-lookups.ts";
 import { parseTarget, type Target } from "./target.ts";
 import { openTimeLimit } from "./time-limit.ts";
 
@@ -31,7 +31,7 @@ export interface PostRequest {
 }
 
 /** `ms`: from the DNS query to the end of the answer. */
-export type PostOutcome = Exchanged & { readonly ms: number };
+export type PostOutcome = ExchangeOutcome & { readonly ms: number };
 
 export interface OutboundHttpDeps {
   readonly clock: Clock;
@@ -61,7 +61,7 @@ interface Parts {
 
 export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
   const { clock, openResolver } = deps;
-  const resolve = shareQuestions((name) => resolveAddresses(openResolver(), name, clock));
+  const resolve = shareLookups((name) => resolveAddresses(openResolver(), name, clock));
   const rules = createAddressRules(deps.allowed);
   // One for all: reading the certificates for each connection would double its cost.
   const secureContext = createSecureContext(
@@ -80,11 +80,11 @@ export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
   };
 }
 
-async function attempt(parts: Parts, request: PostRequest, signal: AbortSignal): Promise<Exchanged> {
+async function attempt(parts: Parts, request: PostRequest, signal: AbortSignal): Promise<ExchangeOutcome> {
   const target = parseTarget(request.url);
   if (typeof target === "string") return { kind: "failed", reason: "refused_url", message: target };
   const found = await unlessAborted(findAddresses(target, parts), signal);
-  if (found === undefined) return calledOff(signal);
+  if (found === undefined) return outcomeOfAbort(signal);
   if ("reason" in found) return { kind: "failed", ...found };
   return tryInTurn(found.addresses.slice(0, MAX_ADDRESSES), (address, isLast) => {
     const servername = target.isAddress ? undefined : target.hostname;
@@ -96,9 +96,9 @@ async function attempt(parts: Parts, request: PostRequest, signal: AbortSignal):
 /** Goes on to the next address only if the one before could not be connected to. */
 async function tryInTurn(
   addresses: readonly string[],
-  postTo: (address: string, isLast: boolean) => Promise<Exchanged>,
-): Promise<Exchanged> {
-  let outcome: Exchanged | undefined;
+  postTo: (address: string, isLast: boolean) => Promise<ExchangeOutcome>,
+): Promise<ExchangeOutcome> {
+  let outcome: ExchangeOutcome | undefined;
   for (const [index, address] of addresses.entries()) {
     outcome = await postTo(address, index === addresses.length - 1);
     if (outcome.kind !== "failed" || outcome.reason !== "connect") break;
@@ -116,30 +116,30 @@ interface AddressedPost {
   readonly isLast: boolean;
 }
 
-/** Over a kept connection if there is one. */
-async function post(parts: Parts, addressed: AddressedPost): Promise<Exchanged> {
+/** Over an idle connection if there is one. */
+async function post(parts: Parts, addressed: AddressedPost): Promise<ExchangeOutcome> {
   const { endpoint, signal } = addressed;
-  const kept = parts.pool.take(endpoint);
-  if (kept) {
-    const outcome = await postOver(parts.pool, addressed, { connection: kept, isKept: true, signal });
+  const idle = parts.pool.take(endpoint);
+  if (idle) {
+    const outcome = await postOver(parts.pool, addressed, { connection: idle, isReused: true, signal });
     // No failure of the receiver. If it took the event after all, a repeat has the same id.
     if (!isForAnotherConnection(outcome)) return outcome;
   }
-  return postAnew(parts, addressed);
+  return postOverNew(parts, addressed);
 }
 
 /** The server had closed the connection while it was idle, or was about to: 408 says that it did not wait longer for a request (RFC 9110 §15.5.9). */
-function isForAnotherConnection(outcome: Exchanged): boolean {
+function isForAnotherConnection(outcome: ExchangeOutcome): boolean {
   return outcome.kind === "answered" ? outcome.status === 408 : outcome.wasStale === true;
 }
 
-async function postAnew({ pool, clock }: Parts, addressed: AddressedPost): Promise<Exchanged> {
+async function postOverNew({ pool, clock }: Parts, addressed: AddressedPost): Promise<ExchangeOutcome> {
   const { endpoint, isLast, signal } = addressed;
   const ms = isLast ? TIME_LIMIT_MS : CONNECT_LIMIT_MS;
   const limit = openTimeLimit(clock, { ms, reason: "connect" }, signal);
   const over = {
     connection: pool.open(endpoint),
-    isKept: false,
+    isReused: false,
     signal: limit.signal,
     onConnected: limit.lift,
   };
@@ -149,8 +149,8 @@ async function postAnew({ pool, clock }: Parts, addressed: AddressedPost): Promi
 function postOver(
   pool: ConnectionPool,
   { endpoint, target, request }: AddressedPost,
-  over: Pick<ExchangeRequest, "connection" | "isKept" | "signal" | "onConnected">,
-): Promise<Exchanged> {
+  over: Pick<ExchangeRequest, "connection" | "isReused" | "signal" | "onConnected">,
+): Promise<ExchangeOutcome> {
   const { headers, body } = request;
   return exchange({
     ...over,

@@ -3,7 +3,7 @@ import type { HostHealth } from "../judge.ts";
 import { admits, afterAttempt, type Circuit, CLOSED } from "./circuit.ts";
 
 const FAILING: HostHealth = { kind: "failing", reason: "timeout" };
-const WELL: HostHealth = { kind: "well" };
+const HEALTHY: HostHealth = { kind: "healthy" };
 
 /** The circuit after so many failures, one every `everyMs`. */
 function failing(count: number, everyMs: number, from: Circuit = CLOSED, startMs = 0): Circuit {
@@ -27,14 +27,14 @@ test("a burst of failures within half a minute pauses nobody", () => {
 });
 
 test("a success in between begins the count anew", () => {
-  const once = afterAttempt(failing(9, 10_000), WELL, { now: 90_000, jitter: 0.5 });
+  const once = afterAttempt(failing(9, 10_000), HEALTHY, { now: 90_000, jitter: 0.5 });
   expect(once).toEqual(CLOSED);
   expect(admits(failing(9, 10_000, once, 91_000), 200_000)).toBe("any");
 });
 
 test("after the pause one try decides: a success closes, a failure pauses for twice as long, ten minutes at most", () => {
   const open = failing(10, 5_000);
-  expect(afterAttempt(open, WELL, { now: 60_000, jitter: 0.5 })).toEqual(CLOSED);
+  expect(afterAttempt(open, HEALTHY, { now: 60_000, jitter: 0.5 })).toEqual(CLOSED);
   const pauses: number[] = [];
   let circuit = open;
   for (let i = 0; i < 9; i++) {
@@ -55,7 +55,7 @@ test("failures of tries that were under way when it was paused do not make the p
   const open = failing(10, 5_000);
   const later = afterAttempt(open, FAILING, { now: 46_000, jitter: 0.5 });
   expect([later.openUntil, later.pauses]).toEqual([open.openUntil, open.pauses]);
-  expect(afterAttempt(later, WELL, { now: 47_000, jitter: 0.5 })).toEqual(CLOSED);
+  expect(afterAttempt(later, HEALTHY, { now: 47_000, jitter: 0.5 })).toEqual(CLOSED);
 });
 
 test("a host that asks for time is left alone for it, a minute at most", () => {

@@ -42,7 +42,7 @@ export function afterAttempt(
   health: HostHealth,
   { now, jitter }: { readonly now: number; readonly jitter: number },
 ): Circuit {
-  if (health.kind === "well") return CLOSED;
+  if (health.kind === "healthy") return CLOSED;
   if (health.kind === "unknown" || health.kind === "gone") return before;
   const failed: Circuit = {
     ...before,

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { createHeldClock, type HeldClock } from "../../../test/fakes/held-clock.ts";
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
 import type { HostHealth } from "../judge.ts";
-import { createLanes, type Lanes, type LanesDeps, type Pass } from "./lanes.ts";
+import { createLanes, type Lanes, type LanesDeps, type Permit } from "./lanes.ts";
 
-const WELL: HostHealth = { kind: "well" };
+const HEALTHY: HostHealth = { kind: "healthy" };
 const TIMEOUT: HostHealth = { kind: "failing", reason: "timeout" };
 const GONE: HostHealth = { kind: "gone" };
 const lane = (accountId: string, host: string): Lane => ({ accountId, host });
@@ -17,15 +17,15 @@ function open(deps: Partial<LanesDeps> = {}): { lanes: Lanes; clock: HeldClock; 
 }
 
 /** One delivery after the other. */
-function deliver(lanes: Lanes, to: Lane, { sign = WELL, ms = 5, times = 1 } = {}): void {
-  for (let i = 0; i < times; i++) lanes.enter(to)?.leave(sign, ms);
+function deliver(lanes: Lanes, to: Lane, { sign = HEALTHY, ms = 5, times = 1 } = {}): void {
+  for (let i = 0; i < times; i++) lanes.acquire(to)?.release(sign, ms);
 }
 
 /** As many as there is room for. */
-function fill(lanes: Lanes, to: Lane): Pass[] {
-  const passes: Pass[] = [];
-  for (let pass = lanes.enter(to); pass; pass = lanes.enter(to)) passes.push(pass);
-  return passes;
+function fill(lanes: Lanes, to: Lane): Permit[] {
+  const permits: Permit[] = [];
+  for (let permit = lanes.acquire(to); permit; permit = lanes.acquire(to)) permits.push(permit);
+  return permits;
 }
 
 test("a new lane begins with one delivery, and widens with every success", () => {
@@ -93,7 +93,7 @@ test("a paused lane is shown with its reason, tried once after the pause, and fo
   expect(wakes()).toBe(13);
   const [probe, ...others] = fill(lanes, host);
   expect(others).toEqual([]);
-  probe?.leave(WELL, 5);
+  probe?.release(HEALTHY, 5);
   expect(lanes.paused()).toEqual([]);
   expect(lanes.room(host)).toBeGreaterThan(0);
 });
@@ -127,9 +127,9 @@ test.each(["a", "b"])(
     let tries = 0;
     for (let step = 0; step < 600; step++) {
       for (const host of dead) {
-        for (const pass of fill(lanes, host)) {
+        for (const permit of fill(lanes, host)) {
           tries++;
-          clock.after(15_000, () => pass.leave(TIMEOUT, 15_000));
+          clock.after(15_000, () => permit.release(TIMEOUT, 15_000));
         }
       }
       expect(lanes.room(healthy)).toBeGreaterThan(0);
@@ -148,12 +148,12 @@ test("an account with hosts without end leaves room for others, and what is unde
   for (let i = 0; i < 5_000; i++) fill(lanes, lane("greedy", `host-${i}`));
   const taken = lanes.underWay();
   expect(taken).toBeLessThan(1_536);
-  for (let i = 0; i < 100; i++) expect(lanes.enter(lane("other", `host-${i}`))).toBeDefined();
-  for (let account = 0; account < 5_000; account++) lanes.enter(lane(`account-${account}`, "h"));
+  for (let i = 0; i < 100; i++) expect(lanes.acquire(lane("other", `host-${i}`))).toBeDefined();
+  for (let account = 0; account < 5_000; account++) lanes.acquire(lane(`account-${account}`, "h"));
   expect(lanes.underWay()).toBeLessThanOrEqual(1_536);
 });
 
-test.each([WELL, TIMEOUT])(
+test.each([HEALTHY, TIMEOUT])(
   "slow hosts take no room from new and quick ones of the same account, whatever other accounts have: %p",
   (sign) => {
     const { lanes } = open();
@@ -167,12 +167,12 @@ test.each([WELL, TIMEOUT])(
     expect(slow.every((host) => lanes.room(host) === 0)).toBe(true);
     for (const account of accounts) {
       expect(lanes.room(lane(account, "quick"))).toBe(11);
-      for (let i = 0; i < 20; i++) expect(lanes.enter(lane(account, `new-${i}`))).toBeDefined();
+      for (let i = 0; i < 20; i++) expect(lanes.acquire(lane(account, `new-${i}`))).toBeDefined();
     }
   },
 );
 
-test.each([WELL, GONE])(
+test.each([HEALTHY, GONE])(
   "hosts that time out take no room from slow ones of the same account that answer: %p",
   (sign) => {
     const { lanes } = open();
@@ -192,7 +192,7 @@ test("proven hosts keep a quarter of all room, however many others are tried", (
   const { lanes } = open();
   const proven = Array.from({ length: 10 }, (_, i) => lane("good", `proven-${i}`));
   for (const host of proven) deliver(lanes, host, { times: 100 });
-  for (let account = 0; account < 5_000; account++) lanes.enter(lane(`account-${account}`, "h"));
+  for (let account = 0; account < 5_000; account++) lanes.acquire(lane(`account-${account}`, "h"));
   expect(proven.map((host) => fill(lanes, host).length).reduce((sum, each) => sum + each)).toBeGreaterThan(
     400,
   );
@@ -200,23 +200,26 @@ test("proven hosts keep a quarter of all room, however many others are tried", (
 
 test("lanes beyond the limit are forgotten, the one unused for longest first, and none that is in use", async () => {
   const { lanes, clock } = open({ maxLanes: 3 });
-  const busy = lanes.enter(lane("a", "busy"));
+  const busy = lanes.acquire(lane("a", "busy"));
   deliver(lanes, lane("a", "asked for time"), { sign: { ...TIMEOUT, retryAfterMs: 60_000 } });
   deliver(lanes, lane("a", "x"), { times: 5 });
   expect(clock.pending()).toBe(1);
   deliver(lanes, lane("a", "y"));
   expect([lanes.paused(), clock.pending()]).toEqual([[], 0]);
   expect([lanes.room(lane("a", "busy")), lanes.room(lane("a", "x"))]).toEqual([0, 6]);
-  busy?.leave(WELL, 5);
+  busy?.release(HEALTHY, 5);
   expect(lanes.room(lane("a", "busy"))).toBe(2);
 });
 
 test("every slot comes back", () => {
   const { lanes } = open();
-  const passes = Array.from({ length: 3_000 }, (_, i) => fill(lanes, lane(`a${i % 50}`, `h${i}`))).flat();
-  expect(lanes.underWay()).toBe(passes.length);
-  passes.forEach((pass, i) => {
-    pass.leave([WELL, TIMEOUT, { kind: "unknown" } as const][i % 3] ?? WELL, i % 2 === 0 ? 5 : 5_000);
+  const permits = Array.from({ length: 3_000 }, (_, i) => fill(lanes, lane(`a${i % 50}`, `h${i}`))).flat();
+  expect(lanes.underWay()).toBe(permits.length);
+  permits.forEach((permit, i) => {
+    permit.release(
+      [HEALTHY, TIMEOUT, { kind: "unknown" } as const][i % 3] ?? HEALTHY,
+      i % 2 === 0 ? 5 : 5_000,
+    );
   });
   expect(lanes.underWay()).toBe(0);
 });

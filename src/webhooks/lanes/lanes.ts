@@ -5,30 +5,39 @@ import { admits, afterAttempt, type Circuit, CLOSED } from "./circuit.ts";
 import { laneKey } from "./lane-key.ts";
 import { type Budgets, createSlots, type Pace, type Slots } from "./slots.ts";
 
-/** Decides what may be delivered now. A dead or slow host holds up nobody else, and no account another one. */
+/**
+ * Decides how many deliveries may be under way, so that a dead or slow host delays no other host, and no account another
+ * one. Three limits apply to each lane: its circuit (`circuit.ts`), its width (how many deliveries at once its host has
+ * proven to manage), and the slots shared by all lanes (`slots.ts`).
+ */
 export interface Lanes {
   /** How many deliveries of the lane may begin now. */
   room(lane: Lane): number;
-  /** Begins a delivery; `undefined` if there is no room. */
-  enter(lane: Lane): Pass | undefined;
-  /** True if it has no room only because of other lanes: there is room when any of their deliveries ends. */
+  /** Takes the room for one delivery; `undefined` if there is none. */
+  acquire(lane: Lane): Permit | undefined;
+  /** True if it has no room only because of other lanes: there may be room when any of their deliveries ends. */
   isCrowdedOut(lane: Lane): boolean;
-  /** Lanes that are not tried at the moment, and why: for operators. */
+  /** Lanes that this process does not try at the moment, and why: for operators. */
   paused(): readonly PausedHost[];
+  /** Permits acquired and not yet released, of all lanes. */
   underWay(): number;
 }
 
-export interface Pass {
-  /** Ends the delivery, which took `ms`. To be called once. */
-  leave(health: HostHealth, ms: number): void;
+/** The room for one delivery. */
+export interface Permit {
+  /**
+   * Gives the room back, and tells what the delivery showed of the host and how many milliseconds it took. To be called
+   * exactly once; with `unknown` and 0 if nothing was sent.
+   */
+  release(health: HostHealth, ms: number): void;
 }
 
 export interface LanesDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** There may be room for the lane, and one more place for all others. */
+  /** A delivery of the lane has ended, or its pause: there may be room for it, and one more place for all others. */
   readonly onRoom: (lane: Lane) => void;
-  /** The lane is not tried for a while, from now on. */
+  /** From now on the lane is not tried for a while. Not called again when such a pause becomes longer. */
   readonly onPaused?: (paused: PausedHost) => void;
   /** Lanes remembered; beyond it the one unused for longest is forgotten, its pause too. */
   readonly maxLanes?: number;
@@ -41,9 +50,9 @@ const MAX_LANES = 20_000;
 export function createLanes(deps: LanesDeps): Lanes {
   const { clock, onRoom } = deps;
   const slots = createSlots(BUDGETS);
-  const memory = createMemory(deps.maxLanes ?? MAX_LANES);
+  const states = createLaneStates(deps.maxLanes ?? MAX_LANES);
 
-  const leave = (state: LaneState, pace: Pace, { health, ms }: { health: HostHealth; ms: number }) => {
+  const release = (state: LaneState, pace: Pace, { health, ms }: { health: HostHealth; ms: number }) => {
     slots.giveBack(state.lane.accountId, pace);
     state.underWay--;
     learn(state, { health, ms });
@@ -59,19 +68,19 @@ export function createLanes(deps: LanesDeps): Lanes {
   };
 
   return {
-    room: (lane) => roomOf(memory.peek(lane), slots, clock.monotonicMs()),
-    enter(lane) {
-      if (roomOf(memory.peek(lane), slots, clock.monotonicMs()) === 0) return undefined;
-      const state = memory.touch(lane);
+    room: (lane) => roomOf(states.peek(lane), slots, clock.monotonicMs()),
+    acquire(lane) {
+      if (roomOf(states.peek(lane), slots, clock.monotonicMs()) === 0) return undefined;
+      const state = states.touch(lane);
       const { pace } = state;
       state.underWay++;
       slots.take(lane.accountId, pace);
-      return { leave: (health, ms) => leave(state, pace, { health, ms }) };
+      return { release: (health, ms) => release(state, pace, { health, ms }) };
     },
-    isCrowdedOut: (lane) => ownRoomOf(memory.peek(lane), clock.monotonicMs()) > 0,
+    isCrowdedOut: (lane) => ownRoomOf(states.peek(lane), clock.monotonicMs()) > 0,
     paused() {
       const now = clock.monotonicMs();
-      return memory.all().flatMap((state) => toPaused(state, { now, wallNow: clock.now() }) ?? []);
+      return states.all().flatMap((state) => toPaused(state, { now, wallNow: clock.now() }) ?? []);
     },
     underWay: slots.taken,
   };
@@ -131,10 +140,11 @@ function toPaused(
   return { ...lane, until: Math.round(wallNow + Math.max(0, openUntil - now)), failures, reason };
 }
 
-/** Lanes in the order of their use. */
-function createMemory(maxLanes: number) {
+/** What is remembered of lanes, the one unused for longest first. */
+function createLaneStates(maxLanes: number) {
   const states = new Map<string, LaneState>();
 
+  /** The state of a lane that is not remembered is that of a new one. */
   const peek = (lane: Lane): LaneState => states.get(laneKey(lane)) ?? newLane(lane);
   const forgetOne = () => {
     for (const [key, state] of states) {
@@ -146,6 +156,7 @@ function createMemory(maxLanes: number) {
   };
   return {
     peek,
+    /** Remembers the lane as the one used last. */
     touch(lane: Lane): LaneState {
       const state = peek(lane);
       states.delete(laneKey(lane));

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import type { WebhookSettlement } from "../core/webhooks/webhook-outbox.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import { type CarryDeps, createCarry } from "./carry.ts";
-import type { DeliveryResult } from "./deliver.ts";
+import type { AttemptResult } from "./attempt-delivery.ts";
+import { createDeliverEvent, type DeliverEventDeps } from "./deliver-event.ts";
 
 const WEBHOOK = {
   id: 1,
@@ -18,13 +18,13 @@ const WEBHOOK = {
 
 const SECONDS = 1_000;
 
-const DELIVERED: DeliveryResult = {
+const DELIVERED: AttemptResult = {
   verdict: { kind: "delivered" },
   attempt: { at: 0, ms: 7, status: 200 },
-  host: { kind: "well" },
+  health: { kind: "healthy" },
 };
 
-interface Circumstances extends Partial<CarryDeps> {
+interface Circumstances extends Partial<DeliverEventDeps> {
   readonly leftMs?: number;
   readonly isOurs?: boolean;
   readonly failures?: number;
@@ -32,14 +32,14 @@ interface Circumstances extends Partial<CarryDeps> {
   readonly awayMs?: number;
 }
 
-/** Carries one event, and writes down in order what comes of it. */
+/** Begins to deliver one event, and writes down in order what comes of it. */
 function begin({ leftMs = 60 * SECONDS, isOurs = true, failures = 0, awayMs = 0, ...deps }: Circumstances) {
   const clock = createHeldClock();
   const backMs = clock.monotonicMs() + awayMs;
   const settled: WebhookSettlement[] = [];
   const seen: unknown[] = [];
   const log = (level: string) => (_: unknown, message: string) => void seen.push(`${level}: ${message}`);
-  const carry = createCarry({
+  const deliverEvent = createDeliverEvent({
     outbox: {
       async settle(each) {
         if (clock.monotonicMs() < backMs) throw new StoreUnavailable("away");
@@ -47,7 +47,7 @@ function begin({ leftMs = 60 * SECONDS, isOurs = true, failures = 0, awayMs = 0,
         return each.map((one) => settled.push(one) > 0);
       },
     },
-    deliver: async () => {
+    attemptDelivery: async () => {
       seen.push("delivered");
       return DELIVERED;
     },
@@ -59,13 +59,13 @@ function begin({ leftMs = 60 * SECONDS, isOurs = true, failures = 0, awayMs = 0,
     signal: new AbortController().signal,
     ...deps,
   });
-  const pass = { leave: (...left: unknown[]) => void seen.push(["left", ...left]) };
+  const permit = { release: (...released: unknown[]) => void seen.push(["room", ...released]) };
   const lease = { endsMs: clock.monotonicMs() + leftMs, isOurs: () => isOurs };
-  return { clock, settled, seen, end: carry({ ...WEBHOOK, failures }, pass, lease) };
+  return { clock, settled, seen, end: deliverEvent({ ...WEBHOOK, failures }, permit, lease) };
 }
 
 /** What becomes of one event, and how often it was delivered. */
-async function carried(circumstances: Circumstances) {
+async function outcomeOf(circumstances: Circumstances) {
   const { clock, settled, seen, end } = begin(circumstances);
   // Delivers first.
   await clock.advance(0);
@@ -75,10 +75,10 @@ async function carried(circumstances: Circumstances) {
 }
 
 test("an event is delivered while its lease lasts and is this process's, and else put back", async () => {
-  expect(await carried({ leftMs: 60 * SECONDS })).toEqual([1, ["delivered"]]);
-  expect(await carried({ leftMs: 25 * SECONDS })).toEqual([1, ["delivered"]]);
-  expect(await carried({ leftMs: 25 * SECONDS - 1 })).toEqual([0, ["released"]]);
-  expect(await carried({ isOurs: false })).toEqual([0, ["released"]]);
+  expect(await outcomeOf({ leftMs: 60 * SECONDS })).toEqual([1, ["delivered"]]);
+  expect(await outcomeOf({ leftMs: 25 * SECONDS })).toEqual([1, ["delivered"]]);
+  expect(await outcomeOf({ leftMs: 25 * SECONDS - 1 })).toEqual([0, ["released"]]);
+  expect(await outcomeOf({ isOurs: false })).toEqual([0, ["released"]]);
 });
 
 test("the time that a lease has left is counted when its secrets are there", async () => {
@@ -91,13 +91,13 @@ test("the time that a lease has left is counted when its secrets are there", asy
 });
 
 test("what a receiver took while the database was away is recorded once it is back, and not delivered again", async () => {
-  expect(await carried({ awayMs: 90 * SECONDS })).toEqual([1, ["delivered"]]);
+  expect(await outcomeOf({ awayMs: 90 * SECONDS })).toEqual([1, ["delivered"]]);
 });
 
 test("the place is free as soon as the answer is there, however long recording it takes", async () => {
   const { clock, seen, end } = begin({ awayMs: 1 * SECONDS });
   await clock.advance(0);
-  const before = ["delivered", ["left", { kind: "well" }, 7], ["observed", "delivered", 7]];
+  const before = ["delivered", ["room", { kind: "healthy" }, 7], ["observed", "delivered", 7]];
   expect(seen).toEqual(before);
   expect(await Promise.race([end, Promise.resolve("under way")])).toBe("under way");
   await clock.advance(1 * SECONDS);
@@ -109,7 +109,7 @@ test("an event whose secrets cannot be read is left to the end of its lease, and
   const { seen, settled, end } = begin({ secretsOf: () => Promise.reject(new Error("away")) });
   await end;
   expect([seen, settled]).toEqual([
-    ["error: a webhook could not be tried", ["left", { kind: "unknown" }, 0]],
+    ["error: a webhook could not be tried", ["room", { kind: "unknown" }, 0]],
     [],
   ]);
 });
@@ -124,7 +124,7 @@ test("an event without a secret to sign it is not sent, which counts as a failur
       attempt: { at: first.clock.now(), ms: 0, error: { code: "no_secret" } },
     },
   ]);
-  expect(first.seen[0]).toEqual(["left", { kind: "unknown" }, 0]);
+  expect(first.seen[0]).toEqual(["room", { kind: "unknown" }, 0]);
   const last = begin({ secretsOf, failures: 8 });
   await last.end;
   expect(last.settled).toMatchObject([{ verdict: { kind: "ended", reason: "spent" } }]);
@@ -132,7 +132,7 @@ test("an event without a secret to sign it is not sent, which counts as a failur
 });
 
 test("nothing is begun once the program ends, and the event is put back", async () => {
-  expect(await carried({ signal: AbortSignal.abort() })).toEqual([0, ["released"]]);
+  expect(await outcomeOf({ signal: AbortSignal.abort() })).toEqual([0, ["released"]]);
 });
 
 test("a result that cannot be recorded before the program ends is given up", async () => {

@@ -21,7 +21,7 @@ test("attempts to one host that begin together ask for its addresses once", asyn
   expect(rig.receiver.deliveries).toHaveLength(3);
 });
 
-test("other hosts have questions of their own", async () => {
+test("other hosts have lookups of their own", async () => {
   await together(["a.hooks.test", "b.hooks.test", "a.hooks.test"]);
   expect(asked()).toEqual(["A a.hooks.test", "A b.hooks.test", "AAAA a.hooks.test", "AAAA b.hooks.test"]);
 });

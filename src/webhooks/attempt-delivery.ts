@@ -17,20 +17,27 @@ export interface OutgoingWebhook {
   readonly failures: number;
 }
 
-export interface DeliveryResult {
+/** What an attempt came to. */
+export interface AttemptResult {
+  /** What becomes of the event. */
   readonly verdict: WebhookVerdict;
+  /** What operators are shown. */
   readonly attempt: WebhookAttempt;
-  readonly host: HostHealth;
+  /** What it showed of the host. */
+  readonly health: HostHealth;
 }
 
-export type DeliverWebhook = (webhook: OutgoingWebhook, signal?: AbortSignal) => Promise<DeliveryResult>;
+/**
+ * One attempt: signs, POSTs and judges, within 15 s. Stores nothing. Whatever the network and the receiver do is a result;
+ * rejects only if the webhook has no secret, or the settings of outgoing HTTP cannot be read. Aborted, it is `released`.
+ */
+export type AttemptDelivery = (webhook: OutgoingWebhook, signal?: AbortSignal) => Promise<AttemptResult>;
 
-/** One attempt: signs, POSTs and judges. Stores nothing. */
-export function createDeliverWebhook(deps: {
+export function createAttemptDelivery(deps: {
   readonly http: Pick<OutboundHttp, "post">;
   readonly clock: Clock;
   readonly random: Random;
-}): DeliverWebhook {
+}): AttemptDelivery {
   const { http, clock, random } = deps;
   return async (webhook, signal) => {
     const { url, body, failures } = webhook;
@@ -41,7 +48,7 @@ export function createDeliverWebhook(deps: {
     return {
       verdict: judge(outcome, { failures, now, jitter: random() }),
       attempt: toAttempt(outcome, at),
-      host: healthOf(outcome, now),
+      health: healthOf(outcome, now),
     };
   };
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { BEHAVIOURS } from "../../test/fakes/fake-webhook-receiver.ts";
 import { type OutboundRig, startOutboundRig } from "../../test/fakes/outbound-rig.ts";
-import { createDeliverWebhook, type OutgoingWebhook } from "./deliver.ts";
+import { createAttemptDelivery, type OutgoingWebhook } from "./attempt-delivery.ts";
 
 const OLD = "whsec_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB";
 const NEW = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
@@ -10,7 +10,7 @@ afterEach(() => rig.stop());
 
 async function start(secret: string) {
   rig = await startOutboundRig({ secret });
-  const deliver = createDeliverWebhook({ http: rig.http, clock: rig.clock, random: () => 0.5 });
+  const attemptDelivery = createAttemptDelivery({ http: rig.http, clock: rig.clock, random: () => 0.5 });
   const webhook: OutgoingWebhook = {
     id: "evt_019bc1a2-0000-7000-8000-000000000001_1",
     url: rig.receiver.url(),
@@ -18,19 +18,19 @@ async function start(secret: string) {
     secrets: [NEW, OLD],
     failures: 0,
   };
-  return { deliver, webhook };
+  return { attemptDelivery, webhook };
 }
 
 test.each([
   ["the new", NEW],
   ["the old", OLD],
 ])("a receiver that knows %s secret accepts the delivery", async (_, secret) => {
-  const { deliver, webhook } = await start(secret);
+  const { attemptDelivery, webhook } = await start(secret);
   const at = rig.clock.now();
-  expect(await deliver(webhook)).toEqual({
+  expect(await attemptDelivery(webhook)).toEqual({
     verdict: { kind: "delivered" },
     attempt: { at, ms: 0, status: 200, head: "ok" },
-    host: { kind: "well" },
+    health: { kind: "healthy" },
   });
   expect(rig.receiver.deliveries[0]).toMatchObject({
     problem: undefined,
@@ -44,21 +44,23 @@ test.each([
 });
 
 test("the receiver's check can fail", async () => {
-  const { deliver, webhook } = await start(`whsec_${Buffer.alloc(24, 3).toString("base64")}`);
-  await deliver(webhook);
+  const { attemptDelivery, webhook } = await start(`whsec_${Buffer.alloc(24, 3).toString("base64")}`);
+  await attemptDelivery(webhook);
   expect(rig.receiver.deliveries[0]?.problem).toBe("no signature fits");
 });
 
 test("a repeat has the same id, the time of its own try, and a signature for it", async () => {
-  const { deliver, webhook } = await start(NEW);
+  const { attemptDelivery, webhook } = await start(NEW);
   rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.error : BEHAVIOURS.ok));
-  const first = await deliver(webhook);
+  const first = await attemptDelivery(webhook);
   expect(first).toMatchObject({
     verdict: { kind: "again", at: rig.clock.now() + 5_000 },
     attempt: { status: 500, head: "out of order" },
   });
   await rig.clock.advance(5_000);
-  expect(await deliver({ ...webhook, failures: 1 })).toMatchObject({ verdict: { kind: "delivered" } });
+  expect(await attemptDelivery({ ...webhook, failures: 1 })).toMatchObject({
+    verdict: { kind: "delivered" },
+  });
   const [one, two] = rig.receiver.deliveries;
   expect(two?.headers["webhook-id"]).toBe(one!.headers["webhook-id"]!);
   expect(Number(two?.headers["webhook-timestamp"]) - Number(one?.headers["webhook-timestamp"])).toBe(5);
@@ -66,22 +68,22 @@ test("a repeat has the same id, the time of its own try, and a signature for it"
 });
 
 test("a try without an answer is kept with its reason and the time it took", async () => {
-  const { deliver, webhook } = await start(NEW);
+  const { attemptDelivery, webhook } = await start(NEW);
   rig.receiver.behave(BEHAVIOURS.silent);
   const at = rig.clock.now();
-  const delivery = deliver(webhook);
+  const delivery = attemptDelivery(webhook);
   await rig.receiver.arrived(1);
   await rig.clock.advance(15_000);
   expect(await delivery).toEqual({
     // Counted from the end of the try.
     verdict: { kind: "again", at: at + 20_000 },
     attempt: { at, ms: 15_000, error: { code: "timeout", message: "no answer in time" } },
-    host: { kind: "failing", reason: "timeout" },
+    health: { kind: "failing", reason: "timeout" },
   });
 });
 
 test("nothing is sent without a secret", async () => {
-  const { deliver, webhook } = await start(NEW);
-  await expect(deliver({ ...webhook, secrets: [] })).rejects.toThrow("without a secret");
+  const { attemptDelivery, webhook } = await start(NEW);
+  await expect(attemptDelivery({ ...webhook, secrets: [] })).rejects.toThrow("without a secret");
   expect(rig.receiver.deliveries).toEqual([]);
 });

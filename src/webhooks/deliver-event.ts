@@ -1,0 +1,126 @@
+import { type Clock, type Random, sleep } from "../core/clock.ts";
+import type { Claimant } from "../core/queue/claimant.ts";
+import { toWebhookId } from "../core/webhooks/webhook-event.ts";
+import type { ClaimedWebhook, WebhookSettlement, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
+import { type Outbox, StoreUnavailable } from "../store/store.ts";
+import type { AttemptDelivery, AttemptResult } from "./attempt-delivery.ts";
+import { afterFailure } from "./judge.ts";
+import type { Permit } from "./lanes/lanes.ts";
+import { NO_SECRET, type SecretsOf } from "./secrets.ts";
+import type { WebhookLog } from "./webhook-engine.ts";
+
+/** What must be left of a lease to begin a delivery: the longest one takes 15 s, and then its result is committed. */
+const LEAST_LEASE_MS = 25_000;
+
+/** Between tries to record a result while the database is away. */
+const SETTLE_RETRY_MS = 250;
+
+/**
+ * Takes one claimed event to its settlement: attempts the delivery and records the result. Releases the permit as soon as
+ * the attempt is over. Never rejects: what goes wrong is logged, and the event is claimed again when its lease ends.
+ */
+export type DeliverEvent = (webhook: ClaimedWebhook, permit: Permit, lease: WebhookLease) => Promise<void>;
+
+/** Until when, and whether, a claimed event is this process's to deliver. */
+export interface WebhookLease extends Pick<Claimant, "isOurs"> {
+  /** When it ends, in milliseconds of the monotonic clock. */
+  readonly endsMs: number;
+}
+
+export interface DeliverEventDeps {
+  readonly outbox: Pick<Outbox, "settle">;
+  readonly attemptDelivery: AttemptDelivery;
+  readonly secretsOf: SecretsOf;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: WebhookLog;
+  /** Called after every attempt, with its verdict and its duration in milliseconds. */
+  readonly observe: (kind: WebhookVerdict["kind"], ms: number) => void;
+  /** Aborts when the program ends: deliveries under way are called off. */
+  readonly signal: AbortSignal;
+}
+
+/** A result that is not recorded before the program ends is lost: the event is delivered again, with the same id. */
+export function createDeliverEvent(deps: DeliverEventDeps): DeliverEvent {
+  const { log, observe } = deps;
+  return async (webhook, permit, lease) => {
+    const result = await attemptOnce(deps, webhook, lease).catch((error) => {
+      log.error({ err: error, ...logFields(webhook) }, "a webhook could not be tried");
+      return undefined;
+    });
+    permit.release(result?.health ?? { kind: "unknown" }, result?.attempt.ms ?? 0);
+    if (!result) return;
+    const { verdict, attempt } = result;
+    observe(verdict.kind, attempt.ms);
+    logResult(log, webhook, result);
+    const { id, messageId, claim } = webhook;
+    await settle(deps, webhook, { id, messageId, claim, verdict, attempt }).catch((error) => {
+      log.warn({ err: error, ...logFields(webhook) }, "a webhook's delivery could not be recorded");
+    });
+  };
+}
+
+/** One attempt, if the lease leaves time for it and the event can be signed. */
+async function attemptOnce(
+  deps: DeliverEventDeps,
+  webhook: ClaimedWebhook,
+  { endsMs, isOurs }: WebhookLease,
+): Promise<AttemptResult> {
+  const { clock, attemptDelivery, secretsOf, signal } = deps;
+  const secrets = await secretsOf(webhook.lane.accountId);
+  const isTooLate = endsMs - clock.monotonicMs() < LEAST_LEASE_MS || !isOurs();
+  if (isTooLate || signal.aborted) return released(clock.now());
+  if (secrets.length === 0) return unsigned(deps, webhook);
+  const { url, body, failures, messageId, sequence } = webhook;
+  return attemptDelivery({ id: toWebhookId(messageId, sequence), url, body, secrets, failures }, signal);
+}
+
+/** Nothing was tried: the event goes back in line. */
+function released(at: number): AttemptResult {
+  return { verdict: { kind: "released" }, attempt: { at, ms: 0 }, health: { kind: "unknown" } };
+}
+
+/** Without a secret nothing is sent, since the receiver could not check it. That counts as a failed attempt. */
+function unsigned({ clock, random }: DeliverEventDeps, { failures }: ClaimedWebhook): AttemptResult {
+  const now = clock.now();
+  return {
+    verdict: afterFailure({ failures, now, jitter: random() }),
+    attempt: { at: now, ms: 0, error: NO_SECRET },
+    health: { kind: "unknown" },
+  };
+}
+
+/**
+ * Tries until the database is back: what a receiver has taken should not come again. Rejects if the program ends
+ * meanwhile, or if the store fails in another way.
+ */
+async function settle(
+  { outbox, clock, log, signal }: DeliverEventDeps,
+  webhook: ClaimedWebhook,
+  settlement: WebhookSettlement,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await outbox.settle([settlement]);
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || signal.aborted) throw error;
+      if (tries === 1 && log.isDebug())
+        log.debug(logFields(webhook), "a webhook's result waits for the database");
+      await sleep(clock, SETTLE_RETRY_MS, signal);
+    }
+  }
+}
+
+/** Hosts and ids only: paths and queries of URLs may hold secrets. */
+function logFields({ lane, messageId, sequence }: ClaimedWebhook) {
+  return { account: lane.accountId, host: lane.host, webhook: toWebhookId(messageId, sequence) };
+}
+
+function logResult(log: WebhookLog, webhook: ClaimedWebhook, { verdict, attempt }: AttemptResult): void {
+  if (verdict.kind !== "ended" && !log.isDebug()) return;
+  const { ms, status, error } = attempt;
+  const fields = { ...logFields(webhook), ms, status, error: error?.code, failures: webhook.failures };
+  if (verdict.kind === "ended") log.warn({ ...fields, reason: verdict.reason }, "a webhook has failed");
+  else log.debug({ ...fields, verdict: verdict.kind }, "a webhook was tried");
+}

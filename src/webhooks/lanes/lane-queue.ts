@@ -1,0 +1,118 @@
+import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
+import { laneKey } from "./lane-key.ts";
+
+/**
+ * The lanes that may have ready events, as far as this process has heard, in the order in which the worker claims for them.
+ *
+ * A lane is *eligible* until a claim empties it, or it turns out to have no room. Then it is set aside until `addRoom` or the
+ * next `add`; where other lanes take all the room, until its turn comes. So a thousand paused hosts do not slow claims down.
+ */
+export interface LaneQueue {
+  /** The lane may have a new ready event. Ignored while the queue is full: polling finds such lanes later. */
+  add(lane: Lane): void;
+  /** A delivery of the lane has ended, or its pause: there may be room for it, and one more place for all others. */
+  addRoom(lane: Lane): void;
+  /** The lanes to claim for, the one that has waited longest first. A live view: it follows all changes. */
+  eligible(): ReadonlySet<QueuedLane>;
+  /** To be called when room was found for the lane: it becomes the last of the eligible ones. */
+  moveToBack(lane: QueuedLane): void;
+  /** To be called when the lane has no room. `isCrowdedOut`: it would have some, were it not for other lanes. */
+  setAside(lane: QueuedLane, isCrowdedOut: boolean): void;
+  /**
+   * To be called when a claim found fewer events than it asked for: the lane is empty, and is forgotten. Does nothing if
+   * the lane was added again after the claim began; `additions` is what it was then.
+   */
+  drained(lane: QueuedLane, additions: number): void;
+  /** Lanes that are known, eligible or not. */
+  size(): number;
+}
+
+export interface QueuedLane {
+  readonly lane: Lane;
+  /** How often the lane was added since it became known. */
+  readonly additions: number;
+}
+
+const MAX_LANES = 50_000;
+
+/** `maxLanes`: how many lanes are known at most. */
+export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
+  const known = new Map<string, Entry>();
+  const eligible = new Set<Entry>();
+  const crowdedOut = createCrowdedOut(eligible);
+
+  return {
+    add(lane) {
+      const key = laneKey(lane);
+      const entry = known.get(key) ?? { key, lane, additions: 0 };
+      if (entry.additions === 0 && known.size >= maxLanes) return;
+      known.set(key, entry);
+      entry.additions++;
+      if (!crowdedOut.has(entry)) eligible.add(entry);
+    },
+    addRoom(lane) {
+      // Before the lane whose delivery has ended, which would take the place again and again.
+      crowdedOut.wakeSome();
+      const entry = known.get(laneKey(lane));
+      if (entry) eligible.add(entry);
+    },
+    eligible: () => eligible,
+    moveToBack(lane) {
+      crowdedOut.remove(lane as Entry);
+      if (eligible.delete(lane as Entry)) eligible.add(lane as Entry);
+    },
+    setAside(lane, isCrowdedOut) {
+      eligible.delete(lane as Entry);
+      if (isCrowdedOut) crowdedOut.add(lane as Entry);
+      else crowdedOut.remove(lane as Entry);
+    },
+    drained(lane, additions) {
+      const entry = lane as Entry;
+      if (entry.additions !== additions) return;
+      eligible.delete(entry);
+      crowdedOut.remove(entry);
+      known.delete(entry.key);
+    },
+    size: () => known.size,
+  };
+}
+
+/** Crowded-out lanes that become eligible for each place that comes free: those that have waited longest, and others. */
+const WOKEN_FROM_FRONT = 4;
+const WOKEN_IN_ROTATION = 4;
+
+/** The lanes that others crowd out, in the order in which they were set aside. A lane keeps its turn until there is room for it. */
+function createCrowdedOut(eligible: Set<Entry>) {
+  const waiting = new Set<Entry>();
+  let rotation = waiting.values();
+
+  return {
+    has: (entry: Entry) => waiting.has(entry),
+    /** At the end, unless it waits already. */
+    add: (entry: Entry) => void waiting.add(entry),
+    remove: (entry: Entry) => void waiting.delete(entry),
+    /**
+     * Makes a few lanes eligible. Those in front may have no use for the place, because their account has too many under
+     * way: so some of the others get a chance too, in rotation.
+     */
+    wakeSome() {
+      let left = WOKEN_FROM_FRONT;
+      for (const entry of waiting) {
+        if (left === 0) break;
+        if (eligible.has(entry)) continue;
+        eligible.add(entry);
+        left--;
+      }
+      for (let others = WOKEN_IN_ROTATION; others > 0; others--) {
+        const { value, done } = rotation.next();
+        if (done) rotation = waiting.values();
+        else eligible.add(value);
+      }
+    },
+  };
+}
+
+interface Entry extends QueuedLane {
+  readonly key: string;
+  additions: number;
+}
