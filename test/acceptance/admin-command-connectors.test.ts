@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { testTls } from "../fakes/test-tls.ts";
+import { until } from "../until.ts";
 import { typeBesideService } from "./typed-commands.ts";
 
 const { run, text, json } = typeBesideService();
@@ -78,6 +79,17 @@ describe("connectors and routes", () => {
     expect(inUse.code).toBe(1);
     expect(inUse.err).toBe(`error: conflict\n  id: the connector is in use by the route ${route}\n`);
     await text("routes", "delete", route);
+    await text("connectors", "delete", id);
+  });
+
+  test("the list tells why a connector is down", async () => {
+    // Port 1 of this machine: nobody listens there.
+    const nobody = ["--host", "127.0.0.1", "--port", "1", "--tls", "none"];
+    const { id } = await json("connectors", "create", "--kind", "smtp", ...nobody);
+    const rowOf = async () =>
+      (await text("connectors", "list")).split("\n").find((row) => row.startsWith(id));
+    const reason = /yes +(?:down|connecting) +smtp\.connect: .*ECONNREFUSED/;
+    expect(await until(rowOf, (row) => reason.test(row ?? ""))).toMatch(reason);
     await text("connectors", "delete", id);
   });
 

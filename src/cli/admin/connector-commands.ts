@@ -37,6 +37,7 @@ const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
     { head: "HOST", of: (row: Row) => (row.config as Row | undefined)?.host },
     column("ON", "is_enabled"),
     { head: "STATE", of: (row: Row) => (row.status as Row | undefined)?.state },
+    { head: "REASON", of: (row: Row) => (row.status as Row | undefined)?.reason },
   ],
   filters: [],
 };

@@ -9,7 +9,13 @@ const REFUSED = { code: "smtp.auth", message: "535 no" };
 function openHealth() {
   const clock = createHeldClock();
   let tries = 0;
-  const health = createHostHealth({ clock, random: () => 0.5, probe: () => void tries++, onStatus() {} });
+  const health = createHostHealth({
+    clock,
+    random: () => 0.5,
+    probe: () => void tries++,
+    onStatus() {},
+    reasonOf: ({ message }) => message,
+  });
   health.start();
   const expectPause = async (seconds: number) => {
     const before = tries;

@@ -20,6 +20,8 @@ export function createHostHealth(deps: {
   /** Tries the host; calls `markUp` or `markDown` in the end. */
   readonly probe: () => void;
   readonly onStatus: (status: ChannelStatus) => void;
+  /** The fault for the operator, with what to do about it. */
+  readonly reasonOf: (fault: MessageError) => string;
 }): HostHealth {
   let status: ChannelStatus = { state: "stopped", since: deps.clock.now() };
   let failures = 0;
@@ -50,7 +52,7 @@ export function createHostHealth(deps: {
     markDown(fault) {
       if (status.state === "stopped") return;
       const alarm = isOfPassword(fault) ? ("credentials_refused" as const) : undefined;
-      enter("down", present({ reason: `${fault.code}: ${fault.message}`, alarm }));
+      enter("down", present({ reason: deps.reasonOf(fault), alarm }));
       cancelProbe = deps.clock.after(pauseMs(fault, failures++, deps.random), probe);
     },
     stop() {

@@ -1,15 +1,16 @@
 import type { Clock } from "../../../core/clock.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
 import { authorityProblem } from "../../authority-problem.ts";
-import { withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { hostProblem } from "../../host-name.ts";
-import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
+import { speaksTls } from "../../tls-advice.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { ehloNameProblem } from "./ehlo-name.ts";
 import { joinSignals } from "./joined-signal.ts";
 import { openSmtpChannel } from "./smtp-channel.ts";
 import { type SmtpSettings, smtpConfigSchema, toSmtpSettings } from "./smtp-config.ts";
 import { openSmtpSession } from "./smtp-session.ts";
+import { withTlsAdvice } from "./with-tls-advice.ts";
 
 const CALLBACK_TOKEN = "callback_token";
 
@@ -41,11 +42,8 @@ export const smtpConnectorKind: ConnectorKind = {
     const opened = await openSmtpSession(settings, clock, joined.signal);
     joined.release();
     if ("fault" in opened) {
-      const { code, message } = opened.fault;
-      const fields = { authority: "ca", hasAuthority: settings.ca !== undefined, host: "`host`" };
-      const advised = `${code}: ${withCertificateAdvice(message, fields)}`;
-      if (settings.tls === "implicit") return { ok: false, detail: withClearAdvice(advised, STARTTLS) };
-      return { ok: false, detail: advised + (await implicitTlsAdvice(settings, code, clock)) };
+      const advised = withTlsAdvice(opened.fault, settings);
+      return { ok: false, detail: advised + (await implicitTlsAdvice(settings, opened.fault, clock)) };
     }
     await opened.session.quit();
     const security = opened.session.isSecure ? "over TLS" : "without TLS";
@@ -54,12 +52,13 @@ export const smtpConnectorKind: ConnectorKind = {
   },
 };
 
-/** Advice for the most common mistake with port 587, whose servers begin without TLS. */
-const STARTTLS = "`tls` is to be `required`, which is STARTTLS";
-
 /** Advice for the most common mistake with port 465, where both sides wait for the other to begin. */
-async function implicitTlsAdvice(settings: SmtpSettings, code: string, clock: Clock): Promise<string> {
-  const mayWait = code === "smtp.timeout" || code === "smtp.connect";
+async function implicitTlsAdvice(
+  settings: SmtpSettings,
+  { code }: MessageError,
+  clock: Clock,
+): Promise<string> {
+  const mayWait = settings.tls !== "implicit" && (code === "smtp.timeout" || code === "smtp.connect");
   return mayWait && (await speaksTls(settings, clock))
     ? "; the server begins with TLS: `tls` is to be `implicit`"
     : "";

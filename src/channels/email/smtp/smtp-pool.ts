@@ -9,6 +9,7 @@ import { createSlots } from "./slots.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
 import { isServiceClosing } from "./smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "./smtp-session.ts";
+import { withTlsAdvice } from "./with-tls-advice.ts";
 
 /**
  * Connections to one host, opened when needed and reused. When one cannot be opened, the host counts as down and is left
@@ -125,7 +126,8 @@ function openHost(
   { idle, stopping, onUp }: { idle: IdleSessions; stopping: AbortSignal; onUp: () => void },
 ) {
   const { clock, random, onStatus, onSlots } = deps;
-  const health = createHostHealth({ clock, random, onStatus, probe: () => void probe() });
+  const reasonOf = (fault: MessageError) => withTlsAdvice(fault, settings);
+  const health = createHostHealth({ clock, random, onStatus, reasonOf, probe: () => void probe() });
 
   const probe = async () => {
     const joined = joinSignals(clock, settings.sendTimeoutMs, [stopping]);

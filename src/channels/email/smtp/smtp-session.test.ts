@@ -98,6 +98,9 @@ for (const mode of ["required", "implicit"] as const) {
     const { channel, became } = relay(server.port, { tls: mode });
     await became("down");
     expect(channel.status().reason).toStartWith("smtp.tls: ");
+    expect(channel.status().reason).toEndWith(
+      "; set `ca` to the certificate (PEM) of the authority that signed it",
+    );
     expect(channel.freeSlots()).toBe(0);
   });
 
@@ -105,7 +108,9 @@ for (const mode of ["required", "implicit"] as const) {
     const server = await raw((verb) => (verb === "STARTTLS" ? "502 5.5.1 what?" : undefined));
     const { channel, became } = relay(server.port, { tls: mode, ca: testTls.ca });
     await became("down");
-    expect(channel.status().reason).toStartWith("smtp.tls: ");
+    const { reason } = channel.status();
+    expect(reason).toStartWith("smtp.tls: ");
+    if (mode === "implicit") expect(reason).toEndWith("`tls` is to be `required`, which is STARTTLS");
     expect(server.lines.filter((line) => line.startsWith("MAIL"))).toEqual([]);
   });
 }
@@ -115,6 +120,7 @@ test("a certificate for another host is refused", async () => {
   const { channel, became } = relay(server.port, { ...PROVEN, ca: mailTls.ca });
   await became("down");
   expect(channel.status().reason).toContain("127.0.0.1 is not in the cert's list");
+  expect(channel.status().reason).toEndWith("; `host` must be one that the certificate is for");
 });
 
 test("the name and the password open a relay that wants them", async () => {
