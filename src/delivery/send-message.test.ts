@@ -5,7 +5,7 @@ import type { PartOutcome } from "../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
-import { createSender, type Lease } from "./send-message.ts";
+import { createSender, type JobLease } from "./send-message.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
 
 const LEASE_MS = 60_000;
@@ -35,7 +35,7 @@ async function sendOne({ isOurs = () => true, job, ...making }: Making) {
   const outlet = openOutlet(done);
   const send = openSender(clock, done, making);
   const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
-  const lease: Lease = { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" };
+  const lease: JobLease = { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" };
   let isDone = false;
   void send(claimed(clock, job), lease).then(() => {
     isDone = true;

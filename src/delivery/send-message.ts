@@ -49,14 +49,15 @@ export interface SenderDeps {
 }
 
 /** Takes one claimed job to its settlement. Never throws. */
-export type Sender = (job: ClaimedJob, lease: Lease) => Promise<void>;
+export type Sender = (job: ClaimedJob, lease: JobLease) => Promise<void>;
 
-export interface Lease {
+/** How a claimed job may be sent: over which connectors, and until when it is this process's. */
+export interface JobLease {
   /** The one the job was claimed for, with a slot reserved. */
   readonly outlet: Outlet;
   /** All outlets of the job's route, in order of preference. */
   readonly outlets: readonly Outlet[];
-  /** On the monotonic clock. */
+  /** In milliseconds of the monotonic clock. */
   readonly leaseEndsMs: number;
   /** False once another process may have taken the job over, this one being taken for dead. */
   readonly isOurs: () => boolean;
@@ -86,7 +87,7 @@ interface Sending extends SenderDeps {
 }
 
 /** What to store; `undefined` if nothing was sent and the job goes back in line. */
-async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Settlement | undefined> {
+async function attempt(deps: Sending, job: ClaimedJob, lease: JobLease): Promise<Settlement | undefined> {
   const { clock } = deps;
   let { outlet } = lease;
   let isHandedOver = false;
@@ -153,7 +154,7 @@ async function countParts(deps: Sending, job: ClaimedJob, { channel }: Outlet): 
 }
 
 /** The lease outlasts the slowest answer, and no other process can have taken the job over. */
-function mayBegin({ clock, signal }: SenderDeps, { outlet, leaseEndsMs, isOurs }: Lease): boolean {
+function mayBegin({ clock, signal }: SenderDeps, { outlet, leaseEndsMs, isOurs }: JobLease): boolean {
   const latestMs = clock.monotonicMs() + outlet.channel.sendTimeoutMs + LEASE_MARGIN_MS;
   return !signal.aborted && latestMs <= leaseEndsMs && isOurs();
 }
@@ -161,7 +162,7 @@ function mayBegin({ clock, signal }: SenderDeps, { outlet, leaseEndsMs, isOurs }
 async function send(
   deps: Sending,
   job: ClaimedJob,
-  handover: { readonly lease: Lease; readonly message: OutgoingMessage; readonly skipped?: Skipped },
+  handover: { readonly lease: JobLease; readonly message: OutgoingMessage; readonly skipped?: Skipped },
 ): Promise<Settlement> {
   const { channel, noteAttempt } = handover.lease.outlet;
   const startedMs = deps.clock.monotonicMs();
@@ -182,7 +183,7 @@ async function send(
 function orFailOver(
   { nextConnector }: Sending,
   job: ClaimedJob,
-  attempt: { readonly outcome: SendOutcome; readonly lease: Lease; readonly judged: Settlement },
+  attempt: { readonly outcome: SendOutcome; readonly lease: JobLease; readonly judged: Settlement },
 ): Settlement {
   const { outcome, lease, judged } = attempt;
   if (judged.next.kind === "again" && canFailOver(job, outcome, lease.failover)) {

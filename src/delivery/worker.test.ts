@@ -11,7 +11,7 @@ import { createHealth } from "./outlets/health.ts";
 import { createLargeLimit } from "./outlets/large-limit.ts";
 import { createOutlet, type Outlet } from "./outlets/outlet.ts";
 import { createThrottle } from "./outlets/throttle.ts";
-import type { Lease } from "./send-message.ts";
+import type { JobLease } from "./send-message.ts";
 import { createWorker } from "./worker.ts";
 
 interface Options {
@@ -36,7 +36,7 @@ function open({ free = 1, jobs = 0, perSecond }: Options = {}) {
   const queue = openQueue(jobs);
   const holds = createHolds(clock);
   const inLine = new Set<() => void>();
-  const leases: Lease[] = [];
+  const leases: JobLease[] = [];
   const sending: (() => void)[] = [];
   const works: WeakRef<Promise<void>>[] = [];
   let claimant: Claimant = NOBODY_ELSE;

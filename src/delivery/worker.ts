@@ -9,7 +9,7 @@ import { type Balancer, createBalancer, type Reservation } from "./outlets/balan
 import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import type { SlotLine } from "./outlets/slot-line.ts";
-import type { Lease, Sender } from "./send-message.ts";
+import type { JobLease, Sender } from "./send-message.ts";
 import type { Shares } from "./shares/shares.ts";
 
 /** Most jobs taken in one claim: enough to fill a commit, few enough to keep flows mixed. */
@@ -105,7 +105,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 function createInFlight({ send, holds }: Pick<WorkerDeps, "send" | "holds">) {
   const inFlight = new Set<Promise<void>>();
   return {
-    start(job: ClaimedJob, lease: Lease): void {
+    start(job: ClaimedJob, lease: JobLease): void {
       const letGo = holds.hold(job.jobId, lease.leaseEndsMs);
       const work = send(job, lease);
       inFlight.add(work);
@@ -119,7 +119,7 @@ function createInFlight({ send, holds }: Pick<WorkerDeps, "send" | "holds">) {
 }
 
 interface TurnParts {
-  readonly startSending: (job: ClaimedJob, lease: Lease) => void;
+  readonly startSending: (job: ClaimedJob, lease: JobLease) => void;
   readonly wake: () => void;
   readonly balancer: Balancer;
   readonly isStopped: () => boolean;

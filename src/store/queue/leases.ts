@@ -9,7 +9,7 @@ export interface LeaseStore {
    * are treated as if their leases had expired, except those that another transaction is writing at that moment.
    */
   turn(turn: LeaseTurn): Promise<LeaseBoard>;
-  /** Removes the process and its leases; others may take them at once. */
+  /** Removes the process and its leases; others may take them at once. Does nothing if it is not known (any more). */
   leave(process: string): Promise<void>;
 }
 
@@ -51,13 +51,15 @@ export interface LiveProcess extends LeaseProcess {
   readonly isSharing: boolean;
 }
 
+/** All processes that are alive, and the slots they have. */
 export interface LeaseBoard {
   /** The process was not known before this turn: it is its first, or it had been buried. */
   readonly isNew: boolean;
   readonly processes: readonly LiveProcess[];
-  readonly leases: readonly Lease[];
+  readonly leases: readonly SlotLease[];
 }
 
-export interface Lease extends KeptLease {
+/** A slot, and the process that has it. */
+export interface SlotLease extends KeptLease {
   readonly process: string;
 }

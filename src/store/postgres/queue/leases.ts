@@ -1,4 +1,4 @@
-import type { Lease, LeaseBoard, LeaseStore, LeaseTurn, LiveProcess } from "../../store.ts";
+import type { LeaseBoard, LeaseStore, LeaseTurn, LiveProcess, SlotLease } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
@@ -72,7 +72,7 @@ async function readBoard(session: Session): Promise<Omit<LeaseBoard, "isNew">> {
   const processes = await session.query<LiveProcess>(
     'SELECT id AS process, turn, is_sharing AS "isSharing" FROM lease_processes',
   );
-  const leases = await session.query<Lease>(
+  const leases = await session.query<SlotLease>(
     'SELECT name, slot, process, is_up AS "isUp" FROM leases ORDER BY name, slot',
   );
   return { processes, leases };

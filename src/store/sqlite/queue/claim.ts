@@ -28,7 +28,7 @@ export interface ClaimParts {
 
 /** `Queue.claim` and `Queue.release`. */
 export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim" | "release"> {
-  const lease = createLease(db);
+  const leaseReady = createLeaseReady(db);
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
   const toClaimedJob = createClaimedJobs(parts);
   const setSending = createForIds(
@@ -40,7 +40,7 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     const queue = parts.queues.numberOf(request.queue);
     if (queue === undefined) return [];
     const claimed: ClaimedJob[] = [];
-    const rows = lease(queue, request);
+    const rows = leaseReady(queue, request);
     setSending(rows.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
     for (const row of rows) {
       const job = toClaimedJob(row);
@@ -89,13 +89,13 @@ interface ReadyRow extends Omit<MessageRow, "id"> {
   readonly is_of_one_job: number | null;
 }
 
-type Lease = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
+type LeaseReady = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
 
 /**
  * Leases ready jobs of all flows in equal shares. A loose scan of the index steps from flow to flow, so the cost is that
  * of the flows visited and the jobs taken, however many wait behind them.
  */
-function createLease(db: Database): Lease {
+function createLeaseReady(db: Database): LeaseReady {
   const lastFlow = new Map<number, number>();
   const flowsFrom = createFlowScan(db);
   const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);

@@ -1,9 +1,9 @@
-import type { KeptLease, Lease, LeaseStore, LiveProcess, Slot } from "../../store.ts";
+import type { KeptLease, LeaseStore, LiveProcess, Slot, SlotLease } from "../../store.ts";
 
 /** The folder is locked for one process: what leases there are end with it, and need not outlast it. */
 export function createLeases(): LeaseStore {
   const turns = new Map<string, LiveProcess>();
-  const leases = new Map<string, Lease>();
+  const leases = new Map<string, SlotLease>();
   let lastTurn = 0;
 
   const forget = (process: string) => {
