@@ -99,7 +99,7 @@ export function settlementOf({ jobId, claim, messageId }: ClaimedJob) {
 
 /** The last word on messages that were settled. */
 export async function receive({ store }: Ground, messageIds: readonly string[]): Promise<void> {
-  await store.queue.recordReceipts(
+  await store.receipts.record(
     messageIds.map((providerMessageId) => ({
       connectorId: CONNECTOR,
       providerMessageId,

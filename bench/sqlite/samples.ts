@@ -146,7 +146,7 @@ async function receive({ store }: Ground, over: Pick<Receipt, "status" | "error"
   const raw = `id:${SAMPLE.providerId} sub:001 dlvrd:001 submit date:2601151200 done date:2601151200 stat:DELIVRD err:000 text:`;
   const { connectorId, providerId: providerMessageId } = SAMPLE;
   const receipt = { connectorId, providerMessageId, recipient: SAMPLE.number.slice(1), raw };
-  await store.queue.recordReceipts([{ ...receipt, receivedAt: clock.now(), ...over }]);
+  await store.receipts.record([{ ...receipt, receivedAt: clock.now(), ...over }]);
 }
 
 /** Delivers what is in line to the callback URL. */

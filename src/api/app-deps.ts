@@ -43,7 +43,7 @@ export type AnyAppDeps = HandlerDeps & Partial<MessageAppDeps>;
 
 /** For the listener that answers everything. */
 export interface AppDeps extends HandlerDeps {
-  readonly store: HandlerDeps["store"] & Pick<Store, "messages" | "feed" | "queue" | "push">;
+  readonly store: HandlerDeps["store"] & Pick<Store, "messages" | "feed" | "receipts" | "push">;
   readonly adminEndpoints: readonly Endpoint[];
   /** How a connector is doing in this process; `undefined` if it does not run here. Absent: none does. */
   readonly connectorStatus?: (id: string) => ConnectorStatus | undefined;

@@ -53,7 +53,7 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Endpoint
 type Received = Extract<CallbackReading, { kind: "receipts" }>;
 
 async function storeReading({ store, ids }: AppDeps, { receipts, inbound = [] }: Received): Promise<void> {
-  if (receipts.length > 0) await store.queue.recordReceipts(receipts);
+  if (receipts.length > 0) await store.receipts.record(receipts);
   if (inbound.length > 0) await store.inbound.receive(inbound.map((message) => ({ ...message, id: ids() })));
 }
 

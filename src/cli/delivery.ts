@@ -27,7 +27,7 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
           random: Math.random,
           log,
           ...listeners,
-          onReceipts: async (receipts) => void (await watched.queue.recordReceipts(receipts)),
+          onReceipts: async (receipts) => void (await watched.receipts.record(receipts)),
           onInbound: async (messages) =>
             void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
           onLateAnswer: createLateAnswers({ receipts: store.receipts, clock, log }),

@@ -3,14 +3,14 @@ import type { Store } from "../store/store.ts";
 
 /** The same store, which calls `tell` with the receipts it has stored, whatever part recorded them. */
 export function watchReceipts(store: Store, tell: Engine["noteReceipts"]): Store {
-  const { queue } = store;
+  const { receipts } = store;
   return {
     ...store,
-    queue: {
-      ...queue,
-      async recordReceipts(receipts) {
-        const results = await queue.recordReceipts(receipts);
-        tell(receipts, results);
+    receipts: {
+      ...receipts,
+      async record(some) {
+        const results = await receipts.record(some);
+        tell(some, results);
         return results;
       },
     },

@@ -7,7 +7,7 @@ onEveryAdmin((startAdmin) => {
   beforeAll(async () => {
     admin = await startAdmin();
     const receipt = { status: "delivered", receivedAt: admin.clock.now() } as const;
-    await admin.store.queue.recordReceipts([
+    await admin.store.receipts.record([
       { ...receipt, connectorId: "c-1", providerMessageId: "A1", recipient: "919812345678", raw: "id:a1" },
       { ...receipt, connectorId: "c-2", providerMessageId: "B2", reference: 7 },
       { ...receipt, connectorId: "c-1", providerMessageId: "C3", status: "failed" },

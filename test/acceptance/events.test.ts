@@ -191,7 +191,7 @@ async function deliver({ store, clock }: RunningApi, id: string): Promise<void> 
     providerMessageId: `p-${id}`,
     status: "delivered",
   } as const;
-  await store.queue.recordReceipts([{ ...receipt, receivedAt: clock.now() }]);
+  await store.receipts.record([{ ...receipt, receivedAt: clock.now() }]);
 }
 
 function messagesOf(page: { data: { data: { message_id: string } }[] }): readonly string[] {

@@ -14,7 +14,7 @@ onEveryStore((start) => {
     await api.store.queue.stage(api.clock.now(), 10);
     await sendQueued(api);
     const receipt = { connectorId: "connector-secret", providerMessageId: `p-${id}`, raw: "stat:DELIVRD" };
-    await api.store.queue.recordReceipts([
+    await api.store.receipts.record([
       { ...receipt, status: "delivered", receivedAt: api.clock.now() },
       { ...receipt, status: "undelivered", receivedAt: api.clock.now() },
     ]);

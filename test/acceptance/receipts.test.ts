@@ -109,9 +109,9 @@ onEveryStore((start) => {
     await using api = await startApi({
       over: (store) => ({
         ...store,
-        queue: {
-          ...store.queue,
-          recordReceipts: async () => {
+        receipts: {
+          ...store.receipts,
+          record: async () => {
             throw new StoreUnavailable("away");
           },
         },

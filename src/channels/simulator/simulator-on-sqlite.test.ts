@@ -43,7 +43,7 @@ function simulate(channel: ChannelName, store: Store, clock: ReturnType<typeof c
     onSlots() {},
     onStatus() {},
     async onReceipts(batch) {
-      await store.queue.recordReceipts(batch);
+      await store.receipts.record(batch);
       receipts.push(...batch);
       whenStored();
     },

@@ -10,7 +10,7 @@ import type { MailKeys } from "./mail-keys.ts";
 
 export interface BounceParts {
   readonly config: Config;
-  readonly store: Pick<Store, "queue" | "records" | "suppressions">;
+  readonly store: Pick<Store, "receipts" | "records" | "suppressions">;
   readonly mailKeys: MailKeys;
   readonly clock: Clock;
   readonly log: ChannelLog;
@@ -24,7 +24,7 @@ export async function openBounces(parts: BounceParts): Promise<BounceListener | 
   if (!config.bounce || !config.roles.has("api")) return undefined;
   const desk = createReturnDesk({
     ...mailKeys,
-    receive: store.queue.recordReceipts,
+    receive: store.receipts.record,
     suppress: createUnsubscribe(parts),
   });
   const { tls } = config;

@@ -79,3 +79,14 @@ export interface Receipt {
   /** The provider's own words, shortened to 255 characters; no message text. */
   readonly raw?: string;
 }
+
+/** What became of a receipt that was stored. */
+export interface ReceiptResult {
+  /**
+   * `late`: its part had a final state, which stays. `parked`: it matched no message yet, and is kept until one comes.
+   * `unknown`: it named a message or a part that does not exist (any more).
+   */
+  readonly kind: "applied" | "late" | "parked" | "unknown";
+  /** Absent where no message was found. */
+  readonly messageId?: string;
+}

@@ -55,12 +55,3 @@ export interface Settlement {
   /** False: text and bodies are wiped once no job of the request is left. */
   readonly keepsContent: boolean;
 }
-
-export interface ReceiptResult {
-  /**
-   * `late`: its part had a final state, which stays. `parked`: it matched no message yet, and is kept until one comes.
-   * `unknown`: it named a message or a part that does not exist (any more).
-   */
-  readonly kind: "applied" | "late" | "parked" | "unknown";
-  readonly messageId?: string;
-}

@@ -27,8 +27,8 @@ function open() {
           taken.push(connectorId);
           return [{ providerMessageId: "x" }] as never;
         },
+        record: async () => [],
       },
-      queue: { recordReceipts: async () => [] },
       channels: () => [channelOf("up", "up"), channelOf("down", "down")],
       clock,
       log: { warn() {} },

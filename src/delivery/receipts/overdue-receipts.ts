@@ -3,7 +3,7 @@ import type { Channel } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import { QUESTION_WAITS_MS } from "../../core/receipts/overdue-receipt.ts";
 import { readSetting } from "../../core/records/settings.ts";
-import type { Queue, ReceiptStore, Records } from "../../store/store.ts";
+import type { ReceiptStore, Records } from "../../store/store.ts";
 import type { DeliveryLog } from "../engine.ts";
 import type { Chore } from "../upkeep.ts";
 
@@ -33,8 +33,7 @@ export function overdueChore(store: {
 }
 
 export interface InquiryDeps {
-  readonly receipts: Pick<ReceiptStore, "takeQuestions">;
-  readonly queue: Pick<Queue, "recordReceipts">;
+  readonly receipts: Pick<ReceiptStore, "takeQuestions" | "record">;
   readonly channels: () => readonly Channel[];
   readonly clock: Clock;
   readonly log: Pick<DeliveryLog, "warn">;
@@ -50,7 +49,7 @@ export async function inquire(deps: InquiryDeps, signal: AbortSignal): Promise<v
 }
 
 async function ask(deps: InquiryDeps, channel: Channel, signal: AbortSignal): Promise<void> {
-  const { clock, receipts, queue, log } = deps;
+  const { clock, receipts, log } = deps;
   const { connectorId } = channel;
   const breakOff = new AbortController();
   const cancel = clock.after(LONGEST_ROUND_MS, () => breakOff.abort());
@@ -61,7 +60,7 @@ async function ask(deps: InquiryDeps, channel: Channel, signal: AbortSignal): Pr
       : await receipts.takeQuestions({ connectorId, now, limit: QUESTIONS, waitsMs: QUESTION_WAITS_MS });
     if (questions.length === 0) return;
     const answers = await channel.query?.(questions, AbortSignal.any([signal, breakOff.signal]));
-    if (answers && answers.length > 0) await queue.recordReceipts(answers);
+    if (answers && answers.length > 0) await receipts.record(answers);
   } catch (error) {
     log.warn({ err: error, connector: connectorId }, "overdue receipts could not be asked about");
   } finally {

@@ -18,9 +18,7 @@ function open(count: number) {
     receipts: {
       parked: async ({ limit, after = "" }: { limit: number; after?: string }) =>
         parked.filter(({ id }) => id > after).slice(0, limit),
-    },
-    queue: {
-      async recordReceipts(receipts: readonly Receipt[]) {
+      async record(receipts: readonly Receipt[]) {
         tried.push(...receipts.map(({ providerMessageId }) => providerMessageId));
         return receipts.map(({ providerMessageId }) =>
           providerMessageId.startsWith("known") ? { kind: "applied", messageId: "m" } : { kind: "parked" },

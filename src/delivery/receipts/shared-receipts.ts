@@ -1,9 +1,8 @@
 /** Receipts that came over another connector of the same account at the provider than their messages went out by. */
 import { type Clock, sleep } from "../../core/clock.ts";
-import type { Receipt } from "../../core/messages/outcome.ts";
-import type { ReceiptResult } from "../../core/queue/claimed-job.ts";
+import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import type { ReceiptGroups } from "../../core/receipts/receipt-groups.ts";
-import type { Queue, ReceiptStore } from "../../store/store.ts";
+import type { ReceiptStore } from "../../store/store.ts";
 import type { DeliveryLog } from "../engine.ts";
 
 const ROUND_MS = 1_000;
@@ -14,8 +13,7 @@ const PATIENCE_MS = 120_000;
 const PAGE = 200;
 
 export interface SharedReceiptsDeps {
-  readonly receipts: Pick<ReceiptStore, "parked">;
-  readonly queue: Pick<Queue, "recordReceipts">;
+  readonly receipts: Pick<ReceiptStore, "parked" | "record">;
   /** The same object as long as it does not change. */
   readonly groups: () => ReceiptGroups;
   readonly onMatched: (receipts: readonly Receipt[], results: readonly ReceiptResult[]) => void;
@@ -61,7 +59,7 @@ async function matchParked(
     });
     if (page.length === 0) return;
     const receipts = page.map(({ receipt }) => ({ ...receipt, alsoOf }));
-    const results = await deps.queue.recordReceipts(receipts);
+    const results = await deps.receipts.record(receipts);
     const isMatched = (index: number) => results[index]?.kind !== "parked";
     deps.onMatched(
       receipts.filter((_, index) => isMatched(index)),

@@ -119,7 +119,7 @@ export function receiptContract(open: OpenStore): void {
       const [id = ""] = await sms();
       await settle(await claimOne(), { outcomes: [sent("s-1")] });
       const receipt = { connectorId: "connector-a", status: "delivered", receivedAt: clock.now } as const;
-      const results = await store.queue.recordReceipts([
+      const results = await store.receipts.record([
         { ...receipt, providerMessageId: "unknown" },
         { ...receipt, providerMessageId: "s-1" },
         { ...receipt, providerMessageId: "s-1" },

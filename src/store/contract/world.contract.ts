@@ -39,7 +39,7 @@ export interface World {
   claim(limit?: number, queue?: string): Promise<readonly ClaimedJob[]>;
   claimOne(): Promise<ClaimedJob>;
   settle(job: ClaimedJob, over?: Partial<Settlement>): Promise<boolean>;
-  receive(providerMessageId: string, over?: Partial<Receipt>): ReturnType<Store["queue"]["recordReceipts"]>;
+  receive(providerMessageId: string, over?: Partial<Receipt>): ReturnType<Store["receipts"]["record"]>;
   message(id: string, channel?: ChannelName): Promise<StoredMessage>;
   status(id: string, channel?: ChannelName): Promise<string>;
   history(id: string, channel?: ChannelName): Promise<readonly string[]>;
@@ -205,7 +205,7 @@ function queueWays(
       return isOurs ?? false;
     },
     receive: (providerMessageId, over = {}) =>
-      store.queue.recordReceipts([
+      store.receipts.record([
         {
           connectorId: CONNECTOR,
           providerMessageId,

@@ -35,7 +35,6 @@ import { createStage } from "./queue/stage.ts";
 import { createBeginRecording, createRecordEnded } from "./receipts/begin-recording.ts";
 import { pruneParked } from "./receipts/parked-receipts.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
-import { createRecordReceipts } from "./receipts/receipts.ts";
 import { createBootstrap } from "./records/bootstrap.ts";
 import { createRecords } from "./records/records.ts";
 import { underKey } from "./records/under-key.ts";
@@ -126,7 +125,7 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
     push: createPush(db),
     records: createRecords(underKey(db, vault), vault, erasedNames),
     sandbox: createSandboxLedger(db),
-    receipts: createReceiptStore(db, shared),
+    receipts: createReceiptStore(closable, { ...shared, schedule }),
     suppressions: createSuppressions(db, erasedNames),
     mailPolicies: createMailPolicies(db),
     inbound: createInbound(closable, { notifier: notifiers.webhooks, erasedNames, schedule }),
@@ -154,19 +153,17 @@ function createRetention(db: Database, days: Days): Store["retention"] {
   };
 }
 
-/** Settlements share commits, as accepts do, and receipts likewise. */
+/** Settlements share commits, as accepts do. */
 function createQueue(closable: ClosableDatabase, shared: Shared): Store["queue"] {
   const { database: db } = closable;
   const { changes, changesWithin, queues, erasedNames } = shared;
   const beginRecording = createBeginRecording(erasedNames);
   const settle = createSettle({ changes: changesWithin, beginRecording, schedule });
-  const recordReceipts = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
   const release = createRelease(changes, queues);
   return {
     claim: createClaim(db, { erasedNames, release }),
     release,
     settle: (settlements) => closable.admit(() => settle(settlements)),
-    recordReceipts: (receipts) => closable.admit(() => recordReceipts(receipts)),
     ...createStage(db, shared),
     expire: createExpire({ ...shared, recorders: [createRecordEnded(erasedNames)] }),
     backlog: createBacklog(db),

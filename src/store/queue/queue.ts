@@ -1,6 +1,5 @@
 import type { EmailContent } from "../../core/messages/message.ts";
-import type { Receipt } from "../../core/messages/outcome.ts";
-import type { ClaimedJob, ClaimRequest, ReceiptResult, Settlement } from "../../core/queue/claimed-job.ts";
+import type { ClaimedJob, ClaimRequest, Settlement } from "../../core/queue/claimed-job.ts";
 import type { Sweeper } from "../../core/queue/holds.ts";
 
 /** Jobs, from the line to their end: what the delivery engine needs. */
@@ -18,8 +17,6 @@ export interface Queue {
   settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
   /** Puts claimed jobs that were never sent back in line: no attempt counts, no timeline entry. Stale claims are ignored. */
   release(jobs: readonly ReleasedJob[], now: number): Promise<void>;
-  /** Stores receipts. Those that match a message move it, the others are parked. One result per receipt, in order. */
-  recordReceipts(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
   /**
    * The texts of an email whose content `isBodyApart`, read in pieces so that no other call waits; `undefined` if they
    * have been wiped since. The method is absent where claims bring all texts themselves.

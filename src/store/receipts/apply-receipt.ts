@@ -1,7 +1,6 @@
 import type { Part, TimelineEntry } from "../../core/messages/message.ts";
-import type { Receipt } from "../../core/messages/outcome.ts";
+import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import { applyReceipt } from "../../core/messages/progress.ts";
-import type { ReceiptResult } from "../../core/queue/claimed-job.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import type { Match } from "./match-receipt.ts";
 import type { KnownMessage, ReceiptState, SizeOf } from "./receipt-state.ts";

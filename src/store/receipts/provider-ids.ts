@@ -1,8 +1,8 @@
 import type { Part, Progress } from "../../core/messages/message.ts";
-import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
+import type { PartOutcome, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import { isOpen } from "../../core/messages/part.ts";
 import { isSettled } from "../../core/messages/progress.ts";
-import type { ReceiptResult, Settlement } from "../../core/queue/claimed-job.ts";
+import type { Settlement } from "../../core/queue/claimed-job.ts";
 import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";

@@ -1,8 +1,15 @@
-/** What the store knows of receipts beyond `Queue.recordReceipts`: late answers, parked and overdue ones. */
-import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
+import type { PartRef, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 
+/** What providers say later of messages they were handed: receipts, answers that come late, and what is overdue. */
 export interface ReceiptStore {
+  /**
+   * Stores receipts; acknowledge them only once this resolves. One that matches a message moves it, with everything that
+   * follows from that: timeline, events, webhooks, suppressions. The others are parked, and match when `Queue.settle` or
+   * `recordLateAnswer` records their id. One result per receipt, in order. A receipt that comes again moves nothing, and is
+   * noted on the timeline.
+   */
+  record(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
   /**
    * Records a provider's answer that came after its attempt was settled. If the part is still open it becomes `sent`,
    * and the message's retry is cancelled unless another part is open. A part that was settled or sent again since keeps

@@ -34,7 +34,6 @@ import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
 import { createProviderIds } from "./receipts/provider-ids.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
-import { createRecordReceipts } from "./receipts/receipts.ts";
 import type { AccountCache } from "./records/account-cache.ts";
 import { createBootstrap } from "./records/bootstrap.ts";
 import { readEarlierKeys } from "./records/earlier-keys.ts";
@@ -107,7 +106,6 @@ function createQueue(db: Database, shared: ReturnType<typeof createShared>): Sto
   return {
     ...createClaim(db, shared),
     settle: createSettle(db, shared),
-    recordReceipts: createRecordReceipts(db, shared.providerIds),
     largeBody: createLargeBody(db, shared.pieces),
     ...createStage(db, shared),
     expire: createExpire(db, shared),

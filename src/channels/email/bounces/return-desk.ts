@@ -1,5 +1,4 @@
-import type { Receipt } from "../../../core/messages/outcome.ts";
-import type { ReceiptResult } from "../../../core/queue/claimed-job.ts";
+import type { Receipt, ReceiptResult } from "../../../core/messages/outcome.ts";
 import type { ReturnPaths } from "../return-path.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
 import { toBounceReceipt, toUnsubscribeReceipt } from "./bounce-receipts.ts";

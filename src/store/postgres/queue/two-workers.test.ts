@@ -58,7 +58,7 @@ async function work(by: Store, world: Ground): Promise<string[]> {
       receivedAt: now,
     }));
     const [, staged] = await Promise.all([
-      by.queue.recordReceipts(receipts),
+      by.receipts.record(receipts),
       by.queue.stage(now, 50),
       by.queue.expire(now, 50),
       by.retention.wipeContents(10),

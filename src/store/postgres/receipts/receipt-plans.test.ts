@@ -32,7 +32,7 @@ async function sendAll({ sms, claim, clock, store }: Ground): Promise<readonly s
 
 async function receiveAll(store: Store, { clock }: Ground, ids: readonly string[]): Promise<void> {
   const about = { connectorId: "c", status: "delivered", receivedAt: clock.now } as const;
-  await store.queue.recordReceipts(ids.map((providerMessageId) => ({ ...about, providerMessageId })));
+  await store.receipts.record(ids.map((providerMessageId) => ({ ...about, providerMessageId })));
 }
 
 test("a receipt costs no more because others are awaited, also where none were when the planner last looked", async () => {

@@ -40,7 +40,7 @@ for (const [answered, told] of SPELLINGS) {
       await world.whileHeld("provider_ids", async (isWaiting) => {
         calls.push(settle(job, { outcomes: [sent(answered)] }));
         await isWaiting(1);
-        calls.push(other.queue.recordReceipts([receipt(world, told, word)]));
+        calls.push(other.receipts.record([receipt(world, told, word)]));
         await isWaiting(2);
       });
       await Promise.all(calls);
@@ -55,7 +55,7 @@ for (const [answered, told] of SPELLINGS) {
       const job = await claimOne();
       const calls: Promise<unknown>[] = [];
       await world.whileHeld("parked_receipts", async (isWaiting) => {
-        calls.push(other.queue.recordReceipts([receipt(world, told, word)]));
+        calls.push(other.receipts.record([receipt(world, told, word)]));
         await isWaiting(1);
         calls.push(settle(job, { outcomes: [sent(answered)] }));
         await isWaiting(2);
@@ -77,7 +77,7 @@ test("a receipt with a reference and the settlement that gives its part up do no
       calls.push(settle(job, { outcomes: [unconfirmed()], next }));
       await isWaiting(1);
       const proof = { reference: partReference(id, 0), recipient: "+919812345678" };
-      calls.push(other.queue.recordReceipts([receipt(world, "x-1", proof)]));
+      calls.push(other.receipts.record([receipt(world, "x-1", proof)]));
       await isWaiting(2);
     });
     await Promise.all(calls);
@@ -91,9 +91,9 @@ test("of one receipt that two processes record at the same time one moves the me
     const { other, store, sms, claimOne, settle, history } = world;
     const [id = ""] = await sms();
     await settle(await claimOne(), { outcomes: [sent("p-1")] });
-    const calls: ReturnType<Store["queue"]["recordReceipts"]>[] = [];
+    const calls: ReturnType<Store["receipts"]["record"]>[] = [];
     await world.whileHeld("provider_ids", async (isWaiting) => {
-      for (const each of [store, other]) calls.push(each.queue.recordReceipts([receipt(world, "p-1")]));
+      for (const each of [store, other]) calls.push(each.receipts.record([receipt(world, "p-1")]));
       await isWaiting(2);
     });
     const results = (await Promise.all(calls)).flat();
@@ -109,9 +109,9 @@ test("a receipt that the simulators of two processes tell at the same time is to
     const owed = { at: clock.now, status: "delivered" } as const;
     const entry = { id: "s-1", accountId: account.id, messageId, channel: "sms", to: "+911" } as const;
     await store.sandbox.record([{ ...entry, receivedAt: clock.now, rendered: {}, receipt: owed }]);
-    const calls: ReturnType<Store["queue"]["recordReceipts"]>[] = [];
+    const calls: ReturnType<Store["receipts"]["record"]>[] = [];
     await world.whileHeld("provider_ids", async (isWaiting) => {
-      for (const each of [store, other]) calls.push(each.queue.recordReceipts([receipt(world, "s-1")]));
+      for (const each of [store, other]) calls.push(each.receipts.record([receipt(world, "s-1")]));
       await isWaiting(2);
     });
     const results = (await Promise.all(calls)).flat();
@@ -125,7 +125,7 @@ test("of two settlements that bring home one id at the same time one takes the r
     const { other, claim, sms, status, store } = world;
     const ids = await sms({ to: ["+919812345678", "+919812345679"] });
     const jobs = await claim(2);
-    await store.queue.recordReceipts([receipt(world, "same")]);
+    await store.receipts.record([receipt(world, "same")]);
     const calls: Promise<readonly boolean[]>[] = [];
     await world.whileHeld("provider_ids", async (isWaiting) => {
       for (const [at, job] of jobs.entries()) {
@@ -149,7 +149,7 @@ test("receipts and settlements of many messages, each at its own process, in opp
     const receipts = ids.toReversed().flatMap((id) => [receipt(world, `b-${id}`), receipt(world, `a-${id}`)]);
     await Promise.all([
       ...inThrees(settlements).map((some) => store.queue.settle(some)),
-      ...inThrees(receipts).map((some) => other.queue.recordReceipts(some)),
+      ...inThrees(receipts).map((some) => other.receipts.record(some)),
     ]);
     const statuses = await Promise.all(ids.map((id) => status(id)));
     expect(new Set(statuses)).toEqual(new Set(["delivered"]));
@@ -166,7 +166,7 @@ test("recording a hundred receipts takes as many statements as recording one, of
     const far = (await openOther(proxy.url)) as unknown as Store;
     const costOf = async (ids: readonly string[]) => {
       const before = proxy.answered();
-      await far.queue.recordReceipts(ids.map((id) => receipt(world, id)));
+      await far.receipts.record(ids.map((id) => receipt(world, id)));
       return proxy.answered() - before;
     };
     const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}`);

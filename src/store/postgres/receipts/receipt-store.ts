@@ -2,21 +2,30 @@ import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
 import type { ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import type { Database } from "../database/transactions.ts";
+import type { ClosableDatabase } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { MessageChanges } from "../messages/message-log.ts";
 import { beginReceipts } from "./begin-receipts.ts";
 import { createOverdueReceipts } from "./overdue-receipts.ts";
 import { countParked, dropParked } from "./parked-receipts.ts";
+import { createRecordReceipts } from "./record-receipts.ts";
 
 export interface ReceiptStoreParts {
   readonly changes: MessageChanges;
+  /** For calls that were admitted before they joined a group; see `ClosableDatabase`. */
+  readonly changesWithin: MessageChanges;
   readonly erasedNames: ErasedNames;
+  readonly schedule: (run: () => void) => void;
 }
 
-/** `Store.receipts`. */
-export function createReceiptStore(db: Database, { changes, erasedNames }: ReceiptStoreParts): ReceiptStore {
+/** `Store.receipts`. Receipts share commits. */
+export function createReceiptStore(
+  { database: db, admit }: ClosableDatabase,
+  { changes, changesWithin, erasedNames, schedule }: ReceiptStoreParts,
+): ReceiptStore {
+  const record = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
   return {
+    record: (receipts) => admit(() => record(receipts)),
     recordLateAnswer: (answer, at) =>
       changes(async (session, log) => {
         const begun = await beginReceipts(session, questionsOf(answer), erasedNames);

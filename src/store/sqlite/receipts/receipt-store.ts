@@ -4,6 +4,7 @@ import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createOverdueReceipts, type OverdueParts } from "./overdue-receipts.ts";
+import { createRecordReceipts } from "./record-receipts.ts";
 
 /** `Store.receipts`. */
 export function createReceiptStore(
@@ -11,6 +12,7 @@ export function createReceiptStore(
   { providerIds, ...parts }: OverdueParts & { readonly providerIds: ProviderIds },
 ): ReceiptStore {
   return {
+    record: createRecordReceipts(db, providerIds),
     recordLateAnswer: (answer, at) => db.write(() => providerIds.answerLate(answer, at), 3),
     parked: createParkedList(db),
     countParked: createParkedCount(db),

@@ -23,7 +23,7 @@ export const PLAIN_METHODS: ReadonlySet<string> = new Set([
   "queue.claim",
   "queue.settle",
   "queue.release",
-  "queue.recordReceipts",
+  "receipts.record",
   "outbox.claim",
   "outbox.settle",
 ]);

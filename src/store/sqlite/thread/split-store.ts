@@ -73,7 +73,6 @@ function queueWrites(
     claim: (request) => call("queue.claim", request),
     settle: (settlements) => call("queue.settle", settlements),
     release: (jobs, now) => call("queue.release", jobs, now),
-    recordReceipts: (receipts) => call("queue.recordReceipts", receipts),
     stage: (now, limit, sweeper) => call("queue.stage", now, limit, sweeper),
     expire: (now, limit) => call("queue.expire", now, limit),
   };
@@ -113,6 +112,7 @@ function receiptWrites(
   call: RemoteCalls["call"],
 ): Omit<Store["receipts"], "parked" | "countParked" | "overdue"> {
   return {
+    record: (receipts) => call("receipts.record", receipts),
     recordLateAnswer: (answer, at) => call("receipts.recordLateAnswer", answer, at),
     dropParked: (bounds) => call("receipts.dropParked", bounds),
     flagOverdue: (bounds) => call("receipts.flagOverdue", bounds),

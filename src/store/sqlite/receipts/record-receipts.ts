@@ -1,10 +1,10 @@
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
-import type { Queue } from "../../store.ts";
+import type { ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { oncePerTransaction } from "../database/once-per-transaction.ts";
 
-/** `Queue.recordReceipts`. A receipt that the sandbox owed is cleared in the same transaction. */
-export function createRecordReceipts(db: Database, providerIds: ProviderIds): Queue["recordReceipts"] {
+/** `ReceiptStore.record`. A receipt that the sandbox owed is cleared in the same transaction. */
+export function createRecordReceipts(db: Database, providerIds: ProviderIds): ReceiptStore["record"] {
   const clearDebt = db.prepare(
     "UPDATE sandbox_messages SET receipt_at = NULL WHERE id = ? AND receipt_at IS NOT NULL",
   );

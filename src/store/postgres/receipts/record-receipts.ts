@@ -1,6 +1,5 @@
-import type { Receipt } from "../../../core/messages/outcome.ts";
-import type { ReceiptResult } from "../../../core/queue/claimed-job.ts";
-import type { Queue } from "../../store.ts";
+import type { Receipt, ReceiptResult } from "../../../core/messages/outcome.ts";
+import type { ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { createGroupCommit, splitAlike } from "../database/group-commit.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
@@ -16,12 +15,12 @@ export interface RecordReceiptParts {
 /** Weight of a receipt in a group: it takes a lock or two, and writes several rows. */
 const WEIGHT = 8;
 
-/** `Queue.recordReceipts`: the calls of one turn of the event loop share a transaction with a fixed number of statements. */
+/** `ReceiptStore.record`: the calls of one turn of the event loop share a transaction with a fixed number of statements. */
 export function createRecordReceipts({
   changes,
   erasedNames,
   schedule,
-}: RecordReceiptParts): Queue["recordReceipts"] {
+}: RecordReceiptParts): ReceiptStore["record"] {
   const record = (receipts: readonly Receipt[]) =>
     changes(async (session, log) => {
       const begun = await beginReceipts(session, { receipts }, erasedNames);
