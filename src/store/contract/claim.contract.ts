@@ -90,6 +90,17 @@ export function claimContract(open: OpenStore): void {
   );
 
   test(
+    "a claim hands out as many jobs as it asks for and no more, where its flows cannot have equal shares",
+    inWorld(open, async ({ sms, claim, addAccount }) => {
+      const accounts = await Promise.all([addAccount(), addAccount(), addAccount()]);
+      for (const account of accounts) await sms({ account, to: ["+911", "+912", "+913"] });
+      expect(await claim(5)).toHaveLength(5);
+      expect(await claim(2)).toHaveLength(2);
+      expect(await claim(9)).toHaveLength(2);
+    }),
+  );
+
+  test(
     "claims of one go round the flows from where the last ended",
     inWorld(open, async ({ sms, claim, addAccount }) => {
       const accounts = await Promise.all([addAccount(), addAccount(), addAccount()]);

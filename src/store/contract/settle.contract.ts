@@ -133,6 +133,24 @@ export function settleContract(open: OpenStore): void {
   );
 
   test(
+    "of two settlements of one claim in one call the first counts, and what the other says is kept",
+    inWorld(open, async ({ store, sms, claimOne, clock, history, receive, message }) => {
+      const [id = ""] = await sms();
+      const { jobId, claim } = await claimOne();
+      const settlement = {
+        ...{ jobId, claim, messageId: id, at: clock.now, connectorId: CONNECTOR },
+        ...{ countsAsAttempt: true, keepsContent: false },
+        next: { kind: "done" } as const,
+      };
+      const both = ["first", "second"].map((name) => ({ ...settlement, outcomes: [sent(name)] }));
+      expect(await store.queue.settle(both)).toEqual([true, false]);
+      expect((await message(id)).progress.parts).toMatchObject([{ providerMessageId: "first" }]);
+      expect(await history(id)).toEqual(["attempt:sent", "lost_settle:sent"]);
+      expect(await receive("second")).toEqual([{ kind: "applied", messageId: id }]);
+    }),
+  );
+
+  test(
     "the jobs of an email end each for its own recipients",
     inWorld(open, async ({ email, claim, settle, message, store, account }) => {
       const id = await email({

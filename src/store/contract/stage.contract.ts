@@ -48,6 +48,18 @@ export function stageContract(open: OpenStore): void {
   );
 
   test(
+    "what is due next is told from schedules and leases alike, whichever ends first",
+    inWorld(open, async ({ store, sms, claimOne, clock }) => {
+      await sms({ dueAt: clock.now + HOUR });
+      await sms();
+      await claimOne();
+      expect(await store.queue.nextDueAt()).toBe(clock.now + 60 * SECOND);
+      await sms({ dueAt: clock.now + SECOND });
+      expect(await store.queue.nextDueAt()).toBe(clock.now + SECOND);
+    }),
+  );
+
+  test(
     "a lease that runs out marks its job interrupted, and the message is back in line",
     inWorld(open, async ({ store, sms, claim, claimOne, settle, history, status, clock }) => {
       const [id = ""] = await sms();
