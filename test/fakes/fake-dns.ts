@@ -13,7 +13,7 @@ export interface FakeDns {
   readonly aaaa: Map<string, readonly string[]>;
   /** Mail hosts by name, as `10 mx.example.com`; `0 .` is a null MX (RFC 7505). */
   readonly mx: Map<string, readonly string[]>;
-  /** Names that are answered with SERVFAIL. */
+  /** Names that are answered with SERVFAIL, or one question about a name: `MX example.com`. */
   readonly failing: Set<string>;
   /** Names that get no answer at all, or none of a type: `AAAA example.com`. */
   readonly silent: Set<string>;
@@ -42,8 +42,9 @@ export async function startFakeDns(): Promise<FakeDns> {
     asked.push(`${TYPES[type] ?? type} ${name}`);
     if (silent.has(name) || silent.has(`${TYPES[type]} ${name}`)) return;
     if (garbled.has(name)) return socket.send(query.subarray(0, end - 1), peer.port, peer.address);
-    const data = failing.has(name) ? undefined : zone.find(name, TYPES[type]);
-    const code = data ? CODES.found : failing.has(name) ? CODES.failure : CODES.noSuchName;
+    const isFailing = failing.has(name) || failing.has(`${TYPES[type]} ${name}`);
+    const data = isFailing ? undefined : zone.find(name, TYPES[type]);
+    const code = data ? CODES.found : isFailing ? CODES.failure : CODES.noSuchName;
     socket.send(answer(query.subarray(0, end), { type, code, data }), peer.port, peer.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));

@@ -59,6 +59,16 @@ onBothStores(() => {
     expect(await mx.end(message, 300_000)).toBe("delivered");
   });
 
+  test("a domain whose mail hosts a failing name server hides gets nothing at its own address: the message waits for them", async () => {
+    mx.dns.a.set("example.net", ["127.0.0.1"]);
+    mx.dns.failing.add("MX example.net");
+    const message = await mx.send("ann");
+    expect(await mx.firstError(message)).toBe("4.4.3");
+    expect(smtp.connections()).toBe(0);
+    mx.dns.failing.clear();
+    expect(await mx.end(message, 300_000)).toBe("delivered");
+  });
+
   test("a domain without MX takes mail at its own address", async () => {
     mx.dns.mx.delete("example.net");
     mx.dns.a.set("example.net", ["127.0.0.1"]);
@@ -79,6 +89,20 @@ onBothStores(() => {
     const message = await mx.send("ann");
     await mx.postrider.passUntil(() => smtp.received.length > 0, 20_000);
     expect(await mx.end(message)).toBe("delivered");
+  });
+
+  test("of a domain with very many mail hosts ten are looked up, and of one host's addresses four are tried", async () => {
+    const hosts = Array.from({ length: 12 }, (_, at) => `mx${at}.example.net`);
+    mx.dns.mx.set(
+      "example.net",
+      hosts.map((host, at) => `${at} ${host}`),
+    );
+    mx.dns.a.set(hosts[0]!, ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.1"]);
+    const message = await mx.send("ann");
+    expect(await mx.firstError(message)).toBe("4.4.1");
+    const asked = mx.dns.asked.filter((question) => /^A mx/.test(question));
+    expect(new Set(asked)).toEqual(new Set(hosts.slice(0, 10).map((host) => `A ${host}`)));
+    expect(smtp.connections()).toBe(0);
   });
 
   test("a mail host in a private network is not connected to, though the domain's DNS says so", async () => {

@@ -64,6 +64,17 @@ onBothStores(() => {
       error: { message: `10.0.0.1 is in 10.0.0.0/8: ${ALLOWED_BY}` },
     });
   });
+
+  test("once its range is no longer allowed a receiver gets nothing more, over a connection that is still open either", async () => {
+    await rig.until(await rig.sms(), ["delivered", "delivered"]);
+    const before = rig.receiver.deliveries.length;
+    await rig.set("webhook_allowed_ranges", "10.0.0.0/8");
+    // Settings are read again after a second.
+    await rig.service.pass(1_100);
+    const [first] = await rig.until(await rig.sms(), ["waiting", "held"]);
+    expect((await rig.attempts(first!.id))[0]?.error?.code).toBe("refused_address");
+    expect(rig.receiver.deliveries).toHaveLength(before);
+  });
 });
 
 const ALLOWED_BY = "webhooks go there only where the setting webhook_allowed_ranges has it";
