@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
+import { createMessageApp } from "../../src/api/app.ts";
 import { sms } from "./builders.ts";
 import { onEveryStore, type RunningApi } from "./running-api.ts";
 
 const PATH = "/v1/sms/messages";
+
+const SILENT = { isDebug: () => false, debug: () => {}, error: () => {} };
 
 function statuses(answers: readonly { status: number }[]) {
   return answers.map(({ status }) => status);
@@ -157,5 +160,22 @@ onEveryStore((start) => {
     release();
     expect(statuses(await Promise.all(answers)).sort()).toEqual([202, 202, 503, 503, 503]);
     expect((await api.post(PATH, sms())).status).toBe(202);
+  });
+
+  test("what a listener forwards takes no place among its own requests", async () => {
+    await using api = await start();
+    await api.store.records.setSettings(api.caller.accountId, { rate_limit_per_key: "100" });
+    const { fetch: answer } = createMessageApp({
+      ...{ store: api.store, clock: api.clock, ids: () => "an id", log: SILENT },
+      ...{ isDraining: () => false, onRequest: () => {}, docsAsset: async () => undefined },
+      limits: { maxInFlight: 2 },
+      forward: async () => Response.json({ forwarded: true }),
+    });
+    const headers = { Authorization: `Bearer ${api.caller.key}`, "Content-Type": "application/json" };
+    const request = () =>
+      new Request(api.url + PATH, { method: "POST", headers, body: JSON.stringify(sms()) });
+    const answers = [];
+    for (let i = 0; i < 4; i++) answers.push(await answer(request(), () => "127.0.0.1"));
+    expect(statuses(answers)).toEqual([200, 200, 200, 200]);
   });
 });
