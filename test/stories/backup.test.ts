@@ -7,13 +7,21 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { admin, reached, send } from "../admin.ts";
-import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+import {
+  makeDataFolder,
+  type PostriderProcess,
+  runPostrider,
+  startCommand,
+  startPostrider,
+} from "../postrider-process.ts";
 
 let folder: ReturnType<typeof makeDataFolder>;
 let service: PostriderProcess;
@@ -102,6 +110,35 @@ test("without its master key a backup is not restored; with it its secrets open 
   expect((await admin<{ secrets: { secret: string }[] }>(service, secretsPath())).secrets).toMatchObject([
     first!,
   ]);
+});
+
+test("a restore keeps services out from before it reads the backup, and a signal then takes nothing but that away", async () => {
+  expect((await backup("--with-key")).code).toBe(0);
+  const file = join(folder.path, "copy", "postrider.db");
+  const kept = join(folder.path, "kept.db");
+  renameSync(file, kept);
+  const marks = () => readdirSync(elsewhere()).filter((name) => !name.startsWith("postrider.lock"));
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    // Who opens a named pipe to read waits for one that writes.
+    expect(Bun.spawnSync(["mkfifo", file]).exitCode).toBe(0);
+    const args = ["--from", join(folder.path, "copy"), "--data", elsewhere()];
+    const restoring = startCommand({ dataFolder: data, command: "restore", args });
+    const writing = await open(file, "w");
+    const isKept = marks();
+    restoring.kill(signal);
+    await restoring.exited;
+    await writing.close();
+    rmSync(file);
+    expect([signal, isKept]).toEqual([signal, ["postrider.db.restoring"]]);
+    const left = signal === "SIGKILL" ? ["postrider.db.restoring"] : [];
+    expect([signal, marks()]).toEqual([signal, left]);
+  }
+  expect(await runPostrider({ dataFolder: elsewhere() })).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("is under way or was cut off: wait for it, run it again"),
+  });
+  renameSync(kept, file);
+  expect(await restore("--data", elsewhere())).toMatchObject({ code: 0 });
 });
 
 test("a restore overwrites nothing, and a damaged backup is refused", async () => {

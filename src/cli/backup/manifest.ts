@@ -45,18 +45,8 @@ const SCHEMA = Type.Object({
   ),
 });
 
-/** Reads a backup's manifest. Throws `AdminFailure` if the folder holds no backup, or if a file has changed since. */
-export async function readBackup(folder: string): Promise<Manifest> {
-  const manifest = readManifest(folder);
-  const paths = Object.keys(manifest.files).map((name) => join(folder, name));
-  const digests = await slowly("digestFiles", paths);
-  const expected = Object.values(manifest.files);
-  const damaged = paths.find((_, index) => digests[index] !== expected[index]);
-  if (damaged === undefined) return manifest;
-  throw new AdminFailure(`${damaged} is damaged: it is not the file that was backed up`);
-}
-
-function readManifest(folder: string): Manifest {
+/** Reads a backup's manifest. Throws `AdminFailure` if the folder holds no backup. */
+export function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST_FILE);
   let manifest: unknown;
   try {
@@ -66,4 +56,14 @@ function readManifest(folder: string): Manifest {
   }
   if (Value.Check(SCHEMA, manifest)) return manifest;
   throw new AdminFailure(`${path} is no description of a backup that this version can read`);
+}
+
+/** Throws `AdminFailure` if a file of the backup is not the one that was backed up. */
+export async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
+  const paths = Object.keys(files).map((name) => join(folder, name));
+  const digests = await slowly("digestFiles", paths);
+  const expected = Object.values(files);
+  const damaged = paths.find((_, index) => digests[index] !== expected[index]);
+  if (damaged === undefined) return;
+  throw new AdminFailure(`${damaged} is damaged: it is not the file that was backed up`);
 }

@@ -10,7 +10,7 @@ import { findMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import { createDumpFiles, readColumns, readRows, tableFile } from "./dump-files.ts";
 import { type BackupOrder, describeBackup, writeSecrets } from "./make-backup.ts";
-import { type Manifest, readBackup } from "./manifest.ts";
+import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 import { inNewFolder, type MadeBackup } from "./new-folder.ts";
 
 type OnTable = (table: string, rows: number) => void;
@@ -56,13 +56,14 @@ export interface PostgresRestoreOrder {
 /** Restores a backup into an empty PostgreSQL database. Throws unless its master key is at hand or in the backup. */
 export async function restorePostgres(order: PostgresRestoreOrder): Promise<Manifest> {
   const from = resolve(order.from);
-  const manifest = await readBackup(from);
+  const manifest = readManifest(from);
   const { postgres } = manifest;
   if (!postgres) {
     throw new AdminFailure(
       "this backup is of SQLite: restore it into a data folder, without DATABASE_URL, and move it with migrate-to",
     );
   }
+  await checkFiles(from, manifest);
   requireKey(order, from, postgres.keyCheckValue);
   const source = {
     dump: postgres,

@@ -14,7 +14,7 @@ import {
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
 import { slowly } from "../slow-work.ts";
-import { type Manifest, readBackup } from "./manifest.ts";
+import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 
 export interface RestoreOrder {
   /** The backup's folder. */
@@ -28,11 +28,11 @@ export interface RestoreOrder {
 
 /**
  * Restores a backup into a data folder that has no database. The database gets its name last, when it is checked and its
- * master key is at hand: before that no service can start on it.
+ * master key is at hand. Until then, from before the first long step, a file keeps services from starting on the folder.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
   const from = resolve(order.from);
-  const manifest = await readBackup(from);
+  const manifest = readManifest(from);
   if (manifest.postgres) {
     throw new AdminFailure(
       "this backup is of a PostgreSQL database: set DATABASE_URL to the one it is to go into",
@@ -63,6 +63,8 @@ async function restoreInto(
   const remove = () => rmSync(draft, { force: true });
   onCutOff("nothing was restored: run the command again", remove);
   try {
+    writePrivateFile(draft, "");
+    await checkFiles(from, manifest);
     const copied = await slowly("copyIn", join(from, DATABASE_FILE), draft);
     const checkValue = checkCopy(copied, manifest);
     const isOwn = Object.hasOwn(manifest.files, MASTER_KEY_FILE);
