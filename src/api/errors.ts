@@ -55,10 +55,24 @@ export const requestInProgress = () =>
  * A closed connection is reset while its client still sends, and many clients then never see the answer. Only with
  * `isRestTooLong` is the rest of the body not waited for.
  */
-export const payloadTooLarge = ({ isRestTooLong = false } = {}) =>
-  new Refusal(413, "payload too large", isRestTooLong ? { headers: CLOSE } : {});
+export const payloadTooLarge = (maxBytes: number, { isRestTooLong = false } = {}) =>
+  new Refusal(413, "payload too large", {
+    details: { body: `must be at most ${inWords(maxBytes)}` },
+    ...(isRestTooLong && { headers: CLOSE }),
+  });
 
-export const unsupportedMediaType = () => new Refusal(415, "unsupported media type");
+/** Many clients send text/plain or a form where no type is set: so the answer says which header is wrong (RFC 9110 §15.5.16). */
+export const unsupportedMediaType = () =>
+  new Refusal(415, "unsupported media type", {
+    details: { "Content-Type": "must be application/json" },
+    headers: { Accept: "application/json" },
+  });
+
+export const unsupportedEncoding = () =>
+  new Refusal(415, "unsupported media type", {
+    details: { "Content-Encoding": "must be absent: send the body uncompressed" },
+    headers: { "Accept-Encoding": "identity" },
+  });
 
 export const idempotencyKeyReused = () => new Refusal(422, "idempotency key reused with a different body");
 
@@ -89,6 +103,11 @@ export const internalError = () => new Refusal(500, "internal error");
 
 const BEARER = { "WWW-Authenticate": "Bearer" };
 const CLOSE = { Connection: "close" };
+
+function inWords(bytes: number): string {
+  const kib = bytes / 1024;
+  return kib < 1024 ? `${kib} KiB` : `${kib / 1024} MiB`;
+}
 
 /** The answer to a refused request. */
 export function refusalResponse(refusal: Refusal): Response {

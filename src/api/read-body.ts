@@ -10,6 +10,7 @@ import {
   Refusal,
   requestTimeout,
   serviceUnavailable,
+  unsupportedEncoding,
   unsupportedMediaType,
   validationFailed,
 } from "./errors.ts";
@@ -49,10 +50,10 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?
 
   const begin = (request: Request, maxBytes: number, client: BodyClient): IncomingBody => {
     const { headers } = request;
-    if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
+    if (!isPlain(headers.get("content-encoding"))) throw unsupportedEncoding();
     const length = declaredLength(headers.get("content-length"));
     if (length !== undefined && length > maxBytes) {
-      throw payloadTooLarge({ isRestTooLong: length > MAX_DROPPED });
+      throw payloadTooLarge(maxBytes, { isRestTooLong: length > MAX_DROPPED });
     }
     const reservation = { client, octets: 0 };
     if (!budget.reserve(reservation, Math.max(length ?? 0, MIN_RESERVED))) throw serviceUnavailable();
@@ -117,8 +118,9 @@ async function readChunks(request: Request, maxBytes: number, reserved: Reserved
   let size = 0;
   for (let step = await reader.read(); !step.done; step = await reader.read()) {
     size += step.value.byteLength;
-    const refusal =
-      size > maxBytes ? payloadTooLarge() : reserveUpTo(size, reserved) ? undefined : serviceUnavailable();
+    let refusal: Refusal | undefined;
+    if (size > maxBytes) refusal = payloadTooLarge(maxBytes);
+    else if (!reserveUpTo(size, reserved)) refusal = serviceUnavailable();
     if (refusal) {
       if (isLastRequest(request)) reader.releaseLock();
       else reader.cancel().catch(() => {});

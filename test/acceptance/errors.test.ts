@@ -75,7 +75,7 @@ onEveryStore((start) => {
     expect((await api.request(PATH, { method: "OPTIONS" })).status).toBe(405);
   });
 
-  test("413: an SMS body over 1 MiB and an email body over 10 MiB", async () => {
+  test("413: an SMS body over 1 MiB and an email body over 10 MiB, with the limit", async () => {
     await using api = await start();
     const padded = (body: object, bytes: number) => {
       const text = JSON.stringify(body);
@@ -83,14 +83,15 @@ onEveryStore((start) => {
     };
     expect((await api.post(PATH, padded(sms(), MIB))).status).toBe(202);
     expect((await api.post("/v1/emails/messages", padded(email(), 10 * MIB))).status).toBe(202);
-    const answers = [
-      await api.post(PATH, padded(sms(), MIB + 1)),
-      await api.post("/v1/push/register", padded({}, MIB + 1)),
-      await api.post("/v1/emails/messages", padded(email(), 10 * MIB + 1)),
-    ];
-    for (const { status, json } of answers) {
+    for (const [path, body, limit] of [
+      [PATH, sms(), 1],
+      ["/v1/push/register", {}, 1],
+      ["/v1/emails/messages", email(), 10],
+    ] as const) {
+      const { status, json } = await api.post(path, padded(body, limit * MIB + 1));
       expect(status).toBe(413);
-      expect(json).toEqual({ code: 413, message: "payload too large" });
+      const details = { body: `must be at most ${limit} MiB` };
+      expect(json).toEqual({ code: 413, message: "payload too large", details });
     }
   });
 
@@ -151,7 +152,7 @@ onEveryStore((start) => {
     expect(await wire.until()).toStartWith("HTTP/1.1 404");
   });
 
-  test("415: a Content-Type that is not JSON, or an unknown Content-Encoding", async () => {
+  test("415: a Content-Type that is not JSON, or an unknown Content-Encoding, with the header that is wrong", async () => {
     await using api = await start();
     const post = (headers: Record<string, string>) => api.post(PATH, sms(), { headers });
     for (const type of [
@@ -160,12 +161,19 @@ onEveryStore((start) => {
       "application/jsonx",
       "multipart/form-data",
     ]) {
-      const { status, json } = await post({ "Content-Type": type });
+      const { status, json, headers } = await post({ "Content-Type": type });
       expect(status).toBe(415);
-      expect(json).toEqual({ code: 415, message: "unsupported media type" });
+      const details = { "Content-Type": "must be application/json" };
+      expect(json).toEqual({ code: 415, message: "unsupported media type", details });
+      expect(headers.get("accept")).toBe("application/json");
     }
-    for (const encoding of ["gzip", "br"])
-      expect((await post({ "Content-Encoding": encoding })).status).toBe(415);
+    for (const encoding of ["gzip", "br"]) {
+      const { status, json, headers } = await post({ "Content-Encoding": encoding });
+      expect(status).toBe(415);
+      const details = { "Content-Encoding": "must be absent: send the body uncompressed" };
+      expect(json).toEqual({ code: 415, message: "unsupported media type", details });
+      expect(headers.get("accept-encoding")).toBe("identity");
+    }
     for (const type of ["application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"]) {
       expect((await post({ "Content-Type": type })).status).toBe(202);
     }

@@ -47,7 +47,7 @@ onEveryStore((start) => {
     const answer = await wire.until();
     expect(answer).toStartWith("HTTP/1.1 413");
     expect(answer).toMatch(/x-request-id: huge\r\n/i);
-    expect(answer).toEndWith('{"code":413,"message":"payload too large"}');
+    expect(answer).toEndWith('"message":"payload too large","details":{"body":"must be at most 1 MiB"}}');
     await expectUnharmed(api);
   });
 

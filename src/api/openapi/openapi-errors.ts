@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { type FieldErrors, NOT_AN_OBJECT } from "../../core/field-errors.ts";
-import { type Endpoint, hasBody } from "../endpoint.ts";
+import type { Endpoint } from "../endpoint.ts";
 import {
   idempotencyKeyReused,
   internalError,
@@ -12,6 +12,7 @@ import {
   requestTimeout,
   serviceUnavailable,
   tooManyRequests,
+  unsupportedEncoding,
   unsupportedMediaType,
   validationFailed,
 } from "../errors.ts";
@@ -25,7 +26,7 @@ export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Desc
   const refusals = [
     ...(endpoint.query ? [validationFailed(queryProblem(endpoint.query))] : []),
     ...(endpoint.request ? [validationFailed(bodyProblem(endpoint.request.schema))] : []),
-    ...(hasBody(endpoint) ? [requestTimeout(), payloadTooLarge(), unsupportedMediaType()] : []),
+    ...bodyRefusals(endpoint),
     ...(endpoint.auth === "api-key" ? [invalidApiKey(), tooManyRequests(1)] : []),
     ...(endpoint.auth === "admin" ? [invalidAdminToken()] : []),
     ...(endpoint.cors || 429 in endpoint.responses ? [tooManyRequests(1)] : []),
@@ -34,6 +35,18 @@ export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Desc
     serviceUnavailable(),
   ];
   return Object.fromEntries(refusals.map((refusal) => [String(refusal.status), describe(refusal)]));
+}
+
+/** A body of any media type can only be encoded in a wrong way. */
+function bodyRefusals({ request, rawBody }: Endpoint): readonly Refusal[] {
+  const { maxBytes } = request ?? rawBody ?? {};
+  if (maxBytes === undefined) return [];
+  const isType = request !== undefined;
+  return [
+    requestTimeout(),
+    payloadTooLarge(maxBytes),
+    isType ? unsupportedMediaType() : unsupportedEncoding(),
+  ];
 }
 
 function idempotencyRefusals({ idempotent, request, auth }: Endpoint): readonly Refusal[] {

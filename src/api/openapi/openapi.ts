@@ -68,7 +68,8 @@ const DESCRIPTION =
   "before the last was answered (pipelining), or after the chunks of its body (trailers), closes it, and what came " +
   "before may have been accepted. What is no HTTP/1.1 (400, 505), has a head of more than 16 KB (431) or a length " +
   "beyond all measure (413) is refused before it is a request: without a body, and the connection is closed. With a " +
-  "method that no standard knows it is closed without an answer.";
+  "method that no standard knows it is closed without an answer. An `Expect: 100-continue` has to be written in lower " +
+  "case: who writes it otherwise, as Java's `HttpClient` with `expectContinue`, waits for a 100 that does not come.";
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 
 const SECURITY_SCHEMES = {
