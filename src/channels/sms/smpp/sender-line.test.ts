@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { LONGEST_HELD_MS } from "./sender-line.ts";
-import { createSenderPace, type Turn } from "./sender-pace.ts";
+import { createSenderPace, type HeldTurn, type Turn } from "./sender-pace.ts";
 
 /** At a time that is far from zero, as on a machine that has run for a day. */
 async function open(perSecond: number) {
@@ -22,25 +22,34 @@ async function open(perSecond: number) {
   ) => {
     const askedAt = clock.monotonicMs();
     const settle = (turn: Turn) => {
-      if (turn === undefined) went.push(`${id} ${clock.monotonicMs() - startedAt}`);
-      else again.set(id, clock.monotonicMs() - startedAt + turn);
-      return turn;
+      if (typeof turn === "number") {
+        again.set(id, clock.monotonicMs() - startedAt + turn);
+        return turn;
+      }
+      went.push(`${id} ${clock.monotonicMs() - startedAt}`);
+      turn.gone();
+      turn.end();
+      return undefined;
     };
-    const asked = { sender: "A", flow: 1, segments: 1, remainingMs: 3_600_000, ...over };
+    const asked = {
+      ...{ sender: "A", flow: 1, isBegun: false, segments: 1, submits: 1 },
+      ...{ remainingMs: 3_600_000, ...over },
+    };
     const turn = pace.turn({ ...asked, messageId: id, signal });
     if (!(turn instanceof Promise)) return settle(turn);
     void turn.then(settle).then(() => held.push(clock.monotonicMs() - askedAt));
     return undefined;
   };
-  return { clock, signal, ask, went, held, again };
+  const log = (what: string) => void went.push(`${what} ${clock.monotonicMs() - startedAt}`);
+  return { pace, clock, signal, log, ask, went, held, again };
 }
 
-test("who has no time left is told how long it would have been: one of each other flow goes before each of its own", async () => {
+test("who has no time left is told how long it would have been: the flow served longest ago goes first", async () => {
   const { ask } = await open(10);
   ask("at once");
   for (const flow of [1, 1, 1, 2]) ask("waits", { flow });
-  expect([500, 400, 300].map((remainingMs, n) => ask("late", { flow: n + 1, remainingMs }))).toEqual([
-    500, 400, 300,
+  expect([500, 300, 200].map((remainingMs, n) => ask("late", { flow: n + 1, remainingMs }))).toEqual([
+    500, 300, 200,
   ]);
 });
 
@@ -80,6 +89,59 @@ test("who comes at the moment at which another may go does not go before it, nor
   ask("second");
   await clock.advance(1000);
   expect(went).toEqual(["first 0", "of another sender 100", "second 100", "last 200"]);
+});
+
+/** A message of several segments, each of which goes when its turn comes. */
+async function goOn(turn: Turn | Promise<Turn>, segments: number, onGone: (segment: number) => void) {
+  const held = await turn;
+  if (typeof held === "number") return;
+  for (let segment = 1; segment <= segments; segment++) {
+    if (segment > 1 && !(await held.next(60_000))) break;
+    onGone(segment);
+    held.gone();
+  }
+  held.end();
+}
+
+test("flows take turns segment by segment, messages of one flow do not, and what was begun goes on first", async () => {
+  const { pace, clock, signal, log, went } = await open(10);
+  const begin = async (id: string, over: { flow: number; segments: number; isBegun?: boolean }) => {
+    const asked = { sender: "A", messageId: id, isBegun: false, submits: over.segments, ...over };
+    const turn = pace.turn({ ...asked, remainingMs: 3_600_000, signal });
+    void goOn(turn, over.segments, (segment) => log(`${id}${segment}`));
+    await clock.advance(0);
+    await clock.advance(50);
+  };
+  await begin("long", { flow: 1, segments: 4 });
+  await begin("otp", { flow: 2, segments: 1 });
+  await clock.advance(150);
+  await begin("next", { flow: 1, segments: 1 });
+  await begin("rest", { flow: 1, segments: 2, isBegun: true });
+  await begin("other", { flow: 2, segments: 1 });
+  await clock.advance(1_000);
+  expect(went).toEqual([
+    ...["long1 0", "otp1 100", "long2 200", "long3 300", "other1 400", "long4 500"],
+    ...["rest1 600", "rest2 700", "next1 800"],
+  ]);
+});
+
+test("nothing of a sender goes while a segment whose turn it is has not gone, and a turn that ends leaves the rate to others", async () => {
+  const { pace, ask, clock, signal, went } = await open(10);
+  const asked = { sender: "A", flow: 1, isBegun: false, segments: 20, submits: 20, remainingMs: 60_000 };
+  const turn = (await pace.turn({ ...asked, messageId: "long", signal })) as HeldTurn;
+  ask("short", { flow: 2 });
+  await clock.advance(1_000);
+  expect(went).toEqual([]);
+  turn.gone();
+  await clock.advance(100);
+  expect(went).toEqual(["short 1080"]);
+  const second = turn.next(1_000);
+  await clock.advance(80);
+  expect([await second, turn.intervalMs()]).toEqual([true, 100]);
+  ask("next");
+  turn.end();
+  await clock.advance(0);
+  expect(went).toEqual(["short 1080", "next 1180"]);
 });
 
 test("senders keep to their rates also where their messages come in turns", async () => {
@@ -129,8 +191,12 @@ test("nothing is kept of senders that have sent, nor of messages that did not co
   const clock = createHeldClock();
   const pace = createSenderPace(clock, () => 0.5, { perSecond: 10 });
   const { signal } = new AbortController();
-  const ask = (sender: string, messageId: string, over: { flow?: number; segments?: number } = {}) =>
-    pace.turn({ sender, messageId, flow: 1, segments: 30, remainingMs: 3_600_000, signal, ...over });
+  const ask = (sender: string, messageId: string, over: { flow?: number; segments?: number } = {}) => {
+    const given = { flow: 1, isBegun: false, segments: 30, submits: 1, remainingMs: 3_600_000, ...over };
+    const turn = pace.turn({ sender, messageId, signal, ...given });
+    if (typeof turn === "object" && "gone" in turn) return goes(turn);
+    return turn instanceof Promise ? turn.then((later) => typeof later === "object" && goes(later)) : turn;
+  };
   const objects = () => {
     Bun.gc(true);
     return heapStats().objectCount;
@@ -149,5 +215,11 @@ test("nothing is kept of senders that have sent, nor of messages that did not co
   }
   expect(objects() - before).toBeLessThan(many / 4);
   // What is used no more is not kept at all.
-  expect(ask("another", "goes")).toBeUndefined();
+  expect(ask("another", "goes")).toBe("went");
 });
+
+function goes(turn: HeldTurn) {
+  turn.gone();
+  turn.end();
+  return "went";
+}

@@ -1,18 +1,34 @@
 import type { Clock } from "../../../core/clock.ts";
 import { createRateWindow, type RateWindow } from "../../../core/rate-window.ts";
-import type { AskedTurn, NextSegment, Turn } from "./sender-pace.ts";
+import {
+  createFlowLines,
+  type FlowLines,
+  joinFlow,
+  leaveFlow,
+  nextPlace,
+  type Place,
+  segmentsBefore,
+  serve,
+  sharing,
+} from "./flow-lines.ts";
+import type { AskedTurn, HeldTurn, Turn } from "./sender-pace.ts";
 
-/** The messages of one sender that wait for their turn, in one line for each flow; the flows are served in turns. */
+/**
+ * The messages of one sender that wait for their turn, in one line for each flow. The flows are served in turns, segment by
+ * segment. The next segment gets its turn once the one before has gone: what waits for the window is not yet counted.
+ */
 export interface SenderLine {
-  /** Milliseconds until a message of the flow that joined now would go, about; 0: at once. */
-  aheadMs(flow: number): number;
-  /** `undefined`: it goes at once. The promise resolves when it may go, or with a time after which it is to ask again. */
-  join(asked: Pick<AskedTurn, "flow" | "segments" | "signal">): Turn | Promise<Turn>;
-  /** The next segment of the message that went last: resolves when it may go, and counts it. False: not within the limit. */
-  nextSegment(next: NextSegment): Promise<boolean>;
+  /** Milliseconds until a message of the flow that joined now would begin, about; 0: at once. */
+  aheadMs(asked: Pick<AskedTurn, "flow" | "isBegun">): number;
+  /** How many flows would share the rate if this one were among them. */
+  sharing(flow: number): number;
+  /** The first segment may go now, or when the promise resolves. A number: ask again after so many milliseconds. */
+  join(asked: Joining): Turn | Promise<Turn>;
   /** Nobody waits, and nobody would have to. */
   isIdle(): boolean;
 }
+
+type Joining = Pick<AskedTurn, "flow" | "isBegun" | "segments" | "submits" | "signal">;
 
 /** A timer may be late by as much; the next turn does not wait for that. */
 const LATE_MS = 20;
@@ -21,10 +37,8 @@ const LATE_MS = 20;
 export const LONGEST_HELD_MS = 4_000;
 const AGAIN_MS = 500;
 
-interface Waiting {
-  readonly segments: number;
-  readonly go: (turn: Turn) => void;
-}
+/** The highest rate whose window is kept: it holds the time of each segment of a second, for each sender. */
+const MOST_IN_WINDOW = 1_000;
 
 interface State {
   readonly clock: Clock;
@@ -33,18 +47,12 @@ interface State {
   /** What went lately, against `windowRate`. */
   window: RateWindow;
   windowRate: number;
-  /** None is empty; the first is served next. */
-  readonly flows: Map<number, Set<Waiting>>;
+  readonly flows: FlowLines;
+  /** Whose segment may go now. Nobody else's may until it has gone. */
+  called: Place | undefined;
   /** When the next may go. */
   freeAt: number;
   isTimed: boolean;
-}
-
-/** The highest rate whose window is kept: it holds the time of each segment of a second, for each sender. */
-const MOST_IN_WINDOW = 1_000;
-
-function windowOf(rate: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
-  return before.withRate(rate <= MOST_IN_WINDOW ? rate : Number.POSITIVE_INFINITY, 0);
 }
 
 /** @param rate the sender's at this time, in segments a second */
@@ -54,22 +62,31 @@ export function createSenderLine(clock: Clock, rate: () => number): SenderLine {
     rate,
     window: windowOf(rate()),
     windowRate: rate(),
-    flows: new Map(),
+    flows: createFlowLines(),
+    called: undefined,
     freeAt: Number.NEGATIVE_INFINITY,
     isTimed: false,
   };
-  const isIdle = () => state.flows.size === 0 && restMs(state) === 0;
+  const isIdle = () => state.flows.lines.size === 0 && restMs(state) === 0;
   return {
-    aheadMs: (flow) => restMs(state) + costMs(state, segmentsBefore(state, flow)),
-    join({ flow, segments, signal }) {
-      if (signal.aborted) return AGAIN_MS;
-      if (!isIdle()) return wait(state, { flow, segments, signal });
-      count(state, segments);
-      return undefined;
+    aheadMs: (asked) =>
+      restMs(state) + costMs(state, (state.called?.step ?? 0) + segmentsBefore(state.flows, asked)),
+    sharing: (flow) => sharing(state.flows, flow),
+    join(asked) {
+      if (asked.signal.aborted) return AGAIN_MS;
+      const isFree = isIdle();
+      const place = joinFlow(state.flows, asked);
+      if (!isFree) return firstTurn(state, place, asked.signal);
+      state.freeAt = clock.monotonicMs();
+      call(state, place);
+      return hold(state, place, asked.signal);
     },
-    nextSegment: (next) => nextSegment(state, next),
     isIdle,
   };
+}
+
+function windowOf(rate: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
+  return before.withRate(rate <= MOST_IN_WINDOW ? rate : Number.POSITIVE_INFINITY, 0);
 }
 
 /** How long so many segments take. */
@@ -90,103 +107,78 @@ function windowNow(state: State): RateWindow {
   return state.window;
 }
 
-/** Of those in line now: the segments that would be served before one more of this flow. */
-function segmentsBefore({ flows }: State, flow: number): number {
-  const turns = (flows.get(flow)?.size ?? 0) + 1;
-  let segments = 0;
-  for (const line of flows.values()) {
-    let served = 0;
-    for (const waiting of line) if (served++ < turns) segments += waiting.segments;
-  }
-  return segments;
+async function firstTurn(state: State, place: Place, signal: AbortSignal): Promise<Turn> {
+  if (await turnOf(state, place, { limitMs: LONGEST_HELD_MS, signal })) return hold(state, place, signal);
+  leave(state, place);
+  return AGAIN_MS;
 }
 
-/** Takes the time of all segments of a message; the first goes now. */
-function count(state: State, segments: number, lateMs = 0): void {
-  const nowMs = state.clock.monotonicMs();
-  state.freeAt = Math.max(state.freeAt, nowMs - lateMs) + costMs(state, segments);
-  windowNow(state).took(nowMs);
-}
-
-/** Its time is counted from the end of what the message has taken. What is late beyond a timer's measure is added to that. */
-async function nextSegment(state: State, { left, limitMs, signal }: NextSegment): Promise<boolean> {
-  const { clock } = state;
-  const endsAt = clock.monotonicMs() + limitMs;
-  const dueAt = () => state.freeAt - costMs(state, left + 1);
-  const restNow = () => {
-    const nowMs = clock.monotonicMs();
-    return signal.aborted ? 0 : Math.max(dueAt() - nowMs, windowNow(state).waitMs(nowMs));
+function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {
+  return {
+    gone() {
+      if (state.called !== place) return;
+      const nowMs = state.clock.monotonicMs();
+      state.called = undefined;
+      state.freeAt = Math.max(state.freeAt, nowMs - LATE_MS) + costMs(state, place.step);
+      windowNow(state).took(nowMs);
+      serveLater(state);
+    },
+    async next(limitMs) {
+      // The segment before has not gone: its turn is the next one's.
+      if (state.called === place) place.left -= place.step;
+      else if (signal.aborted || restMs(state) > limitMs) return false;
+      else return turnOf(state, place, { limitMs, signal });
+      return true;
+    },
+    end: () => leave(state, place),
+    intervalMs: () => costMs(state, place.step * sharing(state.flows, place.flow)),
   };
-  for (let ms = restNow(); ms > 0; ms = restNow()) {
-    if (clock.monotonicMs() + ms > endsAt) return false;
-    await pause(clock, Math.ceil(ms), signal);
-  }
-  const nowMs = clock.monotonicMs();
-  state.freeAt += Math.max(0, nowMs - LATE_MS - dueAt());
-  windowNow(state).took(nowMs);
-  return true;
 }
 
-/** Ends early on abort. */
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancel = clock.after(ms, end);
-    signal.addEventListener("abort", end);
-  });
-}
-
-function wait(
+/** Resolves with true when it is the turn of its next segment; with false after the limit, and on abort. */
+function turnOf(
   state: State,
-  { flow, segments, signal }: Pick<AskedTurn, "flow" | "segments" | "signal">,
-): Promise<Turn> {
-  const { clock, flows } = state;
+  place: Place,
+  { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal },
+): Promise<boolean> {
   return new Promise((resolve) => {
-    const go = (turn: Turn) => {
-      cancelLongest();
+    const settle = (isCalled: boolean) => {
+      cancel();
       signal.removeEventListener("abort", giveUp);
-      resolve(turn);
+      place.go = undefined;
+      resolve(isCalled);
     };
-    const waiting = { segments, go };
-    const giveUp = () => {
-      leave(state, flow, waiting);
-      go(AGAIN_MS);
-    };
-    const cancelLongest = clock.after(LONGEST_HELD_MS, giveUp);
+    const giveUp = () => settle(false);
+    const cancel = state.clock.after(limitMs, giveUp);
     signal.addEventListener("abort", giveUp);
-    const line = flows.get(flow) ?? new Set();
-    flows.set(flow, line.add(waiting));
+    place.go = () => settle(true);
     serveLater(state);
   });
 }
 
-function serveLater(state: State): void {
-  if (state.isTimed || state.flows.size === 0) return;
-  state.isTimed = true;
-  state.clock.after(Math.ceil(restMs(state)), () => serve(state));
-}
-
-function serve(state: State): void {
-  state.isTimed = false;
-  for (const [flow, line] of state.flows) {
-    if (restMs(state) > 0) break;
-    const [first] = line;
-    if (!first) continue;
-    leave(state, flow, first);
-    count(state, first.segments, LATE_MS);
-    first.go(undefined);
-  }
+function leave(state: State, place: Place): void {
+  leaveFlow(state.flows, place);
+  if (state.called === place) state.called = undefined;
   serveLater(state);
 }
 
-/** The other flows' turn comes first then. */
-function leave({ flows }: State, flow: number, waiting: Waiting): void {
-  const line = flows.get(flow);
-  if (!line?.delete(waiting)) return;
-  flows.delete(flow);
-  if (line.size > 0) flows.set(flow, line);
+function serveLater(state: State): void {
+  const next = nextPlace(state.flows);
+  if (state.isTimed || state.called || !next) return;
+  const ms = Math.ceil(restMs(state));
+  if (ms === 0) {
+    call(state, next);
+    next.go?.();
+    return;
+  }
+  state.isTimed = true;
+  state.clock.after(ms, () => {
+    state.isTimed = false;
+    serveLater(state);
+  });
+}
+
+function call(state: State, place: Place): void {
+  state.called = place;
+  serve(state.flows, place);
 }

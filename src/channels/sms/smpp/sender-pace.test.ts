@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import { createSenderPace, HELD_MS, type Turn } from "./sender-pace.ts";
+import { createSenderPace, HELD_MS, type HeldTurn, type Turn } from "./sender-pace.ts";
 
 const SINGLE = 0;
 const BATCH = 1;
+
+const SINGLE_SUBMIT = { isBegun: false, submits: 1 };
 
 function open(perSecond: number | undefined, part?: () => number) {
   const clock = createHeldClock();
@@ -16,12 +18,14 @@ function open(perSecond: number | undefined, part?: () => number) {
     id: string,
     over: { flow?: number; segments?: number; remainingMs?: number } = {},
   ) => {
-    const given = { flow: BATCH, segments: 1, remainingMs: 3_600_000, ...over };
+    const given = { ...SINGLE_SUBMIT, flow: BATCH, segments: 1, remainingMs: 3_600_000, ...over };
     const { signal } = new AbortController();
     const now = () => clock.monotonicMs();
     const settle = (turn: Turn) => {
-      if (turn === undefined) went.push({ id, at: now() });
-      else again.set(id, now() + turn);
+      if (typeof turn === "number") return void again.set(id, now() + turn);
+      went.push({ id, at: now() });
+      turn.gone();
+      turn.end();
     };
     const turn = pace.turn({ sender, messageId: id, signal, ...given });
     if (turn instanceof Promise) {
@@ -29,7 +33,7 @@ function open(perSecond: number | undefined, part?: () => number) {
       return "in line";
     }
     settle(turn);
-    return turn === undefined ? "now" : "again";
+    return typeof turn === "number" ? "again" : "now";
   };
   const comeBack = (sender: string) => {
     for (const [id, at] of again) {
@@ -117,13 +121,15 @@ test("if the part of the rate shrinks within a message, its next segment does no
   const clock = createHeldClock();
   const pace = createSenderPace(clock, () => 0.5, { perSecond: 1, part: () => part });
   const { signal } = new AbortController();
-  const asked = { sender: "A", messageId: "1", flow: BATCH, segments: 3, remainingMs: 60_000, signal };
-  expect(pace.turn(asked)).toBeUndefined();
-  const second = pace.nextSegment("A", { left: 1, limitMs: 5_000, signal });
+  const asked = { sender: "A", messageId: "1", flow: BATCH, isBegun: false, segments: 3, submits: 3 };
+  const turn = (await pace.turn({ ...asked, remainingMs: 60_000, signal })) as HeldTurn;
+  turn.gone();
+  const second = turn.next(5_000);
   await clock.advance(1_000);
   expect(await second).toBe(true);
+  turn.gone();
   part = 0.1;
-  expect(await pace.nextSegment("A", { left: 0, limitMs: 5_000, signal })).toBe(false);
+  expect(await turn.next(5_000)).toBe(false);
 });
 
 test("a crowd gets turns half a minute ahead; the rest asks again later and holds no place", async () => {
@@ -148,16 +154,18 @@ test("who has no time left for its turn takes none away", () => {
 test("who is called off leaves the line", async () => {
   const clock = createHeldClock();
   const pace = createSenderPace(clock, () => 0.5, { perSecond: 1 });
-  const asked = { sender: "A", flow: BATCH, segments: 1, remainingMs: 60_000 };
+  const asked = { ...SINGLE_SUBMIT, sender: "A", flow: BATCH, segments: 1, remainingMs: 60_000 };
   const { signal: kept } = new AbortController();
   const calledOff = new AbortController();
-  expect(pace.turn({ ...asked, messageId: "1", signal: kept })).toBeUndefined();
+  const first = (await pace.turn({ ...asked, messageId: "1", signal: kept })) as HeldTurn;
+  first.gone();
+  first.end();
   const second = pace.turn({ ...asked, messageId: "2", signal: calledOff.signal });
   const third = pace.turn({ ...asked, messageId: "3", signal: kept });
   calledOff.abort();
   expect(await second).toBeNumber();
   await clock.advance(1000);
-  expect(await third).toBeUndefined();
+  expect(await third).toBeObject();
   expect(pace.turn({ ...asked, messageId: "4", signal: calledOff.signal })).toBeNumber();
 });
 

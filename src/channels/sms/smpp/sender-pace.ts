@@ -4,35 +4,38 @@ import { createSenderLine, type SenderLine } from "./sender-line.ts";
 /** Keeps each sender to its rate, in segments a second, without holding up the others. */
 export interface SenderPace {
   /**
-   * A message's turn. `undefined`: it may go now, and its segments are counted. A promise resolves when it may go, within
-   * `HELD_MS`, or with a time. A number: it is to ask again after so many milliseconds, and keeps no slot meanwhile.
+   * A message's turn. `HeldTurn`: its first segment may go now. A promise resolves when it may, within `LONGEST_HELD_MS`, or
+   * with a time. A number: it is to ask again after so many milliseconds, and keeps no slot meanwhile.
    */
   turn(asked: AskedTurn): Turn | Promise<Turn>;
-  /**
-   * Resolves when the next segment of the message that has the sender's turn may go, and counts it; on abort at once. False:
-   * it may not go within the limit.
-   */
-  nextSegment(sender: string, next: NextSegment): Promise<boolean>;
   /** Milliseconds that a segment takes; 0 without a rate. */
   segmentMs(): number;
 }
 
-export interface NextSegment {
-  /** How many of the turn's segments come behind it. */
-  readonly left: number;
-  /** Milliseconds that it may wait. */
-  readonly limitMs: number;
-  readonly signal: AbortSignal;
+/** Of a message whose segment may go. Nothing else of its sender goes until that has gone, or the turn ends. */
+export interface HeldTurn {
+  /** The segment goes now, and is counted. */
+  gone(): void;
+  /** Resolves when the next segment may go. False: it may not within so many milliseconds, or the message was called off. */
+  next(limitMs: number): Promise<boolean>;
+  /** To be called at the end, also where segments have not gone. */
+  end(): void;
+  /** Milliseconds from each of its segments to the next, about: other flows take turns with it. */
+  intervalMs(): number;
 }
 
-export type Turn = number | undefined;
+export type Turn = HeldTurn | number;
 
 export interface AskedTurn {
   readonly sender: string;
   readonly messageId: string;
   /** Messages of one flow take turns with those of each other: a sender's one-time password does not wait for its campaign. */
   readonly flow: number;
+  /** Segments of it were sent before: what is left goes before messages of its flow that were not begun. */
+  readonly isBegun: boolean;
   readonly segments: number;
+  /** In how many submit_sm they go. */
+  readonly submits: number;
   /** Milliseconds left of the delivery window. */
   readonly remainingMs: number;
   readonly signal: AbortSignal;
@@ -54,8 +57,7 @@ const LAPSE_MS = 60_000;
 const LEAST_PART = 0.01;
 
 const NO_WAIT: SenderPace = {
-  turn: () => undefined,
-  nextSegment: () => Promise.resolve(true),
+  turn: () => ({ gone() {}, next: () => Promise.resolve(true), end() {}, intervalMs: () => 0 }),
   segmentMs: () => 0,
 };
 
@@ -83,12 +85,13 @@ export function createSenderPace(
   /** Puts a message off behind those of its flow that were put off before. */
   const book = ({ sender, flow, messageId, segments }: AskedTurn, aheadMs: number): number => {
     const now = clock.monotonicMs();
+    const flows = lineOf(sender).sharing(flow);
     const name = `${flow} ${sender}`;
     const at = Math.max(bookedUntil.get(name) ?? 0, now + aheadMs);
     if (at - now > HORIZON_MS) return HORIZON_MS * (1 + random());
     forgetPassed(bookedUntil, now);
     bookedUntil.delete(name);
-    bookedUntil.set(name, at + costMs(segments));
+    bookedUntil.set(name, at + costMs(segments) * flows);
     forgetPassed(places, now - LAPSE_MS);
     if (places.size < MAX_PLACES) places.set(messageId, at);
     return at - now - HELD_MS / 2;
@@ -96,12 +99,12 @@ export function createSenderPace(
 
   return {
     turn(asked) {
-      const { sender, flow, messageId, remainingMs } = asked;
+      const { sender, flow, messageId, remainingMs, isBegun } = asked;
       const now = clock.monotonicMs();
       const line = lineOf(sender);
       const place = places.get(messageId);
-      const isKnown = place !== undefined && place > now - LAPSE_MS;
-      const aheadMs = line.aheadMs(flow);
+      const isKnown = isBegun || (place !== undefined && place > now - LAPSE_MS);
+      const aheadMs = line.aheadMs(asked);
       const bookedMs = isKnown ? 0 : (bookedUntil.get(`${flow} ${sender}`) ?? 0) - now;
       if (aheadMs >= remainingMs) return Math.ceil(aheadMs);
       if (Math.max(aheadMs, bookedMs) > HELD_MS)
@@ -109,7 +112,6 @@ export function createSenderPace(
       places.delete(messageId);
       return line.join(asked);
     },
-    nextSegment: (sender, next) => lineOf(sender).nextSegment(next),
     segmentMs: () => costMs(1),
   };
 }

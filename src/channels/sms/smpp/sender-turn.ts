@@ -4,7 +4,7 @@ import type { OutgoingSms } from "../../channel.ts";
 import { senderOf } from "./addresses.ts";
 import type { SenderPace, Turn } from "./sender-pace.ts";
 import type { SmppConfig } from "./smpp-config.ts";
-import { type Attempt, isToBeSent } from "./submit-message.ts";
+import { type Attempt, isSettled, isToBeSent } from "./submit-message.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
 
 /** A message that may go, or as many of its segments as go in one turn. */
@@ -38,7 +38,9 @@ export function takeSenderTurn(
     sender,
     messageId: message.messageId,
     flow: message.flow ?? 0,
+    isBegun: message.parts.some(isSettled),
     segments: now.length === plan.submits ? plan.segments : now.length,
+    submits: now.length,
     remainingMs: message.remainingMs,
     signal,
   });
@@ -46,11 +48,9 @@ export function takeSenderTurn(
     ...attempt,
     ...(later.length > 0 && { message: { ...message, only: now } }),
     later,
-    segmentMs,
-    nextTurn: (before, limitMs) =>
-      senderPace.nextSegment(sender, { left: now.length - before - 1, limitMs, signal }),
   };
-  return turn instanceof Promise ? afterTurn(room, begun, turn) : (turn ?? begun);
+  if (turn instanceof Promise) return afterTurn(room, begun, turn);
+  return typeof turn === "number" ? turn : { ...begun, heldTurn: turn };
 }
 
 const NONE: readonly never[] = [];
@@ -59,12 +59,13 @@ const NONE: readonly never[] = [];
 async function afterTurn(
   { clock }: SenderRoom,
   begun: SenderTurn,
-  turn: Promise<Turn>,
+  asked: Promise<Turn>,
 ): Promise<SenderTurn | number> {
   const askedAt = clock.monotonicMs();
-  const againMs = await turn;
+  const turn = await asked;
+  if (typeof turn === "number") return turn;
   const remainingMs = begun.message.remainingMs - (clock.monotonicMs() - askedAt);
-  return againMs ?? { ...begun, message: { ...begun.message, remainingMs } };
+  return { ...begun, heldTurn: turn, message: { ...begun.message, remainingMs } };
 }
 
 export function segmentsDue(message: OutgoingSms, { submits }: SubmitPlan): readonly number[] {

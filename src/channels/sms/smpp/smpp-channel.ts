@@ -260,7 +260,8 @@ type Results = (SubmitResult | undefined)[];
 /** Sends the segments of this turn. Those of later ones may go a segment's time after the last. */
 async function submitTurn(submitter: Submitter, turn: SenderTurn): Promise<Results> {
   const results = await submitMessage(submitter, turn);
-  for (const segment of turn.later) results[segment] = waitsForSender(Math.ceil(turn.segmentMs ?? 0));
+  const waitMs = Math.ceil(turn.heldTurn?.intervalMs() ?? 0);
+  for (const segment of turn.later) results[segment] = waitsForSender(waitMs);
   return results;
 }
 

@@ -6,6 +6,7 @@ import type { OutgoingMessage, OutgoingSms } from "../../channel.ts";
 import type { AbortWatch } from "./abort-watch.ts";
 import type { Binds } from "./binds.ts";
 import type { Pace } from "./pace.ts";
+import type { HeldTurn } from "./sender-pace.ts";
 import type { Session } from "./session.ts";
 import { THROTTLE_PAUSE_MS } from "./status-words.ts";
 import type { SubmitAnswer } from "./submit-answer.ts";
@@ -37,10 +38,8 @@ export interface Attempt {
   readonly message: OutgoingSms;
   readonly plan: SubmitPlan;
   readonly signal: AbortSignal;
-  /** Milliseconds that each segment takes at the rate of its sender. Absent: the connector's pace alone counts. */
-  readonly segmentMs?: number;
-  /** Resolves when the next segment may go at that rate, so many having gone before; with false if not within the limit. */
-  readonly nextTurn?: (begunBefore: number, limitMs: number) => Promise<boolean>;
+  /** Its turn at the rate of its sender. Absent: the connector's pace alone counts. */
+  readonly heldTurn?: HeldTurn;
 }
 
 /** An attempt under way. `refused`: why the rest of the message is not sent, once a segment was refused. */
@@ -54,21 +53,33 @@ export async function submitMessage(
   submitter: Submitter,
   attempt: Attempt,
 ): Promise<(SubmitResult | undefined)[]> {
-  const { message, plan } = attempt;
   const startedAt = submitter.clock.monotonicMs();
   const progress: Progress = { ...attempt, startedAt, refused: undefined };
-  let begunBefore = 0;
-  const begun: (SubmitResult | Promise<SubmitResult> | undefined)[] = [];
+  const begun: Begun[] = [];
+  try {
+    await beginSegments(submitter, progress, begun);
+  } finally {
+    attempt.heldTurn?.end();
+  }
+  return Promise.all(begun);
+}
+
+type Begun = SubmitResult | Promise<SubmitResult> | undefined;
+
+async function beginSegments(submitter: Submitter, progress: Progress, begun: Begun[]): Promise<void> {
+  const { message, plan } = progress;
+  let isFirst = true;
   for (let segment = 0; segment < plan.submits; segment++) {
     if (!isToBeSent(message, segment)) {
       begun.push(undefined);
       continue;
     }
-    const asked = senderTurn(submitter, progress, begunBefore++);
+    const asked = isFirst || senderTurn(submitter, progress);
+    isFirst = false;
     const hasTurn = asked instanceof Promise ? await asked : asked;
     // Not even a turn is taken for these: others wait for it.
     if (progress.refused) begun.push(progress.refused);
-    else if (!hasTurn) begun.push(waitsForSender(SENDER_AGAIN_MS));
+    else if (!hasTurn) begun.push(noSenderTurn(submitter, progress));
     else if (submitter.binds.sessions().length === 0) begun.push(NOT_CONNECTED);
     else {
       const turn = takeTurn(submitter, progress);
@@ -77,20 +88,20 @@ export async function submitMessage(
       begun.push(beginSegment(submitter, progress, { segment, session }));
     }
   }
-  return Promise.all(begun);
 }
 
-/** Its sender had its turn; when the rate was lowered meanwhile, the segment asks for another. */
+/** Whether the next segment gets its turn at the rate of its sender. */
+function senderTurn(submitter: Submitter, progress: Progress): boolean | Promise<boolean> {
+  if (!progress.heldTurn || progress.refused) return true;
+  return progress.heldTurn.next(submitter.patienceMs - elapsedMs(submitter, progress));
+}
+
+/** The segment asks for another turn. */
+function noSenderTurn(submitter: Submitter, progress: Progress): SubmitResult {
+  return progress.signal.aborted ? noTurn(submitter, progress) : waitsForSender(SENDER_AGAIN_MS);
+}
+
 const SENDER_AGAIN_MS = 1_000;
-
-function senderTurn(
-  submitter: Submitter,
-  progress: Progress,
-  begunBefore: number,
-): boolean | Promise<boolean> {
-  if (!progress.nextTurn || begunBefore === 0 || progress.refused) return true;
-  return progress.nextTurn(begunBefore, submitter.patienceMs - elapsedMs(submitter, progress));
-}
 
 const NOT_CONNECTED = notTried("smpp.not_connected", "there is no session with the SMSC");
 
@@ -121,7 +132,10 @@ function beginSegment(
     session.slots.giveBack();
     return reason;
   }
-  return submitSegment(submitter, session, { progress, segment, remainingMs });
+  const answer = submitSegment(submitter, session, { progress, segment, remainingMs });
+  // Counted from when it is written: the first of a process takes a while to encode.
+  progress.heldTurn?.gone();
+  return answer;
 }
 
 /**
@@ -134,7 +148,8 @@ function tooLate(
   { segment, remainingMs }: Omit<Segment, "progress">,
 ): SubmitResult | undefined {
   if (remainingMs <= 0) return notTried("smpp.too_late", "the delivery window ended here");
-  const { message, plan, segmentMs = 0 } = progress;
+  const { message, plan, heldTurn } = progress;
+  const segmentMs = heldTurn?.intervalMs() ?? 0;
   const isFirst = segment === 0 && !message.parts.some(isSettled);
   const perSecond = pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY;
   const lastMs = isFirst ? (plan.submits - 1) * Math.max(1000 / perSecond, segmentMs) : 0;

@@ -1,0 +1,116 @@
+/** The messages that wait for one rate, in a line for each flow. The flow served longest ago is next. */
+export interface FlowLines {
+  /** None is empty. */
+  readonly lines: Map<number, Line>;
+  /** When each flow was served last, as a number that rises; in this order. */
+  readonly servedAs: Map<number, number>;
+  services: number;
+}
+
+interface Line {
+  /** Only the first goes on, until its turn ends. */
+  readonly begun: Set<Place>;
+  readonly fresh: Set<Place>;
+  /** Segments of `fresh`. */
+  freshLeft: number;
+}
+
+/** A message in its flow's line, from when it joins until its turn ends. */
+export interface Place {
+  readonly flow: number;
+  /** Segments that go at a time. */
+  readonly step: number;
+  /** Segments whose turn is still to come. */
+  left: number;
+  /** Set while it waits for a turn: called when that comes. */
+  go: (() => void) | undefined;
+}
+
+export interface JoiningFlow {
+  readonly flow: number;
+  readonly isBegun: boolean;
+  readonly segments: number;
+  /** In how many steps they go. */
+  readonly submits: number;
+}
+
+/** Beyond it, the flows served longest ago count as never served. */
+const MAX_REMEMBERED = 1_000;
+
+export function createFlowLines(): FlowLines {
+  return { lines: new Map(), servedAs: new Map(), services: 0 };
+}
+
+/** A message that was begun goes before those that were not. */
+export function joinFlow({ lines }: FlowLines, { flow, isBegun, segments, submits }: JoiningFlow): Place {
+  const line = lines.get(flow) ?? { begun: new Set(), fresh: new Set(), freshLeft: 0 };
+  lines.set(flow, line);
+  const place: Place = { flow, step: segments / submits, left: segments, go: undefined };
+  (isBegun ? line.begun : line.fresh).add(place);
+  if (!isBegun) line.freshLeft += segments;
+  return place;
+}
+
+export function leaveFlow({ lines }: FlowLines, place: Place): void {
+  const line = lines.get(place.flow);
+  if (!line) return;
+  if (line.fresh.delete(place)) line.freshLeft -= place.left;
+  line.begun.delete(place);
+  if (line.begun.size + line.fresh.size === 0) lines.delete(place.flow);
+}
+
+/** Whose segment is next, of those that wait. */
+export function nextPlace({ lines, servedAs }: FlowLines): Place | undefined {
+  let next: Place | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [flow, { begun, fresh }] of lines) {
+    const [place] = begun.size > 0 ? begun : fresh;
+    const served = servedAs.get(flow) ?? 0;
+    if (!place?.go || served >= least) continue;
+    next = place;
+    least = served;
+  }
+  return next;
+}
+
+/** One of its segments is going. */
+export function serve(flows: FlowLines, place: Place): void {
+  const { lines, servedAs } = flows;
+  const line = lines.get(place.flow);
+  if (line?.fresh.delete(place)) {
+    line.freshLeft -= place.left;
+    line.begun.add(place);
+  }
+  place.left -= place.step;
+  servedAs.delete(place.flow);
+  servedAs.set(place.flow, ++flows.services);
+  const [oldest] = servedAs.keys();
+  if (servedAs.size > MAX_REMEMBERED && oldest !== undefined) servedAs.delete(oldest);
+}
+
+/** The segments that would go before the first of a message that joined the flow now. */
+export function segmentsBefore(
+  { lines, servedAs }: FlowLines,
+  { flow, isBegun }: Pick<JoiningFlow, "flow" | "isBegun">,
+): number {
+  const served = servedAs.get(flow) ?? 0;
+  const own = lines.get(flow);
+  const before = own ? leftIn(own) - (isBegun ? own.freshLeft : 0) : 0;
+  let segments = before;
+  for (const [other, line] of lines) {
+    const turns = before + ((servedAs.get(other) ?? 0) <= served ? 1 : 0);
+    if (other !== flow) segments += Math.min(leftIn(line), turns);
+  }
+  return segments;
+}
+
+/** How many flows there are, with this one. */
+export function sharing({ lines }: FlowLines, flow: number): number {
+  return lines.size + (lines.has(flow) ? 0 : 1);
+}
+
+function leftIn({ begun, freshLeft }: Line): number {
+  let left = freshLeft;
+  for (const place of begun) left += place.left;
+  return left;
+}

@@ -1,0 +1,178 @@
+/** How the channel keeps each sender to its rate. */
+import { afterEach, expect, test } from "bun:test";
+import {
+  closeSmppRigs,
+  LONG_TEXT,
+  openBoundSmppRig,
+  outgoingSms,
+  sendThrough,
+} from "../../../../test/fakes/smpp-rig.ts";
+
+afterEach(closeSmppRigs);
+
+test("a sender over its rate waits in line; beyond that it is put off without an attempt; other senders go at once", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const fromShop = () => sendThrough(channel, outgoingSms({ from: "SHOP" }));
+  const sent = { parts: [{ kind: "sent" }] };
+  expect(await fromShop()).toMatchObject(sent);
+  const inLine = [fromShop(), fromShop()];
+  expect(await fromShop()).toMatchObject({
+    parts: [{ kind: "deferred", error: { code: "smpp.sender_rate" } }],
+    countsAsAttempt: false,
+  });
+  expect(await sendThrough(channel, outgoingSms({ from: "BANK" }))).toMatchObject({ ...sent });
+  for (const [n, waiting] of inLine.entries()) {
+    await clock.advance(999);
+    await smsc.request(0x15);
+    expect(smsc.submits).toHaveLength(2 + n);
+    await clock.advance(1);
+    expect(await waiting).toMatchObject({ parts: [{ kind: "sent" }] });
+  }
+});
+
+test("what a message waits for its sender's rate is not part of its validity period", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  await sendThrough(channel, outgoingSms({ remainingMs: 60_000 }));
+  const second = sendThrough(channel, outgoingSms({ remainingMs: 60_000 }));
+  await clock.advance(1000);
+  await second;
+  expect(smsc.submits.map(({ validityPeriod }) => validityPeriod)).toEqual([
+    "000000000100000R",
+    "000000000059000R",
+  ]);
+});
+
+test("a sender's rate counts the segments that are still to be sent", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 2 } });
+  const parts = [{ status: "sent" }, { status: "pending" }] as const;
+  await sendThrough(channel, outgoingSms({ text: LONG_TEXT, parts }));
+  const next = sendThrough(channel);
+  await clock.advance(499);
+  await smsc.request(0x15);
+  expect(smsc.submits).toHaveLength(1);
+  await clock.advance(1);
+  expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
+});
+
+test("a sender's rate counts the segments of a message that goes whole in message_payload", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    config: { max_per_second_per_sender: 2, concat: "payload" },
+  });
+  await sendThrough(channel, outgoingSms({ text: LONG_TEXT }));
+  expect(smsc.submits).toHaveLength(1);
+  const next = sendThrough(channel);
+  await clock.advance(999);
+  await smsc.request(0x15);
+  expect(smsc.submits).toHaveLength(1);
+  await clock.advance(1);
+  expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
+});
+
+test.each([1, 2, 5])(
+  "at %p a second for its sender a long message goes segment by segment, and the next message behind it",
+  async (rate) => {
+    const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: rate } });
+    const startedAt = clock.monotonicMs();
+    const segments = 2 * rate;
+    const long = sendThrough(channel, outgoingSms({ text: "x".repeat(150 * segments) }));
+    const next = sendThrough(channel);
+    const times: number[] = [];
+    for (let ms = 0; ms <= 2000; ms += 100) {
+      await smsc.request(0x15);
+      while (times.length < smsc.submits.length) times.push(clock.monotonicMs() - startedAt);
+      await clock.advance(100);
+    }
+    expect(times).toEqual(Array.from({ length: segments + 1 }, (_, n) => (n * 1000) / rate));
+    expect((await long).parts.map((part) => part?.kind)).toEqual(Array(segments).fill("sent"));
+    expect((await next).parts.map((part) => part?.kind)).toEqual(["sent"]);
+  },
+);
+
+test("of a message that is long for its sender's rate the rest comes in another turn, and costs no attempt", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    config: { max_per_second_per_sender: 1, response_timeout_ms: 6000 },
+  });
+  const message = outgoingSms({ text: "x".repeat(150 * 6) });
+  const sending = sendThrough(channel, message);
+  for (let ms = 0; ms < 3000; ms += 1000) {
+    await smsc.request(0x15);
+    await clock.advance(1000);
+  }
+  const outcome = await sending;
+  expect(outcome.countsAsAttempt).toBe(false);
+  const wait = { kind: "deferred", error: { code: "smpp.sender_rate" }, retryAfterMs: 1000, isOwnPace: true };
+  expect(outcome.parts.map((part) => part?.kind)).toEqual([
+    "sent",
+    "sent",
+    "sent",
+    "sent",
+    "deferred",
+    "deferred",
+  ]);
+  expect(outcome.parts[5]).toMatchObject(wait);
+});
+
+test("a message whose last segment would come too late at its sender's rate is not begun", async () => {
+  const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const outcome = await sendThrough(channel, outgoingSms({ text: "x".repeat(150 * 5), remainingMs: 4000 }));
+  expect(outcome.parts[4]).toMatchObject({ kind: "deferred", error: { code: "smpp.too_late" } });
+  expect(smsc.submits).toHaveLength(0);
+});
+
+test("what waited for the window goes at its sender's rate too, not all at once with the answers", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    dial: { holdSubmits: true },
+    config: { max_per_second_per_sender: 2, window: 3 },
+  });
+  const sending = Array.from({ length: 3 }, () => sendThrough(channel));
+  const arrived = async (ms: number) => {
+    await clock.advance(ms);
+    await smsc.request(0x15);
+    return smsc.submits.length;
+  };
+  await arrived(1000);
+  sending.push(...Array.from({ length: 3 }, () => sendThrough(channel)));
+  expect(await arrived(2000)).toBe(3);
+  smsc.release();
+  expect([await arrived(0), await arrived(500), await arrived(500)]).toEqual([4, 5, 6]);
+  await Promise.all(sending);
+});
+
+test("once a segment is refused, its sender's rate is free for other messages", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    dial: { submitStatus: 0x0b },
+    config: { max_per_second_per_sender: 1 },
+  });
+  const refused = sendThrough(channel, outgoingSms({ text: "x".repeat(150 * 20) }));
+  await smsc.until(() => smsc.submits.length === 1);
+  await smsc.request(0x15);
+  await clock.advance(1000);
+  expect((await refused).parts.map((part) => part?.kind)).toEqual(Array(20).fill("rejected"));
+  delete smsc.dial.submitStatus;
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+});
+
+test("a one-time password goes between the segments of its sender's campaign, however long its messages are", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const campaign = outgoingSms({ text: "x".repeat(150 * 20), flow: 1 });
+  const sending = [sendThrough(channel, campaign), sendThrough(channel, campaign)];
+  for (let n = 0; n < 5; n++) {
+    await clock.advance(2_000);
+    await smsc.request(0x15);
+    const otp = sendThrough(channel, outgoingSms({ to: `+1415555${n}`, flow: 2 }));
+    await clock.advance(1_000);
+    expect(await otp).toMatchObject({ parts: [{ kind: "sent" }] });
+  }
+  await clock.advance(60_000);
+  expect((await sending[0])?.parts.map((part) => part?.kind)).toEqual(Array(20).fill("sent"));
+});
+
+test("a message that rests between its segments ends as soon as it is called off", async () => {
+  const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const calledOff = new AbortController();
+  const sending = channel.send(outgoingSms({ text: LONG_TEXT }), calledOff.signal);
+  await smsc.until(() => smsc.submits.length === 1);
+  await smsc.request(0x15);
+  calledOff.abort();
+  expect((await sending).parts.map((part) => part?.kind)).toEqual(["sent", "deferred"]);
+});
