@@ -31,7 +31,7 @@ export function createAuthenticator({ store, clock }: Pick<HandlerDeps, "store" 
 
   const find = async (key: string, digest: string): Promise<KeyOwner | undefined> => {
     // Only here: the checksum costs more than the digest, and a cached key has passed it already.
-    const owner = isWellFormedApiKey(key) ? await store.intake.findKeyOwner(digest) : undefined;
+    const owner = isWellFormedApiKey(key) ? await store.records.findKeyOwner(digest) : undefined;
     if (owner) remember(key, digest);
     return owner;
   };

@@ -30,13 +30,14 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
   const { store, ids } = deps;
   const { connectorStatus = () => undefined } = deps;
   const createdAtOf = createCreatedAt();
-  const messages = { intake: store.intake, directory, ids, createdAtOf, connectorStatus };
+  const { intake, messages } = store;
+  const messageDeps = { intake, messages, directory, ids, createdAtOf, connectorStatus };
   const described = [
-    ...smsEndpoints(messages),
+    ...smsEndpoints(messageDeps),
     ...inboundEndpoints(store.inbound),
-    ...emailEndpoints(messages),
-    ...messageListEndpoints(store.messages),
-    ...messageEventEndpoints(store.intake),
+    ...emailEndpoints(messageDeps),
+    ...messageListEndpoints(messages),
+    ...messageEventEndpoints(messages),
     ...cancelEndpoints(store),
     ...eventEndpoints(deps),
     ...pushEndpoints({ store, directory, limiter, ids }),
@@ -69,12 +70,12 @@ function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
  * of `/docs`: forwarded, they would be in memory for each client until it has read them.
  */
 export function messageEndpoints(
-  { store: { intake }, ids, docsAsset }: HandlerDeps,
+  { store: { intake, messages }, ids, docsAsset }: HandlerDeps,
   { directory }: EndpointParts,
 ): readonly Endpoint[] {
   const connectorStatus = () => {
     throw new Forwarded();
   };
-  const messages = { intake, directory, ids, createdAtOf: createCreatedAt(), connectorStatus };
-  return [...smsEndpoints(messages), ...emailEndpoints(messages), ...docsEndpoints({ docsAsset })];
+  const deps = { intake, messages, directory, ids, createdAtOf: createCreatedAt(), connectorStatus };
+  return [...smsEndpoints(deps), ...emailEndpoints(deps), ...docsEndpoints({ docsAsset })];
 }

@@ -12,9 +12,7 @@ import type {
   Idempotency,
   KeyOwner,
   SavedAnswer,
-  StoredMessage,
 } from "../core/messages/accept-request.ts";
-import type { ChannelName, TimelineEntry } from "../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.ts";
 import type { LimitedRequest, LimitRefusal } from "../core/messages/sending-limits.ts";
 import type { DeviceRegistration, IdentifyRequest, PushAnswer } from "../core/push/push-registration.ts";
@@ -87,7 +85,7 @@ export class OutcomeUnknown extends StoreUnavailable {
   override readonly name = "OutcomeUnknown";
 }
 
-// ---------------------------------------------------------------- intake: what the HTTP interface needs
+// ---------------------------------------------------------------- intake: accepting requests
 
 export interface Intake {
   /**
@@ -103,20 +101,6 @@ export interface Intake {
   }): Promise<LimitRefusal | undefined>;
   /** The answer saved under a key, unless that has expired. Waits for an `accept` with the same key in this process. */
   savedAnswer(idempotency: Pick<Idempotency, "scope" | "key" | "now">): Promise<SavedAnswer | undefined>;
-  /** The message, if this account has it on this channel; without its body. */
-  findMessage(query: {
-    accountId: string;
-    channel: ChannelName;
-    id: string;
-  }): Promise<StoredMessage | undefined>;
-  /** Whose API key it is, by its hex SHA-256; `undefined` for unknown and for revoked keys. */
-  findKeyOwner(digest: string): Promise<KeyOwner | undefined>;
-  /** The message's history, oldest first; `undefined` if there is no such message. Without `accountId` or `channel`: of any. */
-  timeline(query: {
-    id: string;
-    accountId?: string;
-    channel?: ChannelName;
-  }): Promise<readonly TimelineEntry[] | undefined>;
 }
 
 // ---------------------------------------------------------------- push
@@ -154,6 +138,8 @@ export interface Records {
   update<K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Promise<Updated<K>>;
   /** False if there was none; `in_use` while others refer to it. */
   remove(kind: RecordKind, id: string): Promise<boolean | "in_use">;
+  /** Whose API key it is, by its hex SHA-256, with the account's settings; `undefined` for unknown and for revoked keys. */
+  findKeyOwner(digest: string): Promise<KeyOwner | undefined>;
   /** Settings of the account (`undefined`: of the instance), as far as they are set. */
   settings(accountId: string | undefined): Promise<Readonly<Record<string, string>>>;
   /** Sets these settings, and unsets those that are `undefined`; all of them or none. Others stay as they are. */

@@ -24,7 +24,7 @@ onEveryAdmin((startAdmin) => {
     expect((await admin.call("GET", `erasures/${record.id}`)).json).toEqual(done);
     expect((await admin.call("GET", "erasures")).json).toEqual({ data: [done] });
     const query = { accountId: admin.accountId, channel: "sms", id } as const;
-    expect(await admin.store.intake.findMessage(query)).toBeUndefined();
+    expect(await admin.store.messages.find(query)).toBeUndefined();
   });
 
   test("whether a recipient was erased can be asked", async () => {

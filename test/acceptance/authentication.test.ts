@@ -113,11 +113,11 @@ onEveryStore((start) => {
     await using api = await start({
       over: (store) => ({
         ...store,
-        intake: {
-          ...store.intake,
+        records: {
+          ...store.records,
           findKeyOwner(digest) {
             readings++;
-            return store.intake.findKeyOwner(digest);
+            return store.records.findKeyOwner(digest);
           },
         },
       }),

@@ -84,11 +84,10 @@ function toContent(request: SendEmail): EmailContent {
   return { channel: "email", ...content, ...present({ scheduledAt: scheduleAt }) };
 }
 
-async function getEmail({ intake }: MessageDeps, call: Call): Promise<Answer> {
+async function getEmail({ messages }: MessageDeps, call: Call): Promise<Answer> {
   const id = shownMessageId(call.params.message_id, call.now);
   const accountId = callerOf(call).account.id;
-  const message =
-    id === undefined ? undefined : await intake.findMessage({ accountId, channel: "email", id });
+  const message = id === undefined ? undefined : await messages.find({ accountId, channel: "email", id });
   if (message?.content.channel !== "email") throw messageNotFound();
   return { status: 200, json: JSON.stringify(toEmailResource(message, message.content)) };
 }

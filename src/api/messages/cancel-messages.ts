@@ -2,7 +2,7 @@
 
 import type { ChannelName } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
-import type { Intake, MessageStore } from "../../store/store.ts";
+import type { MessageStore } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
@@ -13,8 +13,7 @@ import { shownMessageId } from "./message-id.ts";
 import { toMessageResource } from "./message-resource.ts";
 
 export interface CancelDeps {
-  readonly intake: Pick<Intake, "findMessage">;
-  readonly messages: Pick<MessageStore, "cancel">;
+  readonly messages: Pick<MessageStore, "cancel" | "find">;
 }
 
 export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
@@ -53,7 +52,7 @@ interface Operation {
  * too. The answer of a repeat is read once more, since a canceled message stays as it is.
  */
 async function cancelMessage(
-  { intake, messages }: CancelDeps,
+  { messages }: CancelDeps,
   { channel, operation }: Operation,
   call: Call,
 ): Promise<Answered> {
@@ -63,7 +62,7 @@ async function cancelMessage(
   const query = { accountId: callerOf(call).account.id, channel, id };
   const result = await messages.cancel({ ...query, now: call.now, ...present({ idempotency }) });
   if (result === "too_late") throw tooLateToCancel();
-  const message = result === "not_found" ? undefined : await intake.findMessage(query);
+  const message = result === "not_found" ? undefined : await messages.find(query);
   if (!message) throw messageNotFound();
   const json = JSON.stringify(toMessageResource(message));
   if (result === "canceled" || !idempotency) return { status: 200, json };

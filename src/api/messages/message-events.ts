@@ -3,7 +3,7 @@ import Type from "typebox";
 import type { ChannelName, TimelineEntry } from "../../core/messages/message.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { toWebhookId } from "../../core/webhooks/webhook-event.ts";
-import type { Intake } from "../../store/store.ts";
+import type { MessageStore } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
@@ -11,7 +11,7 @@ import { messageNotFound } from "../errors.ts";
 import { MESSAGE_CHANNELS } from "./message-channels.ts";
 import { shownMessageId } from "./message-id.ts";
 
-export function messageEventEndpoints(intake: Pick<Intake, "timeline">): readonly Endpoint[] {
+export function messageEventEndpoints(messages: Pick<MessageStore, "timeline">): readonly Endpoint[] {
   return MESSAGE_CHANNELS.map(({ channel, name, path, tag }) => ({
     method: "GET",
     path: `${path}/{message_id}/events`,
@@ -23,7 +23,7 @@ export function messageEventEndpoints(intake: Pick<Intake, "timeline">): readonl
       200: { description: "In order.", schema: MessageTimeline },
       404: { description: "`message not found`: unknown, or older than 7 days." },
     },
-    handle: (call) => readTimeline(intake, channel, call),
+    handle: (call) => readTimeline(messages, channel, call),
   }));
 }
 
@@ -58,13 +58,13 @@ const MessageTimeline = Type.Object(
 );
 
 async function readTimeline(
-  intake: Pick<Intake, "timeline">,
+  messages: Pick<MessageStore, "timeline">,
   channel: ChannelName,
   call: Call,
 ): Promise<Answer> {
   const id = shownMessageId(call.params.message_id, call.now);
   const accountId = callerOf(call).account.id;
-  const timeline = id === undefined ? undefined : await intake.timeline({ accountId, channel, id });
+  const timeline = id === undefined ? undefined : await messages.timeline({ accountId, channel, id });
   if (id === undefined || !timeline) throw messageNotFound();
   const shown = timeline.filter(({ kind }) => SHOWN_KINDS.some((each) => each === kind));
   return { status: 200, json: JSON.stringify({ data: shown.map((entry) => toResource(id, entry)) }) };

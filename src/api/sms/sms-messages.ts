@@ -192,10 +192,10 @@ function sendsRepeatsOnce({ settings }: KeyOwner): boolean {
   return readSetting(settings, "batch_duplicates") === "once";
 }
 
-async function getSms({ intake }: MessageDeps, call: Call): Promise<Answer> {
+async function getSms({ messages }: MessageDeps, call: Call): Promise<Answer> {
   const id = shownMessageId(call.params.message_id, call.now);
   const accountId = callerOf(call).account.id;
-  const message = id === undefined ? undefined : await intake.findMessage({ accountId, channel: "sms", id });
+  const message = id === undefined ? undefined : await messages.find({ accountId, channel: "sms", id });
   if (message?.content.channel !== "sms") throw messageNotFound();
   return { status: 200, json: smsResourceJson(message, message.content) };
 }

@@ -8,7 +8,7 @@ export function acceptContract(open: OpenStore): void {
     inWorld(open, async ({ store, account, clock, sms }) => {
       const [id = ""] = await sms({ content: { metadata: { order: "7", nested: { a: [1, null] } } } });
       const { text: _, ...shown } = SMS as Extract<Content, { channel: "sms" }>;
-      expect(await store.intake.findMessage({ accountId: account.id, channel: "sms", id })).toEqual({
+      expect(await store.messages.find({ accountId: account.id, channel: "sms", id })).toEqual({
         id,
         accountId: account.id,
         recipient: "+919812345678",
@@ -52,7 +52,7 @@ export function acceptContract(open: OpenStore): void {
           },
         ],
       });
-      const found = await store.intake.findMessage({
+      const found = await store.messages.find({
         accountId: account.id,
         channel: "email",
         id: messageId,
@@ -67,13 +67,13 @@ export function acceptContract(open: OpenStore): void {
     inWorld(open, async ({ store, account, addAccount, sms, id }) => {
       const [messageId = ""] = await sms();
       const other = await addAccount();
-      const find = store.intake.findMessage;
+      const find = store.messages.find;
       expect(await find({ accountId: other.id, channel: "sms", id: messageId })).toBeUndefined();
       expect(await find({ accountId: account.id, channel: "email", id: messageId })).toBeUndefined();
       expect(await find({ accountId: account.id, channel: "sms", id: id() })).toBeUndefined();
       expect(await find({ accountId: account.id, channel: "sms", id: "" })).toBeUndefined();
       expect(await find({ accountId: "no such account", channel: "sms", id: messageId })).toBeUndefined();
-      const timeline = store.intake.timeline;
+      const timeline = store.messages.timeline;
       expect(await timeline({ accountId: other.id, channel: "sms", id: messageId })).toBeUndefined();
       expect(await timeline({ accountId: account.id, channel: "sms", id: messageId })).toEqual([]);
     }),
@@ -85,7 +85,7 @@ export function acceptContract(open: OpenStore): void {
       const [text = ""] = await sms();
       const mail = await email({ parts: [{ status: "pending", address: "a@x.test" }], jobs: [] });
       const other = await addAccount();
-      const timeline = store.intake.timeline;
+      const timeline = store.messages.timeline;
       for (const [messageId, channel, wrong] of [
         [text, "sms", "email"],
         [mail, "email", "sms"],
@@ -191,19 +191,19 @@ export function acceptContract(open: OpenStore): void {
       await store.records.setSettings(undefined, { a: "instance" });
       await store.records.setSettings(undefined, { b: "instance" });
       await store.records.setSettings(account.id, { b: "account" });
-      expect(await store.intake.findKeyOwner("f00d")).toEqual({
+      expect(await store.records.findKeyOwner("f00d")).toEqual({
         keyId: apiKey.id,
         account,
         settings: { a: "instance", b: "account" },
       });
-      expect(await store.intake.findKeyOwner("beef")).toBeUndefined();
+      expect(await store.records.findKeyOwner("beef")).toBeUndefined();
       await store.records.update("accounts", account, { name: "renamed" });
-      expect((await store.intake.findKeyOwner("f00d"))?.account.name).toBe("renamed");
+      expect((await store.records.findKeyOwner("f00d"))?.account.name).toBe("renamed");
       await store.records.setSettings(account.id, { b: undefined });
-      const { settings } = (await store.intake.findKeyOwner("f00d"))!;
+      const { settings } = (await store.records.findKeyOwner("f00d"))!;
       expect(settings).toEqual({ a: "instance", b: "instance" });
       await store.records.update("apiKeys", apiKey, { revokedAt: clock.now });
-      expect(await store.intake.findKeyOwner("f00d")).toBeUndefined();
+      expect(await store.records.findKeyOwner("f00d")).toBeUndefined();
     }),
   );
 
@@ -220,7 +220,7 @@ export function acceptContract(open: OpenStore): void {
       expect(job).toMatchObject({ content, settings: { keep_bodies: odd } });
       await settle(job, { detail: { raw: odd } });
       const query = { accountId: account.id, channel: "sms", id } as const;
-      expect((await store.intake.timeline(query))?.[0]?.detail).toMatchObject({ raw: odd });
+      expect((await store.messages.timeline(query))?.[0]?.detail).toMatchObject({ raw: odd });
       expect((await message(id)).content).toMatchObject({ tags: [odd], metadata: { [odd]: odd } });
       const other = { id: newId(), name: odd, mode: "live", createdAt: 0 } as const;
       await store.records.create("accounts", other);
@@ -258,7 +258,7 @@ export function deferralContract(open: OpenStore): void {
         status: "queued",
         detail: deferral,
       } as const;
-      expect(await store.intake.timeline(query)).toEqual([entry]);
+      expect(await store.messages.timeline(query)).toEqual([entry]);
       const claim = { queue: QUEUE, limit: 1, leaseMs: 1000 };
       expect(await store.queue.claim({ ...claim, now: clock.now })).toEqual([]);
       expect(await store.queue.stage(dueAt, 10)).toBe(1);

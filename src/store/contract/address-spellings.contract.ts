@@ -127,9 +127,9 @@ function oneThatIsErased(open: OpenStore): void {
         await world.store.records.create("suppressions", entryOf(world, ASCII));
         await erase(world, asked);
         for (const id of ids) {
-          expect(
-            await world.store.intake.findMessage({ id, accountId: world.account.id, channel: "email" }),
-          ).toBe(undefined);
+          expect(await world.store.messages.find({ id, accountId: world.account.id, channel: "email" })).toBe(
+            undefined,
+          );
         }
         const message = await world.message(shared, "email");
         expect(message.progress.parts.map(({ status }) => status)).toEqual([

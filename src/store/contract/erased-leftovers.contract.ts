@@ -134,7 +134,7 @@ function together(open: OpenStore): void {
       expect(done.map(({ completedAt }) => completedAt)).toEqual([clock.now, clock.now, clock.now]);
       expect(done.reduce((sum, { erased }) => sum + erased, 0)).toBe(4);
       const found = await Promise.all(
-        ids.map((id) => store.intake.findMessage({ accountId: account.id, channel: "sms", id })),
+        ids.map((id) => store.messages.find({ accountId: account.id, channel: "sms", id })),
       );
       expect(found.map((message) => message?.recipient)).toEqual([
         undefined,

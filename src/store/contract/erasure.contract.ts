@@ -101,7 +101,7 @@ export function erasureContract(open: OpenStore): void {
       const id = await world.email({ parts, jobs: [{ queue: "queue-a" }] });
       await erase(world, "\u00c9ric@x.test");
       const query = { accountId: world.account.id, channel: "email", id } as const;
-      expect(await world.store.intake.findMessage(query)).toBeUndefined();
+      expect(await world.store.messages.find(query)).toBeUndefined();
     }),
   );
 
@@ -117,7 +117,7 @@ export function erasureContract(open: OpenStore): void {
       const error = { code: "smtp.550", message: "550 <ASHA@x.test>: no such user, not basha@x.test" };
       await world.settle(await world.claimOne(), { outcomes: [{ kind: "rejected", bounced: true, error }] });
       await erase(world, ADDRESS);
-      const timeline = await world.store.intake.timeline({
+      const timeline = await world.store.messages.timeline({
         accountId: world.account.id,
         channel: "email",
         id,
@@ -172,9 +172,9 @@ export function erasureContract(open: OpenStore): void {
       expect(await find(world, own)).toBeUndefined();
       expect(await find(world, later)).toBeDefined();
       const query = { accountId: other.id, channel: "sms", id: elsewhere } as const;
-      expect(await world.store.intake.findMessage(query)).toBeDefined();
+      expect(await world.store.messages.find(query)).toBeDefined();
       await erase(world, THEIRS);
-      expect(await world.store.intake.findMessage(query)).toBeUndefined();
+      expect(await world.store.messages.find(query)).toBeUndefined();
     }),
   );
 
@@ -263,5 +263,5 @@ async function work({ store, clock }: World): Promise<void> {
 }
 
 function find({ store, account }: World, id: string) {
-  return store.intake.findMessage({ accountId: account.id, channel: "sms", id });
+  return store.messages.find({ accountId: account.id, channel: "sms", id });
 }

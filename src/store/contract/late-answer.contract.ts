@@ -40,7 +40,11 @@ export function lateAnswerContract(open: OpenStore): void {
       expect(await laterJobs(world)).toEqual([]);
       await receive("late-1");
       expect(await history(id)).toEqual(["attempt:queued", "late_answer:sent", "receipt:delivered"]);
-      const timeline = await world.store.intake.timeline({ accountId: world.account.id, channel: "sms", id });
+      const timeline = await world.store.messages.timeline({
+        accountId: world.account.id,
+        channel: "sms",
+        id,
+      });
       expect(timeline?.[1]).toMatchObject({ eventType: "sms.sent", detail: size });
     }),
   );

@@ -85,7 +85,7 @@ export function receiptMatchContract(open: OpenStore): void {
         expect(await status(id)).toBe("delivered");
         expect(await receive(told, { recipient: ONE })).toMatchObject([{ kind: "late" }]);
         expect(await store.receipts.countParked()).toBe(3);
-        const timeline = await store.intake.timeline({ accountId: world.account.id, channel: "sms", id });
+        const timeline = await store.messages.timeline({ accountId: world.account.id, channel: "sms", id });
         expect(timeline?.[1]?.detail).toMatchObject({ matched_by: "another_form" });
       }),
     );
@@ -128,7 +128,7 @@ export function receiptMatchContract(open: OpenStore): void {
       const found = { kind: "applied", messageId: id };
       expect(await receive("elsewhere", { otherId, recipient: ONE })).toMatchObject([found]);
       expect([await status(id), await status(other)]).toEqual(["delivered", "sent"]);
-      const timeline = await store.intake.timeline({ accountId: world.account.id, channel: "sms", id });
+      const timeline = await store.messages.timeline({ accountId: world.account.id, channel: "sms", id });
       expect(timeline?.[1]?.detail).toMatchObject({ matched_by: "other_id" });
       await sendWithId(world, "first");
       const first = { recipient: ONE, otherId };

@@ -196,7 +196,7 @@ export function receiptContract(open: OpenStore): void {
       const detail = { segments: 1, encoding: "gsm7" };
       expect(await settle(job, { outcomes: [sent("s-1")], detail })).toBe(false);
       await receive("s-1");
-      const timeline = await store.intake.timeline({ accountId: account.id, channel: "sms", id });
+      const timeline = await store.messages.timeline({ accountId: account.id, channel: "sms", id });
       expect(timeline?.find(({ eventType }) => eventType === "sms.sent")?.detail).toMatchObject(detail);
     }),
   );

@@ -156,7 +156,7 @@ export function recordsContract(open: OpenStore): void {
       expect(String(await rejection(store.bootstrap(failing)))).toContain("ENOENT");
       expect(await store.records.find("accounts", {})).toBeUndefined();
       expect(await store.bootstrap(first)).toBe(true);
-      expect((await store.intake.findKeyOwner("digest"))?.account).toEqual(first.account);
+      expect((await store.records.findKeyOwner("digest"))?.account).toEqual(first.account);
       expect(await store.records.find("pushApps", { id: "app" })).toEqual(first.pushApp);
       expect(await store.records.webhookSecrets("acc")).toMatchObject([{ secret: "whsec_1" }]);
       expect(await store.adminTokenDigest()).toBe("admin");

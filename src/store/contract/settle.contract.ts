@@ -28,7 +28,7 @@ export function settleContract(open: OpenStore): void {
       expect(progress.parts).toEqual([
         { status: "sent", connectorId: CONNECTOR, providerMessageId: `p-${id}` },
       ]);
-      expect(await store.intake.timeline({ accountId: account.id, channel: "sms", id })).toEqual([
+      expect(await store.messages.timeline({ accountId: account.id, channel: "sms", id })).toEqual([
         {
           position: 1,
           at: clock.now,
@@ -171,7 +171,7 @@ export function settleContract(open: OpenStore): void {
         status: "bounced",
         parts: [{ status: "bounced" }, { status: "sent" }],
       });
-      const entries = await store.intake.timeline({ accountId: account.id, channel: "email", id });
+      const entries = await store.messages.timeline({ accountId: account.id, channel: "email", id });
       expect(
         entries?.filter((entry) => entry.eventType).map((entry) => [entry.eventType, entry.recipient]),
       ).toEqual([

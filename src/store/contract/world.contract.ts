@@ -219,7 +219,7 @@ function queueWays(
 
 function readWays(store: Store, account: Account): Pick<World, "message" | "status" | "history"> {
   const message: World["message"] = async (id, channel = "sms") => {
-    const found = await store.intake.findMessage({ accountId: account.id, channel, id });
+    const found = await store.messages.find({ accountId: account.id, channel, id });
     if (!found) throw new Error("no such message");
     return found;
   };
@@ -227,7 +227,7 @@ function readWays(store: Store, account: Account): Pick<World, "message" | "stat
     message,
     status: async (id, channel) => (await message(id, channel)).progress.status,
     async history(id, channel = "sms") {
-      const entries = await store.intake.timeline({ accountId: account.id, channel, id });
+      const entries = await store.messages.timeline({ accountId: account.id, channel, id });
       return (entries ?? []).map((entry) => `${entry.kind}:${entry.status}`);
     },
   };

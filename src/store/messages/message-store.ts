@@ -1,8 +1,20 @@
 import type { Idempotency, StoredMessage } from "../../core/messages/accept-request.ts";
-import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
+import type { ChannelName, MessageStatus, TimelineEntry } from "../../core/messages/message.ts";
 
-/** What an account may do with the messages it has sent: list them, and cancel one. */
+/** Messages that were accepted: what has become of them, and canceling one. */
 export interface MessageStore {
+  /** The message, if this account has it on this channel; without its body. */
+  find(query: {
+    readonly accountId: string;
+    readonly channel: ChannelName;
+    readonly id: string;
+  }): Promise<StoredMessage | undefined>;
+  /** The message's history, oldest first; `undefined` if there is no such message. Without `accountId` or `channel`: of any. */
+  timeline(query: {
+    readonly id: string;
+    readonly accountId?: string;
+    readonly channel?: ChannelName;
+  }): Promise<readonly TimelineEntry[] | undefined>;
   /**
    * Messages of an account, newest first. A call examines a bounded number of them, so a page may be short, or empty, and
    * yet not be the last.

@@ -18,7 +18,7 @@ import { createOverLimit } from "./intake/sms-usage.ts";
 import { untilTaken } from "./intake/until-taken.ts";
 import { createMailPolicies } from "./mail-policies.ts";
 import { createCancel } from "./messages/cancel.ts";
-import { createKeyLookup, createMessageLookup } from "./messages/find-message.ts";
+import { createMessageLookup } from "./messages/find-message.ts";
 import { createMessageList } from "./messages/message-list.ts";
 import { createMessageChanges } from "./messages/message-log.ts";
 import { createWipeContents } from "./messages/wipe-contents.ts";
@@ -116,10 +116,12 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
       }),
       savedAnswer: (key) => closable.admit(() => savedAnswer(key)),
       overLimit: createOverLimit(db),
-      ...createMessageLookup(db),
-      findKeyOwner: createKeyLookup(db),
     },
-    messages: { list: createMessageList(db), cancel: createCancel(shared.changes) },
+    messages: {
+      ...createMessageLookup(db),
+      list: createMessageList(db),
+      cancel: createCancel(shared.changes),
+    },
     queue: createQueue(closable, shared),
     outbox: createOutbox(closable, { notifier: notifiers.webhooks, schedule }),
     push: createPush(db),

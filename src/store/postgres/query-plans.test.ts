@@ -41,8 +41,8 @@ async function sendSome(store: Store, world: Ground): Promise<void> {
     const jobs = await claimSome(store, world, PER_ROUND);
     await settleAll(store, world, jobs);
     const about = { accountId: world.account.id, channel: "sms", id: jobs[0]?.messageId ?? "" } as const;
-    expect(await store.intake.findMessage(about)).toBeDefined();
-    expect(await store.intake.timeline(about)).toHaveLength(1);
+    expect(await store.messages.find(about)).toBeDefined();
+    expect(await store.messages.timeline(about)).toHaveLength(1);
   }
 }
 

@@ -19,7 +19,7 @@ import { createMailPolicies } from "./mail-policies.ts";
 import { createCancel } from "./messages/cancel.ts";
 import { createContentPieces } from "./messages/content-pieces.ts";
 import { createContents } from "./messages/contents.ts";
-import { createKeyLookup, createMessageLookup } from "./messages/find-message.ts";
+import { createMessageLookup } from "./messages/find-message.ts";
 import { createLargeBody } from "./messages/large-body.ts";
 import { createMessageList } from "./messages/message-list.ts";
 import { createMessageLog } from "./messages/message-log.ts";
@@ -71,10 +71,9 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
       overLimit: createOverLimit(db, shared),
       // A write, so that it runs behind requests that may be taking the key.
       savedAnswer: (idempotency) => db.write(() => keys.find(idempotency), 1, "last"),
-      ...createMessageLookup(db, accounts),
-      findKeyOwner: createKeyLookup(db, accounts),
     },
     messages: {
+      ...createMessageLookup(db, accounts),
       list: createMessageList(db, accounts),
       cancel: createCancel(db, shared),
     },

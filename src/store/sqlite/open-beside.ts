@@ -19,7 +19,10 @@ export interface SharedWriting {
 }
 
 export interface StoreBeside {
-  readonly store: Pick<Store, "intake" | "records" | "inbound" | "queue" | "adminTokenDigest" | "close">;
+  readonly store: Pick<
+    Store,
+    "intake" | "messages" | "records" | "inbound" | "queue" | "adminTokenDigest" | "close"
+  >;
   /** Lets accounts and settings be read again: they may have changed. */
   forget(): void;
 }

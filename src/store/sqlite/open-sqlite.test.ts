@@ -33,7 +33,7 @@ test("what was stored is there after a restart, and the leases of the last proce
 
     const store = await openSqlite({ path, vault: VAULT });
     const { accountId } = job;
-    const find = (id: string) => store.intake.findMessage({ accountId, channel: "sms", id });
+    const find = (id: string) => store.messages.find({ accountId, channel: "sms", id });
     expect(await store.queue.stage(world.clock.now + SECOND, 10)).toBe(1);
     expect((await find(leased))?.progress.status).toBe("queued");
     expect((await find(scheduled))?.progress.status).toBe("scheduled");

@@ -18,7 +18,7 @@ import { adminPath } from "../record-plan.ts";
 export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
   const answer = async (id: string, { accountId, channel }: Whose) => {
     const wanted = present({ accountId, channel });
-    const timeline = await store.intake.timeline({ id: id.toLowerCase(), ...wanted });
+    const timeline = await store.messages.timeline({ id: id.toLowerCase(), ...wanted });
     if (!timeline) throw messageNotFound();
     return Response.json({ data: timeline.map(toResource) });
   };

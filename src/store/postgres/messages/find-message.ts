@@ -1,16 +1,13 @@
-import type { KeyOwner } from "../../../core/messages/accept-request.ts";
-import type { Account } from "../../../core/records/accounts.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { type ShownRow, toStoredMessage } from "../../messages/message-page.ts";
 import { TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../messages/message-rows.ts";
-import type { Intake } from "../../store.ts";
+import type { MessageStore } from "../../store.ts";
 import type { Database } from "../database/transactions.ts";
-import { readSettings } from "../records/account-settings.ts";
 
-/** The reading half of `Intake`. A message's id says which day's tables to look in. */
-export function createMessageLookup(db: Database): Pick<Intake, "findMessage" | "timeline"> {
+/** `MessageStore.find` and `MessageStore.timeline`. A message's id says which day's tables to look in. */
+export function createMessageLookup(db: Database): Pick<MessageStore, "find" | "timeline"> {
   return {
-    async findMessage({ id, accountId, channel }) {
+    async find({ id, accountId, channel }) {
       if (!isUuid(id)) return undefined;
       const [row] = await db.query<FoundRow>(FIND_MESSAGE, [id, channel, accountId]);
       return row && toStoredMessage(row, { id: row.id, accountId, envelope: row.envelope });
@@ -33,25 +30,3 @@ const FIND_MESSAGE = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.
 
 const IS_THERE = `SELECT 1 FROM messages m WHERE m.id = $1 AND m.channel = coalesce($2::text, m.channel)
   AND ($3::text IS NULL OR m.account = (SELECT number FROM accounts WHERE accounts.id = $3))`;
-
-/** `Intake.findKeyOwner`. */
-export function createKeyLookup(db: Database): Intake["findKeyOwner"] {
-  return async (digest): Promise<KeyOwner | undefined> => {
-    const [row] = await db.query<OwnerRow>(FIND_OWNER, [digest]);
-    if (!row) return undefined;
-    const settingsOf = await readSettings(db, [row.id]);
-    const account: Account = { id: row.id, name: row.name, mode: row.mode, createdAt: row.created_at };
-    return { keyId: row.key_id, account, settings: settingsOf(row.id) };
-  };
-}
-
-interface OwnerRow {
-  readonly key_id: string;
-  readonly id: string;
-  readonly name: string;
-  readonly mode: Account["mode"];
-  readonly created_at: number;
-}
-
-const FIND_OWNER = `SELECT k.id AS key_id, a.id, a.name, a.mode, a.created_at
-  FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.digest = $1 AND k.revoked_at IS NULL`;

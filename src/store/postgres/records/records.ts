@@ -9,6 +9,7 @@ import { raiseRecordsVersion, readMeta } from "../database/meta.ts";
 import type { Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { withErased } from "../erasures/erased-records.ts";
+import { createFindKeyOwner } from "./find-key-owner.ts";
 import { createRecordRows, toConflict } from "./record-rows.ts";
 import { createSettings } from "./settings.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
@@ -35,6 +36,7 @@ export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNam
     update: (kind, read, changes) =>
       change(kind, (session) => rows.update(session, kind, { read, changes })).catch(orConflict(kind)),
     remove: (kind, id) => change(kind, (session) => rows.remove(session, kind, id)),
+    findKeyOwner: createFindKeyOwner(db),
     settings: (accountId) => settings.of(db, accountId),
     setSettings: (accountId, values) =>
       db.transaction(async (session) => {

@@ -10,6 +10,7 @@ import type { Meta } from "../database/meta.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { AccountCache } from "./account-cache.ts";
+import { createFindKeyOwner } from "./find-key-owner.ts";
 import { type Conflict, createRecordRows, type Page, type RecordRows } from "./record-rows.ts";
 import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
@@ -42,6 +43,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     list: (kind, where, page) => db.read(() => select(kind, where, page)),
     update: (kind, read, changes) => change(kind, () => rows.update(kind, read, changes)),
     remove: (kind, id) => change(kind, () => rows.remove(kind, id)),
+    findKeyOwner: createFindKeyOwner(db, parts.accounts),
     settings: (accountId) => db.read(() => settings.of(accountId)),
     setSettings: (accountId, values) =>
       db.write(() => {

@@ -36,11 +36,11 @@ test("what this thread remembers of an account is read again once a change of it
     digest,
     createdAt: 1,
   });
-  expect((await store.intake.findKeyOwner(digest))?.settings).toEqual({});
+  expect((await store.records.findKeyOwner(digest))?.settings).toEqual({});
   await store.records.setSettings(undefined, { a: "1" });
-  expect((await store.intake.findKeyOwner(digest))?.settings).toEqual({ a: "1" });
+  expect((await store.records.findKeyOwner(digest))?.settings).toEqual({ a: "1" });
   await store.records.update("accounts", account, { name: "other" });
-  expect((await store.intake.findKeyOwner(digest))?.account.name).toBe("other");
+  expect((await store.records.findKeyOwner(digest))?.account.name).toBe("other");
   await store.close();
 });
 
