@@ -6,7 +6,7 @@ import type { ReadLargeJson } from "./read-json.ts";
 
 /** What every listener needs, whichever endpoints it serves. */
 export interface HandlerDeps {
-  readonly store: Pick<Store, "inbound" | "intake" | "messages" | "records" | "adminTokenDigest">;
+  readonly store: Pick<Store, "intake" | "messages" | "records" | "suppressions" | "adminTokenDigest">;
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;
@@ -43,7 +43,7 @@ export type AnyAppDeps = HandlerDeps & Partial<MessageAppDeps>;
 
 /** For the listener that answers everything. */
 export interface AppDeps extends HandlerDeps {
-  readonly store: HandlerDeps["store"] & Pick<Store, "feed" | "receipts" | "push">;
+  readonly store: HandlerDeps["store"] & Pick<Store, "feed" | "inbound" | "push" | "receipts">;
   readonly adminEndpoints: readonly Endpoint[];
   /** How a connector is doing in this process; `undefined` if it does not run here. Absent: none does. */
   readonly connectorStatus?: (id: string) => ConnectorStatus | undefined;

@@ -6,7 +6,7 @@ import type { Queue, QueueBacklog, ReceiptStore } from "../store/store.ts";
 
 export interface AlarmSources {
   readonly queue: Pick<Queue, "backlog">;
-  readonly receipts: Pick<ReceiptStore, "overdue">;
+  readonly receipts: Pick<ReceiptStore, "countOverdue">;
   /** The connectors that this process runs. */
   readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
 }
@@ -27,7 +27,7 @@ export async function findConditions(
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
     ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, situation)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
-    ...(await receipts.overdue())
+    ...(await receipts.countOverdue())
       .filter(({ connectorId }) => running.has(connectorId))
       .flatMap((overdue) => ofReceipts(overdue, situation)),
   ];

@@ -24,7 +24,7 @@ function open() {
   const watch = createAlarmWatch({
     clock,
     queue: { backlog: async () => world.backlog },
-    receipts: { overdue: async () => world.overdue },
+    receipts: { countOverdue: async () => world.overdue },
     connectors: () => world.connectors,
     records: {
       async settings() {

@@ -41,7 +41,7 @@ export function storeChores({ queue, feed, erasures, inbound, retention }: Chore
     {
       name: "complete inbound",
       everyMs: 5_000,
-      run: (now) => inbound.complete(now - PARTS_PATIENCE_MS, CHUNK),
+      run: (now) => inbound.storeIncomplete(now - PARTS_PATIENCE_MS, CHUNK),
     },
     prune("received", (now) => retention.pruneReceived(now - RETENTION_MS, CHUNK)),
   ];

@@ -23,7 +23,7 @@ export interface EventFeed {
    * 0. Always 0 on SQLite, which numbers events as it writes them: with one writer at a time that is the order of commits.
    */
   numberEvents(limit: number): Promise<number>;
-  /** Calls `listener` with the account whenever it may have events to read. Returns a function that unsubscribes. */
+  /** Calls `listener` with the account whenever it may have events to read. */
   onEvents(listener: (accountId: string) => void): () => void;
 }
 

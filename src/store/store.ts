@@ -1,10 +1,18 @@
 /**
- * All durable state, as use cases. Every method that writes is one transaction: when its promise resolves, all of it is
- * on disk (fsync); when it rejects, none of it is stored, unless it rejects with `OutcomeUnknown`. Concurrent calls may
- * share a commit, and none fails because of another. Both engines (`sqlite`, `postgres`) pass `store.contract.ts`.
+ * All durable state, as use cases. Both engines (`sqlite`, `postgres`) pass `store.contract.ts`; so would a third. What holds
+ * for all methods:
  *
- * Times are Unix milliseconds and always given by the caller: no use case reads a clock. Any method may reject with
- * `StoreUnavailable`.
+ * - One that writes is one transaction: when its promise resolves, all of it is on disk (fsync); when it rejects, none of it
+ *   is stored, unless it rejects with `OutcomeUnknown`. Exceptions say so. Concurrent calls may share a commit, and none fails
+ *   because of another.
+ * - One that reads sees every write that this store answered before.
+ * - One that takes an array of things to record gives one result for each, in the same order.
+ * - One that takes a `limit` and returns a number is a piece of upkeep: it does about that much, in one transaction or more,
+ *   and returns how much it was. Several processes may do it at once. Callers repeat it until 0.
+ * - Listeners (`onReady`, `onEvents`) are called after the commit. They may be called for nothing, and may miss what another
+ *   process commits: whoever must not miss anything polls as well. Each of these methods returns a function that unsubscribes.
+ * - Times are Unix milliseconds and always given by the caller: no use case reads a clock.
+ * - Any method may reject with `StoreUnavailable`.
  */
 import type {
   AcceptRequest,
@@ -89,15 +97,16 @@ export class OutcomeUnknown extends StoreUnavailable {
 
 export interface Intake {
   /**
-   * Stores a request: content, messages, jobs, idempotency key and saved answer, all or nothing.
-   * If its key is taken already (and has not expired), nothing is stored and the first answer is returned.
+   * Stores a request: content, messages, jobs, idempotency key and saved answer, all or nothing. If its key is taken already
+   * (and has not expired), nothing is stored and the first answer is returned; an `accept` under way with the same key is
+   * waited for. So a request with a key may be repeated.
    */
   accept(request: AcceptRequest): Promise<AcceptResult>;
   /** The sending limit that such a request would exceed now, if any. Counts nothing. */
   overLimit(query: {
-    accountId: string;
-    recipients: readonly string[];
-    limited: LimitedRequest;
+    readonly accountId: string;
+    readonly recipients: readonly string[];
+    readonly limited: LimitedRequest;
   }): Promise<LimitRefusal | undefined>;
   /** The answer saved under a key, unless that has expired. Waits for an `accept` with the same key in this process. */
   savedAnswer(idempotency: Pick<Idempotency, "scope" | "key" | "now">): Promise<SavedAnswer | undefined>;
@@ -194,6 +203,7 @@ export interface FirstStart {
 
 /** Messages the simulator was given, and the receipts it still owes: stored, so that neither is lost in a crash. */
 export interface SandboxLedger {
+  /** Stores entries with new ids. */
   record(entries: readonly SandboxEntry[]): Promise<void>;
   /** In order of id, which is that of time. */
   list(query: SandboxQuery): Promise<readonly SandboxEntry[]>;

@@ -95,7 +95,10 @@ onBothStores(() => {
       expect(record).toMatchObject({ erased: EACH, completedAt: now + 1 });
       const left = await store.messages.list({ accountId, channel: "sms", limit: 200, createdFrom: 0 });
       expect(left.messages.map(({ recipient }) => recipient)).toEqual(Array(EACH).fill(OTHERS));
-      expect(await store.inbound.optedOut({ accountId, to: [THEIRS, OTHERS] })).toEqual([THEIRS, OTHERS]);
+      expect(await store.suppressions.findOptedOut({ accountId, to: [THEIRS, OTHERS] })).toEqual([
+        THEIRS,
+        OTHERS,
+      ]);
       await store.close();
       folder.remove();
     });

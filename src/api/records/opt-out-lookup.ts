@@ -15,7 +15,7 @@ type Cached = (
 
 /** Finds the recipients of a request who have opted out: for most accounts in memory, up to a second late. */
 export function createOptOutLookup(
-  { records, inbound }: Pick<Store, "records" | "inbound">,
+  { records, suppressions }: Pick<Store, "records" | "suppressions">,
   cached: Cached,
 ): (query: OptOutQuery) => MaybePromise<readonly string[]> {
   const load = async (accountId: string): Promise<KnownOptOuts> => {
@@ -24,7 +24,7 @@ export function createOptOutLookup(
     return new Set(list.map(({ sender = "", recipient }) => keyOf(sender, recipient)));
   };
   const answer = (known: KnownOptOuts, query: OptOutQuery) =>
-    known ? optedOutAmong(known, query) : inbound.optedOut(query);
+    known ? optedOutAmong(known, query) : suppressions.findOptedOut(query);
   const whenLoaded = async (loading: Promise<KnownOptOuts>, query: OptOutQuery) =>
     answer(await loading, query);
   return (query) => {

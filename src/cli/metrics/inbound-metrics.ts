@@ -6,7 +6,7 @@ export interface InboundMetrics {
   /** The same store, which counts the messages it receives. */
   counted(inbound: InboundStore): InboundStore;
   /** Sets the gauges from the store. */
-  refresh(inbound: Pick<InboundStore, "unassigned">): Promise<void>;
+  refresh(inbound: Pick<InboundStore, "countUnassigned">): Promise<void>;
 }
 
 export function inboundMetrics(registers: Registry[]): InboundMetrics {
@@ -41,6 +41,6 @@ export function inboundMetrics(registers: Registry[]): InboundMetrics {
         return results;
       },
     }),
-    refresh: async (inbound) => unassigned.set(await inbound.unassigned()),
+    refresh: async (inbound) => unassigned.set(await inbound.countUnassigned()),
   };
 }

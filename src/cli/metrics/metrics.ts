@@ -19,9 +19,9 @@ const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 
 export interface MetricsSources {
   readonly queue: Pick<Queue, "backlog">;
   readonly connectors: () => readonly { readonly id: string; readonly status: ConnectorStatus }[];
-  readonly receipts: Pick<ReceiptStore, "countParked" | "overdue">;
+  readonly receipts: Pick<ReceiptStore, "countParked" | "countOverdue">;
   readonly domains: () => Readonly<Record<DomainState, number>>;
-  readonly inbound: Pick<InboundStore, "unassigned">;
+  readonly inbound: Pick<InboundStore, "countUnassigned">;
   readonly webhooks: WebhookSources;
   readonly alarms: () => readonly Alarm[];
   /** How far this machine's clock is ahead of the database's. */
@@ -206,7 +206,7 @@ function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Me
       gauges.oldest.labels(name).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
     }
     gauges.parked.set(await receipts.countParked());
-    for (const { connectorId, parts } of await receipts.overdue()) {
+    for (const { connectorId, parts } of await receipts.countOverdue()) {
       gauges.overdue.labels(connectorId).set(parts);
     }
     for (const [state, count] of Object.entries(domains())) gauges.domains.labels(state).set(count);

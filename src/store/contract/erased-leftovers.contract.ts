@@ -108,7 +108,7 @@ function inbound(open: OpenStore): void {
       await write(world, { part, text: "half", to: "+14155550199" });
       await erase(world, HANDSET, account);
       clock.now += DAY;
-      await store.inbound.complete(clock.now, 10);
+      await store.inbound.storeIncomplete(clock.now, 10);
       expect(await store.inbound.list({ accountId: account.id, limit: 10 })).toEqual([]);
       expect(await store.inbound.list({ accountId: other.id, limit: 10 })).toHaveLength(1);
     }),

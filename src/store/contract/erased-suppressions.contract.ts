@@ -106,8 +106,8 @@ function erasedOptOuts(open: OpenStore): void {
       expect(isErased(row?.recipient ?? "")).toBe(true);
       expect(row).toMatchObject({ sender: NUMBER, reason: "erased rang" });
       const asked = { accountId: account.id, sender: NUMBER, to: ["+919800000002", HANDSET] };
-      expect(await store.inbound.optedOut(asked)).toEqual([HANDSET]);
-      expect(await store.inbound.optedOut({ ...asked, sender: "ACME" })).toEqual([]);
+      expect(await store.suppressions.findOptedOut(asked)).toEqual([HANDSET]);
+      expect(await store.suppressions.findOptedOut({ ...asked, sender: "ACME" })).toEqual([]);
       await world.sms({ to: [HANDSET], content: { ...SMS, from: NUMBER.slice(1) } as never });
       expect(await world.claimOne()).toMatchObject({ isOptedOut: true });
     }),
@@ -128,7 +128,7 @@ function erasedOptOuts(open: OpenStore): void {
       await write(world, "START");
       expect(await optOuts(world)).toEqual([]);
       const asked = { accountId: account.id, sender: NUMBER, to: [HANDSET] };
-      expect(await store.inbound.optedOut(asked)).toEqual([]);
+      expect(await store.suppressions.findOptedOut(asked)).toEqual([]);
     }),
   );
 

@@ -80,7 +80,7 @@ export function inboundContract(open: OpenStore): void {
       const owner = async (to = NUMBER, connectorId = "connector-a") =>
         (await store.inbound.receive([piece(world, { to, connectorId })]))[0]?.accountId;
       expect(await owner()).toBeUndefined();
-      expect(await store.inbound.unassigned()).toBe(1);
+      expect(await store.inbound.countUnassigned()).toBe(1);
       expect(await store.inbound.list({ accountId: null, limit: 5 })).toHaveLength(1);
       const sender = (accountId: string, senderId: string) =>
         store.records.create("senders", { id: id(), accountId, senderId, isDefault: false, createdAt: 1 });
@@ -215,11 +215,11 @@ function partsContract(open: OpenStore): void {
       const part = (reference: number, number: number) =>
         piece(world, { text: `${reference}.${number}`, part: { reference, total: 3, number } });
       await store.inbound.receive([part(1, 1), part(1, 3), part(2, 1), part(2, 2), part(2, 3)]);
-      expect(await store.inbound.complete(clock.now, 10)).toBe(0);
+      expect(await store.inbound.storeIncomplete(clock.now, 10)).toBe(0);
       expect(await texts(world)).toEqual(["2.12.22.3"]);
       clock.now += SECOND;
-      expect(await store.inbound.complete(clock.now, 10)).toBe(5);
-      expect(await store.inbound.complete(clock.now, 10)).toBe(0);
+      expect(await store.inbound.storeIncomplete(clock.now, 10)).toBe(5);
+      expect(await store.inbound.storeIncomplete(clock.now, 10)).toBe(0);
       expect((await texts(world)).sort()).toEqual(["1.1…1.3", "2.12.22.3"]);
     }),
   );

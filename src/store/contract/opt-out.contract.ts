@@ -93,7 +93,11 @@ async function write({ store, id, clock }: World, text: string) {
 
 function out({ store, account }: World, sender?: string): Promise<readonly string[]> {
   const to = [HANDSET, "+919800000000"];
-  return store.inbound.optedOut({ accountId: account.id, to, ...(sender !== undefined && { sender }) });
+  return store.suppressions.findOptedOut({
+    accountId: account.id,
+    to,
+    ...(sender !== undefined && { sender }),
+  });
 }
 
 function list({ store, account }: World): Promise<readonly OptOut[]> {

@@ -31,7 +31,7 @@ export function overdueContract(open: OpenStore): void {
       expect(await flag(world)).toBe(0);
       expect(await world.history(id)).toEqual(["attempt:sent", "receipt_overdue:sent"]);
       expect((await world.message(id)).progress).toMatchObject({ status: "sent", sequence: 1 });
-      expect(await world.store.receipts.overdue()).toEqual([{ connectorId: CONNECTOR, parts: 2 }]);
+      expect(await world.store.receipts.countOverdue()).toEqual([{ connectorId: CONNECTOR, parts: 2 }]);
     }),
   );
 
@@ -60,7 +60,7 @@ export function overdueContract(open: OpenStore): void {
       expect(await world.history(prompt)).toEqual(["attempt:sent", "receipt:delivered"]);
       await world.receive("b");
       expect(await world.status(slow)).toBe("delivered");
-      expect(await world.store.receipts.overdue()).toEqual([]);
+      expect(await world.store.receipts.countOverdue()).toEqual([]);
       expect(await ask(world)).toEqual([]);
     }),
   );

@@ -5,31 +5,21 @@ import type {
   InboundResult,
 } from "../../core/inbound/inbound.ts";
 
-/** Messages from handsets, and who has opted out by one. */
+/** Messages from handsets. */
 export interface InboundStore {
   /**
    * Stores what providers handed over; acknowledge it only once this resolves. In the same transaction a message that is
    * whole, or completed by this part, is assigned to its account (by `inboundNumbers`, those of the connector first; else
-   * to the only account with such a sender), and its stop or start keyword takes effect. A repeat stores nothing. One
-   * result for each piece, in order.
+   * to the only account with such a sender), and its stop or start keyword takes effect. A repeat stores nothing.
    */
   receive(pieces: readonly InboundPiece[]): Promise<readonly InboundResult[]>;
   /**
-   * Gives up waiting for missing parts of messages whose first part came before `before`: stores them as they are. Returns
-   * how many rows it changed, about `limit` at most.
+   * Gives up waiting for the missing parts of messages whose first part came before `before`, and treats what there is as
+   * the whole message. Returns how many rows it changed, about `limit` at most.
    */
-  complete(before: number, limit: number): Promise<number>;
-  /** Newest first. */
+  storeIncomplete(before: number, limit: number): Promise<number>;
+  /** Newest first. Parts that still wait for others are not shown. */
   list(query: InboundQuery): Promise<readonly InboundMessage[]>;
   /** How many messages belong to no account, counted up to 100,000. */
-  unassigned(): Promise<number>;
-  /** Which numbers of `to` (E.164) have opted out of the account's messages, from this sender or from all. */
-  optedOut(query: OptOutQuery): Promise<readonly string[]>;
-}
-
-export interface OptOutQuery {
-  readonly accountId: string;
-  /** As `senderKey` writes it; absent: only opt-outs from all of the account's messages count. */
-  readonly sender?: string;
-  readonly to: readonly string[];
+  countUnassigned(): Promise<number>;
 }

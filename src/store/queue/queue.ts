@@ -2,17 +2,18 @@ import type { EmailContent } from "../../core/messages/message.ts";
 import type { ClaimedJob, ClaimRequest, Settlement } from "../../core/queue/claimed-job.ts";
 import type { Sweeper } from "../../core/queue/holds.ts";
 
-/** Jobs, from the line to their end: what the delivery engine needs. */
+/** Jobs, from the line to their end: what the delivery engine needs. `Intake.accept` enqueues them. */
 export interface Queue {
   /**
-   * Leases up to `limit` ready jobs of one queue: round-robin over its flows from where the last claim of this
-   * queue ended, earliest deadline first within a flow. Their messages become `sending`.
+   * Leases up to `limit` ready jobs of one queue: round-robin over its flows from where the last claim of this queue ended,
+   * earliest deadline first within a flow. Their messages become `sending`. No other claim gets a job before it is settled or
+   * released, or its lease has ended (`stage`).
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
   /**
-   * Records the outcomes of attempts, in one transaction: parts, status, timeline, provider ids, parked receipts
-   * that now match, the job's end or next time. One answer per settlement, in order: `false` where its claim is no
-   * longer the latest. Such a settlement changes no status, but its provider ids and a timeline entry are kept.
+   * Records the outcomes of attempts, in one transaction: parts, status, timeline, provider ids, parked receipts that now
+   * match, the job's end or next time. `false` where its claim is no longer the latest: such a settlement changes no status,
+   * but its provider ids and a timeline entry are kept.
    */
   settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
   /** Puts claimed jobs that were never sent back in line: no attempt counts, no timeline entry. Stale claims are ignored. */
@@ -25,7 +26,8 @@ export interface Queue {
   /**
    * Makes waiting jobs ready whose time has come: `scheduled` messages become `queued`, expired leases are marked interrupted.
    * A lease that seems expired goes on where the job is held, or claimed by another process that lives: a wall clock may have
-   * jumped, or differ from the one by which the lease was taken. Returns how many it moved, at most `limit`.
+   * jumped, or differ from the one by which the lease was taken. Without a `sweeper` no job is held. Returns how many it
+   * moved, at most `limit`.
    */
   stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
   /** When the next waiting job is due; `undefined` if none waits. */
@@ -37,7 +39,7 @@ export interface Queue {
   expire(now: number, limit: number): Promise<number>;
   /** What is in line, queue by queue. Jobs are counted up to `countTo`: the count is what costs, so ask for no more than is needed. */
   backlog(countTo: number): Promise<readonly QueueBacklog[]>;
-  /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns a function that unsubscribes. */
+  /** Calls `listener` with the queue's name whenever jobs may have become ready. */
   onReady(listener: (queue: string) => void): () => void;
 }
 

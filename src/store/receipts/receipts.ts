@@ -6,8 +6,7 @@ export interface ReceiptStore {
   /**
    * Stores receipts; acknowledge them only once this resolves. One that matches a message moves it, with everything that
    * follows from that: timeline, events, webhooks, suppressions. The others are parked, and match when `Queue.settle` or
-   * `recordLateAnswer` records their id. One result per receipt, in order. A receipt that comes again moves nothing, and is
-   * noted on the timeline.
+   * `recordLateAnswer` records their id. A receipt that comes again moves nothing, and is noted on the timeline.
    */
   record(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
   /**
@@ -22,7 +21,7 @@ export interface ReceiptStore {
   countParked(): Promise<number>;
   /**
    * Deletes the oldest parked receipts of each connector that has more than `most`, at most `limit` of each; returns how
-   * many of which. Each of several processes that do this at once may delete that many.
+   * many of which. A transaction for each connector. Each of several processes that do this at once may delete that many.
    */
   dropParked(bounds: { readonly most: number; readonly limit: number }): Promise<readonly DroppedReceipts[]>;
   /**
@@ -36,7 +35,7 @@ export interface ReceiptStore {
    */
   takeQuestions(request: QuestionRequest): Promise<readonly Question[]>;
   /** How many parts are overdue at each connector that has any, counted up to 100,000. */
-  overdue(): Promise<readonly { readonly connectorId: string; readonly parts: number }[]>;
+  countOverdue(): Promise<readonly { readonly connectorId: string; readonly parts: number }[]>;
 }
 
 export interface ParkedQuery {

@@ -1,8 +1,11 @@
 import type { Suppression } from "../../core/records/accounts.ts";
 
-/** Addresses that an account's email is not sent to. Bounces and complaints add theirs with the receipts that report them. */
+/**
+ * Who must not be sent to: suppressions of email addresses, and opt-outs of phone numbers. Bounces and complaints add their
+ * suppressions with the receipts that report them, and stop keywords their opt-outs with the messages that hold them.
+ */
 export interface SuppressionStore {
-  /** Which of the addresses (lower case) are suppressed at `now`. */
+  /** Those of the addresses (lower case) that are suppressed at `now`, with the reason; in any order. */
   find(
     accountId: string,
     emails: readonly string[],
@@ -15,4 +18,13 @@ export interface SuppressionStore {
    * form. Returns how many addresses were added or made to last longer.
    */
   add(suppressions: readonly Suppression[]): Promise<number>;
+  /** The numbers of `to` (E.164) that have opted out of the account's messages, from this sender or from all; in their order. */
+  findOptedOut(query: OptOutQuery): Promise<readonly string[]>;
+}
+
+export interface OptOutQuery {
+  readonly accountId: string;
+  /** As `senderKey` writes it; absent: only opt-outs from all of the account's messages count. */
+  readonly sender?: string;
+  readonly to: readonly string[];
 }

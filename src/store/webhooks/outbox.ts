@@ -18,7 +18,10 @@ import type {
 export interface Outbox {
   /** Lanes with events in line, in a fixed order, after the one given. */
   readyLanes(page: { readonly after?: Lane; readonly limit: number }): Promise<readonly Lane[]>;
-  /** Leases events in line, of each lane its oldest, at most as many as it says. Costs what it brings, whatever else waits. */
+  /**
+   * Leases events in line: of each lane named its oldest, at most as many as the claim says. Costs what it brings, whatever
+   * else waits. No other claim gets an event before it is settled, or its lease has ended (`stage`).
+   */
   claim(request: WebhookClaim): Promise<readonly ClaimedWebhook[]>;
   /**
    * Records deliveries and what becomes of their events, in one transaction. Where the claim is no longer the latest
@@ -40,15 +43,19 @@ export interface Outbox {
   attempts(event: EventKey): Promise<readonly WebhookAttempt[] | undefined>;
   /** Puts one event in line as if it were new, whatever became of it. False where there is none, or it is being delivered. */
   replay(event: EventKey): Promise<boolean>;
-  /** The same for all of a selection that rest (delivered or failed), a page at a time. */
+  /**
+   * The same for all of a selection that rest (delivered or failed), a page at a time. Events of one message keep their
+   * order.
+   */
   replayAll(selection: WebhookSelection, page: WebhookPage): Promise<ReplayedPage>;
   /** Counted up to 100,000 each. */
   backlog(): Promise<{ readonly ready: number; readonly waiting: number }>;
-  /** Calls `listener` with lanes that may have got events in line. Returns the unsubscriber. */
+  /** Calls `listener` with lanes that may have got events in line. */
   onReady(listener: (lane: Lane) => void): () => void;
 }
 
 export interface WebhookClaim {
+  /** Each lane once, with how many of its events are wanted. */
   readonly lanes: readonly { readonly lane: Lane; readonly limit: number }[];
   readonly now: number;
   readonly leaseMs: number;

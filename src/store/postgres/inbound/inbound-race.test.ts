@@ -56,7 +56,7 @@ test("what is left of a message whose parts did not come is kept once, whoever l
     await store.inbound.receive([piece(world, { part: { reference: 1, total: 2, number: 1 } })]);
     const calls: Promise<number>[] = [];
     await world.whileHeld("inbound_messages", async (isWaiting) => {
-      for (const each of [store, other]) calls.push(each.inbound.complete(clock.now + 1, 10));
+      for (const each of [store, other]) calls.push(each.inbound.storeIncomplete(clock.now + 1, 10));
       await isWaiting(2);
     });
     expect((await Promise.all(calls)).sort()).toEqual([0, 1]);

@@ -13,7 +13,6 @@ import { lockNames } from "../database/name-locks.ts";
 import type { Notifier } from "../database/notifier.ts";
 import type { ClosableDatabase, Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import { findOptedOut } from "../suppressions/opt-outs.ts";
 import { type InboundQuestions, type LoadedInbound, loadInbound } from "./load-inbound.ts";
 import { nameOfGroup } from "./part-table.ts";
 
@@ -41,17 +40,12 @@ export function createInbound(
     return value;
   };
   const receive = createReceive(change, schedule);
-  const complete = createComplete(within, change);
+  const storeIncomplete = createStoreIncomplete(within, change);
   return {
     receive: (pieces) => (pieces.length === 0 ? Promise.resolve([]) : closable.admit(() => receive(pieces))),
     list: async (query) => (await select(db, query)).map(toInboundMessage),
-    unassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
-    async optedOut({ accountId, sender, to }) {
-      const targets = to.map((recipient) => ({ accountId, sender, recipient }));
-      const indexes = await findOptedOut(db, erasedNames, targets);
-      return to.filter((_, index) => indexes.has(index));
-    },
-    complete: (before, limit) => closable.admit(() => complete(before, limit)),
+    countUnassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
+    storeIncomplete: (before, limit) => closable.admit(() => storeIncomplete(before, limit)),
   };
 }
 
@@ -92,7 +86,7 @@ function partGroups(piece: InboundPiece): PartGroup[] {
   return piece.part ? [groupOfPart(piece, piece.part)] : [];
 }
 
-function createComplete(session: Session, change: Change): InboundStore["complete"] {
+function createStoreIncomplete(session: Session, change: Change): InboundStore["storeIncomplete"] {
   return async (before, limit) => {
     const old = await session.query<InboundPartRow>(OLD, [before, limit]);
     const groups = [...new Map(old.map((row) => [nameOfGroup(groupOf(row)), groupOf(row)])).values()];

@@ -7,14 +7,14 @@ import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 
-type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "overdue">;
+type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "countOverdue">;
 
 /** Parts whose receipt does not come: found by the index of awaited receipts, and kept in a table of their own from then on. */
 export function createOverdueReceipts(db: Database, changes: MessageChanges): Overdue {
   return {
     flagOverdue: (bounds) => changes((session, log) => flag(session, log, bounds)),
     takeQuestions: (request) => db.transaction((session) => take(session, request)),
-    async overdue() {
+    async countOverdue() {
       const rows = await db.query<{ connector_id: string; parts: number }>(COUNTS);
       return rows.map(({ connector_id: connectorId, parts }) => ({ connectorId, parts }));
     },

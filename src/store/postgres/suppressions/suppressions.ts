@@ -2,6 +2,7 @@ import { asAsked, type FoundSuppression, suppressionNames } from "../../suppress
 import type { SuppressionStore } from "../../suppressions/suppressions.ts";
 import type { Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
+import { findOptedOut } from "./opt-outs.ts";
 import { addSuppressions } from "./suppression-rows.ts";
 
 /** `Store.suppressions`. */
@@ -16,6 +17,11 @@ export function createSuppressions(db: Database, erasedNames: ErasedNames): Supp
       db.transaction(async (session) =>
         addSuppressions(session, suppressions, await erasedNames.form(session)),
       ),
+    async findOptedOut({ accountId, sender, to }) {
+      const targets = to.map((recipient) => ({ accountId, sender, recipient }));
+      const indexes = await findOptedOut(db, erasedNames, targets);
+      return to.filter((_, index) => indexes.has(index));
+    },
   };
 }
 

@@ -29,7 +29,7 @@ async function makeDatabase(path: string): Promise<string> {
 async function optedOut(path: string, vault: Vault, accountId: string): Promise<readonly string[]> {
   const store = await openSqlite({ path, vault });
   try {
-    return await store.inbound.optedOut({ accountId, to: [NUMBER, "+919800000000"] });
+    return await store.suppressions.findOptedOut({ accountId, to: [NUMBER, "+919800000000"] });
   } finally {
     await store.close();
   }

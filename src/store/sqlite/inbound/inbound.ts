@@ -32,15 +32,14 @@ export interface InboundStoreParts {
 export function createInbound(db: Database, parts: InboundStoreParts): InboundStore {
   const waiting = createInboundParts(createPartTable(db));
   const state = createInboundState(db, waiting, parts);
-  const countUnassigned = db.prepare<{ count: number }>(
+  const unassigned = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED})`,
   );
   return {
     receive: (pieces) => db.write(() => pieces.map((piece) => takeInbound(state, piece)), pieces.length * 3),
     list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
-    unassigned: () => db.read(() => countUnassigned.get()?.count ?? 0),
-    optedOut: (query) => db.read(() => parts.optOuts.among(query)),
-    complete: (before, limit) =>
+    countUnassigned: () => db.read(() => unassigned.get()?.count ?? 0),
+    storeIncomplete: (before, limit) =>
       db.write(() => {
         let rows = 0;
         while (rows < limit) {

@@ -12,7 +12,7 @@ export interface OverdueParts {
   readonly contents: Contents;
 }
 
-type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "overdue">;
+type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "countOverdue">;
 
 /** Parts whose receipt does not come: found by the index of awaited receipts, and kept in a table of their own from then on. */
 export function createOverdueReceipts(db: Database, parts: OverdueParts): Overdue {
@@ -25,17 +25,17 @@ export function createOverdueReceipts(db: Database, parts: OverdueParts): Overdu
     `SELECT count(*) AS parts FROM
        (SELECT 1 FROM overdue_receipts WHERE connector_id = ? LIMIT ${MAX_COUNTED})`,
   );
-  const overdue = () => {
-    const counts: { connectorId: string; parts: number }[] = [];
+  const counts = () => {
+    const found: { connectorId: string; parts: number }[] = [];
     for (let row = nextConnector.get(""); row; row = nextConnector.get(row.connector_id)) {
-      counts.push({ connectorId: row.connector_id, parts: count.get(row.connector_id)?.parts ?? 0 });
+      found.push({ connectorId: row.connector_id, parts: count.get(row.connector_id)?.parts ?? 0 });
     }
-    return counts;
+    return found;
   };
   return {
     flagOverdue: (bounds) => db.write(() => flag(bounds), bounds.limit),
     takeQuestions: (request) => db.write(() => take(request), request.limit),
-    overdue: () => db.read(overdue),
+    countOverdue: () => db.read(counts),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { OptOutQuery } from "../../inbound/inbound.ts";
+import type { OptOutQuery } from "../../suppressions/suppressions.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 

@@ -2,23 +2,26 @@ import { asAsked, type FoundSuppression, suppressionNames } from "../../suppress
 import type { SuppressionStore } from "../../suppressions/suppressions.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
+import type { OptOuts } from "./opt-outs.ts";
 import type { SuppressionList } from "./suppression-list.ts";
 
 export interface SuppressionParts {
   readonly suppressions: SuppressionList;
+  readonly optOuts: OptOuts;
   readonly erasedNames: ErasedNames;
 }
 
 /** `Store.suppressions`. */
 export function createSuppressions(
   db: Database,
-  { suppressions: list, erasedNames }: SuppressionParts,
+  { suppressions: list, optOuts, erasedNames }: SuppressionParts,
 ): SuppressionStore {
   const find = createFind(db, erasedNames);
   return {
     find: (accountId, emails, now) =>
       db.read(() => (emails.length === 0 ? [] : find({ accountId, emails, now }))),
     add: (suppressions) => db.write(() => list.add(suppressions), suppressions.length),
+    findOptedOut: (query) => db.read(() => optOuts.among(query)),
   };
 }
 

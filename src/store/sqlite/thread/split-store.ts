@@ -32,7 +32,7 @@ export function createSplitStore(
     inbound: {
       ...store.inbound,
       receive: (pieces) => call("inbound.receive", pieces),
-      complete: (before, limit) => call("inbound.complete", before, limit),
+      storeIncomplete: (before, limit) => call("inbound.storeIncomplete", before, limit),
     },
     receipts: { ...store.receipts, ...receiptWrites(call) },
     mailPolicies: {
@@ -110,7 +110,7 @@ function outboxWrites(call: RemoteCalls["call"]): OutboxWrites {
 
 function receiptWrites(
   call: RemoteCalls["call"],
-): Omit<Store["receipts"], "parked" | "countParked" | "overdue"> {
+): Omit<Store["receipts"], "parked" | "countParked" | "countOverdue"> {
   return {
     record: (receipts) => call("receipts.record", receipts),
     recordLateAnswer: (answer, at) => call("receipts.recordLateAnswer", answer, at),
