@@ -71,6 +71,20 @@ test("the line is no longer than the windows", async () => {
   expect(await Promise.all(inLine)).toEqual(sessions);
 });
 
+test("of a message that is begun the next segment finds room in the line, however long it is", async () => {
+  const { line, sessions } = open();
+  await line.take(limit);
+  const inLine = line.take(limit);
+  const begun = line.take({ ...limit, isBegun: true });
+  expect(await line.take(limit)).toBeUndefined();
+  sessions[0]!.slots.giveBack();
+  await inLine;
+  sessions[0]!.slots.giveBack();
+  expect(await begun).toBe(sessions[0]!);
+  sessions[0]!.slots.close();
+  expect(await line.take({ ...limit, isBegun: true })).toBeUndefined();
+});
+
 test("where the pace is in the way, the line is served when it allows, without any other word", async () => {
   const { line, clock, freed } = open({ sizes: [10], perSecond: 2 });
   await line.take(limit);

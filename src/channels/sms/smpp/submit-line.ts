@@ -4,7 +4,8 @@ import type { Session } from "./session.ts";
 
 /**
  * Gives each segment of a connector its turn: a session with a free slot, when the pace allows it. Segments that find
- * none wait in line, first come first served. At most as many wait as the windows have slots; more are refused at once.
+ * none wait in line, first come first served. At most as many wait as the windows have slots; more are refused at once,
+ * but for segments of messages that are begun: there is one of each message at a time.
  */
 export interface SubmitLine {
   /** How many segments would get their turn at once, or nearly so. */
@@ -13,6 +14,7 @@ export interface SubmitLine {
   take(limit: {
     readonly waitMs: number;
     readonly signal: AbortSignal;
+    readonly isBegun?: boolean;
   }): Session | undefined | Promise<Session | undefined>;
   /** Call when slots may have come free, or sessions have come or gone. */
   serve(): void;
@@ -60,12 +62,12 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   };
   return {
     free,
-    take({ waitMs, signal }) {
+    take({ waitMs, signal, isBegun = false }) {
       if (signal.aborted) return undefined;
       const session = line.length() === 0 ? takeNow() : undefined;
       wakeLater();
       if (session) return session;
-      const room = sum(sessions(), openSlots) - line.length();
+      const room = isBegun && isAnyOpen() ? 1 : sum(sessions(), openSlots) - line.length();
       return room > 0 ? line.join(waitMs, signal) : undefined;
     },
     serve,

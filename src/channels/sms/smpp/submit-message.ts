@@ -45,6 +45,8 @@ export interface Attempt {
 /** An attempt under way. `refused`: why the rest of the message is not sent, once a segment was refused. */
 interface Progress extends Attempt {
   readonly startedAt: number;
+  /** Segments of the message are out. */
+  isBegun: boolean;
   refused: SubmitResult | undefined;
 }
 
@@ -54,7 +56,8 @@ export async function submitMessage(
   attempt: Attempt,
 ): Promise<(SubmitResult | undefined)[]> {
   const startedAt = submitter.clock.monotonicMs();
-  const progress: Progress = { ...attempt, startedAt, refused: undefined };
+  const isBegun = attempt.message.parts.some(isSettled);
+  const progress: Progress = { ...attempt, startedAt, isBegun, refused: undefined };
   const begun: Begun[] = [];
   try {
     await beginSegments(submitter, progress, begun);
@@ -115,7 +118,7 @@ export function isSettled(part: Part | undefined): boolean {
 
 function takeTurn(submitter: Submitter, progress: Progress): ReturnType<SubmitLine["take"]> {
   const waitMs = submitter.patienceMs - elapsedMs(submitter, progress);
-  return submitter.line.take({ waitMs, signal: progress.signal });
+  return submitter.line.take({ waitMs, signal: progress.signal, isBegun: progress.isBegun });
 }
 
 /** Submits the segment, or says why it is not sent. */
@@ -133,6 +136,7 @@ function beginSegment(
     return reason;
   }
   const answer = submitSegment(submitter, session, { progress, segment, remainingMs });
+  progress.isBegun = true;
   // Counted from when it is written: the first of a process takes a while to encode.
   progress.heldTurn?.gone();
   return answer;
