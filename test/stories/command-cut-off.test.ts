@@ -1,19 +1,21 @@
 /** A command that works on all of the data is ended by Ctrl-C, by a supervisor, or by nothing that it hears of. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, statSync, watch } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
+import { type Lifeline, takeLifeline } from "../../src/cli/data-folder/lifeline.ts";
+import { firstUuidAt } from "../../src/core/uuid.ts";
 import { holdChange } from "../fakes/held-table.ts";
 import { ownProcess } from "../one-process.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { onPostgres, runPostrider, type StartOptions, startCommand } from "../postrider-process.ts";
 
 /** So large that copying it takes longer than a signal needs. */
-const FILLER_OCTETS = 200_000_000;
+const FILLER_OCTETS = 50_000_000;
 
 /** A data folder whose service is stopped, with a large database, and a place for backups. */
-async function openWorld() {
+async function openWorld({ fillerOctets = FILLER_OCTETS } = {}) {
   const own = ownProcess("sqlite");
   const data = join(own.folder(), "data");
   const backups = join(own.folder(), "backups");
@@ -21,7 +23,7 @@ async function openWorld() {
   await own.start({ dataFolder: data });
   await own.stop();
   const database = new Database(join(data, "postrider.db"));
-  database.run(`CREATE TABLE filler AS SELECT zeroblob(${FILLER_OCTETS}) AS octets`);
+  database.run(`CREATE TABLE filler AS SELECT zeroblob(${fillerOctets}) AS octets`);
   database.close();
   const to = join(backups, "copy");
   return {
@@ -69,23 +71,69 @@ for (const [signal, code] of [
     expect(readdirSync(backups)).toEqual([]);
     expect(await runPostrider(backup)).toMatchObject({ code: 0 });
     expect(readdirSync(backups)).toEqual(["copy"]);
-  }, 60_000);
+  }, 180_000);
 }
 
-test("what a killed backup has left is deleted by the next one, and what may be that of another machine is only named", async () => {
+test("what a killed backup has left is deleted by the next one, and a copy of it is only named", async () => {
   await using world = await openWorld();
   const { backup, backups, to } = world;
   expect(await cutOff(backup, "SIGKILL", backups, "copy.partial-")).toMatchObject({ code: null });
   const [left = ""] = readdirSync(backups);
-  const foreign = `${to}.partial-abcdef`;
-  mkdirSync(foreign);
+  const copied = `${to}.partial-copied`;
+  cpSync(join(backups, left), copied, { recursive: true, preserveTimestamps: true });
   const { code, output } = await runPostrider(backup);
   expect(output).toContain(`deleted ${join(backups, left)}, which a backup that was cut off had left\n`);
-  expect(output).toContain(`${foreign} may be left of a backup that was cut off`);
+  expect(output).toContain(`${copied} may be left of a backup that was cut off`);
   expect(code).toBe(0);
-  expect(readdirSync(backups).toSorted()).toEqual(["copy", "copy.partial-abcdef"]);
+  expect(readdirSync(backups).toSorted()).toEqual(["copy", "copy.partial-copied"]);
   expect(readdirSync(to).toSorted()).toEqual(["backup.json", "master.key", "postrider.db", "sandbox.json"]);
-}, 60_000);
+}, 180_000);
+
+test("of the folders beside a backup none is deleted that somebody uses, and those that are no backup's are not even named", async () => {
+  await using world = await openWorld({ fillerOctets: 1 });
+  const { backup, backups } = world;
+  const held: Lifeline[] = [];
+  const make = (name: string, lifeline: string | undefined, ...files: string[]) => {
+    const folder = join(backups, name);
+    mkdirSync(folder);
+    for (const file of files) writeFileSync(join(folder, file), "");
+    if (lifeline !== undefined) held.push(takeLifeline(folder, lifeline));
+  };
+  const releaseAll = () => {
+    for (const each of held.splice(0)) each.release();
+  };
+  writeFileSync(join(backups, "video.partial-abc123"), "");
+  make("photos.partial-abc123", undefined, "one.jpg", "backup.json");
+  make("empty.partial-abc123", undefined);
+  make("worker.partial-node01", firstUuidAt(0), "master.key", "sandbox.json");
+  make("served.partial-abc123", "backup", "postrider.db", "postrider.lock");
+  make("opened.partial-abc123", "backup", "postrider.db", "postrider.db-wal", "postrider.db-shm");
+  make("tables.partial-abc123", "backup", "accounts.jsonl.gz", "backup.json", "process-backup.new");
+  releaseAll();
+  make("unsure.partial-abc123", undefined, "postrider.db");
+  make("living.partial-abc123", "backup", "postrider.db");
+
+  const { code, output } = await runPostrider(backup);
+  releaseAll();
+  expect(code).toBe(0);
+  const told = [...output.matchAll(/^(deleted )?\S+\/(\w+)\.partial-/gm)].map(
+    ([, did = "", name]) => did + name,
+  );
+  expect(told.toSorted()).toEqual(["deleted tables", "opened", "served", "unsure"]);
+  expect(readdirSync(backups).toSorted()).toEqual(
+    [
+      "copy",
+      "empty.partial-abc123",
+      "living.partial-abc123",
+      "opened.partial-abc123",
+      "photos.partial-abc123",
+      "served.partial-abc123",
+      "unsure.partial-abc123",
+      "video.partial-abc123",
+      "worker.partial-node01",
+    ].toSorted(),
+  );
+}, 180_000);
 
 test("of a restore that a signal ends nothing is left; on one that was killed no service starts until it is done again", async () => {
   await using world = await openWorld();
@@ -111,7 +159,7 @@ test("of a restore that a signal ends nothing is left; on one that was killed no
   expect(await runPostrider(restore)).toMatchObject({ code: 0 });
   expect(existsSync(join(dataFolder, draft))).toBe(false);
   await start({ dataFolder });
-}, 60_000);
+}, 180_000);
 
 test("on PostgreSQL a second backup or restore is refused, and a signal ends the first, and a rotation of the key, with words on what is left", async () => {
   await using own = ownProcess("sqlite");
@@ -178,7 +226,7 @@ test("on PostgreSQL a second backup or restore is refused, and a signal ends the
   await held.letGo();
   expect(await runPostrider(restore)).toMatchObject({ code: 0 });
   await Promise.all([database.drop(), other.drop()]);
-}, 60_000);
+}, 180_000);
 
 test("a move to PostgreSQL that a signal ends says that it goes on where it was", async () => {
   await using own = ownProcess("sqlite");
@@ -199,4 +247,4 @@ test("a move to PostgreSQL that a signal ends says that it goes on where it was"
   await held.letGo();
   expect(await runPostrider(move)).toMatchObject({ code: 0 });
   await database.drop();
-}, 60_000);
+}, 180_000);

@@ -11,6 +11,9 @@ export function tableFile(table: string): string {
   return `${table}.jsonl.gz`;
 }
 
+/** What `tableFile` returns. */
+export const TABLE_FILE = /^[a-z_]+\.jsonl\.gz$/;
+
 const OWNER_ONLY_FILE = 0o600;
 
 /** Writes a dump's tables into a folder, a file each. `onTable` hears of each when it is on disk. */

@@ -3,8 +3,10 @@ import { dirname, join, resolve } from "node:path";
 import { syncFolder } from "../../store/private-file.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import type { OnCutOff } from "../cut-off.ts";
-import { fateIn, type Lifeline, takeLifeline } from "../data-folder/lifeline.ts";
-import type { Manifest } from "./manifest.ts";
+import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
+import { fateIn, isLifelineOf, type Lifeline, takeLifeline } from "../data-folder/lifeline.ts";
+import { TABLE_FILE } from "./dump-files.ts";
+import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
 
 export interface NewFolder {
   /** The folder to make; if it exists, a folder named after the time is made in it. */
@@ -77,10 +79,13 @@ function name(draft: string, folder: string): void {
   syncFolder(dirname(folder));
 }
 
+/** Says of a process that it makes a backup, so that nothing but a draft is taken for one. */
+const NAME = "backup";
+
 /** `undefined` if the place has no locks: then nobody can be sure of this process's death. */
 function openLifeline(draft: string): Lifeline | undefined {
   try {
-    return takeLifeline(draft, "backup");
+    return takeLifeline(draft, NAME);
   } catch {
     return undefined;
   }
@@ -88,35 +93,59 @@ function openLifeline(draft: string): Lifeline | undefined {
 
 /** Also of one that could not be taken. */
 function removeLifeline(draft: string): void {
-  for (const file of readdirSync(draft).filter((each) => each.startsWith("process-")))
-    rmSync(join(draft, file));
+  for (const file of readdirSync(draft).filter((each) => isLifelineOf(NAME, each))) rmSync(join(draft, file));
 }
 
 /** Deletes the drafts beside the folder whose processes are dead. Throws if another one is just making the same folder. */
 function clearDrafts(folder: string, onLeft: NewFolder["onLeft"]): void {
   for (const draft of draftsBeside(folder)) {
-    const fate = fateIn(draft);
+    const files = filesOf(draft);
+    if (!isDraft(files)) continue;
+    const fate = fateIn(draft, NAME);
     if (fate === "alive" && draft.startsWith(`${folder}${DRAFT}`)) {
       throw new AdminFailure(
         `another process is making the backup ${folder}: wait for it, or name another with --to`,
       );
     }
-    if (fate === "dead") {
+    if (fate === "dead" && files.every(isWritten)) {
       rmSync(draft, { recursive: true, force: true });
       onLeft(`deleted ${draft}, which a backup that was cut off had left`);
+    } else if (fate !== "alive") {
+      onLeft(`${draft} may be left of a backup that was cut off: delete it if so`);
     }
-    if (fate === "unknown") onLeft(`${draft} may be left of a backup that was cut off: delete it if so`);
   }
 }
 
 function draftsBeside(folder: string): readonly string[] {
   const parent = dirname(folder);
+  return filesOf(parent)
+    .filter((file) => /\.partial-\w{6}$/.test(file))
+    .map((file) => join(parent, file));
+}
+
+/** None where the folder is a file, or one that can only be written. */
+function filesOf(folder: string): readonly string[] {
   try {
-    return readdirSync(parent)
-      .filter((file) => /\.partial-\w{6}$/.test(file))
-      .map((file) => join(parent, file));
+    return readdirSync(folder);
   } catch {
-    // A folder may be one that can only be written.
     return [];
   }
 }
+
+/** Whether a folder with these files may be a draft: a data folder, or another program's folder, may have such a name too. */
+function isDraft(files: readonly string[]): boolean {
+  return files.some((file) => isLifelineOf(NAME, file)) || (files.length > 0 && files.every(isWritten));
+}
+
+/** Whether a backup writes a file of this name. Where there is any other, somebody has begun to use the draft. */
+function isWritten(file: string): boolean {
+  return WRITTEN.has(file) || TABLE_FILE.test(file) || isLifelineOf(NAME, file);
+}
+
+const WRITTEN: ReadonlySet<string> = new Set([
+  DATABASE_FILE,
+  `${DATABASE_FILE}-journal`,
+  MASTER_KEY_FILE,
+  SANDBOX_FILE,
+  MANIFEST_FILE,
+]);

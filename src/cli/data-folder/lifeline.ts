@@ -30,13 +30,18 @@ export function takeLifeline(folder: string, name: string): Lifeline {
   return { dead, release: lock.release };
 }
 
+/** Whether a file is the lifeline of a process of this name, or one that it is just about to take. */
+export function isLifelineOf(name: string, file: string): boolean {
+  return UNFINISHED.exec(file)?.groups?.name === name || WORD.exec(file)?.groups?.name === name;
+}
+
 /**
- * Whether the process is alive, or certainly dead, that has taken its lifeline in a folder made for it alone. "unknown" if
- * there is none, or one of another boot or machine.
+ * Whether the process of this name is alive, or certainly dead, that has taken its lifeline in a folder made for it alone.
+ * "unknown" if there is none, or one of another boot or machine.
  */
-export function fateIn(folder: string): "alive" | "dead" | "unknown" {
+export function fateIn(folder: string, process: string): "alive" | "dead" | "unknown" {
   try {
-    const file = readdirSync(folder).find((name) => WORD.test(name));
+    const file = readdirSync(folder).find((each) => WORD.exec(each)?.groups?.name === process);
     if (file === undefined) return "unknown";
     const path = join(folder, file);
     const lock = lockFile(path, { create: false });
