@@ -105,14 +105,16 @@ onSharedAdmin((start) => {
   describe("webhook secrets", () => {
     test("a rotation puts a new one first and keeps the one before, no more", async () => {
       const path = `webhooks/secret?account_id=${live}`;
-      const secrets = async () =>
-        (await admin.call("GET", path)).json.secrets.map((each: { secret: string }) => each.secret);
+      const all = async () =>
+        (await admin.call("GET", path)).json.secrets as { secret: string; created_at: string }[];
+      const secrets = async () => (await all()).map(({ secret }) => secret);
       const [first] = await secrets();
       expect(first).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
       await admin.call("POST", `webhooks/secret/rotate?account_id=${live}`);
       const [second, ...rest] = await secrets();
-      expect(rest).toEqual([first]);
-      const { json } = await admin.call("POST", `webhooks/secret/rotate?account_id=${live}`);
+      expect(rest).toEqual([first!]);
+      const newest = (await all())[0]?.created_at;
+      const { json } = await admin.call("POST", `webhooks/secret/rotate?account_id=${live}&newest=${newest}`);
       expect(json.secrets.map((each: { secret: string }) => each.secret)).toEqual([
         expect.any(String),
         second,

@@ -112,10 +112,32 @@ test("a rotation upon a secret that is no longer the newest is refused, and the 
   expect(refused).toContain("409");
   expect(refused).toContain("another rotation has made a secret in between");
   expect(await shown()).toEqual(after);
-  await rig.service.pass(1_000);
-  const typed = ["webhooks", "secret", "--account", other, "--rotate"];
-  expect((await commands.text(...typed)).split("\n")).toHaveLength(3);
-  expect((await shown()).secrets[1]).toEqual(after.secrets[0]!);
+});
+
+test("without the newest secret's time a rotation is refused for a minute after another, and the one in use stays", async () => {
+  const other = (await commands.json("accounts", "create", "--name", "Twice", "--mode", "live")).account_id;
+  const typed = ["webhooks", "secret", "--account", other];
+  const shown = async (): Promise<{ created_at: string }[]> => (await commands.json(...typed)).secrets;
+  const [first] = await shown();
+  expect((await commands.text(...typed, "--rotate")).split("\n")).toHaveLength(3);
+  const [second] = await shown();
+  await rig.service.pass(59_000);
+  const refused = await commands.run([...typed, "--rotate"]);
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringMatching(
+      new RegExp(`newest: the newest secret is only 59 s old: .* name it here: ${second?.created_at}\n`),
+    ),
+  ]);
+  expect(await shown()).toEqual([second!, first!]);
+
+  await commands.text(...typed, "--rotate", "--newest", second!.created_at);
+  const [third, ...before] = await shown();
+  expect(before).toEqual([second!]);
+  await rig.service.pass(60_000);
+  await commands.text(...typed, "--rotate");
+  expect((await shown())[1]).toEqual(third!);
+  expect((await commands.run([...typed, "--newest", third!.created_at])).err).toContain("goes with --rotate");
 });
 
 test("a range of time is replayed, delivered events too, and nothing outside of it", async () => {

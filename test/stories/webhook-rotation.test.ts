@@ -30,7 +30,12 @@ onBothStores(() => {
   test("a receiver may know either secret while they are exchanged, and only the newest two count", async () => {
     const { receiver, service } = rig;
     const rotate = async () => {
-      await admin(service, `/webhooks/secret/rotate?account_id=${service.sandbox.account_id}`, {});
+      const query = `account_id=${service.sandbox.account_id}`;
+      const { secrets } = await admin<{ secrets: { created_at: string }[] }>(
+        service,
+        `/webhooks/secret?${query}`,
+      );
+      await admin(service, `/webhooks/secret/rotate?${query}&newest=${secrets[0]?.created_at}`, {});
       return newestSecret(service);
     };
     const deliverOne = async () => {

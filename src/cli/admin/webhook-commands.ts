@@ -162,7 +162,7 @@ function addHosts(noun: Command, commandLine: CommandLine): void {
 }
 
 interface Secrets {
-  readonly secrets: readonly { readonly secret: string; readonly created_at: string }[];
+  readonly secrets: readonly { readonly secret: string }[];
 }
 
 function addSecret(noun: Command, commandLine: CommandLine): void {
@@ -170,14 +170,16 @@ function addSecret(noun: Command, commandLine: CommandLine): void {
     usage: "secret",
     summary: "show the secrets that sign an account's webhooks, newest first",
     async work({ client, options, print }) {
-      const query = { account_id: String(options.account) };
-      const known = (await client.request("GET", "webhooks/secret", { query })) as Secrets;
-      const newest = known.secrets[0]?.created_at;
-      const rotation = { query: { ...query, ...(newest !== undefined && { newest }) } };
-      const shown = options.rotate ? await client.request("POST", "webhooks/secret/rotate", rotation) : known;
+      const { account: account_id, rotate, newest } = options as Record<string, string | undefined>;
+      if (newest !== undefined && !rotate) throw new UsageFailure("--newest goes with --rotate");
+      const query = { account_id, newest };
+      const shown = rotate
+        ? await client.request("POST", "webhooks/secret/rotate", { query })
+        : await client.request("GET", "webhooks/secret", { query });
       print(shown, ({ secrets }: Secrets) => secrets.map(({ secret }) => `${secret}\n`).join(""));
     },
   })
     .requiredOption("--account <id>", "the account")
-    .option("--rotate", "make a new one; the one before stays valid beside it");
+    .option("--rotate", "make a new one; the one before stays valid beside it")
+    .option("--newest <time>", "when the newest one was made; needed to rotate again within a minute");
 }

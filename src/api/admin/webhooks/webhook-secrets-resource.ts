@@ -1,7 +1,9 @@
 import Type from "typebox";
+import { MINUTE_MS } from "../../../core/durations.ts";
 import { createErrors } from "../../../core/field-errors.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { RandomBytes } from "../../../core/uuid.ts";
+import type { WebhookSecret } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict, validationFailed } from "../../errors.ts";
 import { readTime } from "../../read-time.ts";
@@ -31,13 +33,23 @@ export function webhookSecretEndpoints(deps: AdminDeps): readonly Endpoint[] {
       query: {
         ...shared.query,
         newest: Type.Optional(
-          Type.String({ format: "date-time", description: "`created_at` of the newest secret you know" }),
+          Type.String({
+            format: "date-time",
+            description:
+              "`created_at` of the newest secret you know; required within a minute of another rotation",
+          }),
         ),
       },
-      responses: { ...shared.responses, 409: { description: "Another rotation has come in between" } },
+      responses: {
+        ...shared.responses,
+        409: {
+          description:
+            "There is a newer secret than `newest`, or no `newest` within a minute of another rotation",
+        },
+      },
       async handle({ query, now: createdAt }) {
         const { id } = await accountOfQuery(records, query);
-        const newest = readNewest(query) ?? (await records.webhookSecrets(id))[0]?.createdAt;
+        const newest = readNewest(query) ?? newestToRetire(await records.webhookSecrets(id), createdAt);
         const secret = { secret: makeWebhookSecret(deps.randomBytes), createdAt };
         if (!(await records.addWebhookSecret(id, secret, newest))) throw conflict({ newest: OVERTAKEN });
         return answer(deps, id);
@@ -51,6 +63,18 @@ function readNewest(query: URLSearchParams): number | undefined {
   const newest = readTime(query, { name: "newest", errors });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return newest;
+}
+
+/** Two operators who mean the same rotation mostly do not hit the same moment. */
+const SAME_ROTATION_MS = MINUTE_MS;
+
+/** When the newest secret was made. Throws if that was just now, and by a rotation, which another would make useless. */
+function newestToRetire([newest, previous]: readonly WebhookSecret[], now: number): number | undefined {
+  if (!newest || !previous || now - newest.createdAt >= SAME_ROTATION_MS) return newest?.createdAt;
+  const seconds = Math.max(0, Math.round((now - newest.createdAt) / 1_000));
+  throw conflict({
+    newest: `the newest secret is only ${seconds} s old: use that one, since a further rotation retires what receivers may still have. If another is really meant, name it here: ${toIso(newest.createdAt)}`,
+  });
 }
 
 const OVERTAKEN =
