@@ -1,6 +1,6 @@
 import type { ChannelLog } from "../../channels/channel.ts";
 import { type BounceListener, openBounceListener } from "../../channels/email/bounces/bounce-listener.ts";
-import { createReturnDesk } from "../../channels/email/bounces/return-desk.ts";
+import { createReturnMailHandler } from "../../channels/email/bounces/return-mail-handler.ts";
 import type { Unsubscription } from "../../channels/email/unsubscribe-token.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Store } from "../../store/store.ts";
@@ -22,13 +22,13 @@ export interface BounceParts {
 export async function openBounces(parts: BounceParts): Promise<BounceListener | undefined> {
   const { config, store, mailKeys, clock, log, metrics } = parts;
   if (!config.bounce || !config.roles.has("api")) return undefined;
-  const desk = createReturnDesk({
+  const handler = createReturnMailHandler({
     ...mailKeys,
     receive: store.receipts.record,
     suppress: createUnsubscribe(parts),
   });
   const { tls } = config;
-  const shared = { desk, clock, log, onMail: metrics.returnMail };
+  const shared = { handler, clock, log, onMail: metrics.returnMail };
   return openBounceListener({ ...config.bounce, ...shared, ...(tls && { tls }) });
 }
 

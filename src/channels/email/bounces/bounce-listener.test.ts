@@ -10,7 +10,7 @@ import type { Receipt } from "../../../core/messages/outcome.ts";
 import { createReturnPaths } from "../return-path.ts";
 import { createUnsubscribeTokens, type Unsubscription } from "../unsubscribe-token.ts";
 import { type BounceListener, type BounceListenerOptions, openBounceListener } from "./bounce-listener.ts";
-import { createReturnDesk } from "./return-desk.ts";
+import { createReturnMailHandler } from "./return-mail-handler.ts";
 
 const key = randomBytes(32);
 const returnPaths = createReturnPaths(key);
@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => listener.stop());
 
 function open(over: Partial<BounceListenerOptions> = {}): Promise<BounceListener> {
-  const desk = createReturnDesk({
+  const handler = createReturnMailHandler({
     returnPaths,
     unsubscribes,
     async receive(receipts) {
@@ -44,7 +44,7 @@ function open(over: Partial<BounceListenerOptions> = {}): Promise<BounceListener
     },
     suppress: async (wish) => void wishes.push(wish),
   });
-  return openBounceListener({ host: "127.0.0.1", port: 0, desk, clock, log, onMail() {}, ...over });
+  return openBounceListener({ host: "127.0.0.1", port: 0, handler, clock, log, onMail() {}, ...over });
 }
 
 const back = (to: string | readonly string[], raw: string) => mailBack({ port: listener.port, to, raw });

@@ -4,7 +4,7 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp
 import type { Clock } from "../../../core/clock.ts";
 import { portAdvice } from "../../../core/port-advice.ts";
 import type { ChannelLog } from "../../channel.ts";
-import type { ReturnDesk, Returned } from "./return-desk.ts";
+import type { Returned, ReturnMailHandler } from "./return-mail-handler.ts";
 import { createSeats } from "./seats.ts";
 
 /** Octets of a mail that are read: a report comes before the mail that it quotes. */
@@ -24,7 +24,7 @@ export interface BounceListenerOptions {
   readonly port: number;
   /** PEM; absent: no STARTTLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  readonly desk: ReturnDesk;
+  readonly handler: ReturnMailHandler;
   readonly clock: Clock;
   readonly log: ChannelLog;
   /** Called for every mail, accepted or refused, after its DATA. */
@@ -82,11 +82,13 @@ function limits({ tls }: BounceListenerOptions): SMTPServerOptions {
 }
 
 function handlers(options: BounceListenerOptions): SMTPServerOptions {
-  const { desk } = options;
+  const { handler } = options;
   return {
     onRcptTo({ address }, _session, done) {
       done(
-        desk.isTaken(address) ? null : reply(550, "5.7.1 this address takes no mail, and nothing is relayed"),
+        handler.accepts(address)
+          ? null
+          : reply(550, "5.7.1 this address takes no mail, and nothing is relayed"),
       );
     },
     onData(stream, session, done) {
@@ -115,14 +117,14 @@ async function readBeginning(
 }
 
 async function take(
-  { desk, clock, log, onMail }: BounceListenerOptions,
+  { handler, clock, log, onMail }: BounceListenerOptions,
   raw: Buffer | "too_large",
   session: SMTPServerSession,
 ): Promise<string | Error> {
   if (raw === "too_large") return reply(552, "5.3.4 too large");
   const to = session.envelope.rcptTo.map(({ address }) => address);
   try {
-    const returned = await desk.take({ raw, to, at: clock.now() });
+    const returned = await handler.handle({ raw, to, at: clock.now() });
     onMail(returned.results.includes("unknown") ? "unknown_message" : returned.kind);
     logReturned(log, returned);
     if (returned.kind === "no_mailbox")

@@ -15,7 +15,7 @@ export interface Returned {
   readonly code?: string;
 }
 
-export interface ReturnDeskDeps {
+export interface ReturnMailHandlerDeps {
   readonly returnPaths: ReturnPaths;
   readonly unsubscribes: UnsubscribeTokens;
   /** Stores receipts; resolves when they are durable. */
@@ -23,24 +23,27 @@ export interface ReturnDeskDeps {
   readonly suppress: (wish: Unsubscription) => Promise<void>;
 }
 
-/** Takes mail to return paths, to unsubscribe addresses, and to `postmaster` and `abuse` (RFC 2142). */
-export interface ReturnDesk {
+/** Handles mail to return paths, to unsubscribe addresses, and to `postmaster` and `abuse` (RFC 2142). */
+export interface ReturnMailHandler {
   /** Whether mail to this address is accepted. */
-  isTaken(address: string): boolean;
+  accepts(address: string): boolean;
   /** Resolves when all that the mail reports is stored; rejects if the store fails. */
-  take(mail: {
+  handle(mail: {
+    /** The mail, or its beginning. */
     readonly raw: Uint8Array;
+    /** The addresses it was sent to (the envelope's). */
     readonly to: readonly string[];
+    /** Unix milliseconds when it came. */
     readonly at: number;
   }): Promise<Returned>;
 }
 
-export function createReturnDesk(deps: ReturnDeskDeps): ReturnDesk {
+export function createReturnMailHandler(deps: ReturnMailHandlerDeps): ReturnMailHandler {
   const { returnPaths } = deps;
   return {
-    isTaken: (address) =>
+    accepts: (address) =>
       (returnPaths.read(address) ?? returnPaths.readUnsubscribe(address)) !== undefined || ROLE.test(address),
-    async take({ raw, to, at }) {
+    async handle({ raw, to, at }) {
       const mail = readReturnMail(raw);
       // A bounce of such a mail, or an automatic answer, is no wish.
       const asked = mail.kind === "other" ? to.flatMap((one) => returnPaths.readUnsubscribe(one) ?? []) : [];
@@ -75,7 +78,7 @@ function isUnreadable({ kind }: ReturnMail, to: readonly string[]): boolean {
  * a subject in encoded words. It needs no message any more; without it the address says whose wish it is.
  */
 function wishOf(
-  { unsubscribes }: ReturnDeskDeps,
+  { unsubscribes }: ReturnMailHandlerDeps,
   mail: ReturnType<typeof readReturnMail>,
 ): Unsubscription | undefined {
   return unsubscribes.open(decodedWords(mail.subject).replace(/\s/g, ""));
@@ -88,7 +91,7 @@ interface Arrived {
 }
 
 /** The recipients the mail is about: those of the return paths it came to, or else of the one that it quotes. */
-function targetsOf({ returnPaths }: ReturnDeskDeps, { raw, to, mail }: Arrived) {
+function targetsOf({ returnPaths }: ReturnMailHandlerDeps, { raw, to, mail }: Arrived) {
   const named = to.flatMap((address) => returnPaths.read(address) ?? []);
   const isReport = mail.kind === "dsn" || mail.kind === "feedback";
   if (named.length > 0 || !isReport || !to.some((address) => ROLE.test(address))) return named;
