@@ -73,6 +73,16 @@ test("who would wait longer than the line allows asks again in its turn, and goe
   expect(went.map(({ id }) => Number(id))).toEqual(Array.from({ length: 20 }, (_, i) => i));
 });
 
+test("where those that were put off do not come back, as another process has them, whoever comes may go", async () => {
+  const { ask, clock, went } = open(1);
+  for (let i = 0; i < 20; i++) ask("A", String(i));
+  await clock.advance(2_400);
+  expect(ask("A", "early")).toBe("again");
+  await clock.advance(600);
+  expect(ask("A", "late")).toBe("now");
+  expect(went.map(({ id }) => id)).toEqual(["0", "1", "2", "late"]);
+});
+
 test("a one-time password does not wait for the campaign of its sender, and the campaign goes on beside it", async () => {
   const { ask, went, clock, comeBack } = open(10);
   for (let i = 0; i < 1000; i++) ask("A", `campaign-${i}`);

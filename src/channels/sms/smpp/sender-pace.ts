@@ -47,6 +47,9 @@ export const HELD_MS = 2_000;
 /** How far ahead places are given out. Beyond it, a message asks again after once to twice this long. */
 const HORIZON_MS = 30_000;
 
+/** With less than this in line, whoever comes may join: those with places have not come back, or to another process. */
+const DRY_MS = 500;
+
 /** Places held at a time. A message that finds none left only has to wait once more. */
 const MAX_PLACES = 10_000;
 
@@ -105,7 +108,8 @@ export function createSenderPace(
       const place = places.get(messageId);
       const isKnown = isBegun || (place !== undefined && place > now - LAPSE_MS);
       const aheadMs = line.aheadMs(asked);
-      const bookedMs = isKnown ? 0 : (bookedUntil.get(`${flow} ${sender}`) ?? 0) - now;
+      const hasRoom = isKnown || aheadMs <= DRY_MS;
+      const bookedMs = hasRoom ? 0 : (bookedUntil.get(`${flow} ${sender}`) ?? 0) - now;
       if (aheadMs >= remainingMs) return Math.ceil(aheadMs);
       if (Math.max(aheadMs, bookedMs) > HELD_MS)
         return Math.ceil(isKnown ? aheadMs - HELD_MS / 2 : book(asked, aheadMs));

@@ -19,6 +19,9 @@ interface SenderRoom {
   readonly clock: Clock;
 }
 
+/** What was answered is stored when the turn ends: so much, and not a whole long message, is sent again after a crash. */
+const LONGEST_TURN_MS = 5_000;
+
 /** Waits for the sender's rate. Milliseconds: nothing of the message may go for so long. */
 export function takeSenderTurn(
   room: SenderRoom,
@@ -31,7 +34,7 @@ export function takeSenderTurn(
   if (due.length === 0) return { ...attempt, later: NONE };
   const sender = senderOf(message, config) ?? "";
   // Beyond half of the time that segments may wait for their turn, the message waits in the queue.
-  const most = 1 + Math.floor(config.response_timeout_ms / 2 / segmentMs);
+  const most = 1 + Math.floor(Math.min(LONGEST_TURN_MS, config.response_timeout_ms / 2) / segmentMs);
   const now = due.slice(0, most);
   const later = due.slice(most);
   const turn = senderPace.turn({

@@ -257,11 +257,12 @@ function countsAsAttempt(results: readonly SubmitResult[]): boolean {
 
 type Results = (SubmitResult | undefined)[];
 
-/** Sends the segments of this turn. Those of later ones may go a segment's time after the last. */
+/** Sends the segments of this turn. Those of later ones may go a segment's time after the last, unless one was refused. */
 async function submitTurn(submitter: Submitter, turn: SenderTurn): Promise<Results> {
   const results = await submitMessage(submitter, turn);
-  const waitMs = Math.ceil(turn.heldTurn?.intervalMs() ?? 0);
-  for (const segment of turn.later) results[segment] = waitsForSender(waitMs);
+  const refused = results.find((result) => result?.outcome.kind === "rejected");
+  const waits = waitsForSender(Math.ceil(turn.heldTurn?.intervalMs() ?? 0));
+  for (const segment of turn.later) results[segment] = refused ?? waits;
   return results;
 }
 
