@@ -1,7 +1,9 @@
 /** A command that works on all of the data is ended by Ctrl-C, by a supervisor, or by nothing that it hears of. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync, watch, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { Client } from "pg";
 import { type Lifeline, takeLifeline } from "../../src/cli/data-folder/lifeline.ts";
@@ -226,6 +228,41 @@ test("on PostgreSQL a second backup or restore is refused, and a signal ends the
   await held.letGo();
   expect(await runPostrider(restore)).toMatchObject({ code: 0 });
   await Promise.all([database.drop(), other.drop()]);
+}, 180_000);
+
+test("a restore or a move that a signal ends before the database has anything of it says that nothing was done", async () => {
+  await using own = ownProcess("sqlite");
+  const database = await freshDatabase();
+  const to = join(own.folder(), "copy");
+  await own.start({ databaseUrl: database.url });
+  await own.stop();
+  const on = { dataFolder: own.folder(), databaseUrl: database.url };
+  expect(await runPostrider({ ...on, command: "backup", args: ["--to", to] })).toMatchObject({ code: 0 });
+  const moved = join(own.folder(), "moved");
+  await own.start({ dataFolder: moved });
+  await own.stop();
+  for (const command of ["restore", "migrate-to"]) {
+    const asked = Promise.withResolvers<void>();
+    const silent = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => asked.resolve());
+    });
+    await once(silent.listen(0, "127.0.0.1"), "listening");
+    const url = `postgres://postrider@127.0.0.1:${(silent.address() as AddressInfo).port}/silent`;
+    const started = startCommand(
+      command === "restore"
+        ? { ...on, databaseUrl: url, command, args: ["--from", to] }
+        : { dataFolder: moved, command, args: [url] },
+    );
+    await asked.promise;
+    started.kill("SIGTERM");
+    expect([await started.exited, started.output()]).toEqual([
+      143,
+      "error: ended by SIGTERM: nothing was done\n",
+    ]);
+    silent.close();
+  }
+  await database.drop();
 }, 180_000);
 
 test("a move to PostgreSQL that a signal ends says that it goes on where it was", async () => {

@@ -71,11 +71,17 @@ export async function restorePostgres(order: PostgresRestoreOrder): Promise<Mani
     read: (table: string) => readRows(from, table),
     columns: (table: string) => readColumns(from, table),
     onTable: order.onTable,
+    onStage: (stage: keyof typeof LEFT) => order.onCutOff(LEFT[stage]),
   };
-  order.onCutOff("the database is not complete, and no service starts on it: run the command again");
   await withReasons(() => load(order.databaseUrl, order.clock, source));
   return manifest;
 }
+
+/** What a signal leaves. */
+const LEFT = {
+  begun: "the database is not complete, and no service starts on it: run the command again",
+  complete: "the restore is complete",
+};
 
 function requireKey(
   { dataFolder, secret }: Pick<PostgresRestoreOrder, "dataFolder" | "secret">,

@@ -34,9 +34,9 @@ export function addMigrateToCommand(program: Command, { target, terminal, clock 
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);
         if (cancel) return void terminal.stdout(await goBack(dataFolder));
         if (!url) throw new UsageFailure("where to? postrider migrate-to postgres://…");
-        onCutOff(GO_ON);
         const onProgress = createProgress(terminal, clock);
-        const counted = await migrateTo({ ...target, dataFolder, url, clock, onProgress });
+        const onStage = (stage: keyof typeof LEFT) => onCutOff(LEFT[stage]);
+        const counted = await migrateTo({ ...target, dataFolder, url, clock, onProgress, onStage });
         terminal.stdout(
           `${describe(counted)}\nall of ${dataFolder} is in PostgreSQL now: start the service with DATABASE_URL\n`,
         );
@@ -51,8 +51,12 @@ async function goBack(dataFolder: string): Promise<string> {
     : `${dataFolder} had not moved\n`;
 }
 
-const GO_ON =
-  "no service starts on the copy until it is complete: run the command again, and it goes on behind what is copied";
+/** What a signal leaves. */
+const LEFT = {
+  begun:
+    "no service starts on the copy until it is complete: run the command again, and it goes on behind what is copied",
+  complete: "the move is complete: start the service with DATABASE_URL",
+};
 
 const KEEP_KEY = `The master key stays what it was: keep master.key, or set POSTRIDER_SECRET to it, for every process.
 `;

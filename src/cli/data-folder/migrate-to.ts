@@ -13,7 +13,7 @@ import { DATABASE_FILE } from "./data-folder.ts";
 import { noDatabase } from "./own-database.ts";
 import { withDataFolder } from "./with-data-folder.ts";
 
-export interface MoveOrder extends Pick<MoveUp, "url" | "onProgress"> {
+export interface MoveOrder extends Pick<MoveUp, "url" | "onProgress" | "onStage"> {
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;

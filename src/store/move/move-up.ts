@@ -26,6 +26,8 @@ export interface MoveUp {
   /** Called with the number of rows copied, and the number of all rows of the walk. */
   readonly onProgress: (progress: { table: string; rows: number; of: number }) => void;
   readonly clock: Clock;
+  /** Hears when something of the copy is in the PostgreSQL database, and when it is complete. */
+  readonly onStage?: (stage: "begun" | "complete") => void;
 }
 
 /**
@@ -39,7 +41,7 @@ export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
   try {
     configure(source);
     migrateSource(source);
-    return await fillAlone(driver, async () => {
+    return await fillAlone(driver, async (checkAlone) => {
       const name = sourceName(source);
       // If only the last step was missing, the source is marked already, but no service has run on either since.
       if ((await nameOfCopied(closable.database)) !== name) refuseWhatMoved(source);
@@ -47,7 +49,10 @@ export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
       await isCopyOf(closable.database, name);
       await migrate(driver);
       await takeTarget(closable.database, name);
-      return copyAll(source, closable.database, order);
+      order.onStage?.("begun");
+      const counted = await copyAll(source, closable.database, { ...order, checkAlone });
+      order.onStage?.("complete");
+      return counted;
     });
   } finally {
     await closable.close();
@@ -58,16 +63,20 @@ export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
 async function copyAll(
   source: Source,
   target: Database,
-  { vault, onProgress, clock }: MoveUp,
+  { vault, onProgress, clock, checkAlone }: MoveUp & { readonly checkAlone: () => Promise<void> },
 ): Promise<readonly Counted[]> {
   await checkMasterKey(target, vault);
   const moving = { source, target, days: createDays(target) };
-  for (const [walk, table] of movedTables().entries()) await move(moving, { walk, table, onProgress });
+  for (const [walk, table] of movedTables().entries()) {
+    await move(moving, { walk, table, onProgress });
+    await checkAlone();
+  }
   await setCounters(target);
   await setEventNumber(target, source);
   const counted = await countBoth(source, target);
   refuseDifference(counted);
   await target.query("ANALYZE");
+  await checkAlone();
   leaveBehind(source, clock.now());
   await target.query("DELETE FROM meta WHERE name = $1 OR name LIKE $2", [MOVING, `${MOVING}.%`]);
   return counted;

@@ -17,6 +17,8 @@ export interface LoadSource {
   readonly read: (table: string) => AsyncIterable<readonly (readonly (string | null)[])[]>;
   readonly columns: (table: string) => Promise<readonly string[]>;
   readonly onTable: (table: string, rows: number) => void;
+  /** Hears when something of the dump is in the database, and when it is complete. */
+  readonly onStage?: (stage: "begun" | "complete") => void;
 }
 
 /**
@@ -27,27 +29,38 @@ export async function load(url: string, clock: Clock, source: LoadSource): Promi
   const driver = openDriver({ url, connections: 3, statementMs: LONG_STATEMENT_MS });
   const closable = openClosable(driver, clock);
   try {
-    await fillAlone(driver, async () => {
+    await fillAlone(driver, async (checkAlone) => {
       // First, so that a database that is refused keeps its schema.
       await refuse(closable.database, source);
       await migrate(driver, source.dump.migrations.length);
       await takeTarget(closable.database, source);
-      await fill(closable.database, source, clock.now());
+      source.onStage?.("begun");
+      await fill(closable.database, { source, checkAlone, now: clock.now() });
+      source.onStage?.("complete");
     });
   } finally {
     await closable.close();
   }
 }
 
-async function fill(target: Database, source: LoadSource, now: number): Promise<void> {
+interface Filling {
+  readonly source: LoadSource;
+  readonly checkAlone: () => Promise<void>;
+  readonly now: number;
+}
+
+async function fill(target: Database, { source, checkAlone, now }: Filling): Promise<void> {
   const days = createDays(target);
   for (const table of await inOrder(target, Object.keys(source.dump.rows))) {
-    source.onTable(table, await loadTable(target, days, { table, source }));
+    const rows = await loadTable(target, days, { table, source });
+    await checkAlone();
+    source.onTable(table, rows);
   }
   await checkCounts(target, source.dump);
   await endLeases(target, now);
   await setCounters(target);
   await target.query("ANALYZE");
+  await checkAlone();
   await target.query("DELETE FROM meta WHERE name = $1", [MOVING]);
 }
 

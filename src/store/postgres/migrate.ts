@@ -9,6 +9,7 @@ import {
 } from "./database/driver.ts";
 import { DONE_ADVICE, withAdvice } from "./database/foreign-schema.ts";
 import { LOCKS } from "./database/lock-numbers.ts";
+import { NO_TRANSACTION_TIMEOUT } from "./database/no-transaction-timeout.ts";
 import { isCollision, isLockTimeout } from "./database/sql-errors.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
@@ -22,10 +23,6 @@ const TURN_MS = 5_000;
 
 /** How long transactions, and tables, are waited for; everybody else waits behind us meanwhile. */
 const TABLE_MS = 300;
-
-/** An administrator may set one, from PostgreSQL 17 on; before, it does nothing. */
-const NO_TRANSACTION_TIMEOUT =
-  "SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'";
 
 /**
  * Whether nothing is to be done before this program can work on the database. Throws where the server is older than

@@ -4,7 +4,7 @@ export const LOCKS = {
   migrating: 7_031_001,
   /** Shared by all transactions, and taken alone by a migration: so no transaction holds a table that it needs. */
   schema: 7_031_008,
-  /** One process at a time restores, or moves SQLite, into the database. */
+  /** One process at a time restores, or moves SQLite, into a schema: with a second number, which stands for that. */
   filling: 7_031_009,
   /** One transaction at a time makes or drops tables of days. */
   days: 7_031_002,
