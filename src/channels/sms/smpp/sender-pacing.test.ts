@@ -4,6 +4,7 @@ import {
   closeSmppRigs,
   LONG_TEXT,
   openBoundSmppRig,
+  openSmppRig,
   outgoingSms,
   sendThrough,
 } from "../../../../test/fakes/smpp-rig.ts";
@@ -176,6 +177,31 @@ test("a one-time password goes between the segments of its sender's campaign, ho
   }
   await clock.advance(60_000);
   expect((await sending[0])?.parts.map((part) => part?.kind)).toEqual(Array(6).fill("sent"));
+});
+
+test("while the SMSC is away no segment waits for its sender's rate: the message is put off at once", async () => {
+  const { channel } = await openSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const outcome = await sendThrough(channel, outgoingSms({ text: "x".repeat(1500) }));
+  const awaySoFar = { kind: "deferred", error: { code: "smpp.not_connected" } };
+  expect(outcome).toMatchObject({
+    parts: Array.from({ length: 10 }, () => awaySoFar),
+    countsAsAttempt: false,
+  });
+});
+
+test("a message that loses its session between its segments ends with the next of them", async () => {
+  const { channel, smsc, clock, state } = await openBoundSmppRig({
+    config: { max_per_second_per_sender: 1 },
+  });
+  const sending = sendThrough(channel, outgoingSms({ text: "x".repeat(1500) }));
+  await smsc.until(() => smsc.submits.length === 1);
+  await smsc.request(0x15);
+  smsc.dial.hangUp = true;
+  smsc.dropAll();
+  await state("down");
+  await clock.advance(1000);
+  const kinds = (await sending).parts.map((part) => part?.kind);
+  expect(kinds).toEqual(["sent", ...Array(9).fill("deferred")]);
 });
 
 test("a message that rests between its segments ends as soon as it is called off", async () => {
