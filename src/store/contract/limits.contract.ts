@@ -35,11 +35,15 @@ export function limitsContract(open: OpenStore): void {
     inWorld(open, async (world) => {
       const limits = { daily_segment_limit: 5 };
       expect(await accept(world, {}, [A, B])).toEqual({ kind: "accepted" });
+      expect(await accept(world, limits, [A, B], { segments: 3 })).toMatchObject({
+        refusal: { limit: "daily_segment_limit", used: 0, asked: { whole: 6, each: 3 } },
+      });
       expect(await accept(world, limits, [A], { segments: 3 })).toEqual({ kind: "accepted" });
       expect(await accept(world, limits, [A], { segments: 3 })).toMatchObject({
         refusal: { limit: "daily_segment_limit", used: 3, asked: { whole: 3, each: 3 } },
       });
-      expect(await accept(world, limits, [A], { segments: 2 })).toEqual({ kind: "accepted" });
+      expect(await accept(world, limits, [A, B], { segments: 1 })).toEqual({ kind: "accepted" });
+      expect(await accept(world, limits, [A], { segments: 1 })).toMatchObject({ refusal: { used: 5 } });
     }),
   );
 

@@ -75,6 +75,30 @@ test("a key that another process is taking holds up no request but those that re
   await store.close();
 });
 
+test("what comes to two processes at once is no more than a limit lets through", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const { account, clock, id } = world;
+  const other = await openOther(url);
+  const accept = ({ intake }: Store, limits: Readonly<Record<string, number>>) => {
+    const message = { id: id(), recipient: "+919812345678", status: "queued", parts: [] } as const;
+    return intake.accept({
+      ...{ accountId: account.id, flow: "single", content: { channel: "sms", text: "hi" } },
+      messages: [{ ...message, expiresAt: clock.now + DAY, jobs: [{ queue: QUEUE }] }],
+      limited: { limits, now: clock.now, segments: 1 },
+    });
+  };
+  // So that both have read what they keep, and begin together.
+  for (const each of [store, other]) await accept(each, {});
+  const limits = { daily_message_limit: 10 };
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, at) => accept(at % 2 === 0 ? store : other, limits)),
+  );
+  expect(answers.filter(({ kind }) => kind === "accepted")).toHaveLength(10);
+  await other.close();
+  await store.close();
+});
+
 test("a message that is looked up by its id is looked for in its own day alone", async () => {
   const { store, url } = await openFresh();
   const world = await createWorld(store);
