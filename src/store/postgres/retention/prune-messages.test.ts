@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
-import { createWorld, DAY, HOUR, sent, type World } from "../../contract/world.contract.ts";
+import { createWorld, DAY, HOUR, QUEUE, SMS, sent, type World } from "../../contract/world.contract.ts";
 import type { Retention } from "../../store.ts";
 import { type Driver, openDriver } from "../database/driver.ts";
 import { openClosable } from "../database/transactions.ts";
 import { openFresh } from "../postgres-world.contract.ts";
-import { createDays, daysWith } from "./days.ts";
+import { createDays, daysWith, tableOf } from "./days.ts";
 import { createPruneMessages } from "./prune-messages.ts";
 
 interface Ground extends Omit<World, "inside"> {
@@ -113,10 +114,10 @@ test(
 );
 
 test(
-  "a day of which too much is unfinished goes row by row, and at the latest whole",
+  "a day of which too much is unfinished goes row by row, once an hour, and at the latest whole",
   () =>
     onGround(async (ground) => {
-      const { sms, clock, driver, inside, prune, status } = ground;
+      const { sms, claim, settle, receive, clock, driver, inside, prune, status } = ground;
       const gone = await deliver(ground, 12);
       const stay = await sms({ to: ["+911", "+912", "+913"], queue: "slow" });
       const closable = openClosable(driver, createSystemClock());
@@ -125,11 +126,61 @@ test(
       expect(await prune(by, before)).toBeGreaterThanOrEqual(12);
       for (const id of gone) expect(await inside.countRows(id)).toBe(0);
       expect(await Promise.all(stay.map((id) => status(id)))).toEqual(["queued", "queued", "queued"]);
+      const [job] = await claim(1, "slow");
+      await settle(job!);
+      await receive(`p-${job!.messageId}`);
       expect(await prune(by, before + HOUR / 2)).toBe(0);
+      expect(await prune(by, before + HOUR)).toBe(1);
       await prune(by, before + 2 * DAY, before);
       for (const id of stay) expect(await inside.countRows(id)).toBe(0);
       expect(await daysWith(driver, "messages")).toEqual([]);
       expect(await driver.query("SELECT 1 FROM old_days UNION ALL SELECT 1 FROM kept_messages")).toEqual([]);
+    }),
+  30_000,
+);
+
+test(
+  "the content of a batch that was accepted over midnight stays for those of its messages that are of the day after",
+  () =>
+    onGround(async (ground) => {
+      const { store, account, id, clock, claim, settle, receive, prune } = ground;
+      const midnight = (Math.floor(clock.now / DAY) + 1) * DAY;
+      const at = (now: number, dueAt?: number) => {
+        clock.now = now;
+        const message = { id: id(), recipient: "+911", parts: [], jobs: [{ queue: QUEUE }] };
+        const expiresAt = midnight + 10 * DAY;
+        return dueAt === undefined
+          ? { ...message, expiresAt, status: "queued" as const }
+          : { ...message, expiresAt, status: "scheduled" as const, dueAt };
+      };
+      const messages = [at(midnight - 1), at(midnight, midnight + 9 * DAY)];
+      await store.intake.accept({ accountId: account.id, flow: "batch", content: SMS, messages });
+      for (const job of await claim()) {
+        await settle(job);
+        await receive(`p-${job.messageId}`);
+      }
+      await prune(store.retention.pruneMessages, midnight + 3 * DAY);
+      await store.queue.stage(midnight + 9 * DAY, 10);
+      expect((await claim()).map(({ content }) => content)).toEqual([SMS]);
+    }),
+  30_000,
+);
+
+test(
+  "contents that are still needed are moved to a table of their own once, and not with every call",
+  () =>
+    onGround(async (ground) => {
+      const { store, sms, clock, driver, prune } = ground;
+      await deliver(ground, 6);
+      const table = tableOf("contents", Math.floor(clock.now / DAY));
+      const tableNow = () => driver.query("SELECT $1::text::regclass::oid::int AS oid", [table]);
+      await sms({ dueAt: clock.now + 9 * DAY, expiresAt: clock.now + 10 * DAY });
+      const first = await tableNow();
+      await prune(store.retention.pruneMessages, clock.now + 3 * DAY);
+      const moved = await tableNow();
+      expect(moved).not.toEqual(first);
+      await prune(store.retention.pruneMessages, clock.now + 3 * DAY);
+      expect(await tableNow()).toEqual(moved);
     }),
   30_000,
 );
@@ -151,6 +202,33 @@ test(
       expect(await inside.countRows(id)).toBeGreaterThan(0);
       expect(await prune(store.retention.pruneMessages, clock.now + 2 * DAY)).toBe(1);
       expect(await inside.countRows(id)).toBe(0);
+    }),
+  30_000,
+);
+
+test(
+  "what others write while a day's tables are replaced is not lost with the old ones",
+  () =>
+    onGround(async (ground) => {
+      const { store, clock, driver, sms, claimOne, settle, status } = ground;
+      await deliver(ground, 1);
+      const [unheard = ""] = await sms();
+      await settle(await claimOne());
+      const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      await driver.hold(async (connection) => {
+        await connection.exec("BEGIN");
+        await connection.query("UPDATE messages SET status = 'delivered' WHERE id = $1", [unheard]);
+        const before = clock.now + 2 * DAY;
+        const pruned = store.retention.pruneMessages({ before, atLatest: 0, limit: 10 });
+        await until(
+          () => driver.query(waiting),
+          ({ length }) => length > 0,
+        );
+        await connection.exec("COMMIT");
+        expect(await pruned).toBe(1);
+      });
+      expect(await status(unheard)).toBe("delivered");
     }),
   30_000,
 );
