@@ -139,6 +139,18 @@ export function claimContract(open: OpenStore): void {
   );
 
   test(
+    "a job that was put off until later is not released any more",
+    inWorld(open, async ({ store, sms, claim, claimOne, settle, clock }) => {
+      await sms();
+      const job = await claimOne();
+      await settle(job, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now + HOUR } });
+      await store.queue.release([job], clock.now);
+      expect(await claim()).toEqual([]);
+      expect(await store.queue.nextDueAt()).toBe(clock.now + HOUR);
+    }),
+  );
+
+  test(
     "released jobs move to another queue where one is named, and are handed out there, earliest deadline first",
     inWorld(open, async ({ store, sms, claim, clock, status }) => {
       const later = await sms({ to: ["+911"], expiresAt: clock.now + 2 * HOUR });

@@ -109,6 +109,19 @@ export function outboxContract(open: OpenStore): void {
   );
 
   test(
+    "what is due next is told from retries and leases alike, whichever ends first",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      for (let count = 0; count < 3; count++) await sendAndReceive(world);
+      const [first, second] = await take(world);
+      await settleWebhook(world, first!, { kind: "again", at: clock.now + HOUR });
+      expect(await store.outbox.nextDueAt()).toBe(clock.now + 60 * SECOND);
+      await settleWebhook(world, second!, { kind: "again", at: clock.now + SECOND });
+      expect(await store.outbox.nextDueAt()).toBe(clock.now + SECOND);
+    }),
+  );
+
+  test(
     "a lease that ran out is claimed again, and the claim before it moves nothing but is noted",
     inWorld(open, async (world) => {
       const { store, clock } = world;
@@ -123,6 +136,18 @@ export function outboxContract(open: OpenStore): void {
       expect(await settleWebhook(world, current!, { kind: "released" })).toEqual([true]);
       expect(await states(world, id)).toEqual(["1 ready", "2 held"]);
       expect(await store.outbox.attempts({ messageId: id, sequence: 1 })).toHaveLength(1);
+    }),
+  );
+
+  test(
+    "what is delivered stays so, though its delivery is settled once more",
+    inWorld(open, async (world) => {
+      const id = await sendAndReceive(world);
+      const [event] = await take(world);
+      expect(await settleWebhook(world, event!, DELIVERED)).toEqual([true]);
+      const again = { kind: "again", at: world.clock.now + SECOND } as const;
+      expect(await settleWebhook(world, event!, again)).toEqual([false]);
+      expect(await states(world, id)).toEqual(["1 delivered", "2 ready"]);
     }),
   );
 

@@ -78,6 +78,23 @@ export function overdueContract(open: OpenStore): void {
   );
 
   test(
+    "of a message that is delivered no other id is waited for, whenever that became known",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const [id = ""] = await world.sms();
+      const lost = await world.claimOne();
+      await store.queue.stage(clock.now + 60 * SECOND, 10);
+      await world.settle(await world.claimOne(), { outcomes: [sent("b")] });
+      await world.receive("b");
+      expect(await world.settle(lost, { outcomes: [sent("a")] })).toBe(false);
+      clock.now += 60 * MINUTE;
+      await flag(world);
+      expect((await world.history(id)).at(-1)).toBe("lost_settle:delivered");
+      expect(await store.receipts.countOverdue()).toEqual([]);
+    }),
+  );
+
+  test(
     "what is to get no receipt is never missed: told so by the connector, or an email",
     inWorld(open, async (world) => {
       await world.sms();

@@ -6,6 +6,7 @@ import {
   inWorld,
   type OpenStore,
   rejection,
+  SMS,
   sent,
   type World,
 } from "./world.contract.ts";
@@ -23,6 +24,16 @@ export function pruneContract(open: OpenStore): void {
       expect(await store.retention.wipeContents(10)).toBe(1);
       expect(await inside.hasBody(id)).toBe(false);
       expect(await store.retention.wipeContents(10)).toBe(0);
+    }),
+  );
+
+  test(
+    "the text of a batch that is scheduled is there when its time comes",
+    inWorld(open, async ({ store, sms, claim, clock }) => {
+      await sms({ to: ["+911", "+912"], dueAt: clock.now + HOUR });
+      expect(await store.retention.wipeContents(10)).toBe(0);
+      await store.queue.stage(clock.now + HOUR, 10);
+      expect((await claim()).map(({ content }) => content)).toEqual([SMS, SMS]);
     }),
   );
 

@@ -93,6 +93,10 @@ export function stageContract(open: OpenStore): void {
       await store.queue.stage(clock.now + 60 * SECOND, 10);
       expect(await status(id)).toBe("delivered");
       expect((await history(id)).at(-1)).toBe("interrupted:delivered");
+      const again = await claimOne();
+      expect([again.progress.status, await status(id)]).toEqual(["delivered", "delivered"]);
+      await store.queue.release([again], clock.now);
+      expect(await status(id)).toBe("delivered");
     }),
   );
 

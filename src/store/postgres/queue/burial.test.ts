@@ -101,6 +101,20 @@ test("a job that the buried process had put back, and another took since, is the
   await store.close();
 });
 
+test("what the buried process had put off waits until its time all the same", async () => {
+  const { store, clock, claim, bury, sms } = await openTwo();
+  await sms();
+  const [job] = await claim("a", 1);
+  const { jobId, messageId } = job!;
+  const next = { kind: "again", dueAt: clock.now + 3_600 * SECOND } as const;
+  const about = { at: clock.now, countsAsAttempt: true, outcomes: [deferred()], keepsContent: false };
+  await store.queue.settle([{ ...about, jobId, claim: job!.claim, messageId, next }]);
+  clock.now += 12 * SECOND;
+  await bury();
+  expect(await store.queue.nextDueAt()).toBe(next.dueAt);
+  await store.close();
+});
+
 test("a job that somebody is writing about when its process is buried keeps its lease, and holds up nobody", async () => {
   const { store, url, clock, claim, bury, sms } = await openTwo();
   await sms({ to: ["+1", "+2"] });
