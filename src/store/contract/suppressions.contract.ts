@@ -143,11 +143,12 @@ function targetContract(open: OpenStore): void {
       const id = await sentEmail(world);
       const kinds = [
         await word(world, world.id(), {}),
+        await word(world, "no id", { target: { messageId: "no id", part: 0 } }),
         await word(world, id, { target: { messageId: id, part: 7 } }),
         await word(world, id, { target: { messageId: id }, recipient: "eve@example.org" }),
         await word(world, id, { target: { messageId: id } }),
       ].map(([result]) => result?.kind);
-      expect(kinds).toEqual(["unknown", "unknown", "unknown", "unknown"]);
+      expect(kinds).toEqual(["unknown", "unknown", "unknown", "unknown", "unknown"]);
       expect(await world.store.receipts.countParked()).toBe(0);
       expect(await world.status(id, "email")).toBe("sent");
     }),
@@ -211,6 +212,24 @@ function learningContract(open: OpenStore): void {
       expect(await suppressed(world, "ann@example.org")).toMatchObject([{ reason: "soft_bounce" }]);
       world.clock.now += 30 * DAY;
       expect(await suppressed(world, "ann@example.org")).toEqual([]);
+    }),
+  );
+
+  test(
+    "a recipient whose server puts mail off until its window ends has bounced softly",
+    inWorld(open, async (world) => {
+      const { store, clock, email, claimOne, settle } = world;
+      for (let day = 0; day < 3; day++) {
+        expect(await suppressed(world, "ann@example.org")).toEqual([]);
+        await email({ parts: [{ status: "pending", address: ANN }], jobs: [{ queue: QUEUE }] });
+        const error = { code: "4.2.2", message: "mailbox full" };
+        const next = { kind: "again", dueAt: clock.now } as const;
+        await settle(await claimOne(), { outcomes: [{ kind: "deferred", error }], next });
+        await store.queue.stage(clock.now, 10);
+        clock.now += DAY;
+        expect(await store.queue.expire(clock.now, 10)).toBe(1);
+      }
+      expect(await suppressed(world, "ann@example.org")).toMatchObject([{ reason: "soft_bounce" }]);
     }),
   );
 

@@ -82,3 +82,12 @@ test("a call whose group has not begun after five seconds is told to come again,
   begun[1]?.letGo();
   expect(await later).toBe("c");
 });
+
+test("beside twenty thousand calls that wait a further one is refused at once", async () => {
+  const { enter, turn } = createGround(1);
+  void enter("under way");
+  await turn();
+  void enter(...Array.from({ length: 20_000 }, () => "waiting"));
+  const [further] = enter("one too many");
+  expect(await further?.catch((error: unknown) => error)).toBeInstanceOf(StoreUnavailable);
+});
