@@ -1,9 +1,12 @@
 /** `connectors test` of an `mx` connector, over real sockets and a name server of the test's. */
 import { afterEach, expect, test } from "bun:test";
 import { Resolver } from "node:dns/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { type FakeDns, startFakeDns } from "../../../../test/fakes/fake-dns.ts";
 import { type FakeSmtp, startFakeSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { mailTls } from "../../../../test/fakes/mail-tls.ts";
 import { createNetwork } from "../../../cli/network/network.ts";
 import { mxConnectorKind } from "./mx-connector.ts";
 
@@ -110,4 +113,42 @@ test("a name server that says nothing keeps nobody waiting for longer than a che
   const checked = check(dns, {}, "example.com", clock);
   await clock.advance(15_000);
   expect(await checked).toEqual({ ok: false, detail: "example.com: the DNS did not answer in time" });
+});
+
+/** Gives `example.net` an MTA-STS policy that names these hosts; the result is the port it is served on. */
+async function publish(dns: FakeDns, mode: string, pattern: string): Promise<number> {
+  const text = `version: STSv1\r\nmode: ${mode}\r\nmx: ${pattern}\r\nmax_age: 86400\r\n`;
+  const { key, cert } = mailTls;
+  const web = createServer({ key, cert }, (_, response) => response.end(text));
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  closing.push(() => new Promise((resolve) => web.close(resolve)));
+  dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
+  dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
+  return (web.address() as AddressInfo).port;
+}
+
+test("it keeps to the domain's MTA-STS policy as deliveries do, and tells of it", async () => {
+  const [dns, smtp] = [await openZone(), await openHost({ tls: "starttls", certificate: mailTls })];
+  host(dns, "example.net", "mx.example.org", "mx.example.net");
+  const told = async (mode: string, pattern: string, config = {}) => {
+    const mta_sts_port = await publish(dns, mode, pattern);
+    return check(dns, { port: smtp.port, ca: mailTls.ca, mta_sts_port, ...config }, "example.net");
+  };
+  const at = (name: string) => `example.net: ${name} (127.0.0.1, port ${smtp.port}) answers over TLS`;
+  expect(await told("enforce", "*.example.net")).toEqual({
+    ok: true,
+    detail: `${at("mx.example.net")} with a certificate that proves it; MTA-STS policy enforce`,
+  });
+  expect(await told("testing", "*.example.net")).toEqual({
+    ok: true,
+    detail: `${at("mx.example.org")}; MTA-STS policy testing`,
+  });
+  expect(await told("enforce", "mx.example.com")).toEqual({
+    ok: false,
+    detail: "example.net: its MTA-STS policy names none of its mail hosts",
+  });
+  expect(await told("enforce", "mx.example.com", { mta_sts: false })).toEqual({
+    ok: true,
+    detail: at("mx.example.org"),
+  });
 });

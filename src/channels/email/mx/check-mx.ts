@@ -89,7 +89,6 @@ function targetsOf(hosts: readonly MailHost[], policy: MailPolicy | undefined): 
   const mustProve = policy?.mode === "enforce";
   return hosts
     .filter(({ name }) => !mustProve || allowsHost(policy, name))
-    .toSorted((a, b) => a.priority - b.priority)
     .flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address, mustProve })));
 }
 

@@ -15,6 +15,7 @@ export interface MailHost {
 }
 
 export type MailHosts =
+  /** In order of preference. */
   | { readonly kind: "hosts"; readonly hosts: readonly MailHost[] }
   /** The domain takes no mail. */
   | { readonly kind: "never"; readonly error: MessageError }
