@@ -24,6 +24,9 @@ test("a name that stands twice in one object is found, however it is written and
     '{"a":1,"\\u0061":2}',
     '{"x":"\\":","a":1,"a"\n:2}',
     '{"a\\\\":1,"a\\\\":2}',
+    '{"a":[1],"b":1,"b":2}',
+    '{"a":[{"c":[]},2],"b":1,"b":2}',
+    '{"a":[{"b":1},{"b":1,"c":[{}],"b":2}]}',
   ]) {
     expect(problemOf(text)).toContain("twice");
   }
@@ -34,6 +37,7 @@ test("what only looks like a repeated name is let through", () => {
     '{"a":{"a":1},"b":[{"a":1},{"a":2}]}',
     '{"a":"\\"a\\":1,\\"a\\":2"}',
     '{"a":":","b":"\\":"}',
+    '{"a":[{"b":1}],"b":[{"a":2}],"c":"\\":"}',
   ]) {
     expect(problemOf(text)).toBeUndefined();
   }
@@ -41,6 +45,7 @@ test("what only looks like a repeated name is let through", () => {
 
 test("__proto__ is refused as a name and let through as a value", () => {
   expect(problemOf('{"a":{"__proto__":{}}}')).toContain("__proto__");
+  expect(problemOf('{"a":[{"b":[[{"__proto__":1}]]},{"c":1}]}')).toContain("__proto__");
   expect(problemOf('{"\\u005f_proto__":1}')).toContain("__proto__");
   expect(problemOf('{"a":"__proto__"}')).toBeUndefined();
 });
