@@ -1,10 +1,11 @@
 /** The master key is changed, and the machine may die at any moment of it. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, existsSync, readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
-import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
+import { type RotationStep, rotateKey } from "../../src/cli/keys/rotate-key.ts";
 import { admin } from "../admin.ts";
 import { ownProcess } from "../one-process.ts";
 import {
@@ -210,5 +211,44 @@ test.concurrent("unsubscribe links of mail that has left work after a rotation, 
   await stop();
   expect((await rotate({}, "--forget-links")).code).toBe(0);
   service = await start();
+  expect((await fetch(service.url + link)).status).toBe(404);
+}, 90_000);
+
+test.concurrent("links are forgotten too where a rotation that was cut off is to be completed first, and a signal before the change leaves no key", async () => {
+  await using world = openWorld();
+  const { folder, inFolder, keyFile, start, rotate } = world;
+  const wish = {
+    accountId: made.sandbox.account_id,
+    messageId: Bun.randomUUIDv7(),
+    email: "ann@example.net",
+  };
+  const link = `/unsubscribe/${createMailKeys(keyFile()).unsubscribes.seal(wish)}`;
+  const left: { words: string; files: boolean[] }[] = [];
+  let undo = () => {};
+  await rotateKey({
+    dataFolder: folder(),
+    forgetLinks: false,
+    randomBytes,
+    onCutOff: (words, takeBack = () => {}) => {
+      left.push({ words, files: [] });
+      undo = takeBack;
+    },
+    onStep(step) {
+      if (step !== "new key written") return;
+      const isThere = () => existsSync(inFolder("master.key.next"));
+      const next = readFileSync(inFolder("master.key.next"));
+      left.at(-1)?.files.push(isThere());
+      undo();
+      left.at(-1)?.files.push(isThere());
+      writeFileSync(inFolder("master.key.next"), next);
+    },
+  });
+  expect(left).toEqual([
+    { words: "nothing was changed", files: [true, false] },
+    { words: "the rotation is complete", files: [] },
+  ]);
+  await rotateUntil(world, "committed");
+  expect((await rotate({}, "--forget-links")).code).toBe(0);
+  const service = await start();
   expect((await fetch(service.url + link)).status).toBe(404);
 }, 90_000);

@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { Client } from "pg";
+import { freshDatabase } from "../../../test/postgres-database.ts";
+import { createSystemClock } from "../../cli/system-clock.ts";
+import { createWorld } from "../contract/world.contract.ts";
+import { LOCKS } from "./database/lock-numbers.ts";
+import { dump } from "./dump.ts";
+import { type LoadSource, load } from "./load.ts";
+import { openFresh } from "./postgres-world.contract.ts";
+
+type Rows = readonly (readonly (string | null)[])[];
+
+/** What is to be loaded: a database with a message, in memory. */
+async function takeDump(): Promise<Omit<LoadSource, "onTable">> {
+  const { store, url } = await openFresh();
+  await (await createWorld(store)).sms();
+  const tables = new Map<string, { columns: readonly string[]; rows: Rows }>();
+  let current = "";
+  const made = await dump(url, {
+    async table(name, columns) {
+      current = name;
+      tables.set(name, { columns, rows: [] });
+    },
+    async rows(values) {
+      const { columns = [], rows = [] } = tables.get(current) ?? {};
+      tables.set(current, { columns, rows: [...rows, ...values] });
+    },
+    tableDone: async () => undefined,
+  });
+  await store.close();
+  return {
+    dump: made,
+    name: "a dump",
+    columns: async (table) => tables.get(table)?.columns ?? [],
+    async *read(table) {
+      yield tables.get(table)?.rows ?? [];
+    },
+  };
+}
+
+const isMarked = async (client: Client) =>
+  (await client.query("SELECT FROM meta WHERE name = 'moving_from'")).rowCount === 1;
+
+test("a load says when the database holds a part of the dump, and when all of it", async () => {
+  const source = await takeDump();
+  const { url, drop } = await freshDatabase();
+  const heard: string[] = [];
+  const onTable = () => void heard.push("table");
+  await load(url, createSystemClock(), { ...source, onTable, onStage: (stage) => heard.push(stage) });
+  expect(heard.filter((each, index) => each !== heard[index - 1])).toEqual(["begun", "table", "complete"]);
+  await drop();
+});
+
+test("a load that can no longer keep others out fails, and nothing starts on what is there", async () => {
+  const source = await takeDump();
+  const { url, drop } = await freshDatabase();
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const kept = `SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = ${LOCKS.filling}
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  const last = Object.keys(source.dump.rows).length;
+  for (const cutAfter of [1, last]) {
+    let tables = 0;
+    let ended: Promise<unknown> | undefined;
+    const loaded = load(url, createSystemClock(), {
+      ...source,
+      async *read(table) {
+        tables++;
+        if (tables === cutAfter) ended = client.query(kept);
+        await ended;
+        yield* source.read(table);
+      },
+      onTable: () => undefined,
+    });
+    expect(await loaded.catch(String)).toContain("kept other restores and moves out");
+    expect([tables, await isMarked(client)]).toEqual([cutAfter, true]);
+  }
+  await client.end();
+  await drop();
+});
