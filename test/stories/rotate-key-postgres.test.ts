@@ -155,10 +155,18 @@ for (const step of STEPS) {
       import { rotateSharedKey } from ${JSON.stringify(ROTATE)};
       const { POSTRIDER_DATA: dataFolder, DATABASE_URL: databaseUrl } = process.env;
       const keys = { secret: ${JSON.stringify(OLD)}, newSecret: ${JSON.stringify(NEW)} };
-      const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
-      await rotateSharedKey({ dataFolder, databaseUrl, ...keys, forgetLinks: false, randomBytes, onCutOff() {}, onStep });`;
+      let left;
+      const onStep = (step) => {
+        if (step !== ${JSON.stringify(step)}) return;
+        process.stdout.write(left);
+        process.kill(process.pid, "SIGKILL");
+      };
+      const onCutOff = (words) => (left = words);
+      await rotateSharedKey({ dataFolder, databaseUrl, ...keys, forgetLinks: false, randomBytes, onCutOff, onStep });`;
     const killed = await runPostrider({ dataFolder: folder(), databaseUrl, main: "-e", command: code });
-    expect(killed).toMatchObject({ code: null });
+    const words =
+      step === "sealed" ? "the database has the old key or the new one" : "the rotation is complete";
+    expect(killed).toEqual({ code: null, output: expect.stringContaining(words) });
     await expectSecrets(step === "sealed" ? OLD : NEW);
     await setAlarmSecret(service(), "changed");
     await stop();
