@@ -80,13 +80,15 @@ export function receiptContract(open: OpenStore): void {
   );
 
   test(
-    "a provider that repeats itself before the settlement does not grow the database without end",
-    inWorld(open, async ({ sms, claimOne, settle, receive, history }) => {
+    "a provider that repeats itself before the settlement does not grow the database without end, and its last word counts",
+    inWorld(open, async ({ sms, claimOne, settle, receive, history, status }) => {
       const [id = ""] = await sms();
       const job = await claimOne();
-      for (let i = 0; i < 30; i++) await receive(`p-${id}`);
+      for (let i = 0; i < 30; i++) await receive(`p-${id}`, { status: "sent" });
+      await receive(`p-${id}`);
       await settle(job);
       expect((await history(id)).length).toBeLessThanOrEqual(9);
+      expect(await status(id)).toBe("delivered");
     }),
   );
 
