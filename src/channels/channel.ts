@@ -140,6 +140,8 @@ export interface ChannelDeps {
   readonly onSlots: () => void;
   /** Absent: no other process uses the connector. */
   readonly share?: Share;
+  /** Another channel of the connector has just been closed: what it sent still counts. */
+  readonly isReopened?: boolean;
   /** Stores receipts. They may be acknowledged only when this has resolved: then they are durable. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
   /** Stores messages from handsets, which may be acknowledged only then, likewise. Absent: they are refused. */

@@ -66,13 +66,15 @@ function openShares(happened: string[]) {
 }
 
 test("a connector is opened again only where how it connects has changed, and closed when it is disabled or gone", () => {
-  const { happened, outlets } = open();
+  const { happened, listeners, outlets } = open();
   outlets.reconcile([connector("a"), connector("b")]);
   outlets.reconcile([connector("a", { name: "new name" }), connector("b")]);
   expect(happened.splice(0)).toEqual(["start a", "start b"]);
+  expect(listeners.get("a")?.isReopened).toBe(false);
   for (const change of [{ secrets: { password: "p" } }, { config: { host: "h" } }, { kind: "http" }]) {
     outlets.reconcile([connector("a", change), connector("b")]);
     expect(happened.splice(0)).toEqual(["stop a", "start a"]);
+    expect(listeners.get("a")?.isReopened).toBe(true);
   }
   outlets.reconcile([connector("b", { isEnabled: false })]);
   expect(happened.toSorted()).toEqual(["stop a", "stop b"]);

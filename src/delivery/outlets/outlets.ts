@@ -16,6 +16,8 @@ export type OpenChannel = (
     readonly onSlots: () => void;
     readonly onStatus: (status: ChannelStatus) => void;
     readonly share?: Share;
+    /** Its settings have changed, and the channel that it had is being stopped. */
+    readonly isReopened: boolean;
   },
 ) => Channel | undefined;
 
@@ -64,8 +66,9 @@ export function createOutlets(deps: OutletsDeps): Outlets {
       for (const connector of wanted.values()) {
         const fingerprint = JSON.stringify([connector.kind, connector.config, connector.secrets]);
         if (open.get(connector.id)?.fingerprint === fingerprint) continue;
+        const isReopened = open.has(connector.id);
         close(connector.id);
-        const opened = openOutlet(deps, connector);
+        const opened = openOutlet(deps, connector, isReopened);
         if (opened) open.set(connector.id, { ...opened, fingerprint });
         opened?.outlet.channel.start();
       }
@@ -84,11 +87,12 @@ interface Opened {
   readonly share?: OwnShare;
 }
 
-function openOutlet(deps: OutletsDeps, connector: Connector): Opened | undefined {
+function openOutlet(deps: OutletsDeps, connector: Connector, isReopened: boolean): Opened | undefined {
   const share = joinShares(deps, connector);
   const logStatus = createStatusLog(deps, connector);
   const channel = deps.open(connector, {
     ...(share && { share }),
+    isReopened,
     onSlots: deps.onSlots,
     onStatus: (status) => {
       logStatus(status);

@@ -55,8 +55,11 @@ interface State {
   isTimed: boolean;
 }
 
-/** @param rate the sender's at this time, in segments a second */
-export function createSenderLine(clock: Clock, rate: () => number): SenderLine {
+/**
+ * @param rate the sender's at this time, in segments a second
+ * @param freeAt when the first segment may go, on the monotonic clock
+ */
+export function createSenderLine(clock: Clock, rate: () => number, freeAt: number): SenderLine {
   const state: State = {
     clock,
     rate,
@@ -64,7 +67,7 @@ export function createSenderLine(clock: Clock, rate: () => number): SenderLine {
     windowRate: rate(),
     flows: createFlowLines(),
     called: undefined,
-    freeAt: Number.NEGATIVE_INFINITY,
+    freeAt,
     isTimed: false,
   };
   const isIdle = () => state.flows.lines.size === 0 && restMs(state) === 0;

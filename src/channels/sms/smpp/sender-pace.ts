@@ -69,17 +69,19 @@ export interface SenderRate {
   readonly perSecond: number | undefined;
   /** This process's part of the rate now, from 0 to 1; absent: all. */
   readonly part?: () => number;
+  /** When every sender may have sent a segment that was not counted here, on the monotonic clock. */
+  readonly usedAtMs?: number;
 }
 
 export function createSenderPace(
   clock: Clock,
   random: () => number,
-  { perSecond, part = () => 1 }: SenderRate,
+  { perSecond, part = () => 1, usedAtMs = Number.NEGATIVE_INFINITY }: SenderRate,
 ): SenderPace {
   if (perSecond === undefined) return NO_WAIT;
   const rate = () => perSecond * Math.max(part(), LEAST_PART);
   const costMs = (segments: number) => (segments / rate()) * 1000;
-  const lineOf = createLines(() => createSenderLine(clock, rate));
+  const lineOf = createLines(() => createSenderLine(clock, rate, usedAtMs + costMs(1)));
   /** Until when places are given out, by sender and flow; in the order of last use. */
   const bookedUntil = new Map<string, number>();
   /** When each message that was put off is to come again; in the order given out. */

@@ -124,6 +124,21 @@ test("what was answered of a long message is told within seconds, so that a cras
   expect(kinds).toEqual([...Array(6).fill("sent"), ...Array(14).fill("deferred")]);
 });
 
+test("a channel that follows another of its connector lets each sender wait as if that had just sent a segment", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    config: { max_per_second_per_sender: 2 },
+    deps: { isReopened: true },
+  });
+  const sending = [sendThrough(channel), sendThrough(channel)];
+  const arrived = async (ms: number) => {
+    await clock.advance(ms);
+    await smsc.request(0x15);
+    return smsc.submits.length;
+  };
+  expect([await arrived(499), await arrived(1), await arrived(500)]).toEqual([0, 1, 2]);
+  await Promise.all(sending);
+});
+
 test("a message whose last segment would come too late at its sender's rate is not begun", async () => {
   const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
   const outcome = await sendThrough(channel, outgoingSms({ text: "x".repeat(150 * 5), remainingMs: 4000 }));

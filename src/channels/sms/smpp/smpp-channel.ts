@@ -70,7 +70,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const channel = {
     config,
     submitter: createSubmitter({ connector, config, binds, line, pace }, deps),
-    senderPace: createSenderPace(clock, random, { perSecond: config.max_per_second_per_sender, part }),
+    senderPace: openSenderPace(config, deps, part),
   };
   return {
     connectorId: connector.id,
@@ -85,6 +85,17 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     stop: binds.stop,
     status,
   };
+}
+
+function openSenderPace(
+  { max_per_second_per_sender: perSecond }: SmppConfig,
+  { clock, random, isReopened }: ChannelDeps,
+  part: () => number,
+): SenderPace {
+  return createSenderPace(clock, random, {
+    ...{ perSecond, part },
+    ...(isReopened && { usedAtMs: clock.monotonicMs() }),
+  });
 }
 
 /** This process's part of the connector's rate, which is its part of the binds. The pace is kept in step with it. */
