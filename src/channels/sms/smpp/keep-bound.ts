@@ -38,8 +38,11 @@ const MAX_DELAY_MS = 60_000;
 /** When a session is left: how long answers under way are waited for. */
 const DRAIN_MS = 10_000;
 
-/** After a session that held this long, the next failure counts as the first. */
-const STABLE_MS = 60_000;
+/**
+ * After a session that held this long, the next failure counts as the first. Not longer: an SMSC that ends sessions once a
+ * minute, or after half a minute without traffic, would be away ever longer.
+ */
+const STABLE_MS = 10_000;
 
 interface State {
   readonly deps: LinkDeps;
