@@ -30,6 +30,7 @@ import { pushContract } from "./contract/push.contract.ts";
 import { receiptContract } from "./contract/receipt.contract.ts";
 import { receiptMatchContract } from "./contract/receipt-match.contract.ts";
 import { receiptOrderContract } from "./contract/receipt-order.contract.ts";
+import { receiptOtherIdContract } from "./contract/receipt-other-id.contract.ts";
 import { recordChangesContract } from "./contract/record-changes.contract.ts";
 import { recordsContract, recordsInUseContract } from "./contract/records.contract.ts";
 import { sandboxContract } from "./contract/sandbox.contract.ts";
@@ -48,6 +49,7 @@ const SECTIONS = {
   settle: settleContract,
   receipt: receiptContract,
   receiptMatch: receiptMatchContract,
+  receiptOtherId: receiptOtherIdContract,
   receiptOrder: receiptOrderContract,
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,

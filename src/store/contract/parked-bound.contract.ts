@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CONNECTOR, inWorld, type OpenStore, type World } from "./world.contract.ts";
+import { CONNECTOR, inWorld, type OpenStore, sent, type World } from "./world.contract.ts";
 
 /** Receipts that match nothing are kept, but not without end. */
 export function parkedBoundContract(open: OpenStore): void {
@@ -22,6 +22,33 @@ export function parkedBoundContract(open: OpenStore): void {
       expect(await drop(world, 2)).toEqual([[CONNECTOR, 1]]);
       expect(await parked(world)).toEqual(["b2", "b3", "c1", "a6", "a7", "a8", "b4"].sort());
       expect(await store.receipts.countParked()).toBe(7);
+    }),
+  );
+
+  test(
+    "a receipt that is parked under two ids takes the room of two, and is one that was deleted",
+    inWorld(open, async (world) => {
+      for (const id of ["a1", "a2", "a3"])
+        await world.receive(id, { otherId: `${id}-other`, recipient: "+919812345678" });
+      expect(await parked(world)).toEqual(["a1", "a2", "a3"]);
+      expect(await drop(world)).toEqual([[CONNECTOR, 2]]);
+      expect(await parked(world)).toEqual(["a3"]);
+      await world.store.retention.pruneReceived(world.clock.now + 1, 100);
+      expect(await world.store.receipts.dropParked({ most: 0, limit: 100 })).toEqual([]);
+    }),
+  );
+
+  test(
+    "of receipts that share one of their ids the newest stay, and the other ids of those before are still found",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      const job = await world.claimOne();
+      for (let other = 0; other < 12; other++)
+        await world.receive("constant", { otherId: `p-${other}`, recipient: "+919812345678" });
+      expect(await parked(world)).toHaveLength(8);
+      await world.settle(job, { outcomes: [sent("p-0")] });
+      expect(await world.status(id)).toBe("delivered");
+      expect(await parked(world)).toHaveLength(8);
     }),
   );
 

@@ -32,18 +32,22 @@ export function matchReceipt<M extends KnownMessage>(
 }
 
 /**
- * The same among the messages of `alsoOf`, with the connector that the part went out by. Only where the id is the same and
- * the number agrees: another connector's id proves nothing by itself.
+ * The same among the messages of `alsoOf`, with the connector that the part went out by, and the id. Only where the id, or
+ * else the other id, is the same and the number agrees: another connector's id proves nothing by itself.
  */
 export function matchElsewhere<M extends KnownMessage>(
   { messages, knownIds }: MatchParts<M>,
   receipt: Receipt,
-): (Match<M> & { readonly connectorId: string }) | undefined {
-  const found = (receipt.alsoOf ?? []).flatMap((connectorId) => {
-    const known = knownIds.find(connectorId, foldId(receipt.providerMessageId));
-    return toCandidates(messages, receipt, known).map((each) => ({ ...each, connectorId }));
-  });
-  const best = sameNumber(found);
+): (Match<M> & { readonly connectorId: string; readonly id: string }) | undefined {
+  const { providerMessageId, otherId, alsoOf = [] } = receipt;
+  const withId = (id: string) =>
+    sameNumber(
+      alsoOf.flatMap((connectorId) => {
+        const known = knownIds.find(connectorId, foldId(id));
+        return toCandidates(messages, receipt, known).map((each) => ({ ...each, connectorId, id }));
+      }),
+    );
+  const best = withId(providerMessageId) ?? (otherId === undefined ? undefined : withId(otherId));
   return best && { ...best, by: "another_connector" };
 }
 

@@ -111,14 +111,9 @@ function expectReference(
 function applyElsewhere<M extends KnownMessage>(state: ReceiptState<M>, receipt: Receipt): ReceiptResult {
   const found = matchElsewhere(state, receipt);
   if (!found) return { kind: "parked" };
-  const { connectorId, message, part } = found;
+  const { connectorId, message, part, id } = found;
   const { recipient } = message;
-  const about = {
-    messageId: message.id,
-    ids: [receipt.providerMessageId],
-    recipient,
-    at: receipt.receivedAt,
-  };
+  const about = { messageId: message.id, ids: [id], recipient, at: receipt.receivedAt };
   const taken = state.parked.takeByIds({ ...about, connectorId: receipt.connectorId });
   let result: ReceiptResult = { kind: "parked" };
   for (const each of taken) {

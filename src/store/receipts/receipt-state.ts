@@ -91,10 +91,13 @@ export function byMessageAndPart(one: PartRef, other: PartRef): number {
   return one.messageId < other.messageId ? 1 : -1;
 }
 
-/** Receipts that match nothing yet. */
+/** Receipts that match nothing yet. One with two ids is found by either. */
 export interface ParkedReceipts {
   park(receipt: Receipt): void;
-  /** Removes and returns those about the ids of one part: spelled alike, or in another form where the number agrees. */
+  /**
+   * Removes and returns those about the ids of one part: spelled alike or, where the number agrees, in another form or as
+   * the other id of a receipt.
+   */
   takeByIds(part: PartIds): readonly Receipt[];
   /** Removes and returns those that carry the reference of an unconfirmed part and are about the same number. */
   takeByReference(sent: SentReference): readonly Receipt[];
@@ -116,11 +119,24 @@ export interface SentReference {
   readonly recipient: string;
 }
 
-/** Receipts parked for one id at most: a provider that repeats itself must not fill the disk. */
+/** Rows parked for one id at most: a provider that repeats itself must not fill the disk. */
 export const MAX_PARKED_PER_ID = 8;
 
 /** Rows considered for one reference at most: it has only 16 bits, so other parts share it. */
 export const MAX_PER_REFERENCE = 100;
+
+/**
+ * The keys under which a receipt is parked, each in a row of its own: that of its id, and that of its other id, which proves
+ * nothing without a number.
+ */
+export function keysOfParked({ providerMessageId, otherId, recipient }: Receipt): readonly string[] {
+  const key = foldId(providerMessageId);
+  const other = otherId === undefined || recipient === undefined ? key : foldId(otherId);
+  return other === key ? [key] : [key, other];
+}
+
+/** In the column `reference`: marks the row of a parked receipt's other id. Lists and counts show only the first row. */
+export const SECOND_ROW = -1;
 
 /** The keys under which receipts about these ids may be parked. */
 export function keysOfIds(ids: readonly string[]): readonly string[] {
@@ -131,17 +147,22 @@ export function keysOfIds(ids: readonly string[]): readonly string[] {
 const CLOCKS_APART_MS = 5 * 60_000;
 
 /**
- * Whether a receipt that is parked under one of the keys is about the part. If it came before the message was accepted,
+ * Whether a receipt that is parked under one of the keys is about the part. If its id is not that of the part, its other id
+ * has to be, in the same base, as when it is matched: otherwise it would only be parked again. If it came before the message was accepted,
  * it is about an earlier message that had the same id. No message is answered before it was accepted: if it seems so, the
  * clock was set back, and its answer says when it was sent.
  */
 export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt: Receipt) => boolean {
   const named = namedByReceipts(ids);
   const since = Math.min(uuidTime(messageId) ?? 0, at) - CLOCKS_APART_MS;
-  return ({ providerMessageId, receivedAt, ...receipt }) =>
-    receivedAt >= since &&
-    ((named.includes(providerMessageId) && !receipt.isByText) ||
-      isSameNumber(recipient, receipt.recipient) === true);
+  const isNamed = ({ providerMessageId, otherId }: Receipt) =>
+    otherId === undefined ||
+    keysOfIds(ids).includes(foldId(providerMessageId)) ||
+    ids.some((id) => foldId(id) === foldId(otherId));
+  return (receipt) =>
+    receipt.receivedAt >= since &&
+    ((named.includes(receipt.providerMessageId) && !receipt.isByText) ||
+      (isSameNumber(recipient, receipt.recipient) === true && isNamed(receipt)));
 }
 
 /** Parts of SMS that were sent and never answered, by the reference they carried. */

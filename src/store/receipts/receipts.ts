@@ -21,7 +21,8 @@ export interface ReceiptStore {
   countParked(): Promise<number>;
   /**
    * Deletes the oldest parked receipts of each connector that has more than `most`, at most `limit` of each; returns how
-   * many of which. A transaction for each connector. Each of several processes that do this at once may delete that many.
+   * many of which. A receipt that is parked under two ids takes the room of two. A transaction for each connector. Each of
+   * several processes that do this at once may delete that many.
    */
   dropParked(bounds: { readonly most: number; readonly limit: number }): Promise<readonly DroppedReceipts[]>;
   /**

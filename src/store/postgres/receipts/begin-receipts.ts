@@ -60,7 +60,7 @@ export async function beginReceipts(
   );
   const names = namesOf({ receipts, references, keys });
   await lockNames(session, { family: LOCKS.matching, names, isShared: receipts.length === 0 });
-  const shared = receipts.filter(({ alsoOf }) => alsoOf).map(keyOfReceipt);
+  const shared = receipts.filter(({ alsoOf }) => alsoOf).flatMap(keysGiven);
   const parked = await loadParked(session, { keys: [...keys, ...shared], references });
   const all = [...receipts, ...parked.receipts];
   const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));
@@ -129,7 +129,7 @@ function keysOfReceipt(receipt: Receipt): readonly IdKey[] {
   const { connectorId, providerMessageId, recipient, target, alsoOf = [] } = receipt;
   if (target) return [];
   const others = recipient === undefined ? [] : inOtherRadix(providerMessageId);
-  const elsewhere = alsoOf.map((other) => ({ connectorId: other, key: foldId(providerMessageId) }));
+  const elsewhere = alsoOf.flatMap((connectorId) => keysGiven({ ...receipt, connectorId }));
   return [...keysGiven(receipt), ...elsewhere, ...others.map((key) => ({ connectorId, key }))];
 }
 

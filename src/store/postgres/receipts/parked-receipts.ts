@@ -1,13 +1,14 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { foldId } from "../../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../../core/receipts/same-number.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import {
   isAboutIds,
   keysOfIds,
+  keysOfParked,
   MAX_PARKED_PER_ID,
   MAX_PER_REFERENCE,
   type ParkedReceipts,
+  SECOND_ROW,
   type SentReference,
 } from "../../receipts/receipt-state.ts";
 import type { DroppedReceipts, ReceiptStore } from "../../store.ts";
@@ -34,15 +35,15 @@ export async function loadParked(
 ): Promise<LoadedParked> {
   const isAsked = keys.length + references.length > 0;
   const found = isAsked ? await session.query<ParkedRow>(FIND, columnsOf(keys, references)) : [];
-  const rows = await lockFound(session, found);
+  const rows = await lockFound(session, await withOtherRows(session, found));
   const { state, parked, taken } = createState(rows);
   return {
     state,
     receipts: parked.map(({ receipt }) => receipt),
     async write() {
-      const gone = parked.flatMap((each) => (taken.has(each) ? (each.id ?? []) : []));
+      const gone = parked.flatMap((each) => (taken.has(each) ? each.ids : []));
       if (gone.length > 0) await session.query("DELETE FROM parked_receipts WHERE id = ANY($1)", [gone]);
-      const fresh = parked.filter((each) => each.id === undefined && !taken.has(each));
+      const fresh = parked.filter((each) => each.ids.length === 0 && !taken.has(each));
       if (fresh.length > 0) await insert(session, fresh);
     },
   };
@@ -55,9 +56,9 @@ interface ParkedRow {
 }
 
 interface Parked {
-  /** Absent: it is not written yet. */
-  readonly id?: number;
-  readonly key: string;
+  /** Of its rows, one for each key; none: it is not written yet. */
+  readonly ids: readonly number[];
+  readonly keys: readonly string[];
   readonly receipt: Receipt;
 }
 
@@ -70,6 +71,28 @@ const FIND = `SELECT p.id, p.id_key, p.receipt FROM unnest($1::text[], $2::text[
     WHERE p.reference = t.reference AND p.connector_id = coalesce(t.connector_id, p.connector_id)
     ORDER BY p.id LIMIT ${MAX_PER_REFERENCE}
   ) AS p ORDER BY id`;
+
+/** With the rows that these receipts have under their other ids: all rows of a receipt are locked, and deleted, together. */
+async function withOtherRows(session: Session, found: readonly ParkedRow[]): Promise<readonly ParkedRow[]> {
+  const rows = found.flatMap(({ receipt: text }) => {
+    const receipt = JSON.parse(text) as Receipt;
+    if (receipt.otherId === undefined) return [];
+    return keysOfParked(receipt).map((key) => ({ connectorId: receipt.connectorId, key, text }));
+  });
+  if (rows.length === 0) return found;
+  const others = await session.query<ParkedRow>(FIND_SAME, [
+    rows.map(({ connectorId }) => connectorId),
+    rows.map(({ key }) => key),
+    rows.map(({ text }) => text),
+  ]);
+  const byId = new Map([...found, ...others].map((row) => [row.id, row]));
+  return [...byId.values()].sort((one, other) => one.id - other.id);
+}
+
+const FIND_SAME = `SELECT p.id, p.id_key, p.receipt
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS t (connector_id, id_key, receipt), LATERAL (
+    SELECT * FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key OFFSET 0
+  ) AS p WHERE p.receipt = t.receipt`;
 
 /** Those that are still there: another settlement may have had the same id, and taken them. */
 async function lockFound(session: Session, found: readonly ParkedRow[]): Promise<readonly ParkedRow[]> {
@@ -96,19 +119,21 @@ function createState(rows: readonly ParkedRow[]) {
   const taken = new Set<Parked>();
   const add = (each: Parked) => {
     parked.push(each);
-    const same = ofKey.get(each.key);
-    if (same) same.push(each);
-    else ofKey.set(each.key, [each]);
+    for (const key of each.keys) {
+      const same = ofKey.get(key);
+      if (same) same.push(each);
+      else ofKey.set(key, [each]);
+    }
   };
   const take = (some: readonly Parked[], isMeant: (receipt: Receipt) => boolean): Receipt[] => {
     const meant = some.filter((each) => !taken.has(each) && isMeant(each.receipt));
     for (const each of meant) taken.add(each);
     return meant.map(({ receipt }) => receipt);
   };
-  for (const row of rows) add(toParked(row));
+  for (const each of toParked(rows)) add(each);
 
   const state: ParkedReceipts = {
-    park: (receipt) => add({ key: foldId(receipt.providerMessageId), receipt }),
+    park: (receipt) => add({ ids: [], keys: keysOfParked(receipt), receipt }),
     takeByIds(part) {
       const isAbout = isAboutIds(part);
       const isMeant = (receipt: Receipt) => receipt.connectorId === part.connectorId && isAbout(receipt);
@@ -126,19 +151,38 @@ function createState(rows: readonly ParkedRow[]) {
   return { state, parked, taken };
 }
 
-function toParked({ id, id_key: key, receipt }: ParkedRow): Parked {
-  return { id, key, receipt: JSON.parse(receipt) as Receipt };
+/** The two rows of one receipt become one again; a receipt that came twice stays two. */
+function toParked(rows: readonly ParkedRow[]): readonly Parked[] {
+  const parked: (Parked & { readonly ids: number[]; readonly keys: string[]; readonly text: string })[] = [];
+  for (const { id, id_key: key, receipt: text } of rows) {
+    const receipt = JSON.parse(text) as Receipt;
+    const first =
+      receipt.otherId === undefined
+        ? undefined
+        : parked.find((each) => each.text === text && !each.keys.includes(key));
+    if (first) {
+      first.ids.push(id);
+      first.keys.push(key);
+    } else parked.push({ ids: [id], keys: [key], receipt, text });
+  }
+  return parked;
 }
 
 async function insert(session: Session, parked: readonly Parked[]): Promise<void> {
-  const connectors = parked.map(({ receipt }) => receipt.connectorId);
-  const keys = parked.map(({ key }) => key);
+  const rows = parked.flatMap(({ keys, receipt }) => {
+    const { connectorId, reference = null, receivedAt } = receipt;
+    const text = JSON.stringify(receipt);
+    const toRow = (key: string, row: number) => ({ key, reference: row === 0 ? reference : SECOND_ROW });
+    return keys.map((key, row) => ({ ...toRow(key, row), connectorId, receivedAt, text }));
+  });
+  const connectors = rows.map(({ connectorId }) => connectorId);
+  const keys = rows.map(({ key }) => key);
   await session.query(INSERT, [
     connectors,
     keys,
-    parked.map(({ receipt }) => receipt.reference ?? null),
-    parked.map(({ receipt }) => receipt.receivedAt),
-    parked.map(({ receipt }) => JSON.stringify(receipt)),
+    rows.map(({ reference }) => reference),
+    rows.map(({ receivedAt }) => receivedAt),
+    rows.map(({ text }) => text),
   ]);
   await session.query(KEEP_NEWEST, [connectors, keys]);
 }
@@ -161,7 +205,11 @@ export async function countParked(session: Session): Promise<number> {
   return row?.count ?? 0;
 }
 
-const COUNT = `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${MAX_COUNTED}) AS counted`;
+/** True of one row of each receipt. */
+export const IS_FIRST_ROW = `reference IS DISTINCT FROM ${SECOND_ROW}`;
+
+const COUNT = `SELECT count(*) AS count
+  FROM (SELECT 1 FROM parked_receipts WHERE ${IS_FIRST_ROW} LIMIT ${MAX_COUNTED}) AS counted`;
 
 /** Deletes parked receipts from before `before`, among the `limit` with the lowest ids; ids rise with time, more or less. */
 export async function pruneParked(session: Session, before: number, limit: number): Promise<number> {
@@ -178,11 +226,12 @@ export async function dropParked(
   session: Session,
   { most, limit }: Parameters<ReceiptStore["dropParked"]>[0],
 ): Promise<readonly DroppedReceipts[]> {
-  const found = await session.query<{ connector_id: string; receipts: number }>(TOO_MANY, [most, limit]);
+  const found = await session.query<{ connector_id: string; rows: number }>(TOO_MANY, [most, limit]);
   const dropped: DroppedReceipts[] = [];
-  for (const { connector_id: connectorId, receipts } of found) {
-    const rows = await session.query(DROP, [connectorId, receipts]);
-    if (rows.length > 0) dropped.push({ connectorId, receipts: rows.length });
+  for (const { connector_id: connectorId, rows } of found) {
+    const gone = await session.query<{ is_first: boolean }>(DROP, [connectorId, rows]);
+    const receipts = gone.filter((row) => row.is_first).length;
+    if (receipts > 0) dropped.push({ connectorId, receipts });
   }
   return dropped;
 }
@@ -195,12 +244,12 @@ const TOO_MANY = `WITH RECURSIVE connectors AS (
       ORDER BY p.connector_id LIMIT 1)
     FROM connectors c WHERE c.connector_id IS NOT NULL
   )
-  SELECT c.connector_id, counted.receipts - $1 AS receipts FROM connectors c, LATERAL (
-    SELECT count(*) AS receipts FROM (
+  SELECT c.connector_id, counted.rows - $1 AS rows FROM connectors c, LATERAL (
+    SELECT count(*) AS rows FROM (
       SELECT 1 FROM parked_receipts p WHERE p.connector_id = c.connector_id LIMIT $1::bigint + $2::bigint
     ) AS first_ones
-  ) AS counted WHERE counted.receipts > $1 ORDER BY c.connector_id`;
+  ) AS counted WHERE counted.rows > $1 ORDER BY c.connector_id`;
 
 const DROP = `DELETE FROM parked_receipts WHERE id IN (
     SELECT id FROM parked_receipts WHERE connector_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
-  ) RETURNING 1`;
+  ) RETURNING ${IS_FIRST_ROW} AS is_first`;

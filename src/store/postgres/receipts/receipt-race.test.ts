@@ -66,6 +66,45 @@ for (const [answered, told] of SPELLINGS) {
     }));
 }
 
+test("a settlement that knows the second id of a receipt waits until it is parked, whichever process has it", () =>
+  race(async (world) => {
+    const { other, sms, claimOne, settle, status, store } = world;
+    const [id = ""] = await sms();
+    const job = await claimOne();
+    const calls: Promise<unknown>[] = [];
+    const word = { otherId: "right", recipient: "+919812345678" };
+    await world.whileHeld("parked_receipts", async (isWaiting) => {
+      calls.push(other.receipts.record([receipt(world, "unknown", word)]));
+      await isWaiting(1);
+      calls.push(settle(job, { outcomes: [sent("right")] }));
+      await isWaiting(2);
+    });
+    await Promise.all(calls);
+    expect(await status(id)).toBe("delivered");
+    expect(await store.receipts.countParked()).toBe(0);
+  }));
+
+test("settlements that know one id each of a receipt with two do not block each other, and one has it", () =>
+  race(async (world) => {
+    const { other, sms, claimOne, status, store } = world;
+    const ids = await sms({ to: ["+919812345678", "+919812345678"] });
+    const [one, two] = [await claimOne(), await claimOne()];
+    const firstIds = ["p-1", "p-2", "p-3", "p-4"];
+    const toOtherId = (id: string) => `${id}-other`;
+    const about = (id: string) => ({ otherId: toOtherId(id), recipient: "+919812345678" });
+    await other.receipts.record(firstIds.map((id) => receipt(world, id, about(id))));
+    const calls: Promise<unknown>[] = [];
+    await world.whileHeld("parked_receipts", async (isWaiting) => {
+      calls.push(store.queue.settle([settlement(world, one, firstIds)]));
+      calls.push(other.queue.settle([settlement(world, two, firstIds.map(toOtherId).reverse())]));
+      await isWaiting(2);
+    });
+    expect((await Promise.all(calls)).flat()).toEqual([true, true]);
+    const statuses = await Promise.all(ids.map((id) => status(id)));
+    expect(statuses.sort()).toEqual(["delivered", "sent"]);
+    expect(await store.receipts.countParked()).toBe(0);
+  }));
+
 test("a receipt with a reference and the settlement that gives its part up do not miss each other", () =>
   race(async (world) => {
     const { other, sms, claimOne, settle, status, clock } = world;

@@ -7,7 +7,7 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { MessageChanges } from "../messages/message-log.ts";
 import { beginReceipts } from "./begin-receipts.ts";
 import { createOverdueReceipts } from "./overdue-receipts.ts";
-import { countParked, dropParked } from "./parked-receipts.ts";
+import { countParked, dropParked, IS_FIRST_ROW } from "./parked-receipts.ts";
 import { createRecordReceipts } from "./record-receipts.ts";
 
 export interface ReceiptStoreParts {
@@ -62,7 +62,7 @@ interface ParkedRow {
   readonly receipt: string;
 }
 
-const LIST = "SELECT id, receipt FROM parked_receipts WHERE id > $1 ORDER BY id LIMIT $2";
+const LIST = `SELECT id, receipt FROM parked_receipts WHERE id > $1 AND ${IS_FIRST_ROW} ORDER BY id LIMIT $2`;
 
-const LIST_OF_CONNECTOR = `SELECT id, receipt FROM parked_receipts WHERE connector_id = $3 AND id > $1
+const LIST_OF_CONNECTOR = `SELECT id, receipt FROM parked_receipts WHERE connector_id = $3 AND id > $1 AND ${IS_FIRST_ROW}
   ORDER BY id LIMIT $2`;

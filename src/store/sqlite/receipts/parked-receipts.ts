@@ -1,12 +1,13 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { foldId } from "../../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../../core/receipts/same-number.ts";
 import {
   isAboutIds,
   keysOfIds,
+  keysOfParked,
   MAX_PARKED_PER_ID,
   MAX_PER_REFERENCE,
   type ParkedReceipts,
+  SECOND_ROW,
 } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import { oncePerTransaction } from "../database/once-per-transaction.ts";
@@ -30,20 +31,18 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
   const any = db.prepare("SELECT 1 FROM parked_receipts LIMIT 1");
   const isAnyParked = oncePerTransaction(db, () => any.get() !== undefined);
-  const take = (rows: readonly ParkedRow[], isMeant: (receipt: Receipt) => boolean) => {
-    const meant = rows.map(read).filter(({ receipt }) => isMeant(receipt));
-    for (const { id } of meant) remove.run(id);
-    return meant.map(({ receipt }) => receipt);
-  };
+  const take = createTake(db);
 
   return {
     park(receipt) {
-      const { connectorId, providerMessageId, reference, receivedAt } = receipt;
-      const key = foldId(providerMessageId);
-      insert.run(connectorId, key, reference ?? null, receivedAt, JSON.stringify(receipt));
+      const { connectorId, reference = null, receivedAt } = receipt;
+      const text = JSON.stringify(receipt);
+      keysOfParked(receipt).forEach((key, row) => {
+        insert.run(connectorId, key, row === 0 ? reference : SECOND_ROW, receivedAt, text);
+        const oldest = tooMany.get(connectorId, key);
+        if (oldest) remove.run(oldest.id);
+      });
       isAnyParked.forget();
-      const oldest = tooMany.get(connectorId, key);
-      if (oldest) remove.run(oldest.id);
     },
     takeByIds(part) {
       if (!isAnyParked.get()) return [];
@@ -58,11 +57,28 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   };
 }
 
+/** Deletes those of the rows that are meant, with what their receipts have under other ids, and returns the receipts. */
+function createTake(db: Database) {
+  const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
+  const removeSame = db.prepare(
+    "DELETE FROM parked_receipts WHERE connector_id = +? AND id_key = +? AND receipt = ?",
+  );
+  return (rows: readonly ParkedRow[], isMeant: (receipt: Receipt) => boolean): readonly Receipt[] => {
+    const meant = rows.map(read).filter(({ receipt }) => isMeant(receipt));
+    for (const { id, receipt, text } of meant) {
+      remove.run(id);
+      if (receipt.otherId === undefined) continue;
+      for (const key of keysOfParked(receipt)) removeSame.run(receipt.connectorId, key, text);
+    }
+    return meant.map(({ receipt }) => receipt);
+  };
+}
+
 interface ParkedRow {
   readonly id: number;
   readonly receipt: string;
 }
 
-function read({ id, receipt }: ParkedRow): { readonly id: number; readonly receipt: Receipt } {
-  return { id, receipt: JSON.parse(receipt) as Receipt };
+function read({ id, receipt: text }: ParkedRow) {
+  return { id, text, receipt: JSON.parse(text) as Receipt };
 }

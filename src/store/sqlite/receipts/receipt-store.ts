@@ -1,6 +1,7 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
+import { SECOND_ROW } from "../../receipts/receipt-state.ts";
 import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createOverdueReceipts, type OverdueParts } from "./overdue-receipts.ts";
@@ -21,12 +22,20 @@ export function createReceiptStore(
   };
 }
 
+/** Of the rows, the second ones are taken off: both are counted by indexes, without reading a receipt. */
 function createParkedCount(db: Database): ReceiptStore["countParked"] {
-  const count = db.prepare<{ count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${MAX_COUNTED})`,
+  const rows = db.prepare<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${2 * MAX_COUNTED})`,
   );
-  return () => db.read(() => count.get()?.count ?? 0);
+  const secondRows = db.prepare<{ count: number }>(
+    `SELECT count(*) AS count FROM
+       (SELECT 1 FROM parked_receipts WHERE reference = ${SECOND_ROW} LIMIT ${MAX_COUNTED})`,
+  );
+  return () =>
+    db.read(() => Math.min(MAX_COUNTED, (rows.get()?.count ?? 0) - (secondRows.get()?.count ?? 0)));
 }
+
+const IS_FIRST_ROW = `reference IS NOT ${SECOND_ROW}`;
 
 interface ParkedRow {
   readonly id: number;
@@ -35,10 +44,11 @@ interface ParkedRow {
 
 function createParkedList(db: Database): ReceiptStore["parked"] {
   const all = db.prepare<ParkedRow>(
-    "SELECT id, receipt FROM parked_receipts WHERE id > ? ORDER BY id LIMIT ?",
+    `SELECT id, receipt FROM parked_receipts WHERE id > ? AND ${IS_FIRST_ROW} ORDER BY id LIMIT ?`,
   );
   const ofConnector = db.prepare<ParkedRow>(
-    "SELECT id, receipt FROM parked_receipts WHERE connector_id = ? AND id > ? ORDER BY id LIMIT ?",
+    `SELECT id, receipt FROM parked_receipts WHERE connector_id = ? AND id > ? AND ${IS_FIRST_ROW}
+     ORDER BY id LIMIT ?`,
   );
   return ({ connectorId, after, limit }) =>
     db.read(() => {
@@ -54,28 +64,35 @@ function createDropParked(db: Database): ReceiptStore["dropParked"] {
   const nextConnector = db.prepare<{ connector_id: string }>(
     "SELECT connector_id FROM parked_receipts WHERE connector_id > ? ORDER BY connector_id LIMIT 1",
   );
-  const count = db.prepare<{ receipts: number }>(
-    "SELECT count(*) AS receipts FROM (SELECT 1 FROM parked_receipts WHERE connector_id = ? LIMIT ?)",
+  const count = db.prepare<{ rows: number }>(
+    "SELECT count(*) AS rows FROM (SELECT 1 FROM parked_receipts WHERE connector_id = ? LIMIT ?)",
   );
-  const remove = db.prepare(
-    `DELETE FROM parked_receipts WHERE id IN
-       (SELECT id FROM parked_receipts WHERE connector_id = ? ORDER BY id LIMIT ?)`,
+  const oldest = "(SELECT id FROM parked_receipts WHERE connector_id = ? ORDER BY id LIMIT ?)";
+  const countFirst = db.prepare<{ receipts: number }>(
+    `SELECT count(*) AS receipts FROM parked_receipts WHERE id IN ${oldest} AND ${IS_FIRST_ROW}`,
   );
+  const remove = db.prepare(`DELETE FROM parked_receipts WHERE id IN ${oldest}`);
   const find = ({ most, limit }: Parameters<ReceiptStore["dropParked"]>[0]) => {
-    const found: DroppedReceipts[] = [];
+    const found: { readonly connectorId: string; readonly rows: number }[] = [];
     for (let row = nextConnector.get(""); row; row = nextConnector.get(row.connector_id)) {
       const { connector_id: connectorId } = row;
-      const receipts = (count.get(connectorId, most + limit)?.receipts ?? 0) - most;
-      if (receipts > 0) found.push({ connectorId, receipts });
+      const rows = (count.get(connectorId, most + limit)?.rows ?? 0) - most;
+      if (rows > 0) found.push({ connectorId, rows });
     }
     return found;
   };
+  const drop = (connectorId: string, rows: number) => {
+    const receipts = countFirst.get(connectorId, rows)?.receipts ?? 0;
+    remove.run(connectorId, rows);
+    return receipts;
+  };
   return async (bounds) => {
-    const found = await db.read(() => find(bounds));
-    for (const { connectorId, receipts } of found) {
-      await db.write(() => remove.run(connectorId, receipts), receipts);
+    const dropped: DroppedReceipts[] = [];
+    for (const { connectorId, rows } of await db.read(() => find(bounds))) {
+      const receipts = await db.write(() => drop(connectorId, rows), rows);
+      if (receipts > 0) dropped.push({ connectorId, receipts });
     }
-    return found;
+    return dropped;
   };
 }
 
