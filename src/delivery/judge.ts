@@ -33,6 +33,25 @@ export function judgeExpired(job: ClaimedJob, now: number): Settlement {
   return { ...settlementOf(job, now), next: { kind: "done", end } };
 }
 
+/**
+ * Whether a segment of the SMS has failed, as a receipt says. Those still to be sent would be sent, and paid for, in vain:
+ * nothing is worse than a failed segment, so it decides. One that is `undelivered` or `expired` does not: these say how an
+ * SMS ended that was sent whole.
+ */
+export function hasFailedSegment({ progress: { channel, parts } }: ClaimedJob): boolean {
+  return channel === "sms" && parts.some(({ status }) => status === "failed");
+}
+
+/** The message has failed with that segment, and the others are not sent. An attempt that was interrupted may have sent some. */
+export function judgeFailedSegment(job: ClaimedJob, now: number): Settlement {
+  const { parts } = job.progress;
+  const failed = parts.findIndex(({ status }) => status === "failed");
+  const unsent = parts.filter(isOpen).length;
+  const reason = `segment ${failed + 1} was rejected, so the ${unsent} of ${parts.length} still open are not sent`;
+  const end = job.wasInterrupted ? "unconfirmed" : "attempts_spent";
+  return { ...settlementOf(job, now), detail: { reason }, next: { kind: "done", end } };
+}
+
 /** Nothing is left to do: the message was settled in another way. */
 export function judgeSettled(job: ClaimedJob, now: number): Settlement {
   return { ...settlementOf(job, now), next: { kind: "done" } };
@@ -179,11 +198,8 @@ function nextStep(job: ClaimedJob, outcome: SendOutcome, context: AttemptContext
   return { kind: "again", dueAt, ...(isOneOfMany(job, outcome) && repeatOf(job)) };
 }
 
-function isRefusedInPart({ progress: { channel, parts } }: ClaimedJob, outcome: SendOutcome): boolean {
-  if (channel !== "sms") return false;
-  return (
-    outcome.parts.some((part) => part?.kind === "rejected") || parts.some(({ status }) => status === "failed")
-  );
+function isRefusedInPart({ progress }: ClaimedJob, { parts }: SendOutcome): boolean {
+  return progress.channel === "sms" && parts.some((part) => part?.kind === "rejected");
 }
 
 type Unsettled = Exclude<PartOutcome, { kind: "sent" | "rejected" }> | { readonly kind: "untried" };

@@ -12,9 +12,11 @@ import type { DeliveryLog, Observe } from "./engine.ts";
 import {
   canFailOver,
   covers,
+  hasFailedSegment,
   holdsUnconfirmed,
   judge,
   judgeExpired,
+  judgeFailedSegment,
   judgeFailover,
   judgeHeld,
   judgeOutOfHours,
@@ -136,6 +138,7 @@ function judgeBefore(
 ): Settlement | Promise<Settlement> | undefined {
   const now = deps.clock.now();
   if (isSettled(job.progress)) return judgeSettled(job, now);
+  if (hasFailedSegment(job)) return judgeFailedSegment(job, now);
   if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
   if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
   if (job.wasInterrupted && holdsUnconfirmed(job))
