@@ -88,7 +88,7 @@ export async function startHeldPostrider(
   /** PostgreSQL, in another process, takes real time for its answers. */
   const step = async (ms: number) => {
     await held.advance(ms);
-    if (stored.DATABASE_URL) await answersOfPostgres();
+    if (stored.DATABASE_URL) await answersOfPostgres(stored.DATABASE_URL);
   };
   /** Whoever looks asks over a socket, so that time does not run ahead of what the sockets of others bring. */
   const look = async (isSo: Parameters<HeldPostrider["passUntil"]>[0]) => {

@@ -7,18 +7,20 @@ const QUIET_TURNS = 4;
 /** A statement that takes longer waits for something else than the server: for time to pass, perhaps. */
 const LONGEST_MS = 500;
 
-/** Resolves once all statements are answered, those that follow from the answers included. */
-export async function answersOfPostgres(): Promise<void> {
+/** Resolves once all statements on the database are answered, those that follow from the answers included. */
+export async function answersOfPostgres(url: string): Promise<void> {
+  const database = new URL(url).pathname.slice(1);
   const tooLate = performance.now() + LONGEST_MS;
   for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < tooLate; quiet++) {
     await new Promise((resolve) => setImmediate(resolve));
-    if (unanswered === 0) continue;
+    if (!unanswered.get(database)) continue;
     quiet = -1;
     await nextAnswer(tooLate - performance.now());
   }
 }
 
-let unanswered = 0;
+/** By database: one that another test uses is nothing to wait for. */
+const unanswered = new Map<string, number>();
 const waiting = new Set<() => void>();
 
 function nextAnswer(withinMs: number): Promise<void> {
@@ -33,17 +35,17 @@ function nextAnswer(withinMs: number): Promise<void> {
   });
 }
 
-function answered(): void {
-  unanswered--;
-  for (const go of [...waiting]) go();
-}
-
 type Call = (...args: unknown[]) => unknown;
 
 function counted(call: Call): Call {
-  return function (this: unknown, ...args) {
+  return function (this: { readonly database: string }, ...args) {
+    const { database } = this;
     const hear = args.at(-1);
-    unanswered++;
+    count(database, 1);
+    const answered = () => {
+      count(database, -1);
+      for (const go of [...waiting]) go();
+    };
     if (typeof hear === "function") {
       const hearing = (...answer: unknown[]) => {
         answered();
@@ -55,6 +57,12 @@ function counted(call: Call): Call {
     void Promise.resolve(answer).then(answered, answered);
     return answer;
   };
+}
+
+function count(database: string, change: number): void {
+  const left = (unanswered.get(database) ?? 0) + change;
+  if (left > 0) unanswered.set(database, left);
+  else unanswered.delete(database);
 }
 
 const methods = Client.prototype as unknown as Record<"connect" | "query", Call>;

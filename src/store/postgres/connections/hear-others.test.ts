@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
+import { until } from "../../../../test/until.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { createWorld, QUEUE } from "../../contract/world.contract.ts";
 import { openOther } from "../postgres-world.contract.ts";
@@ -23,10 +24,9 @@ async function listener(url: string): Promise<{ heard: string[]; client: Client 
 async function untilListening(client: Client, count: number, gone = 0): Promise<number> {
   const sql = `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
     AND application_name = 'postrider messenger' AND query LIKE 'LISTEN%' AND state = 'idle' AND pid <> $1`;
-  for (;;) {
-    const { rows } = await client.query<{ pid: number }>(sql, [gone]);
-    if (rows.length === count) return rows[0]?.pid ?? 0;
-  }
+  const look = async () => (await client.query<{ pid: number }>(sql, [gone])).rows;
+  const [first] = await until(look, (rows) => rows.length === count);
+  return first?.pid ?? 0;
 }
 
 test("a message accepted by one process wakes who waits for its queue in another, and nobody twice in this one", async () => {
@@ -41,7 +41,7 @@ test("a message accepted by one process wakes who waits for its queue in another
   const world = await createWorld(one);
   await world.sms();
   expect(await woken).toBe(QUEUE);
-  while (heard.length === 0) await client.query("SELECT 1");
+  await until(() => heard.length, Boolean);
   expect(heard).toEqual([JSON.stringify([`queue ${QUEUE}`])]);
   expect(notified).toEqual([QUEUE]);
   await one.close();
@@ -57,16 +57,18 @@ test("of many signals one notice is made in 50 ms", async () => {
   const messenger = openMessenger({ url, clock: held, hear: () => {} });
   await untilListening(client, 1);
   messenger.tell("queue first");
-  while (heard.length < 1) {
+  // The notice may come before the answer to it, on which the messenger plans the next.
+  const noticeNow = async () => {
     await held.advance(0);
-    await client.query("SELECT 1");
-  }
+    return heard.length;
+  };
+  await until(noticeNow, (count) => count === 1);
   for (let count = 0; count < 100; count++) messenger.tell(`queue ${count % 10}`);
   await held.advance(49);
   await client.query("SELECT 1");
   expect(heard).toHaveLength(1);
   await held.advance(1);
-  while (heard.length < 2) await client.query("SELECT 1");
+  await until(noticeNow, (count) => count === 2);
   expect(JSON.parse(heard[1] ?? "")).toHaveLength(10);
   await messenger.close();
   await client.end();
@@ -80,7 +82,7 @@ test("more than a notice holds goes out with the next ones", async () => {
   const words = Array.from({ length: 500 }, (_, index) => `lane ${"a".repeat(36)} host-${index}.test`);
   for (const word of words) messenger.tell(word);
   const all = () => heard.flatMap((each) => JSON.parse(each) as string[]);
-  while (all().length < words.length) await client.query("SELECT 1");
+  await until(all, ({ length }) => length === words.length);
   expect(all()).toEqual(words);
   await messenger.close();
   await client.end();
@@ -98,7 +100,7 @@ test("a messenger whose connection is cut, and one that hears nonsense, hears on
   for (const payload of ["{", "7", '[1,"queue a"]']) {
     await client.query("SELECT pg_notify('postrider', $1)", [payload]);
   }
-  while (heard.length === 0) await client.query("SELECT 1");
+  await until(() => heard.length, Boolean);
   expect(heard).toEqual(["queue a"]);
   await messenger.close();
   await client.end();
