@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
 import { deferred, email, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
+import type { OutgoingMessage } from "../channels/channel.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
@@ -78,7 +79,8 @@ function openOutlet(done: string[], connectorId = "c", ...answers: (PartOutcome 
   const channel = {
     connectorId,
     sendTimeoutMs: SEND_TIMEOUT_MS,
-    async send() {
+    async send(_message: OutgoingMessage, _signal: AbortSignal, isOurs = () => true) {
+      if (!isOurs()) done.push("taken over");
       done.push(connectorId === "c" ? "sent" : `sent by ${connectorId}`);
       const answer = answers.shift() ?? sent("x");
       if (answer instanceof Error) throw answer;
@@ -138,6 +140,10 @@ test("a message that may be another process's by now is put back, however long i
   // It was when it was begun to be made.
   const answers = [true, false];
   expect(await sendOne({ makingMs: 0, isOurs: () => answers.shift() === true })).toEqual(PUT_BACK);
+  // It was when it was handed over: the channel asks again before what has to wait.
+  const later = [true, true, false];
+  const [handedOver, ...rest] = await sendOne({ makingMs: 0, isOurs: () => later.shift() === true });
+  expect([handedOver, rest[0]]).toEqual(["handed over", "taken over"]);
 });
 
 test("a message that cannot be made, or put back, while the database is away is in line again when that is back", async () => {

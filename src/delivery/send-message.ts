@@ -167,9 +167,10 @@ async function send(
   job: ClaimedJob,
   handover: { readonly lease: JobLease; readonly message: OutgoingMessage; readonly skipped?: Skipped },
 ): Promise<Settlement> {
-  const { channel, noteAttempt } = handover.lease.outlet;
+  const { isOurs, outlet } = handover.lease;
+  const { channel, noteAttempt } = outlet;
   const startedMs = deps.clock.monotonicMs();
-  const sent = await channel.send(handover.message, deps.signal);
+  const sent = await channel.send(handover.message, deps.signal, isOurs);
   noteAttempt(job, sent);
   const outcome = withSkipped(sent, handover.skipped);
   const context = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };

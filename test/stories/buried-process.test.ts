@@ -157,6 +157,38 @@ test.concurrent("a process that stood still while it was buried does not begin t
   expect(smtp.received.map(({ to }) => to[0])).toEqual(["ann@example.net", "bob@example.net"]);
 }, 90_000);
 
+test.concurrent("a process that stood still in the middle of a long message while it was buried sends none of the rest", async () => {
+  await using world = await openWorld();
+  const { client, closing, count, start } = world;
+  const smsc = await startFakeSmsc({ receipts: "after", holdSubmits: true });
+  closing.push(smsc.close);
+  const one = await start();
+  const connectors = [await connectSmsc(one, smsc, { window: 1 })];
+  const live = await openLiveSms(one, { connectors, body: "x".repeat(200) });
+  await smsc.until(() => smsc.bound().length === 1);
+  const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
+  const long = await live.send("+447700900001");
+  await smsc.until(() => smsc.submits.length === 1);
+  one.kill("SIGSTOP");
+
+  const two = await start({ sandbox: one.sandbox });
+  await smsc.until(() => smsc.submits.length === 2);
+  smsc.release();
+  expect(await reached(two, long, "delivered", "failed")).toMatchObject({ status: "delivered" });
+  one.kill("SIGCONT");
+  await until(() => count(`lease_processes WHERE id = '${id}'`), isSome);
+  two.kill("SIGTERM");
+  expect(await two.exited).toBe(0);
+  // Its next message comes after whatever it had left to send of the other.
+  expect(await reached(one, await live.send("+447700900002"), "delivered", "failed")).toMatchObject({
+    status: "delivered",
+  });
+  expect(smsc.submits.map(({ destination }) => destination.address)).toEqual([
+    ...Array(3).fill("447700900001"),
+    ...Array(2).fill("447700900002"),
+  ]);
+}, 90_000);
+
 test.concurrent("a webhook that a process was delivering when it was killed is delivered by another long before its lease would end", async () => {
   await using world = await openWorld();
   const { closing, start } = world;

@@ -228,3 +228,22 @@ test("a message that rests between its segments ends as soon as it is called off
   calledOff.abort();
   expect((await sending).parts.map((part) => part?.kind)).toEqual(["sent", "deferred"]);
 });
+
+test("a message that another process may have taken over while it rested between its segments goes no further", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  let isOurs = true;
+  const never = new AbortController().signal;
+  const sending = channel.send(outgoingSms({ text: "x".repeat(450) }), never, () => isOurs);
+  await smsc.until(() => smsc.submits.length === 1);
+  await smsc.request(0x15);
+  isOurs = false;
+  await clock.advance(1000);
+  const { parts, countsAsAttempt } = await sending;
+  const takenOver = { kind: "deferred", error: { code: "smpp.taken_over" } };
+  expect(parts).toMatchObject([{ kind: "sent" }, { ...takenOver }, { ...takenOver }]);
+  expect([countsAsAttempt, smsc.submits.length]).toEqual([false, 1]);
+  // Nothing of it holds up the sender's next message.
+  const next = sendThrough(channel);
+  await clock.advance(1000);
+  expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
+});

@@ -1,5 +1,6 @@
 /** The SMPP channel: messages become submit_sm; deliver_sm become receipts, and messages from handsets. */
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
+import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type {
   Channel,
@@ -25,7 +26,7 @@ import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
 import { openSession, type SessionEvents } from "./session.ts";
 import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
 import { createSubmitLine } from "./submit-line.ts";
-import { isSettled, isToBeSent, type Submitter, submitMessage } from "./submit-message.ts";
+import { type Attempt, isSettled, isToBeSent, type Submitter, submitMessage } from "./submit-message.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
 
@@ -79,7 +80,8 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     sendTimeoutMs: LONGEST_HELD_MS + 2 * config.response_timeout_ms + SEND_MARGIN_MS,
     start: binds.start,
     freeSlots: line.free,
-    send: (message, signal) => sends.add(send(channel, message, signal)),
+    send: (message, signal, isOurs = NOBODY_ELSE.isOurs) =>
+      sends.add(send(channel, message, { signal, isOurs })),
     partsOf: (message) => partsOf(message, config),
     ...(config.query_sm && { query: createQuery({ connector, config, line }, deps) }),
     stop: binds.stop,
@@ -228,7 +230,7 @@ function tellStatus(
 async function send(
   channel: SmppChannel,
   message: OutgoingMessage,
-  signal: AbortSignal,
+  limits: Pick<Attempt, "signal" | "isOurs">,
 ): Promise<SendOutcome> {
   if (message.channel !== "sms")
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
@@ -239,7 +241,8 @@ async function send(
     return rejectAll(message, "smpp.segments_changed", words);
   }
   const { config, senderPace, submitter } = channel;
-  const asking = takeSenderTurn({ config, senderPace, clock: submitter.clock }, { message, plan, signal });
+  const room = { config, senderPace, clock: submitter.clock };
+  const asking = takeSenderTurn(room, { message, plan, ...limits });
   const turn = asking instanceof Promise ? await asking : asking;
   const results =
     typeof turn === "number" ? deferDue(message, plan, turn) : await submitTurn(submitter, turn);

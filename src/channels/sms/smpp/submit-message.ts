@@ -38,6 +38,8 @@ export interface Attempt {
   readonly message: OutgoingSms;
   readonly plan: SubmitPlan;
   readonly signal: AbortSignal;
+  /** False once another process may have taken the message over. */
+  readonly isOurs: () => boolean;
   /** Its turn at the rate of its sender. Absent: the connector's pace alone counts. */
   readonly heldTurn?: HeldTurn;
 }
@@ -130,7 +132,8 @@ function beginSegment(
   if (!session) return noTurn(submitter, progress);
   const remainingMs = progress.message.remainingMs - elapsedMs(submitter, progress);
   // A message that lacks a segment is of no use: once one is refused, the others are not sent.
-  const reason = progress.refused ?? tooLate(submitter, progress, { segment, remainingMs });
+  const reason =
+    progress.refused ?? takenOver(progress) ?? tooLate(submitter, progress, { segment, remainingMs });
   if (reason) {
     session.slots.giveBack();
     return reason;
@@ -141,6 +144,14 @@ function beginSegment(
   progress.heldTurn?.gone();
   return answer;
 }
+
+/** The process stood still while the segment waited: the message is another's, which sends it whole. */
+function takenOver(progress: Progress): SubmitResult | undefined {
+  if (!progress.isOurs()) progress.refused = TAKEN_OVER;
+  return progress.refused;
+}
+
+const TAKEN_OVER = notTried("smpp.taken_over", "another process may have taken the message over");
 
 /**
  * Why sending the segment would be in vain: the window is over, or (asked before the first segment) the pace does not
