@@ -1,5 +1,6 @@
 /** Calls the admin API of a running service, as scripts do. */
 import type { PostriderProcess } from "./postrider-process.ts";
+import { until } from "./until.ts";
 
 /** A service to talk to, whatever it runs in. */
 export type Peer = Pick<PostriderProcess, "url" | "sandbox">;
@@ -42,18 +43,13 @@ export async function send(
   return { status: response.status, body: (await response.json()) as Json };
 }
 
-/** Resolves with the message once its status is one of `statuses`; the test's own time limit ends the wait. */
+/** Resolves with the message once its status is one of `statuses`. */
 export async function reached(
   service: Peer,
   message: { apiKey: string; path: string },
   ...statuses: string[]
 ): Promise<Json> {
-  for (;;) {
-    const response = await fetch(service.url + message.path, {
-      headers: { Authorization: `Bearer ${message.apiKey}` },
-    });
-    const body = (await response.json()) as Json;
-    if (statuses.includes(String(body.status))) return body;
-    await Bun.sleep(20);
-  }
+  const headers = { Authorization: `Bearer ${message.apiKey}` };
+  const look = async () => (await (await fetch(service.url + message.path, { headers })).json()) as Json;
+  return until(look, ({ status }) => statuses.includes(String(status)));
 }

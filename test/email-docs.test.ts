@@ -13,6 +13,7 @@ import { mailBack } from "./fakes/mail-back.ts";
 import { testTls } from "./fakes/test-tls.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrider-process.ts";
 import type { Ran } from "./ran.ts";
+import { until } from "./until.ts";
 
 const PAGE = "email-domain.md";
 
@@ -129,9 +130,11 @@ test(
     expect(early.code).toBe(1);
     expect(columns(early.out)).toEqual(columns(before!.text));
     expect(publish(records)).toBe(5);
-    let late = await follow(verify);
     // Settings and answers of the DNS are remembered for a moment.
-    while (late.code !== 0) late = await follow(verify);
+    const late = await until(
+      () => follow(verify),
+      ({ code }) => code === 0,
+    );
     expect(columns(late.out)).toEqual(columns(after!.text));
   },
   LONG_MS,
@@ -144,8 +147,12 @@ test(
   "straight to the mail hosts of one domain, over a relay to all others: signed, delivered, and bounced later",
   async () => {
     await followAll("4.");
-    let timeline = await followAll("5.");
-    while (!timeline.includes("delivered")) timeline = (await follow(TIMELINE)).out;
+    const timeline = await followAll("5.");
+    if (!timeline.includes("delivered"))
+      await until(
+        () => follow(TIMELINE),
+        ({ out }) => out.includes("delivered"),
+      );
     const direct = await far.mail(0);
     expect(direct.to).toEqual(["ann@example.net"]);
     const [send = ""] = blocksOf(PAGE, "5.")

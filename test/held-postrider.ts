@@ -11,6 +11,7 @@ import { databaseOf } from "./both-stores.ts";
 import { createHeldClock } from "./fakes/held-clock.ts";
 import { answersOfPostgres } from "./postgres-answers.ts";
 import { makeDataFolder, onPostgres } from "./postrider-process.ts";
+import { until } from "./until.ts";
 
 /** The step in which time passes while a test waits. */
 const STEP_MS = 100;
@@ -49,11 +50,9 @@ export interface HeldPostrider extends Peer {
 
 /** What real sockets bring may come when the held time is over: it is awaited in real time, while the clock stands still. */
 async function comesLate(isSo: () => boolean | Promise<boolean>, withinMs: number): Promise<number> {
-  const tooLate = performance.now() + LATEST_MS;
-  while (!(await isSo())) {
-    if (performance.now() > tooLate) throw new Error(`it did not come to it within ${withinMs} ms`);
-    await Bun.sleep(10);
-  }
+  await until(isSo, Boolean, { withinMs: LATEST_MS, pauseMs: 10 }).catch((cause) => {
+    throw new Error(`it did not come to it within ${withinMs} ms`, { cause });
+  });
   return withinMs;
 }
 
@@ -136,7 +135,11 @@ export async function startHeldPostrider(
       const stopping = postrider.stop().finally(() => {
         isStopped = true;
       });
-      while (!isStopped) await held.advance(1_000);
+      const isStoppedLater = async () => {
+        await held.advance(1_000);
+        return isStopped;
+      };
+      await until(isStoppedLater, Boolean, { pauseMs: 0 });
       await stopping;
       folder.remove();
     },

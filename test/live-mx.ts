@@ -4,6 +4,7 @@ import { type FakeDns, startFakeDns } from "./fakes/fake-dns.ts";
 import { mailTls } from "./fakes/mail-tls.ts";
 import { type HeldPostrider, type MessageAt, startHeldPostrider } from "./held-postrider.ts";
 import type { Entry } from "./live-sms.ts";
+import { until } from "./until.ts";
 
 export interface LiveMx {
   readonly postrider: HeldPostrider;
@@ -67,11 +68,12 @@ export async function startLiveMx(port: number, config: Record<string, unknown> 
       return { path: `/v1/emails/messages/${body.message_id}`, apiKey: account.apiKey };
     },
     async firstError(message) {
-      for (;;) {
+      const firstCode = async () => {
         const code = (await timeline(message)).find(({ error }) => error !== undefined)?.error?.code;
-        if (code !== undefined) return code;
-        await postrider.pass(1);
-      }
+        if (code === undefined) await postrider.pass(1);
+        return code;
+      };
+      return String(await until(firstCode, Boolean, { pauseMs: 0 }));
     },
     async end(message, withinMs = 600_000) {
       let status = "";

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { binaries, ended, initialize, isRoot, OTHER_USER, run, said } from "./postgres-server.ts";
+import { until } from "./until.ts";
 
 export interface PostgresPair {
   /** Names both. */
@@ -65,7 +66,7 @@ export async function startPair(): Promise<PostgresPair> {
       const { rows } = await client.query<{ at: string }>("SELECT clock_timestamp()::text AS at");
       const begun = `SELECT 1 FROM pg_stat_activity
         WHERE xact_start <= $1 AND backend_type = 'client backend' AND pid <> pg_backend_pid()`;
-      while ((await client.query(begun, [rows[0]?.at])).rowCount !== 0) await Bun.sleep(20);
+      await until(() => client.query(begun, [rows[0]?.at]), isEmpty);
       await client.end();
     },
     async detachStandby() {
@@ -74,7 +75,7 @@ export async function startPair(): Promise<PostgresPair> {
       await Promise.all(clients.map((client) => client.connect()));
       await second.query("ALTER SYSTEM SET primary_conninfo = ''");
       await second.query("SELECT pg_reload_conf()");
-      while ((await first.query("SELECT 1 FROM pg_stat_replication")).rowCount !== 0) await Bun.sleep(20);
+      await until(() => first.query("SELECT 1 FROM pg_stat_replication"), isEmpty);
       await Promise.all(clients.map((client) => client.end()));
     },
     async promote() {
@@ -86,7 +87,7 @@ export async function startPair(): Promise<PostgresPair> {
     async restartPrimary() {
       const [main = 0] = await processesOf(primary);
       process.kill(main, "SIGINT");
-      while (existsSync(join(primary.folder, "data/postmaster.pid"))) await Bun.sleep(20);
+      await until(() => !existsSync(join(primary.folder, "data/postmaster.pid")));
       // Its shell is left until the end: it would take the data with it.
       if (primary.child) shells.push({ ...primary });
       await serve(bin, primary);
@@ -148,9 +149,11 @@ async function attach(bin: string, { primary, standby }: Pair): Promise<void> {
   await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
   await client.query("SELECT pg_reload_conf()");
   const isSync = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync' AND state = 'streaming'";
-  while ((await client.query(isSync)).rowCount === 0) await Bun.sleep(20);
+  await until(async () => (await client.query(isSync)).rowCount);
   await client.end();
 }
+
+const isEmpty = ({ rowCount }: { rowCount: number | null }) => rowCount === 0;
 
 type Pair = Readonly<Record<"primary" | "standby", Server>>;
 

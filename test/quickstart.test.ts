@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { blocksOf } from "./documented-commands.ts";
 import { keptPort } from "./fakes/kept-port.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
+import { until } from "./until.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -79,14 +80,16 @@ test("whoever follows the quickstart has an SMS and an email that are delivered,
   const printed = /^ {2}curl -s \S+\/v1\/sms\/messages \\\n(?:.+\\\n)*.+$/m.exec(said)?.[0] ?? "";
   const sent = await machine.answer(printed);
   const found = () => machine.answer(lookUp.replace(String(shown[0]?.message_id), String(sent.message_id)));
-  let sms = await found();
-  while (sms.status !== "delivered") sms = await found();
+  const sms = await until(found, ({ status }) => status === "delivered");
   // The third block goes on in the terminal of the second.
   const email = await machine.answer(`API_KEY=${machine.apiKey()}\n${mail}`);
   expect([sent, sms, email].map((each) => Object.keys(each))).toEqual(shown.map((each) => Object.keys(each)));
   const path = `/v1/emails/messages/${email.message_id}`;
   const ask = `curl -s http://127.0.0.1:8080${path} -H "Authorization: Bearer ${machine.apiKey()}"`;
-  while ((await machine.answer(ask)).status !== "delivered");
+  await until(
+    () => machine.answer(ask),
+    ({ status }) => status === "delivered",
+  );
 });
 
 /** Reads on afterwards, so that the service has somebody to print to. */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import type { Endpoint } from "../../src/api/endpoint.ts";
+import { until } from "../until.ts";
 import { sms } from "./builders.ts";
 import { rewriteRecord } from "./rewrite-record.ts";
 import { onEveryStore } from "./running-api.ts";
@@ -98,7 +99,7 @@ onEveryStore((start) => {
       const { body, end } = heldBody(JSON.stringify(sms()));
       const headers = { Authorization: `Bearer ${sender.key}`, "Content-Type": "application/json" };
       const answer = fetch(`${api.url}${PATH}`, { method: "POST", headers, body });
-      while (api.clock.pending() === 0) await Bun.sleep(1);
+      await until(api.clock.pending);
       await rewriteRecord(api, "apiKeys", { id: api.caller.keyId, revokedAt: api.clock.now() });
       await api.clock.advance(1_000);
       end();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { OutcomeUnknown, StoreUnavailable } from "../../src/store/store.ts";
 import { dial } from "../fakes/raw-client.ts";
+import { until } from "../until.ts";
 import { email, sms } from "./builders.ts";
 import { onEveryStore } from "./running-api.ts";
 
@@ -147,7 +148,7 @@ onEveryStore((start) => {
     wire.socket.write(
       "POST /v1/nowhere HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 9\r\n\r\n",
     );
-    while (api.clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(api.clock.pending);
     await api.clock.advance(5000);
     expect(await wire.until()).toStartWith("HTTP/1.1 404");
   });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createEventCursors } from "../../src/api/events/event-cursor.ts";
+import { until } from "../until.ts";
 import { sendQueued } from "./attempts.ts";
 import { sms } from "./builders.ts";
 import { rewriteRecord } from "./rewrite-record.ts";
@@ -125,11 +126,12 @@ onEveryStore((start) => {
     leave.abort();
     expect(await Promise.all(gone)).toEqual(Array(50).fill("gone"));
     // Who was just reading leaves a little later.
-    for (let status = 429; status === 429; ) {
+    const askAgain = async () => {
       const place = api.get("/v1/events?wait=1");
       await passUntil(api, place);
-      status = (await place).status;
-    }
+      return (await place).status;
+    };
+    await until(askAgain, (status) => status !== 429);
     const waiting = api.get("/v1/events?wait=30");
     await somebodyWaits(api);
     await send(api);
@@ -204,7 +206,7 @@ function iso({ clock }: RunningApi): string {
 
 /** Whoever waits looks at the clock. */
 async function somebodyWaits({ clock }: RunningApi, count = 1): Promise<void> {
-  while (clock.pending() < count) await Bun.sleep(1);
+  await until(() => clock.pending() >= count);
 }
 
 async function passUntil({ clock }: RunningApi, answer: Promise<unknown>): Promise<void> {
@@ -212,8 +214,9 @@ async function passUntil({ clock }: RunningApi, answer: Promise<unknown>): Promi
   void answer.finally(() => {
     isOver = true;
   });
-  while (!isOver) {
-    await Bun.sleep(1);
+  const passOn = async () => {
     if (clock.pending() > 0) await clock.advance(500);
-  }
+    return isOver;
+  };
+  await until(passOn, Boolean, { pauseMs: 1 });
 }

@@ -1,5 +1,6 @@
 /** Blocks writes to a PostgreSQL table, so that a connection can be cut while a statement waits. */
 import { Client } from "pg";
+import { until } from "../until.ts";
 
 /** A lock number that nothing else uses. */
 const LOCK = 20_261_121;
@@ -23,7 +24,7 @@ export async function holdChange(url: string, change: string): Promise<HeldTable
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   return {
     async waitedFor() {
-      while ((await client.query(waiting)).rows.length === 0) await Bun.sleep(20);
+      await until(async () => (await client.query(waiting)).rowCount);
     },
     async letGo() {
       // Its client may be gone, which a server that waits does not see.

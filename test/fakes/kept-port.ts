@@ -7,10 +7,11 @@ const COUNT = 10_000;
 
 /** A port of 127.0.0.1 that is free, and stays so as long as the test does not listen on it. */
 export async function keptPort(): Promise<number> {
-  for (;;) {
+  for (let tries = 0; tries < 100; tries++) {
     const port = FIRST + Math.floor(Math.random() * COUNT);
     if (await isFree(port)) return port;
   }
+  throw new Error(`none of a hundred ports from ${FIRST} on is free`);
 }
 
 function isFree(port: number): Promise<boolean> {

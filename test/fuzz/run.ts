@@ -1,4 +1,6 @@
 /** Sends many requests, one after the other, and collects what was wrong with the answers. */
+
+import { until } from "../until.ts";
 import { lookAfter } from "./aftermath.ts";
 import { type Chance, createChance } from "./chance.ts";
 import { type Operation, readDescribed } from "./described.ts";
@@ -109,12 +111,14 @@ async function storesAgain(tested: ServiceUnderTest, sent: () => Promise<FuzzAns
 const REST_MS = 30;
 
 async function rest({ stored }: ServiceUnderTest): Promise<void> {
-  for (let last = await stored(); ; ) {
+  let last = await stored();
+  const isAtRest = async () => {
     await Bun.sleep(REST_MS);
-    const now = await stored();
-    if (now === last) return;
-    last = now;
-  }
+    const before = last;
+    last = await stored();
+    return last === before;
+  };
+  await until(isAtRest, Boolean, { pauseMs: 0 });
 }
 
 async function send(url: string, init: RequestInit): Promise<FuzzAnswer> {

@@ -6,6 +6,7 @@ import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, type StartOptions, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
 
@@ -71,10 +72,8 @@ test("what one has on the wire the other does not take for interrupted, and the 
 test("clocks that agree are nothing to speak of", async () => {
   const start = await openDatabase();
   const service = await start({});
-  let ahead: string | undefined;
-  while (ahead === undefined) {
-    ahead = AHEAD_METRIC.exec(await (await fetch(`${service.url}/metrics`)).text())?.[1];
-  }
+  const look = async () => AHEAD_METRIC.exec(await (await fetch(`${service.url}/metrics`)).text())?.[1];
+  const ahead = await until(look);
   expect(Math.abs(Number(ahead))).toBeLessThan(1);
   expect(service.output()).not.toContain("differ");
 }, 60_000);

@@ -12,6 +12,7 @@ import { holdChange } from "../fakes/held-table.ts";
 import { ownProcess } from "../one-process.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { onPostgres, runPostrider, type StartOptions, startCommand } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 /** So large that copying it takes longer than a signal needs. */
 const FILLER_OCTETS = 50_000_000;
@@ -184,7 +185,7 @@ test("on PostgreSQL a second backup or restore is refused, and a signal ends the
   const backup = on(database.url, "backup", "--to", to);
   const waits = "SELECT 1 FROM pg_locks WHERE NOT granted";
   const backingUp = startCommand(backup);
-  while ((await client.query(waits)).rowCount === 0);
+  await until(async () => (await client.query(waits)).rowCount);
   expect(readdirSync(backups)).toEqual([expect.stringContaining("copy.partial-")]);
   expect(await runPostrider(backup)).toEqual({
     code: 1,
@@ -202,7 +203,7 @@ test("on PostgreSQL a second backup or restore is refused, and a signal ends the
   await client.query("BEGIN; SELECT 1 FROM meta FOR UPDATE");
   const env = { ...onPostgres(database.url), POSTRIDER_NEW_SECRET: "the next secret, of some length" };
   const rotation = startCommand({ dataFolder: own.folder(), command: "rotate-key", env });
-  while ((await client.query(waits)).rowCount === 0);
+  await until(async () => (await client.query(waits)).rowCount);
   rotation.kill("SIGINT");
   expect([await rotation.exited, rotation.output()]).toEqual([
     130,

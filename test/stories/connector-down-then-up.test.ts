@@ -6,6 +6,7 @@ import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
+import { until } from "../until.ts";
 
 onBothStores(() => {
   let postrider: HeldPostrider;
@@ -84,7 +85,7 @@ onBothStores(() => {
     await postrider.passUntil(async () => (await connectorState()) === "up", 90_000);
     smsc.dropAll();
     await smsc.until(() => smsc?.connections() === 0);
-    while ((await connectorState()) === "up") await postrider.pass(0);
+    await until(connectorState, (state) => state !== "up");
     const message = await live.send("+14155550205");
     expect(await postrider.reached(message, "delivered", "failed")).toBe("delivered");
     expect(smsc.binds).toHaveLength(2);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { reached } from "../admin.ts";
 import { canLimitFiles, limitFiles } from "../fakes/process-limits.ts";
 import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const PATH = "/v1/sms/messages";
 const CLIENTS = 8;
@@ -45,9 +46,11 @@ async function post(): Promise<number> {
 /** Clients that post without a pause until the answers are `enough`. */
 async function postUntil(enough: (statuses: readonly number[]) => boolean): Promise<readonly number[]> {
   const statuses: number[] = [];
-  const client = async () => {
-    while (!enough(statuses)) statuses.push(await post());
+  const postOne = async () => {
+    if (!enough(statuses)) statuses.push(await post());
+    return statuses;
   };
+  const client = () => until(postOne, enough, { pauseMs: 0 });
   await Promise.all(Array.from({ length: CLIENTS }, client));
   return statuses;
 }

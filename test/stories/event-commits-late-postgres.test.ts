@@ -5,6 +5,7 @@ import { reached, send } from "../admin.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 let folder: ReturnType<typeof makeDataFolder>;
 let database: TestDatabase;
@@ -80,10 +81,12 @@ async function readUntil(
 ): Promise<Page> {
   const told: string[] = [];
   let page: Page = { data: [], next: after };
-  while (told.length < expected.length) {
+  const readOn = async () => {
     page = await read(service, `wait=10${page.next && `&after=${page.next}`}`);
     told.push(...page.data.map(({ type, data }) => `${type} ${data.message_id}`));
-  }
+    return told;
+  };
+  await until(readOn, ({ length }) => length >= expected.length);
   expect(told.map((each, index) => (expected[index]?.includes(" ") ? each : each.split(" ")[0]))).toEqual([
     ...expected,
   ]);

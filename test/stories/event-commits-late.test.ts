@@ -4,6 +4,7 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { send } from "../admin.ts";
 import { makeDataFolder, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const folder = makeDataFolder();
 afterAll(folder.remove);
@@ -41,23 +42,26 @@ test("the cursor skips no event that commits late", async () => {
       ({ data }) => data.length === 0,
       () => false,
     );
-  while (await isAnswered());
+  await until(isAnswered, (isSo) => !isSo);
   other.run("COMMIT");
   other.close();
   const { status, body } = await sending;
   expect(status).toBe(202);
 
   const told: string[] = [];
-  for (let cursor = start; told.length < 3; ) {
+  let cursor = start;
+  const readOn = async () => {
     const page = await read(`after=${cursor}&wait=10`);
     told.push(...page.data.map(({ type, data }) => `${type} ${data.message_id}`));
     cursor = page.next;
-  }
+    return told;
+  };
+  await until(readOn, ({ length }) => length >= 3);
   const id = String(body.message_id);
   expect(told).toEqual(["sms.received held", `sms.sent ${id}`, `sms.delivered ${id}`]);
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
-}, 30_000);
+}, 60_000);
 
 interface Page {
   readonly data: readonly { readonly type: string; readonly data: { readonly message_id: string } }[];

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 onBothStores((store) => {
   const folders: { remove: () => void }[] = [];
@@ -22,8 +23,12 @@ onBothStores((store) => {
       expect(performance.now() - startedAt).toBeLessThan(20_000);
       // On PostgreSQL an event can be read a moment after the status that it tells of.
       let end = page;
-      while (end.data.at(-1)?.type !== "sms.delivered")
-        end = await readEvents(service, `after=${end.next}&wait=30`);
+      const typeOfLast = async () => {
+        if (end.data.at(-1)?.type !== "sms.delivered")
+          end = await readEvents(service, `after=${end.next}&wait=30`);
+        return end.data.at(-1)?.type;
+      };
+      await until(typeOfLast, (type) => type === "sms.delivered");
       const last = readEvents(service, `after=${end.next}&wait=30`);
       const looks = performance.now();
       // It is waiting once another request that came after it is answered.
@@ -32,7 +37,7 @@ onBothStores((store) => {
       expect(await last).toEqual({ data: [], next: end.next });
       expect(await service.exited).toBe(0);
       expect(performance.now() - looks).toBeLessThan(10_000);
-    }, 30_000);
+    }, 60_000);
   }
 
   test("a reader that was away goes on where it was, also over a restart of the service", async () => {
@@ -51,7 +56,7 @@ onBothStores((store) => {
     expect(told(rest.data)).toEqual([`${later.id} sms.sent`, `${later.id} sms.delivered`]);
     second.kill("SIGTERM");
     expect(await second.exited).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   interface FeedItem {
     readonly type: string;
@@ -74,15 +79,17 @@ onBothStores((store) => {
     return (await (await fetch(`${url}/v1/events?${query}`, { headers })).json()) as Page;
   }
 
-  /** Reads on until there are so many; the test's own time limit ends the wait. */
+  /** Reads on until there are so many. */
   async function read(service: PostriderProcess, from: string, count: number): Promise<Page> {
     const data: FeedItem[] = [];
-    for (let query = from; ; ) {
+    let query = from;
+    const readOn = async () => {
       const page = await readEvents(service, `${query}&wait=5`);
       data.push(...page.data);
-      if (data.length >= count) return { data, next: page.next };
       query = `after=${page.next}`;
-    }
+      return { data, next: page.next };
+    };
+    return until(readOn, () => data.length >= count);
   }
 
   async function sendSms(service: PostriderProcess): Promise<{ readonly id: string }> {

@@ -5,6 +5,7 @@ import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
+import { until } from "../until.ts";
 
 onBothStores(() => {
   let postrider: HeldPostrider;
@@ -88,7 +89,10 @@ onBothStores(() => {
     first.dial.submitStatus = () => (first.submits.length === 0 ? 0 : 0x08);
     const message = await live.send("+14155550305");
     await first.until(() => first.submits.length === 2);
-    while ((await postrider.status(message)) === "sending") await postrider.pass(0);
+    await until(
+      () => postrider.status(message),
+      (status) => status !== "sending",
+    );
     await takeDown(first);
     await postrider.pass(60_000);
     expect(await postrider.status(message)).toBe("queued");

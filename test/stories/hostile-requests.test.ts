@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { sms } from "../acceptance/builders.ts";
 import { onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
 import { dial, type Wire } from "../fakes/raw-client.ts";
+import { until } from "../until.ts";
 
 const PATH = "/v1/sms/messages";
 const MIB = 1024 * 1024;
@@ -93,7 +94,7 @@ onEveryStore((start) => {
     await using api = await start({ limits: { bodyTimeoutMs: 30_000, maxInFlight: 1 } });
     const wire = await dial(api.port);
     wire.socket.write(`${head(api, ["Content-Length: 500"])}{"to":`);
-    while (api.clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(api.clock.pending);
     expect((await api.post(PATH, sms({ to: "x" }))).status).toBe(503);
     await api.clock.advance(31_000);
     expect(await wire.until()).toStartWith("HTTP/1.1 408");
@@ -114,7 +115,11 @@ onEveryStore((start) => {
     for (let n = 0; n < 20; n++) await api.post(PATH, sms({ to: "x" }));
     // The server itself hangs up on who sends nothing for ten seconds, which a busy machine may take until here.
     for (const { socket } of wires) socket.write('"');
-    while (api.observed.length < slow) await api.clock.advance(31_000);
+    const given = async () => {
+      await api.clock.advance(31_000);
+      return api.observed.length;
+    };
+    await until(given, (count) => count >= slow);
     const answers = (await Promise.all(wires.map((wire) => wire.until()))).filter((each) => each !== "");
     expect(answers.length).toBeGreaterThan(slow - 100);
     for (const each of answers) expect(each).toStartWith("HTTP/1.1 408");
@@ -157,7 +162,7 @@ onEveryStore((start) => {
     });
     const lists = Array.from({ length: 9 }, () => api.get(PATH));
     await asked.promise;
-    while (api.clock.pending() === 0) await Bun.sleep(1);
+    await until(api.clock.pending);
     await api.clock.advance(5_000);
     const refused = await Promise.race(lists);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);

@@ -6,6 +6,7 @@ import { type FakeGateway, startFakeGateway } from "../fakes/fake-gateway.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { type LiveSms, openLiveSms as openLive } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 onBothStores(() => {
   const TEXT = "Your parcel is at the door.";
@@ -14,12 +15,11 @@ onBothStores(() => {
   async function openLiveSms(...connectors: readonly string[]): Promise<LiveSms> {
     const account = await openLive(service, { connectors, body: TEXT });
     const send: LiveSms["send"] = async (to, over) => {
-      for (;;) {
-        const message = await account.send(to, over).catch((error: Error) => error);
-        if (!(message instanceof Error)) return message;
-        if (!message.message.includes("no route")) throw message;
-        await Bun.sleep(20);
-      }
+      const tried = () => account.send(to, over).catch((error: Error) => error);
+      const hasRoute = (answer: object) => !(answer instanceof Error && answer.message.includes("no route"));
+      const message = await until(tried, hasRoute);
+      if (message instanceof Error) throw message;
+      return message;
     };
     return { ...account, send };
   }
@@ -153,7 +153,7 @@ onBothStores(() => {
     const message = await account.send("+4915112345670");
     const state = async () =>
       (await admin<Shown>(service, `/connectors/${connector.connector_id}`)).status.state;
-    while ((await state()) !== "down") await Bun.sleep(10);
+    await until(state, (now) => now === "down");
     const back = await startFakeGateway({ status: 202, body: "0: Accepted for delivery" }, port);
     await reached(service, message, "sent");
     expect(back.requests.length).toBe(1);

@@ -7,6 +7,7 @@ import { keptPort } from "../fakes/kept-port.ts";
 import type { MessageAt } from "../held-postrider.ts";
 import { type LiveSms, openLiveSms } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const RESENT = "+14155550901";
 const HELD = "+14155550902";
@@ -61,7 +62,10 @@ onBothStores(() => {
     (await live.timeline(message)).map(({ kind }) => kind);
 
   test("a message that is held is what its callback says, and is not sent again", async () => {
-    while (!(await kinds(holding, held)).includes("interrupted"));
+    await until(
+      () => kinds(holding, held),
+      (all) => all.includes("interrupted"),
+    );
     await callBack(HELD, "1");
     expect(await reached(service, held, "delivered", "failed")).toMatchObject({ status: "delivered" });
     expect(requestsTo(HELD)).toHaveLength(1);

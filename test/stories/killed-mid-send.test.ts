@@ -8,6 +8,7 @@ import { keptPort } from "../fakes/kept-port.ts";
 import type { MessageAt } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
 const WINDOW_SECONDS = 600;
@@ -74,7 +75,10 @@ onBothStores(() => {
     expect(await reached(service, held, "sending", "failed")).toMatchObject({ status: "sending" });
     const next = await holding.send("+14155550903");
     await reached(service, next, "delivered");
-    while ((await holding.timeline(held)).length < 2);
+    await until(
+      () => holding.timeline(held),
+      ({ length }) => length >= 2,
+    );
     // Word of one segment, by its reference, is no word of the other.
     await smsc.sendReceipt(submitsTo(HOLDING)[0]!);
     service.kill("SIGUSR2");

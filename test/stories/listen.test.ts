@@ -6,6 +6,7 @@ import { keptPort } from "../fakes/kept-port.ts";
 import { createSignals } from "../fakes/signals.ts";
 import { verifyWebhook } from "../fakes/verify-webhook.ts";
 import { makeDataFolder, type PostriderProcess, startCommand, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 onBothStores(() => {
   const folder = makeDataFolder();
@@ -67,7 +68,7 @@ onBothStores(() => {
     again.kill("SIGTERM");
     expect(await again.exited).toBe(0);
     await local.stop();
-  }, 30_000);
+  }, 60_000);
 
   test("a program that is away is told of on the line of its event, and the next is forwarded all the same", async () => {
     const url = `http://127.0.0.1:${await keptPort()}/hook`;
@@ -115,8 +116,10 @@ onBothStores(() => {
     const path = `/v1/sms/messages/${id}`;
     const asked = await runCommand("erasures", "create", "--recipient", "+919876543210", "--json");
     const { id: erasure } = JSON.parse(asked);
-    let shown = "";
-    while (!shown.includes("done")) shown = await runCommand("erasures", "show", erasure);
+    await until(
+      () => runCommand("erasures", "show", erasure),
+      (shown) => shown.includes("done"),
+    );
     const headers = { Authorization: `Bearer ${service.sandbox.api_key}` };
     expect((await fetch(service.url + path, { headers })).status).toBe(404);
     const listed = await runCommand("erasures", "list", "--recipient", "9876543210");

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { keptPort } from "../fakes/kept-port.ts";
 import { makeDataFolder, runPostrider, startCommand, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const { CI } = process.env;
 
@@ -53,13 +54,15 @@ testSockets("it is ready only when every thread listens", async () => {
   const env = { PORT: String(port) };
   const start = startCommand({ dataFolder, command: "serve", args: ["--listeners", String(count)], env });
   const statuses: number[] = [];
-  while (statuses.at(-1) !== 200) {
+  const look = async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { keepalive: false }).catch(
       () => undefined,
     );
     if (answer?.status === 200) expect(listenersOn(port)).toBe(count);
     statuses.push(answer?.status ?? 0);
-  }
+    return statuses;
+  };
+  await until(look, (all) => all.at(-1) === 200, { pauseMs: 0 });
   expect(statuses).toContain(503);
   start.kill("SIGTERM");
   expect(await start.exited).toBe(0);

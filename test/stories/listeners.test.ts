@@ -4,6 +4,7 @@ import { canLimitFiles, holdFreeFiles } from "../fakes/process-limits.ts";
 import { dial } from "../fakes/raw-client.ts";
 import { exchange, statusOf } from "../fuzz/wire.ts";
 import { type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const { CI } = process.env;
 const testFiles = test.concurrent.skipIf(!canLimitFiles && !CI); // skipped: this system cannot limit another process
@@ -186,11 +187,6 @@ async function limit(value: string | null): Promise<void> {
 
 async function delivered(id: string): Promise<void> {
   await until(async () => (await call(`/v1/sms/messages/${id}`)).body.status === "delivered");
-}
-
-/** Asked again as soon as it has been answered; the test's time limit ends it. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo()));
 }
 
 // From here on each has a process of its own, and all wait at the same time.

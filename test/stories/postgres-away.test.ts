@@ -8,6 +8,7 @@ import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 import { allowHooks, sendSms } from "../webhook-rig.ts";
 
 const PATH = "/v1/sms/messages";
@@ -47,8 +48,10 @@ function post({ service }: World): Promise<Response> {
 
 async function delivers({ service }: World): Promise<void> {
   const { api_key: apiKey } = service.sandbox;
-  let answer = await send(service, { apiKey, path: PATH, body: SMS });
-  while (answer.status === 503) answer = await send(service, { apiKey, path: PATH, body: SMS });
+  const answer = await until(
+    () => send(service, { apiKey, path: PATH, body: SMS }),
+    ({ status }) => status !== 503,
+  );
   expect(answer.status).toBe(202);
   await reached(service, { apiKey, path: `${PATH}/${answer.body.message_id}` }, "delivered");
 }

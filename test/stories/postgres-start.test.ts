@@ -13,6 +13,7 @@ import {
   startCommand,
   startPostrider,
 } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const { folder, database, start, stop } = oneProcessOnPostgres();
 
@@ -98,7 +99,10 @@ test("a database that goes away makes the process not ready, and ready again whe
   await way.close();
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
   const again = await openPostgresProxy(database().url, port);
-  while ((await fetch(`${url}/readyz`)).status !== 200);
+  await until(
+    () => fetch(`${url}/readyz`),
+    ({ status }) => status === 200,
+  );
   await stop();
   await again.close();
 });

@@ -7,6 +7,7 @@ import { onBothStores } from "../both-stores.ts";
 import { testTls } from "../fakes/test-tls.ts";
 import { oneProcess } from "../one-process.ts";
 import type { PostriderProcess } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 onBothStores(() => {
   const PATH = "/v1/sms/messages";
@@ -40,7 +41,10 @@ onBothStores(() => {
     const workers = await start({ args: ["--roles", "delivery,upkeep"] });
     expect((await send(workers, { apiKey, path: PATH, body: SMS })).status).toBe(404);
     const count = /^postrider_attempt_outcomes_total\{.*outcome="sent"\} 1$/m;
-    for (let text = ""; !count.test(text); ) text = await (await fetch(`${workers.url}/metrics`)).text();
+    await until(
+      async () => (await fetch(`${workers.url}/metrics`)).text(),
+      (text) => count.test(text),
+    );
     await stop();
     const again = await start({ args: ["--roles", "api,upkeep"] });
     const message = { apiKey, path: `${PATH}/${body.message_id}` };

@@ -4,6 +4,7 @@ import { readJson } from "../../src/api/read-json.ts";
 import { email, sms } from "../acceptance/builders.ts";
 import { type Caller, onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
 import { dial, type Wire } from "../fakes/raw-client.ts";
+import { until } from "../until.ts";
 
 const PATH = "/v1/sms/messages";
 const PUSH_PATH = "/v1/push/register";
@@ -30,10 +31,8 @@ async function begin(
   return wire;
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
 async function answered(api: RunningApi, count: number): Promise<void> {
-  while (api.observed.length < count) await turn();
+  await until(() => api.observed.length >= count);
 }
 
 const closeAll = (wires: readonly Wire[]) => {
@@ -44,7 +43,7 @@ onEveryStore((start) => {
   test("bodies held at one time are bounded, and freed when their clients go away", async () => {
     await using api = await start({ limits: { maxBodyBytesInFlight: 64 * KIB } });
     const slow = await begin(api, callersHead(api.caller, `Content-Length: ${40 * KIB}`));
-    while (api.clock.pending() === 0) await turn();
+    await until(api.clock.pending);
     expect((await api.post(PATH, sms())).status).toBe(503);
     const gone = new Promise((resolve) => slow.socket.once("close", resolve));
     slow.socket.destroy();
@@ -149,7 +148,7 @@ onEveryStore((start) => {
         }),
       });
       const accepted = [api.post(path, body), api.post(path, body)];
-      while (under < accepted.length) await turn();
+      await until(() => under === accepted.length);
       expect((await api.post(path, body)).status).toBe(503);
       stored.resolve();
       expect((await Promise.all(accepted)).map(({ status }) => status)).toEqual([202, 202]);

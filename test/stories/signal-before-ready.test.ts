@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { keptPort } from "../fakes/kept-port.ts";
 import { emptyDatabase } from "../postgres-database.ts";
 import { makeDataFolder, onPostgres, startCommand, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 /** Longer than a start may go on after a signal where nobody is answered yet (1 s). */
 const WAIT_S = 3;
@@ -52,7 +53,10 @@ async function holdConnectors(url: string): Promise<{ letGo(): Promise<void> }> 
 }
 
 async function firstAnswer(port: number): Promise<void> {
-  for (let status = 0; status !== 200; ) status = await statusOf(port).catch(() => 0);
+  await until(
+    () => statusOf(port).catch(() => 0),
+    (status) => status === 200,
+  );
 }
 
 async function statusOf(port: number): Promise<number> {

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
+import { until } from "../until.ts";
 
 const MIB = 1024 * 1024;
 const LENGTH = 8 * MIB;
@@ -21,7 +22,7 @@ onEveryStore((start) => {
       Bun.gc(true);
       const before = process.memoryUsage.rss();
       const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => ask(api, path)));
-      while (api.observed.length < CLIENTS + 1) await new Promise((resolve) => setImmediate(resolve));
+      await until(() => api.observed.length > CLIENTS);
       expect((await api.get("/healthz")).status).toBe(200);
       expect(process.memoryUsage.rss() - before).toBeLessThan(MAX_GROWTH);
       for (const socket of sockets) socket.destroy();

@@ -61,8 +61,10 @@ test.concurrent.each(Object.keys(ENDINGS))(
     await pair.promote();
 
     expect((await sent).status).toBe(503);
-    let again = await send("key");
-    while (again.status === 503) again = await send("key");
+    const again = await until(
+      () => send("key"),
+      ({ status }) => status !== 503,
+    );
     expect([again.status, again.isReplay]).toEqual([202, false]);
     expect(await listed()).toEqual([again.id, before.id].map(String));
   },

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 onBothStores(() => {
   const OTHERS = 0o077;
@@ -46,7 +47,10 @@ onBothStores(() => {
     const config = { host: "127.0.0.1", port: 1 };
     const { id } = await admin(service, "/connectors", { kind: "smtp", name: "relay", config });
     const line = `postrider_connector_up{connector="${id}"} `;
-    for (let text = ""; !text.includes(line); ) text = await (await fetch(`${service.url}/metrics`)).text();
+    await until(
+      async () => (await fetch(`${service.url}/metrics`)).text(),
+      (text) => text.includes(line),
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
+import { until } from "../until.ts";
 
 onBothStores(() => {
   /** More than an SMS's attempts. */
@@ -55,7 +56,10 @@ onBothStores(() => {
     smsc.dial.throttle = 1;
     const throttled = await live.send("+14155550103");
     await smsc.until(() => smsc.submits.length === 1);
-    while ((await postrider.status(throttled)) !== "queued") await postrider.pass(0);
+    await until(
+      () => postrider.status(throttled),
+      (status) => status === "queued",
+    );
     const other = await live.send("+14155550104");
     await postrider.pass(500);
     expect(smsc.submits).toHaveLength(1);

@@ -5,6 +5,7 @@ import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 const BINDS = 4;
 const MESSAGES = 200;
@@ -54,26 +55,40 @@ test("two processes never have more binds than the connector, share its messages
   services = [one, await startPostrider({ dataFolder: folders[1].path, databaseUrl: database.url, sandbox })];
   const [, two] = services as [PostriderProcess, PostriderProcess];
   const connector = await connectSmsc(one, smsc, { binds: BINDS, response_timeout_ms: 2_000 });
-  while ((await upBinds(one)) !== 2 || (await upBinds(two)) !== 2) await Bun.sleep(50);
+  for (const service of [one, two])
+    await until(
+      () => upBinds(service),
+      (up) => up === 2,
+    );
   expect(smsc.bound()).toHaveLength(BINDS);
 
   const live = await openLiveSms(one, { connectors: [connector] });
   const first = await sendAll(live, 0);
-  for (const message of first) while ((await statusOf(two, message)) !== "delivered") await Bun.sleep(20);
+  for (const message of first)
+    await until(
+      () => statusOf(two, message),
+      (status) => status === "delivered",
+    );
 
   const load = sendAll(live, MESSAGES);
   await smsc.until(() => smsc.submits.length > MESSAGES + 20);
   two.kill("SIGKILL");
   const killedAt = performance.now();
   await smsc.until(() => smsc.bound().length === 2);
-  while ((await upBinds(one)) !== BINDS) await Bun.sleep(50);
+  await until(
+    () => upBinds(one),
+    (up) => up === BINDS,
+  );
   expect(boundAt - killedAt).toBeLessThan(16_000);
   expect(most).toBeLessThanOrEqual(BINDS);
 
   // What the other had claimed is found again, and may have left already.
   const second = await load;
   for (const message of second) {
-    while (!["sent", "delivered"].includes(await statusOf(one, message))) await Bun.sleep(100);
+    await until(
+      () => statusOf(one, message),
+      (status) => ["sent", "delivered"].includes(status),
+    );
   }
   const times = Map.groupBy(smsc.submits, ({ destination }) => destination.address);
   expect(times.size).toBe(2 * MESSAGES);

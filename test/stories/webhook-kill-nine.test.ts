@@ -10,6 +10,7 @@ import {
   startFakeWebhookReceiver,
 } from "../fakes/fake-webhook-receiver.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 import { allowHooks, newestSecret, type ShownWebhook, sendSms } from "../webhook-rig.ts";
 
 const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
@@ -85,10 +86,11 @@ onBothStores(() => {
       return wanted.every((id) => seen.has(id));
     });
     for (const id of ids) {
-      for (let states = ""; states !== "delivered,delivered"; ) {
+      const states = async () => {
         const { data } = await admin<{ data: ShownWebhook[] }>(service, `/webhooks?message_id=${id}`);
-        states = data.map(({ state }) => state).join();
-      }
+        return data.map(({ state }) => state).join();
+      };
+      await until(states, (all) => all === "delivered,delivered");
     }
     expect(receiver.deliveries.filter(({ problem }) => problem !== undefined)).toEqual([]);
   }, 90_000);

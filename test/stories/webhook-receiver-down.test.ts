@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { keptPort } from "../fakes/kept-port.ts";
+import { until } from "../until.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
 onBothStores(() => {
@@ -43,7 +44,11 @@ onBothStores(() => {
     await rig.until(id, ["waiting", "waiting"], MINUTE);
     const lastDue = async () =>
       Math.max(...(await rig.events(id)).map(({ next_attempt_at: at }) => Date.parse(at ?? "")));
-    while ((await lastDue()) - start < DAY) await nextTry(id);
+    await until(
+      () => nextTry(id).then(lastDue),
+      (due) => due - start >= DAY,
+      { pauseMs: 0 },
+    );
     const back = await rig.addReceiver({ port });
     rig.service.leap((await lastDue()) - rig.service.now());
     await rig.until(id, ["delivered", "delivered"], MINUTE);
@@ -58,7 +63,11 @@ onBothStores(() => {
     const start = rig.service.now();
     const id = await smsToNobody();
     await rig.until(id, ["waiting", "waiting"], MINUTE);
-    for (let states: readonly string[] = []; states.join() !== "failed,failed"; ) states = await nextTry(id);
+    await until(
+      () => nextTry(id),
+      (states) => states.join() === "failed,failed",
+      { pauseMs: 0 },
+    );
     const hours = (rig.service.now() - start) / HOUR;
     expect(hours).toBeGreaterThan(37);
     expect(hours).toBeLessThan(46);

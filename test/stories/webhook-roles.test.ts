@@ -4,6 +4,7 @@ import { onBothStores } from "../both-stores.ts";
 import { type FakeDns, startFakeDns } from "../fakes/fake-dns.ts";
 import { type FakeWebhookReceiver, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 import { allowHooks, newestSecret, sendSms } from "../webhook-rig.ts";
 
 onBothStores(() => {
@@ -31,7 +32,10 @@ onBothStores(() => {
   }
 
   async function metric(pattern: RegExp): Promise<void> {
-    for (let text = ""; !pattern.test(text); ) text = await (await fetch(`${service.url}/metrics`)).text();
+    await until(
+      async () => (await fetch(`${service.url}/metrics`)).text(),
+      (text) => pattern.test(text),
+    );
   }
 
   test("without the webhooks role events wait, and with nothing but it they are delivered", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../../test/until.ts";
 import type { FeedEvent } from "../../core/webhooks/feed-event.ts";
 import {
   DAY,
@@ -119,19 +120,21 @@ export function eventFeedContract(open: OpenStore): void {
         }
       };
       const followers = [follow(), follow()];
-      await Promise.all(
-        jobs.map(async (job, index) => {
-          for (let turns = index % 7; turns > 0; turns--) await new Promise((turn) => setImmediate(turn));
-          await world.settle(job);
-        }),
-      );
-      let all: string[] = [];
+      const settleAll = jobs.map(async (job, index) => {
+        for (let turns = index % 7; turns > 0; turns--) await new Promise((turn) => setImmediate(turn));
+        await world.settle(job);
+      });
       // A follower that is just numbering leaves nothing to do for others.
-      while (all.length < to.length) {
+      const readNow = async () => {
         await numberAll(world);
-        all = (await readAll(world)).events.map(idOf);
-      }
-      isOver = true;
+        return (await readAll(world)).events.map(idOf);
+      };
+      const all = await Promise.all(settleAll)
+        .then(() => until(readNow, ({ length }) => length === to.length))
+        .finally(() => {
+          isOver = true;
+          return Promise.allSettled(followers);
+        });
       expect(all.toSorted()).toEqual(jobs.map((job) => job.messageId).toSorted());
       for (const follower of followers) expect(await follower).toEqual(all);
     }),

@@ -4,7 +4,7 @@ import { createSecureContext } from "node:tls";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { hooksTls } from "../../../test/fakes/hooks-tls.ts";
 import { startRawPeer } from "../../../test/fakes/raw-peer.ts";
-
+import { until } from "../../../test/until.ts";
 import type { Connection } from "./connection.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 
@@ -34,7 +34,7 @@ async function start({ maxOpen = 10 } = {}) {
       connection.listen({ onOpen, onData: () => {}, onGone: (error) => reject(error ?? new Error("gone")) });
     });
     connection.listen(undefined);
-    while (sockets.length < opened.length) await new Promise(setImmediate);
+    await until(() => sockets.length === opened.length);
     return connection;
   };
   return { pool, clock, endpoint, sockets, open };
@@ -42,10 +42,12 @@ async function start({ maxOpen = 10 } = {}) {
 
 /** Until nothing is kept for the endpoint any more. */
 async function lost({ pool, endpoint }: Awaited<ReturnType<typeof start>>): Promise<void> {
-  for (let kept = pool.take(endpoint); kept; kept = pool.take(endpoint)) {
-    pool.giveBack(endpoint, kept);
-    await new Promise(setImmediate);
-  }
+  const isLost = () => {
+    const kept = pool.take(endpoint);
+    if (kept) pool.giveBack(endpoint, kept);
+    return !kept;
+  };
+  await until(isLost);
 }
 
 test("the connection used last is taken first, and none by two at once", async () => {

@@ -3,6 +3,7 @@ import { BEHAVIOURS } from "../../../test/fakes/fake-webhook-receiver.ts";
 import { type OutboundRig, type RigOptions, startOutboundRig } from "../../../test/fakes/outbound-rig.ts";
 import { startRawPeer } from "../../../test/fakes/raw-peer.ts";
 import { testTls } from "../../../test/fakes/test-tls.ts";
+import { until } from "../../../test/until.ts";
 
 const open: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -140,7 +141,7 @@ test("15 seconds are the limit for the name server too", async () => {
   const { post, receiver, clock, dns } = await rig();
   dns.silent.add("hooks.test");
   const outcome = post();
-  while (dns.asked.length < 2) await new Promise(setImmediate);
+  await until(() => dns.asked.length === 2);
   await clock.advance(15_000);
   expect(await outcome).toMatchObject({ kind: "failed", reason: "timeout", ms: 15_000 });
   expect(receiver.connections()).toBe(0);
@@ -252,7 +253,7 @@ test.each([
   dns.silent.add(`${type} hooks.test`);
   const outcome = post();
   // The limit of the attempt, and that of the answer that is missing.
-  while (clock.pending() < 2) await new Promise(setImmediate);
+  await until(() => clock.pending() === 2);
   await clock.advance(999);
   expect(receiver.connections()).toBe(0);
   await clock.advance(1);

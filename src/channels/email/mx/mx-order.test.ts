@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net";
 import { type FakeSmtp, startFakeSmtp } from "../../../../test/fakes/fake-smtp.ts";
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
+import { until } from "../../../../test/until.ts";
 
 const closing: (() => unknown)[] = [];
 
@@ -62,7 +63,7 @@ test("a name server that never answers for IPv6 keeps a message waiting for a se
   rig.dns.silent.add("AAAA mx.example.test");
   const sending = rig.channel.send(outgoingEmail({ to: ANN }), SIGNAL);
   // The limit of the message, and that of the answer that is missing.
-  while (rig.clock.pending() < 2) await new Promise(setImmediate);
+  await until(() => rig.clock.pending() === 2);
   await rig.clock.advance(999);
   expect(smtp.connections()).toBe(0);
   await rig.clock.advance(1);

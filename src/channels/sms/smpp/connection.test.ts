@@ -3,6 +3,7 @@ import * as net from "node:net";
 import * as tls from "node:tls";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { testTls } from "../../../../test/fakes/test-tls.ts";
+import { until } from "../../../../test/until.ts";
 import type { Resolve } from "./address-turns.ts";
 import { openConnection } from "./connection.ts";
 
@@ -50,11 +51,13 @@ test.each([false, true])(
     const frame = Buffer.alloc(64 * 1024, 1);
     let given = 0;
     let written = 0;
-    while (!isClosed) {
+    const give = () => {
+      if (isClosed) return true;
       connection.write(frame, () => written++);
       given++;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+      return false;
+    };
+    await until(give, Boolean, { pauseMs: 0 });
     expect(await closed).toBe("the SMSC does not read what it is sent");
     await new Promise((resolve) => setImmediate(resolve));
     expect(written).toBeLessThan(given);

@@ -7,6 +7,7 @@ import {
   outgoingSms,
   sendThrough,
 } from "../../../../test/fakes/smpp-rig.ts";
+import { until } from "../../../../test/until.ts";
 
 afterEach(closeSmppRigs);
 
@@ -160,7 +161,11 @@ test("sessions that are lost soon are opened ever later, until one has held for 
     smsc.dropAll();
     await state("down");
     const from = clock.now();
-    while (channel.status().state === "down") await clock.advance(50);
+    const stateLater = async () => {
+      await clock.advance(50);
+      return channel.status().state;
+    };
+    await until(stateLater, (now) => now !== "down", { pauseMs: 0 });
     const waitedMs = clock.now() - from;
     await state("up");
     return waitedMs;

@@ -5,6 +5,7 @@ import {
   openSmppRig,
   sendThrough,
 } from "../../../../test/fakes/smpp-rig.ts";
+import { until } from "../../../../test/until.ts";
 import { encodeShortMessage } from "./pdu.ts";
 import { openSession, type Session, type SessionEnd } from "./session.ts";
 import { readSmppConfig, sessionOptions } from "./smpp-config.ts";
@@ -90,17 +91,21 @@ test("an SMSC that answers enquire_link keeps its session, and is asked again", 
 });
 
 test("reconnecting waits 1 s, doubling to 60 s, with jitter", async () => {
-  const { smsc, clock, channel, state, until } = await openSmppRig({ dial: { hangUp: true } });
+  const { smsc, clock, channel, state } = await openSmppRig({ dial: { hangUp: true } });
   channel.start();
   const waits: number[] = [];
   for (let i = 0; i < 8; i++) {
     await state("down");
     const from = clock.now();
     let isTried = false;
-    void until(() => channel.status().state === "connecting").then(() => {
+    void state("connecting").then(() => {
       isTried = true;
     });
-    while (!isTried) await clock.advance(250);
+    const isTriedLater = async () => {
+      await clock.advance(250);
+      return isTried;
+    };
+    await until(isTriedLater, Boolean, { pauseMs: 0 });
     waits.push(clock.now() - from);
   }
   // Chance is held at one half: three quarters of each step.

@@ -41,7 +41,7 @@ test("a message accepted by one process wakes who waits for its queue in another
   const world = await createWorld(one);
   await world.sms();
   expect(await woken).toBe(QUEUE);
-  await until(() => heard.length, Boolean);
+  await until(() => heard.length);
   expect(heard).toEqual([JSON.stringify([`queue ${QUEUE}`])]);
   expect(notified).toEqual([QUEUE]);
   await one.close();
@@ -100,7 +100,7 @@ test("a messenger whose connection is cut, and one that hears nonsense, hears on
   for (const payload of ["{", "7", '[1,"queue a"]']) {
     await client.query("SELECT pg_notify('postrider', $1)", [payload]);
   }
-  await until(() => heard.length, Boolean);
+  await until(() => heard.length);
   expect(heard).toEqual(["queue a"]);
   await messenger.close();
   await client.end();

@@ -3,6 +3,7 @@ import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { keptPort } from "../../../../test/fakes/kept-port.ts";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
+import { until } from "../../../../test/until.ts";
 import { VAULT } from "../postgres-world.contract.ts";
 import { openWhenThere } from "./open-when-there.ts";
 
@@ -36,10 +37,14 @@ test("a server that does not come within half a minute is said, without its pass
   ).catch((error) => {
     failure = error;
   });
-  while (!failure) await clock.advance(1_000);
+  const failureLater = async () => {
+    await clock.advance(1_000);
+    return failure;
+  };
+  const message = (await until(failureLater, Boolean, { pauseMs: 0 }))?.message;
   await opening;
-  expect(failure.message).toContain(`the database at 127.0.0.1:${port}/x cannot be used: `);
-  expect(failure.message).toContain("ECONNREFUSED");
-  expect(failure.message).not.toContain("hidden");
+  expect(message).toContain(`the database at 127.0.0.1:${port}/x cannot be used: `);
+  expect(message).toContain("ECONNREFUSED");
+  expect(message).not.toContain("hidden");
   expect(reasons.length).toBeGreaterThan(10);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client } from "pg";
+import { until } from "../../../../test/until.ts";
 import { withDriver } from "../postgres-world.contract.ts";
 import { openDriver } from "./driver.ts";
 import { fillAlone } from "./fill-alone.ts";
@@ -38,7 +39,7 @@ test("one process at a time fills a schema, another is waited for a moment, and 
     await withClient(url, async (client) => {
       const waits = `SELECT 1 FROM pg_stat_activity
         WHERE datname = current_database() AND query = 'SELECT pg_sleep(0.2)'`;
-      while ((await client.query(waits)).rowCount === 0);
+      await until(async () => (await client.query(waits)).rowCount);
     });
     over.resolve();
     await first;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHastyClock } from "../../../../test/fakes/hasty-clock.ts";
 import type { PostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
+import { until } from "../../../../test/until.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
 import { createWorld, QUEUE, rejection, type World } from "../../contract/world.contract.ts";
@@ -104,8 +105,7 @@ test("a webhook's claim and settlement whose commit is lost have not happened", 
 async function claimedByAnother<T>(proxy: PostgresProxy, claim: () => Promise<readonly T[]>) {
   await proxy.loseNext("COMMIT");
   proxy.silence();
-  let claimed = await claim();
-  while (claimed.length === 0) claimed = await claim();
+  const claimed = await until(claim, ({ length }) => length > 0);
   proxy.speak();
   return claimed.length;
 }

@@ -1,3 +1,4 @@
+import { until } from "../../../../test/until.ts";
 import { createWorld, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
 import { openFresh, openOther } from "../postgres-world.contract.ts";
@@ -36,13 +37,11 @@ export async function race(run: (race: Race) => Promise<void>): Promise<void> {
   }
 }
 
-const PATIENCE_MS = 10_000;
-
 /** Resolves when so many transactions wait for a lock. */
 export async function waiting(session: Session, calls: number): Promise<void> {
   const sql = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()";
-  const end = performance.now() + PATIENCE_MS;
-  while ((await session.query(sql)).length < calls) {
-    if (performance.now() > end) throw new Error(`there are no ${calls} transactions that wait`);
-  }
+  await until(
+    () => session.query(sql),
+    ({ length }) => length >= calls,
+  );
 }

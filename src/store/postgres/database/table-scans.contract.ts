@@ -1,4 +1,6 @@
 /** For tests: which tables a use of the store has read, and how. */
+
+import { until } from "../../../../test/until.ts";
 import type { Store } from "../../store.ts";
 import { openOther } from "../postgres-world.contract.ts";
 import type { Session } from "./driver.ts";
@@ -17,14 +19,20 @@ export async function scansOf(session: Session, url: string, run: (store: Store)
   await run(store);
   // What a connection has read is counted when it is gone.
   await store.close();
-  while ((await session.query(LATER, [start?.now ?? ""])).length > 0);
+  await until(
+    () => session.query(LATER, [start?.now ?? ""]),
+    ({ length }) => length === 0,
+  );
   return session.query<Scans>(SCANS);
 }
 
 /** What others have read is counted when they are gone, or else in the middle of the run where that takes its time. */
 async function forgetEarlier(session: Session): Promise<void> {
   await session.query(`SELECT pg_terminate_backend(pid) ${OTHERS}`);
-  while ((await session.query(`SELECT 1 ${OTHERS}`)).length > 0);
+  await until(
+    () => session.query(`SELECT 1 ${OTHERS}`),
+    ({ length }) => length === 0,
+  );
   await session.query("SELECT pg_stat_reset()");
 }
 

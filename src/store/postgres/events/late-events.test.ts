@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
+import { until } from "../../../../test/until.ts";
 import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
@@ -88,8 +89,11 @@ test("two that number at once give each event one number, and no number twice", 
     }
   };
   const numbered = [number(store), number(other), number(store), number(other)];
-  for (const job of jobs) await world.settle(job);
-  isOver = true;
+  try {
+    for (const job of jobs) await world.settle(job);
+  } finally {
+    isOver = true;
+  }
   const sums = await Promise.all(numbered);
   const rest = await number(store);
   expect(sums.reduce((sum, one) => sum + one, rest)).toBe(ids.length);
@@ -111,7 +115,7 @@ test("a process that stands still while it numbers holds the others up for secon
   const numbering = still.feed.numberEvents(10).catch(() => 0);
   await isStill;
   const sinceMs = performance.now();
-  while ((await store.feed.numberEvents(10)) === 0) await Bun.sleep(50);
+  await until(() => store.feed.numberEvents(10));
   expect(performance.now() - sinceMs).toBeLessThan(8_000);
   expect(await follow(world)()).toEqual([id]);
   await proxy.close();

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHastyClock } from "../../../../test/fakes/hasty-clock.ts";
+import { until } from "../../../../test/until.ts";
 import { createWorld, QUEUE, rejection, SECOND, type World } from "../../contract/world.contract.ts";
 import { OutcomeUnknown, type Store } from "../../store.ts";
 import { behindProxy, type ProxiedStore } from "../postgres-world.contract.ts";
@@ -45,8 +46,7 @@ test("what another process has claimed meanwhile, under the same number, stays i
     const lost = proxy.loseNext("COMMIT").then(proxy.close);
     expect(await rejection(claim())).toBeInstanceOf(OutcomeUnknown);
     await lost;
-    let others = await claimElsewhere();
-    while (others.length === 0) others = await claimElsewhere();
+    const others = await until(claimElsewhere, ({ length }) => length > 0);
     expect(others.map((job) => job.claim)).toEqual([1]);
     await openAgain();
     expect(await claim()).toEqual([]);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../../../test/until.ts";
 import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
 import { createWorld, HOUR, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
@@ -115,7 +116,7 @@ test(
         const settled = other.outbox.settle([{ ...claimed!, verdict: { kind: "delivered" }, attempt }]);
         // It waits for the row: what it does not see it could not let go.
         const isLeased = async () => (await world.store.outbox.ofMessage(id))[0]?.state === "leased";
-        while ((await isLeased()) && !(await isWaiting(driver)));
+        await until(async () => !(await isLeased()) || isWaiting(driver));
         await connection.exec("COMMIT");
         expect(await settled).toEqual([true]);
       });
