@@ -20,6 +20,7 @@ import {
   startPostrider,
 } from "../postrider-process.ts";
 import { BARE, tablesAfter } from "../tables-after.ts";
+import { until } from "../until.ts";
 import { allowHooks } from "../webhook-rig.ts";
 
 const SMS = "/v1/sms/messages";
@@ -58,7 +59,7 @@ async function sendOne(over: object = {}): Promise<string> {
 
 const at = (id: string) => ({ apiKey: service.sandbox.api_key, path: `${SMS}/${id}` });
 
-async function load(): Promise<{ answered: string[]; stop: () => Promise<void> }> {
+async function startLoad() {
   const answered: string[] = [];
   let isOver = false;
   const first = Promise.withResolvers<void>();
@@ -68,19 +69,17 @@ async function load(): Promise<{ answered: string[]; stop: () => Promise<void> }
       if (answered.length === 20) first.resolve();
     }
   })();
-  await first.promise;
-  return {
-    answered,
-    stop: async () => {
-      isOver = true;
-      await client;
-    },
+  await Promise.race([first.promise, client]);
+  const stop = async () => {
+    isOver = true;
+    await client;
   };
+  return { answered, stop, [Symbol.asyncDispose]: stop };
 }
 
 test("a backup made under load holds every message answered 202 before it, wholly, and they are delivered from it", async () => {
-  const { answered, stop } = await load();
-  const before = answered.slice();
+  await using load = await startLoad();
+  const before = load.answered.slice();
   const { account_id } = service.sandbox;
   const secrets = await admin(service, `/webhooks/secret?account_id=${account_id}`);
   const made = await run("backup", database.url);
@@ -88,7 +87,7 @@ test("a backup made under load holds every message answered 202 before it, wholl
     code: 0,
     output: expect.stringContaining("the master key is NOT in this backup"),
   });
-  await stop();
+  await load.stop();
   service.kill("SIGKILL");
   await service.exited;
 
@@ -140,7 +139,7 @@ test("what was on its way when the backup was made is sent again at once, and wa
   const [first, second] = receiver.deliveries;
   expect(second?.headers["webhook-id"]).toBe(String(first?.headers["webhook-id"]));
   await Promise.all([smsc.close(), dns.close(), receiver.close()]);
-}, 50_000);
+}, 60_000);
 
 test("its files are for their owner only, and a damaged one, another key and a database in use are refused", async () => {
   await sendOne();
@@ -216,7 +215,7 @@ test("a restore waits for a service that is just making its first account, and l
     INSERT INTO accounts (id, name, mode, created_at) VALUES (gen_random_uuid(), 'first', 'sandbox', 0)`);
   const restored = run("restore", other.url);
   const waits = "SELECT 1 FROM pg_locks WHERE relation = 'accounts'::regclass AND NOT granted";
-  while ((await client.query(waits)).rowCount === 0);
+  await until(async () => (await client.query(waits)).rowCount);
   await client.query("COMMIT");
   expect(await restored).toMatchObject({
     code: 1,
@@ -236,7 +235,7 @@ test("a day that is being swapped when a backup begins is in it as it is afterwa
   // The service waits too, but has no lock on that other table.
   const waits = `SELECT 1 FROM pg_locks w JOIN pg_locks h USING (pid)
     WHERE w.relation = 'messages'::regclass AND NOT w.granted AND h.relation = 'dlt_entities'::regclass`;
-  while ((await client.query(waits)).rowCount === 0);
+  await until(async () => (await client.query(waits)).rowCount);
   await client.query("COMMIT");
   await client.end();
   expect(await made).toMatchObject({ code: 0, output: expect.stringMatching(/messages +1\n/) });

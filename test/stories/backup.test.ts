@@ -55,7 +55,7 @@ async function die(): Promise<void> {
 }
 
 test("a backup made under load holds every message answered 202 before it, wholly, and they are delivered from it", async () => {
-  const load = startLoad();
+  await using load = startLoad();
   await load.accepted(100);
   const before = load.answers.slice();
   const made = await backup("--with-key");
@@ -214,13 +214,16 @@ function startLoad() {
       for (const each of waiting) if (answers.length >= each.at) each.resolve();
     }
   };
-  const clients = [0, 1, 2, 3].map(client);
+  const ended = Promise.all([0, 1, 2, 3].map(client));
+  const stop = async () => {
+    isOver = true;
+    await ended;
+  };
   return {
     answers,
-    accepted: (at: number) => new Promise<void>((resolve) => waiting.push({ at, resolve })),
-    async stop() {
-      isOver = true;
-      await Promise.all(clients);
-    },
+    accepted: (at: number) =>
+      Promise.race([new Promise<void>((resolve) => waiting.push({ at, resolve })), ended]),
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }

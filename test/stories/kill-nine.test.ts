@@ -9,6 +9,7 @@ import {
   startPostrider,
 } from "../postrider-process.ts";
 import { storedRows } from "../stored-rows.ts";
+import { until } from "../until.ts";
 
 const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 const CLIENTS = 16;
@@ -77,6 +78,7 @@ function startLoad(service: PostriderProcess, accepted: Map<string, readonly str
   let count = 0;
   const unanswered = new Map<string, string>();
   const waiting: { at: number; resolve: () => void }[] = [];
+  let failure: unknown;
 
   const post = async (to: PostriderProcess, key: string, body: string) => {
     const response = await fetch(`${to.url}/v1/sms/messages`, {
@@ -101,18 +103,23 @@ function startLoad(service: PostriderProcess, accepted: Map<string, readonly str
       const key = crypto.randomUUID();
       const body = n % 10 === 9 ? batch() : single(`+91${9_000_000_100 + index * 1_000 + (n % 1_000)}`);
       unanswered.set(key, body);
-      await post(service, key, body).catch(() => {
+      await post(service, key, body).catch((error) => {
         isStopping = true;
+        failure ??= error;
       });
     }
   };
-  const clients = Array.from({ length: CLIENTS }, (_, index) => client(index));
+  const ended = Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(index)));
 
   return {
-    accepted: (at: number) => new Promise<void>((resolve) => waiting.push({ at, resolve })),
+    accepted: (at: number) =>
+      Promise.race([
+        new Promise<void>((resolve) => waiting.push({ at, resolve })),
+        ended.then(() => Promise.reject(failure)),
+      ]),
     async stop() {
       isStopping = true;
-      await Promise.all(clients);
+      await ended;
     },
     async finish(restarted: PostriderProcess) {
       await Promise.all([...unanswered].map(([key, body]) => post(restarted, key, body)));
@@ -131,12 +138,13 @@ const batch = () =>
 
 async function allFinal(service: PostriderProcess, ids: readonly string[]): Promise<void> {
   let open = [...ids];
-  while (open.length > 0) {
+  const look = async () => {
     const statuses = await Promise.all(open.slice(0, 200).map((id) => statusOf(service, id)));
     const still = open.slice(0, 200).filter((_, index) => !FINAL.has(statuses[index] ?? ""));
     open = [...still, ...open.slice(200)];
-    if (still.length > 0) await Bun.sleep(100);
-  }
+    return open;
+  };
+  await until(look, ({ length }) => length === 0, { withinMs: 120_000 });
 }
 
 async function statusOf(service: PostriderProcess, id: string): Promise<string> {
