@@ -81,4 +81,4 @@ test("two processes that claim, settle, release and stage at once send each mess
   expect(await store.queue.nextDueAt()).toBeUndefined();
   await other.close();
   await store.close();
-}, 30_000);
+}, 60_000);

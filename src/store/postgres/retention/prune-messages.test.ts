@@ -63,7 +63,7 @@ test(
       for (const id of ids) expect(await inside.countRows(id)).toBe(0);
       expect(await driver.query("SELECT 1 FROM webhook_attempts")).toEqual([]);
     }),
-  30_000,
+  60_000,
 );
 
 test(
@@ -78,7 +78,7 @@ test(
       for (const table of ["messages", "contents"] as const)
         expect(await daysWith(driver, table)).toEqual([]);
     }),
-  30_000,
+  60_000,
 );
 
 test(
@@ -110,7 +110,7 @@ test(
       await prune(store.retention.pruneMessages, clock.now, clock.now - 2 * DAY);
       expect(await inside.countRows(later)).toBe(0);
     }),
-  30_000,
+  60_000,
 );
 
 test(
@@ -136,7 +136,7 @@ test(
       expect(await daysWith(driver, "messages")).toEqual([]);
       expect(await driver.query("SELECT 1 FROM old_days UNION ALL SELECT 1 FROM kept_messages")).toEqual([]);
     }),
-  30_000,
+  60_000,
 );
 
 test(
@@ -163,7 +163,7 @@ test(
       await store.queue.stage(midnight + 9 * DAY, 10);
       expect((await claim()).map(({ content }) => content)).toEqual([SMS]);
     }),
-  30_000,
+  60_000,
 );
 
 test(
@@ -182,7 +182,7 @@ test(
       await prune(store.retention.pruneMessages, clock.now + 3 * DAY);
       expect(await tableNow()).toEqual(moved);
     }),
-  30_000,
+  60_000,
 );
 
 test(
@@ -203,7 +203,7 @@ test(
       expect(await prune(store.retention.pruneMessages, clock.now + 2 * DAY)).toBe(1);
       expect(await inside.countRows(id)).toBe(0);
     }),
-  30_000,
+  60_000,
 );
 
 test(
@@ -230,7 +230,7 @@ test(
       });
       expect(await status(unheard)).toBe("delivered");
     }),
-  30_000,
+  60_000,
 );
 
 test(
@@ -241,5 +241,5 @@ test(
       expect(await store.retention.prepareDays(clock.now)).toBe(0);
       expect(await daysWith(driver, "messages")).toEqual([today, today + 1, today + 2]);
     }),
-  30_000,
+  60_000,
 );
