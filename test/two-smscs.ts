@@ -23,10 +23,11 @@ export interface TwoSmscs {
   close(): Promise<void>;
 }
 
-/** `route`: how the route names them, instead of one after the other. `config`: of both connectors. */
+/** `route`: how the route names them, instead of one after the other. `config`: of both connectors. `body`: the text of its messages. */
 export async function openTwoSmscs(
   route: RouteChanges = () => ({}),
   config: Record<string, unknown> = {},
+  body?: string,
 ): Promise<TwoSmscs> {
   const [postrider, first, second] = await Promise.all([
     startHeldPostrider(),
@@ -37,7 +38,7 @@ export async function openTwoSmscs(
     await connectSmsc(postrider, first, config),
     await connectSmsc(postrider, second, config),
   ] as const;
-  const live = await openLiveSms(postrider, { connectors: ids });
+  const live = await openLiveSms(postrider, { connectors: ids, ...(body && { body }) });
   const { data } = await admin<{ data: { route_id: string }[] }>(postrider, "/routes");
   const changeRoute: TwoSmscs["changeRoute"] = async (changes) =>
     void (await admin(postrider, `/routes/${data[0]?.route_id}`, changes(ids), "PATCH"));

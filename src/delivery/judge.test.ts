@@ -100,7 +100,7 @@ test("an SMS of which a receipt has rejected a segment fails for that, also wher
     expect(progress).toMatchObject({ status: "failed", error });
     expect(progress.parts.map(({ status }) => status)).toEqual(["failed", "failed", "sent", "failed"]);
     expect(progress.parts[1]?.error?.code === "unconfirmed").toBe(wasInterrupted);
-    const reason = "segment 4 was rejected, so the 2 of 4 still open are not sent";
+    const reason = "segment 4 was rejected; not sent: 1 of 4";
     expect(entries).toMatchObject([{ kind: "status", eventType: "sms.failed", error, detail: { reason } }]);
   }
 });

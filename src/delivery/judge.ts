@@ -46,8 +46,8 @@ export function hasFailedSegment({ progress: { channel, parts } }: ClaimedJob): 
 export function judgeFailedSegment(job: ClaimedJob, now: number): Settlement {
   const { parts } = job.progress;
   const failed = parts.findIndex(({ status }) => status === "failed");
-  const unsent = parts.filter(isOpen).length;
-  const reason = `segment ${failed + 1} was rejected, so the ${unsent} of ${parts.length} still open are not sent`;
+  const unsent = parts.filter(({ status }) => status === "pending").length;
+  const reason = `segment ${failed + 1} was rejected; not sent: ${unsent} of ${parts.length}`;
   const end = job.wasInterrupted ? "unconfirmed" : "attempts_spent";
   return { ...settlementOf(job, now), detail: { reason }, next: { kind: "done", end } };
 }
@@ -107,12 +107,13 @@ export function judgeFailover(settlement: Settlement): Settlement {
 
 /**
  * Whether another connector may have the message: its provider deferred all that was tried, and nothing of the message
- * is or may be with it. Not an email: a host that greylists wants to see the same server again.
+ * is or may be with it. What only waited for our own pace was not tried. Not an email: a host that greylists wants to see
+ * the same server again.
  */
 export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: Route["failover"]): boolean {
   if (job.progress.channel !== "sms" || ownerOf(job, failover) !== undefined) return false;
-  const tried = parts.filter((part) => part !== undefined);
-  return tried.length > 0 && tried.every((part) => part.kind === "deferred" && !part.isOwnPace);
+  const tried = parts.filter((part) => part && !(part.kind === "deferred" && part.isOwnPace));
+  return tried.length > 0 && tried.every((part) => part?.kind === "deferred");
 }
 
 /**

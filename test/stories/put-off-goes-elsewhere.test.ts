@@ -46,6 +46,14 @@ onBothStores(() => {
     expect(await two.postrider.reached({ ...message, withinMs: 60_000 }, "delivered")).toBe("delivered");
   });
 
+  test("a long message goes over the second connector, too, though its last segments have not had their turn", async () => {
+    two = await openTwoSmscs(() => ({}), { max_per_second_per_sender: 1 }, "x".repeat(150 * 8));
+    two.first.dial.submitStatus = 0x08;
+    const message = await two.live.send(NUMBER);
+    expect(await two.postrider.reached({ ...message, withinMs: 30_000 }, "delivered")).toBe("delivered");
+    expect(counts(two)[1]).toBe(8);
+  });
+
   test("a sender at the rate that was set for it waits for its connector", async () => {
     two = await openTwoSmscs(() => ({}), { max_per_second_per_sender: 1 });
     for (let count = 0; count < 3; count++) await two.live.send(NUMBER);

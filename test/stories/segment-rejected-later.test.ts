@@ -61,7 +61,7 @@ onBothStores(() => {
     const last = (await live.timeline(message)).at(-1);
     expect(last).toMatchObject({ kind: "status", status: "failed", error: { code: "receipt.rejectd" } });
     expect(last?.detail?.reason).toBe(
-      `segment 1 was rejected, so the ${SEGMENTS - submits} of ${SEGMENTS} still open are not sent`,
+      `segment 1 was rejected; not sent: ${SEGMENTS - submits} of ${SEGMENTS}`,
     );
     await postrider.pass(30_000);
     expect(smsc.submits).toHaveLength(submits);

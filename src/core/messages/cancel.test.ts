@@ -41,7 +41,7 @@ test("an email's recipients still to be tried are told of one by one, and those 
 });
 
 test("what may have left in part, or is being tried, is past calling back", () => {
-  for (const status of ["sent", "unconfirmed", "delivered", "undelivered", "expired"] as const) {
+  for (const status of ["sent", "unconfirmed", "delivered", "undelivered", "expired", "failed"] as const) {
     expect(judgeCancel({ ...sms, parts: [{ status: "pending" }, { status }] }, false)).toBe("too_late");
   }
   expect(judgeCancel(sms, true)).toBe("too_late");

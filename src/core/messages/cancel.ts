@@ -1,5 +1,5 @@
 /** Canceling a message before anything of it was sent. */
-import type { MessageError, Part, PartStatus, Progress } from "./message.ts";
+import type { ChannelName, MessageError, Part, PartStatus, Progress } from "./message.ts";
 import { isOpen, withoutError } from "./part.ts";
 import { record, type Step } from "./step.ts";
 
@@ -14,12 +14,19 @@ const CANCELED: MessageError = { code: "canceled", message: "canceled before it 
 export function judgeCancel(progress: Progress, mayHaveLeft: boolean): "cancel" | "canceled" | "too_late" {
   if (progress.status === "failed" && progress.error?.code === CANCELED.code) return "canceled";
   const isWaiting = progress.status === "scheduled" || progress.status === "queued";
-  const isWhole = progress.parts.every(({ status }) => NOT_SENT.has(status));
+  const notSent = NOT_SENT[progress.channel];
+  const isWhole = progress.parts.every(({ status }) => notSent.has(status));
   return isWaiting && isWhole && !mayHaveLeft ? "cancel" : "too_late";
 }
 
-/** States of parts that reached nobody: still to be tried, or refused for good. */
-const NOT_SENT: ReadonlySet<PartStatus> = new Set<PartStatus>(["pending", "failed", "bounced"]);
+/**
+ * States of parts that reached nobody: still to be tried, or refused for good. Of an SMS that waits, a segment has failed
+ * only if a receipt says so: it was sent.
+ */
+const NOT_SENT: Readonly<Record<ChannelName, ReadonlySet<PartStatus>>> = {
+  sms: new Set<PartStatus>(["pending"]),
+  email: new Set<PartStatus>(["pending", "failed", "bounced"]),
+};
 
 /** Ends all parts still to be tried. The whole message becomes `failed`, even if recipients bounced before. */
 export function applyCancel(before: Progress, at: number): Step {
