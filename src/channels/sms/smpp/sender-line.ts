@@ -37,6 +37,9 @@ const LATE_MS = 20;
 export const LONGEST_HELD_MS = 4_000;
 const AGAIN_MS = 500;
 
+/** How often it is looked whether the rate has grown meanwhile. */
+const LOOK_MS = 1_000;
+
 /** The highest rate whose window is kept: it holds the time of each segment of a second, for each sender. */
 const MOST_IN_WINDOW = 1_000;
 
@@ -175,7 +178,7 @@ function serveLater(state: State): void {
     return;
   }
   state.isTimed = true;
-  state.clock.after(ms, () => {
+  state.clock.after(Math.min(ms, LOOK_MS), () => {
     state.isTimed = false;
     serveLater(state);
   });

@@ -115,6 +115,33 @@ test("a process keeps senders to its part of their rate, and what it books while
   expect(ask("A", "5")).toBe("now");
 });
 
+test("a process that had none of the rate for a moment goes on at once when it has its part again", async () => {
+  let part = 1;
+  const { ask, went, clock } = open(1, () => part);
+  ask("A", "1");
+  ask("A", "in line");
+  await clock.advance(500);
+  part = 0;
+  await clock.advance(5_000);
+  part = 1;
+  for (const id of ["2", "3"]) ask("A", id);
+  await clock.advance(2_000);
+  expect(went.map(({ id }) => id)).toEqual(["1", "in line", "2", "3"]);
+});
+
+test("who waits while the part of its process is small goes soon after that has grown", async () => {
+  let part = 1;
+  const { ask, went, clock } = open(1, () => part);
+  ask("A", "1");
+  ask("A", "2");
+  part = 0.1;
+  await clock.advance(1_500);
+  expect(went).toHaveLength(1);
+  part = 1;
+  await clock.advance(500);
+  expect(went).toHaveLength(2);
+});
+
 test("a long message counts by its segments", async () => {
   const { ask, went, clock } = open(10);
   const startedAt = clock.monotonicMs();

@@ -56,9 +56,6 @@ const MAX_PLACES = 10_000;
 /** How long after its time a place that was not used is given up. */
 const LAPSE_MS = 60_000;
 
-/** The least part of the rate to reckon with: while this process has none it sends nothing, and bookings must not be endless. */
-const LEAST_PART = 0.01;
-
 const NO_WAIT: SenderPace = {
   turn: () => ({ gone() {}, next: () => Promise.resolve(true), end() {}, intervalMs: () => 0 }),
   segmentMs: () => 0,
@@ -79,7 +76,7 @@ export function createSenderPace(
   { perSecond, part = () => 1, usedAtMs = Number.NEGATIVE_INFINITY }: SenderRate,
 ): SenderPace {
   if (perSecond === undefined) return NO_WAIT;
-  const rate = () => perSecond * Math.max(part(), LEAST_PART);
+  const rate = ratePart(perSecond, part);
   const costMs = (segments: number) => (segments / rate()) * 1000;
   const lineOf = createLines(() => createSenderLine(clock, rate, usedAtMs + costMs(1)));
   /** Until when places are given out, by sender and flow; in the order of last use. */
@@ -119,6 +116,15 @@ export function createSenderPace(
       return line.join(asked);
     },
     segmentMs: () => costMs(1),
+  };
+}
+
+/** While this process has no part it sends nothing. It reckons with what it had, to go on at once when it has one again. */
+function ratePart(perSecond: number, part: () => number): () => number {
+  let last = 1;
+  return () => {
+    last = part() || last;
+    return perSecond * last;
   };
 }
 
