@@ -142,6 +142,26 @@ test("who waits while the part of its process is small goes soon after that has 
   expect(went).toHaveLength(2);
 });
 
+test("what two processes put off goes at nearly the whole rate, though it may come back to the other one", async () => {
+  const clock = createHeldClock();
+  const open = () => createSenderPace(clock, () => 0.5, { perSecond: 2, part: () => 0.5 });
+  const paces = [open(), open()] as const;
+  const asked = { ...SINGLE_SUBMIT, sender: "A", flow: BATCH, segments: 1, remainingMs: 3_600_000 };
+  const { signal } = new AbortController();
+  let went = 0;
+  const ask = async (n: number, tries: number): Promise<void> => {
+    const pace = (n >> tries) % 2 === 0 ? paces[0] : paces[1];
+    const turn = await pace.turn({ ...asked, messageId: String(n), signal });
+    if (typeof turn === "number") return void clock.after(turn, () => ask(n, tries + 1));
+    went += 1;
+    turn.gone();
+    turn.end();
+  };
+  for (let n = 0; n < 60; n++) void ask(n, 0);
+  await clock.advance(30_000);
+  expect(went).toBeGreaterThan(47);
+});
+
 test("a long message counts by its segments", async () => {
   const { ask, went, clock } = open(10);
   const startedAt = clock.monotonicMs();

@@ -93,7 +93,8 @@ export function createSenderPace(
     if (at - now > HORIZON_MS) return HORIZON_MS * (1 + random());
     forgetPassed(bookedUntil, now);
     bookedUntil.delete(name);
-    bookedUntil.set(name, at + costMs(segments) * flows);
+    // At the whole rate, as the queue moves: who comes again may come to another process.
+    bookedUntil.set(name, at + (segments / perSecond) * 1000 * flows);
     forgetPassed(places, now - LAPSE_MS);
     if (places.size < MAX_PLACES) places.set(messageId, at);
     return at - now - HELD_MS / 2;
