@@ -35,8 +35,10 @@ export function takeSenderTurn(
   const sender = senderOf(message, config) ?? "";
   // Beyond half of the time that segments may wait for their turn, the message waits in the queue.
   const most = 1 + Math.floor(Math.min(LONGEST_TURN_MS, config.response_timeout_ms / 2) / segmentMs);
-  const now = due.slice(0, most);
-  const later = due.slice(most);
+  // In equal turns: a rest of few segments would wait as long as any for the next.
+  const size = Math.ceil(due.length / Math.ceil(due.length / most));
+  const now = due.slice(0, size);
+  const later = due.slice(size);
   const turn = senderPace.turn({
     sender,
     messageId: message.messageId,
