@@ -20,7 +20,7 @@ export interface PostriderProcess {
   readonly sandbox: Sandbox;
   /** What it has printed so far. */
   output(): string;
-  /** Resolves when a line of its output matches. */
+  /** Resolves when a line of its output matches; rejects when its output has ended without one. */
   line(pattern: RegExp): Promise<string>;
   readonly pid: number;
   kill(signal: NodeJS.Signals): void;
@@ -55,7 +55,7 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
     throw new Error(`the service ended with ${code}:\n${output.text()}`);
   });
   gone.catch(() => {});
-  const ready = await Promise.race([output.line(/"msg":"ready"/), gone]);
+  const ready = await output.line(/"msg":"ready"/).catch(() => gone);
   const { url } = JSON.parse(ready) as { url: string };
   return {
     url,
@@ -164,8 +164,8 @@ function collect(...streams: ReadableStream<Uint8Array>[]) {
     }
   };
   const ended = Promise.all(streams.map(read));
-  const line = (pattern: RegExp) =>
-    new Promise<string>((resolve) => {
+  const line = (pattern: RegExp) => {
+    const said = new Promise<string>((resolve, reject) => {
       const look = () => {
         const found = text
           .split("\n")
@@ -177,6 +177,11 @@ function collect(...streams: ReadableStream<Uint8Array>[]) {
       };
       waiting.add(look);
       look();
+      void ended.then(() => reject(new Error(`it ended without saying ${pattern}:\n${text}`)));
     });
+    // Who waits for something else as well may look at this later, or never.
+    said.catch(() => {});
+    return said;
+  };
   return { text: () => text, line, ended };
 }

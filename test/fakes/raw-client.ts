@@ -9,7 +9,10 @@ export interface Wire {
 
 export async function dial(port: number): Promise<Wire> {
   const socket = connect(port, "127.0.0.1");
-  await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    socket.once("connect", () => resolve());
+    socket.once("error", reject);
+  });
   let text = "";
   let isClosed = false;
   let look = () => {};

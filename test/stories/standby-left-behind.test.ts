@@ -13,6 +13,7 @@ async function openWorld() {
   const own = await ownProcessOnPair();
   const { url, sandbox } = await own.start({ args: ["--roles", "api"] });
   const authorization = { Authorization: `Bearer ${sandbox.api_key}` };
+  let isOpen = true;
   return {
     ...own,
     async send(key: string, more: Readonly<Record<string, string>> = {}) {
@@ -30,9 +31,16 @@ async function openWorld() {
       const { data } = (await response.json()) as { data: { message_id: string }[] };
       return data.map(({ message_id }) => message_id);
     },
-    /** Resolves with the transactions whose commits wait for the standby, once they are as awaited. */
+    /** Resolves with the transactions whose commits wait for the standby, once they are as awaited or nobody needs to know. */
     commitsWaiting: (isSo: (all: readonly Waiting[]) => boolean) =>
-      until(() => onPrimary(own.pair, WAITING).catch(() => []), isSo),
+      until(
+        () => (isOpen ? onPrimary(own.pair, WAITING).catch(() => []) : []),
+        (all) => !isOpen || isSo(all),
+      ),
+    async [Symbol.asyncDispose]() {
+      isOpen = false;
+      await own[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -76,7 +84,7 @@ test.concurrent("nor is it given as the answer to a repeat, where the body would
   const { pair, send, commitsWaiting } = world;
   expect((await send("before")).status).toBe(202);
   await pair.detachStandby();
-  const dueMs = Date.now() + 2_000;
+  const dueMs = Date.now() + 5_000;
   const body = { schedule_at: new Date(dueMs).toISOString() };
   const sent = send("key", body);
   const [commit] = await commitsWaiting((all) => all.length > 0);
