@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { CLI, PROGRAMS } from "../scripts/programs.ts";
+import { join } from "node:path";
+import { CLI } from "../scripts/programs.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
 
 let built: string | undefined;
 
 /**
- * The folder of the service's programs, bundled when a test run first asks: from the sources, a start takes nearly twice
+ * The folder of the service's programs, built when a test run first asks: from the sources, a start takes nearly three times
  * the work, and there are hundreds of starts. Benchmarks, and the commands of the documents, run the sources themselves.
  */
 export function builtPrograms(): string {
@@ -14,24 +15,15 @@ export function builtPrograms(): string {
   return built;
 }
 
+const BUILD = join(import.meta.dir, "../scripts/build-quick-start.ts");
+
 /** `bun test` sets it. */
 const isTestRun = process.env.NODE_ENV === "test";
 
 /** In a process of its own, since what it makes depends on the environment, and that of tests says that it is one. */
 function build(): string {
   const folder = folderUntilTheEnd("postrider-built-");
-  // The names that the sources have, since threads are started by them.
-  const options = [
-    "--target=bun",
-    "--splitting",
-    "--entry-naming=[name].ts",
-    `--outdir=${folder}`,
-    `--public-path=${folder}/`,
-  ];
   const env = { PATH: process.env.PATH ?? "", HOME: folder };
-  execFileSync(process.execPath, ["build", ...options, ...PROGRAMS], {
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  execFileSync(process.execPath, [BUILD, folder], { env, stdio: ["ignore", "ignore", "pipe"] });
   return folder;
 }
