@@ -2,7 +2,7 @@ import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import { LONGEST_HELD_MS } from "./sender-line.ts";
+import { LONGEST_IN_LINE_MS } from "./sender-line.ts";
 import { createSenderPace, type HeldTurn, type Turn } from "./sender-pace.ts";
 
 /** At a time that is far from zero, as on a machine that has run for a day. */
@@ -65,7 +65,7 @@ test("who waits longer than it was to, because other flows came, asks again afte
   again.clear();
   await clock.advance(60_000);
   expect(again.size).toBeGreaterThan(0);
-  expect(Math.max(...held)).toBe(LONGEST_HELD_MS);
+  expect(Math.max(...held)).toBe(LONGEST_IN_LINE_MS);
 });
 
 test("those in line need one timer each and one for all, and none once they have gone", async () => {
@@ -173,7 +173,7 @@ test("who asks again before its time keeps its place", async () => {
   expect(ask("10")).toBeUndefined();
 });
 
-test("places that nobody came back for are given up after a minute, and are not endless until then", async () => {
+test("bookings that nobody came back for are given up after a minute, and are not endless until then", async () => {
   const { ask, clock } = await open(1);
   const crowd = (sender: string) => {
     ask(`${sender} first`, { sender, segments: 10 });

@@ -34,7 +34,7 @@ type Joining = Pick<AskedTurn, "flow" | "isBegun" | "segments" | "submits" | "si
 const LATE_MS = 20;
 
 /** Who has waited so long, because other flows have come, asks again. Leases allow for it. */
-export const LONGEST_HELD_MS = 4_000;
+export const LONGEST_IN_LINE_MS = 4_000;
 const AGAIN_MS = 500;
 
 /** How often it is looked whether the rate has grown meanwhile. */
@@ -114,7 +114,7 @@ function windowNow(state: State): RateWindow {
 }
 
 async function firstTurn(state: State, place: Place, signal: AbortSignal): Promise<Turn> {
-  if (await turnOf(state, place, { limitMs: LONGEST_HELD_MS, signal })) return hold(state, place, signal);
+  if (await turnOf(state, place, { limitMs: LONGEST_IN_LINE_MS, signal })) return hold(state, place, signal);
   leave(state, place);
   return AGAIN_MS;
 }
@@ -122,7 +122,6 @@ async function firstTurn(state: State, place: Place, signal: AbortSignal): Promi
 function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {
   return {
     gone() {
-      if (state.called !== place) return;
       const nowMs = state.clock.monotonicMs();
       state.called = undefined;
       state.freeAt = Math.max(state.freeAt, nowMs - LATE_MS) + costMs(state, place.step);

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import { createSenderPace, HELD_MS, type HeldTurn, type Turn } from "./sender-pace.ts";
+import { createSenderPace, IN_LINE_MS, type HeldTurn, type Turn } from "./sender-pace.ts";
 
 const SINGLE = 0;
 const BATCH = 1;
 
 const SINGLE_SUBMIT = { isBegun: false, submits: 1 };
 
-function open(perSecond: number | undefined, part?: () => number) {
+function open(perSecond: number, part?: () => number) {
   const clock = createHeldClock();
   const pace = createSenderPace(clock, () => 0.5, { perSecond, ...(part && { part }) });
   /** When each message went, in the order in which they did; and those that are to ask again, with when. */
@@ -45,11 +45,6 @@ function open(perSecond: number | undefined, part?: () => number) {
   return { clock, ask, went, again, comeBack };
 }
 
-test("without a rate no sender waits", () => {
-  const { ask } = open(undefined);
-  for (let i = 0; i < 1000; i++) expect(ask("A", String(i))).toBe("now");
-});
-
 test("a sender's messages go a rate apart, from the first on, and another sender's do not wait for them", async () => {
   const { ask, went, clock } = open(10);
   for (let i = 0; i < 5; i++) ask("A", String(i));
@@ -65,7 +60,7 @@ test("who would wait longer than the line allows asks again in its turn, and goe
   for (let i = 0; i < 20; i++) ask("A", String(i));
   expect(again.size).toBe(17);
   const [first] = again.values();
-  expect(first! - clock.monotonicMs()).toBe(3_000 - HELD_MS / 2);
+  expect(first! - clock.monotonicMs()).toBe(3_000 - IN_LINE_MS / 2);
   for (let step = 0; step < 250; step++) {
     await clock.advance(100);
     comeBack("A");
@@ -189,7 +184,7 @@ test("if the part of the rate shrinks within a message, its next segment does no
   expect(await turn.next(5_000)).toBe(false);
 });
 
-test("a crowd gets turns half a minute ahead; the rest asks again later and holds no place", async () => {
+test("a crowd gets turns half a minute ahead; the rest asks again later and books nothing", async () => {
   const { ask, again, clock } = open(10);
   const startedAt = clock.monotonicMs();
   for (let i = 0; i < 1000; i++) ask("A", String(i));

@@ -4,11 +4,11 @@ import { createSenderLine, type SenderLine } from "./sender-line.ts";
 /** Keeps each sender to its rate, in segments a second, without holding up the others. */
 export interface SenderPace {
   /**
-   * A message's turn. `HeldTurn`: its first segment may go now. A promise resolves when it may, within `LONGEST_HELD_MS`, or
+   * A message's turn. `HeldTurn`: its first segment may go now. A promise resolves when it may, within `LONGEST_IN_LINE_MS`, or
    * with a time. A number: it is to ask again after so many milliseconds, and keeps no slot meanwhile.
    */
   turn(asked: AskedTurn): Turn | Promise<Turn>;
-  /** Milliseconds that a segment takes; 0 without a rate. */
+  /** Milliseconds that a segment takes. */
   segmentMs(): number;
 }
 
@@ -42,28 +42,22 @@ export interface AskedTurn {
 }
 
 /** Who would wait longer than this in line asks again instead. */
-export const HELD_MS = 2_000;
+export const IN_LINE_MS = 2_000;
 
-/** How far ahead places are given out. Beyond it, a message asks again after once to twice this long. */
+/** How far ahead times are booked. Beyond it, a message asks again after once to twice this long. */
 const HORIZON_MS = 30_000;
 
-/** With less than this in line, whoever comes may join: those with places have not come back, or to another process. */
+/** With less than this in line, whoever comes may join: those with bookings have not come back, or to another process. */
 const DRY_MS = 500;
 
-/** Places held at a time. A message that finds none left only has to wait once more. */
-const MAX_PLACES = 10_000;
+/** Bookings kept at a time. A message whose booking was not kept only has to wait once more. */
+const MAX_BOOKINGS = 10_000;
 
-/** How long after its time a place that was not used is given up. */
+/** How long after its time a booking that was not used is given up. */
 const LAPSE_MS = 60_000;
 
-const NO_WAIT: SenderPace = {
-  turn: () => ({ gone() {}, next: () => Promise.resolve(true), end() {}, intervalMs: () => 0 }),
-  segmentMs: () => 0,
-};
-
 export interface SenderRate {
-  /** Absent: senders have no rate of their own. */
-  readonly perSecond: number | undefined;
+  readonly perSecond: number;
   /** This process's part of the rate now, from 0 to 1; absent: all. */
   readonly part?: () => number;
   /** When every sender may have sent a segment that was not counted here, on the monotonic clock. */
@@ -75,14 +69,13 @@ export function createSenderPace(
   random: () => number,
   { perSecond, part = () => 1, usedAtMs = Number.NEGATIVE_INFINITY }: SenderRate,
 ): SenderPace {
-  if (perSecond === undefined) return NO_WAIT;
   const rate = ratePart(perSecond, part);
   const costMs = (segments: number) => (segments / rate()) * 1000;
   const lineOf = createLines(() => createSenderLine(clock, rate, usedAtMs + costMs(1)));
-  /** Until when places are given out, by sender and flow; in the order of last use. */
+  /** Until when times are booked, by sender and flow; in the order of last use. */
   const bookedUntil = new Map<string, number>();
-  /** When each message that was put off is to come again; in the order given out. */
-  const places = new Map<string, number>();
+  /** When each message that was put off is to go; in the order booked. */
+  const bookings = new Map<string, number>();
 
   /** Puts a message off behind those of its flow that were put off before. */
   const book = ({ sender, flow, messageId, segments }: AskedTurn, aheadMs: number): number => {
@@ -95,9 +88,9 @@ export function createSenderPace(
     bookedUntil.delete(name);
     // At the whole rate, as the queue moves: who comes again may come to another process.
     bookedUntil.set(name, at + (segments / perSecond) * 1000 * flows);
-    forgetPassed(places, now - LAPSE_MS);
-    if (places.size < MAX_PLACES) places.set(messageId, at);
-    return at - now - HELD_MS / 2;
+    forgetPassed(bookings, now - LAPSE_MS);
+    if (bookings.size < MAX_BOOKINGS) bookings.set(messageId, at);
+    return at - now - IN_LINE_MS / 2;
   };
 
   return {
@@ -105,15 +98,15 @@ export function createSenderPace(
       const { sender, flow, messageId, remainingMs, isBegun } = asked;
       const now = clock.monotonicMs();
       const line = lineOf(sender);
-      const place = places.get(messageId);
-      const isKnown = isBegun || (place !== undefined && place > now - LAPSE_MS);
+      const bookedFor = bookings.get(messageId);
+      const isKnown = isBegun || (bookedFor !== undefined && bookedFor > now - LAPSE_MS);
       const aheadMs = line.aheadMs(asked);
       const hasRoom = isKnown || aheadMs <= DRY_MS;
       const bookedMs = hasRoom ? 0 : (bookedUntil.get(`${flow} ${sender}`) ?? 0) - now;
       if (aheadMs >= remainingMs) return Math.ceil(aheadMs);
-      if (Math.max(aheadMs, bookedMs) > HELD_MS)
-        return Math.ceil(isKnown ? aheadMs - HELD_MS / 2 : book(asked, aheadMs));
-      places.delete(messageId);
+      if (Math.max(aheadMs, bookedMs) > IN_LINE_MS)
+        return Math.ceil(isKnown ? aheadMs - IN_LINE_MS / 2 : book(asked, aheadMs));
+      bookings.delete(messageId);
       return line.join(asked);
     },
     segmentMs: () => costMs(1),

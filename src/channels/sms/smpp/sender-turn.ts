@@ -13,7 +13,7 @@ export interface SenderTurn extends Attempt {
   readonly later: readonly number[];
 }
 
-interface SenderRoom {
+interface SenderTurnDeps {
   readonly config: SmppConfig;
   readonly senderPace: SenderPace;
   readonly clock: Clock;
@@ -24,14 +24,14 @@ const LONGEST_TURN_MS = 5_000;
 
 /** Waits for the sender's rate. Milliseconds: nothing of the message may go for so long. */
 export function takeSenderTurn(
-  room: SenderRoom,
+  deps: SenderTurnDeps,
   attempt: Attempt,
 ): SenderTurn | number | Promise<SenderTurn | number> {
-  const { config, senderPace } = room;
+  const { config, senderPace, clock } = deps;
   const { message, plan, signal } = attempt;
   const segmentMs = senderPace.segmentMs();
-  const due = segmentMs === 0 ? NONE : segmentsDue(message, plan);
-  if (due.length === 0) return { ...attempt, later: NONE };
+  const due = segmentsDue(message, plan);
+  if (due.length === 0) return { ...attempt, later: [] };
   const sender = senderOf(message, config) ?? "";
   // Beyond half of the time that segments may wait for their turn, the message waits in the queue.
   const most = 1 + Math.floor(Math.min(LONGEST_TURN_MS, config.response_timeout_ms / 2) / segmentMs);
@@ -54,15 +54,13 @@ export function takeSenderTurn(
     ...(later.length > 0 && { message: { ...message, only: now } }),
     later,
   };
-  if (turn instanceof Promise) return afterTurn(room, begun, turn);
+  if (turn instanceof Promise) return afterTurn(clock, begun, turn);
   return typeof turn === "number" ? turn : { ...begun, heldTurn: turn };
 }
 
-const NONE: readonly never[] = [];
-
 /** What waiting took is not left of the message's window. */
 async function afterTurn(
-  { clock }: SenderRoom,
+  clock: Clock,
   begun: SenderTurn,
   asked: Promise<Turn>,
 ): Promise<SenderTurn | number> {

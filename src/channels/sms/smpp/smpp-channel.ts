@@ -20,7 +20,7 @@ import { createPace, type Pace } from "./pace.ts";
 import { queryParts } from "./query-parts.ts";
 import { isReceipt } from "./receipt.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
-import { LONGEST_HELD_MS } from "./sender-line.ts";
+import { LONGEST_IN_LINE_MS } from "./sender-line.ts";
 import { createSenderPace, type SenderPace } from "./sender-pace.ts";
 import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
 import { openSession, type SessionEvents } from "./session.ts";
@@ -36,7 +36,8 @@ const SEND_MARGIN_MS = 5000;
 interface SmppChannel {
   readonly config: SmppConfig;
   readonly submitter: Submitter;
-  readonly senderPace: SenderPace;
+  /** Absent: senders have no rate of their own. */
+  readonly senderPace: SenderPace | undefined;
 }
 
 /** Throws if the connector's configuration is not that of `smppConfigSchema`. */
@@ -77,7 +78,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     connectorId: connector.id,
     keepsRate: true,
     // A segment waits at most one response timeout for its turn, and then at most another for its answer.
-    sendTimeoutMs: LONGEST_HELD_MS + 2 * config.response_timeout_ms + SEND_MARGIN_MS,
+    sendTimeoutMs: LONGEST_IN_LINE_MS + 2 * config.response_timeout_ms + SEND_MARGIN_MS,
     start: binds.start,
     freeSlots: line.free,
     send: (message, signal, isOurs = NOBODY_ELSE.isOurs) =>
@@ -93,7 +94,8 @@ function openSenderPace(
   { max_per_second_per_sender: perSecond }: SmppConfig,
   { clock, random, isReopened }: ChannelDeps,
   part: () => number,
-): SenderPace {
+): SenderPace | undefined {
+  if (perSecond === undefined) return undefined;
   return createSenderPace(clock, random, {
     ...{ perSecond, part },
     ...(isReopened && { usedAtMs: clock.monotonicMs() }),
@@ -241,8 +243,11 @@ async function send(
     return rejectAll(message, "smpp.segments_changed", words);
   }
   const { config, senderPace, submitter } = channel;
-  const room = { config, senderPace, clock: submitter.clock };
-  const asking = takeSenderTurn(room, { message, plan, ...limits });
+  const attempt = { message, plan, ...limits };
+  const { clock } = submitter;
+  const asking = senderPace
+    ? takeSenderTurn({ config, senderPace, clock }, attempt)
+    : { ...attempt, later: [] };
   const turn = asking instanceof Promise ? await asking : asking;
   const results =
     typeof turn === "number" ? deferDue(message, plan, turn) : await submitTurn(submitter, turn);

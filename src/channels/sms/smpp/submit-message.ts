@@ -29,7 +29,7 @@ export interface Submitter {
   readonly pace: Pace;
   readonly abortWatch: AbortWatch;
   readonly reading: AnswerReading;
-  /** How long a segment may wait for its turn, counted from the beginning of the attempt. */
+  /** How long a segment may wait until it goes, counted from the beginning of the attempt. */
   readonly patienceMs: number;
   readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId">) => void;
 }
@@ -79,31 +79,31 @@ async function beginSegments(submitter: Submitter, progress: Progress, begun: Be
       begun.push(undefined);
       continue;
     }
-    const asked = isFirst || senderTurn(submitter, progress);
+    const asked = isFirst || senderLetsGo(submitter, progress);
     isFirst = false;
-    const hasTurn = asked instanceof Promise ? await asked : asked;
-    // Not even a turn is taken for these: others wait for it.
+    const mayGo = asked instanceof Promise ? await asked : asked;
+    // Not even a slot is taken for these: others wait for it.
     if (progress.refused) begun.push(progress.refused);
-    else if (!hasTurn) begun.push(noSenderTurn(submitter, progress));
+    else if (!mayGo) begun.push(putOff(submitter, progress));
     else if (submitter.binds.sessions().length === 0) begun.push(NOT_CONNECTED);
     else {
-      const turn = takeTurn(submitter, progress);
-      // Most get their turn at once: then there is nothing to await, which would cost a turn of the microtask queue.
-      const session = turn instanceof Promise ? await turn : turn;
+      const taking = takeSlot(submitter, progress);
+      // Most get one at once: then there is nothing to await, which would cost a turn of the microtask queue.
+      const session = taking instanceof Promise ? await taking : taking;
       begun.push(beginSegment(submitter, progress, { segment, session }));
     }
   }
 }
 
-/** Whether the next segment gets its turn at the rate of its sender. */
-function senderTurn(submitter: Submitter, progress: Progress): boolean | Promise<boolean> {
+/** Whether the rate of its sender lets the next segment go within its patience. */
+function senderLetsGo(submitter: Submitter, progress: Progress): boolean | Promise<boolean> {
   if (!progress.heldTurn || progress.refused) return true;
   return progress.heldTurn.next(submitter.patienceMs - elapsedMs(submitter, progress));
 }
 
-/** The segment asks for another turn. */
-function noSenderTurn(submitter: Submitter, progress: Progress): SubmitResult {
-  return progress.signal.aborted ? noTurn(submitter, progress) : waitsForSender(SENDER_AGAIN_MS);
+/** The segment goes in another turn of the message. */
+function putOff(submitter: Submitter, progress: Progress): SubmitResult {
+  return progress.signal.aborted ? noSlot(submitter, progress) : waitsForSender(SENDER_AGAIN_MS);
 }
 
 const SENDER_AGAIN_MS = 1_000;
@@ -118,7 +118,8 @@ export function isSettled(part: Part | undefined): boolean {
   return part !== undefined && part.status !== "pending" && part.status !== "unconfirmed";
 }
 
-function takeTurn(submitter: Submitter, progress: Progress): ReturnType<SubmitLine["take"]> {
+/** A slot of some session's window, when the connector's pace allows it. */
+function takeSlot(submitter: Submitter, progress: Progress): ReturnType<SubmitLine["take"]> {
   const waitMs = submitter.patienceMs - elapsedMs(submitter, progress);
   return submitter.line.take({ waitMs, signal: progress.signal, isBegun: progress.isBegun });
 }
@@ -129,7 +130,7 @@ function beginSegment(
   progress: Progress,
   { segment, session }: { readonly segment: number; readonly session: Session | undefined },
 ): SubmitResult | Promise<SubmitResult> {
-  if (!session) return noTurn(submitter, progress);
+  if (!session) return noSlot(submitter, progress);
   const remainingMs = progress.message.remainingMs - elapsedMs(submitter, progress);
   // A message that lacks a segment is of no use: once one is refused, the others are not sent.
   const reason =
@@ -236,7 +237,7 @@ function react(
   if (outcome.kind === "sent") pace.accepted();
 }
 
-function noTurn({ binds }: Submitter, { signal }: Progress): SubmitResult {
+function noSlot({ binds }: Submitter, { signal }: Progress): SubmitResult {
   if (signal.aborted)
     return notTried("smpp.cut_off", "the attempt was cut off while it waited for the window");
   if (binds.sessions().every(({ slots }) => !slots.isOpen()))
