@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import { createSenderPace, IN_LINE_MS, type HeldTurn, type Turn } from "./sender-pace.ts";
+import { createSenderPace, type HeldTurn, IN_LINE_MS, type Turn } from "./sender-pace.ts";
 
 const SINGLE = 0;
 const BATCH = 1;
