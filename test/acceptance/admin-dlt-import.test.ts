@@ -184,7 +184,7 @@ onEveryAdmin((startAdmin) => {
   });
 
   test("a long list is taken in pieces, each row once", async () => {
-    const rows = Array.from({ length: 1_201 }, (_, index) => `${1107000000000 + index},Hi ${index}`);
+    const rows = Array.from({ length: 601 }, (_, index) => `${1107000000000 + index},Hi ${index}`);
     const csv = `Template ID,Template Content\nx,Hi\n${rows.join("\n")}`;
     const pieces = [];
     for (let after: number | undefined = 0; after !== undefined; ) {
@@ -194,8 +194,7 @@ onEveryAdmin((startAdmin) => {
     }
     expect(pieces).toEqual([
       [500, 500, 1],
-      [500, 1_000, 0],
-      [201, 1_201, 0],
+      [101, 601, 0],
     ]);
   });
 
