@@ -45,7 +45,7 @@ onBothStores(() => {
     expect(await names()).toEqual(["receipts_overdue"]);
     await smsc.sendReceipt(smsc.submits[1]!);
     await rig.service.passUntil(async () => (await names()).length === 0, 60_000);
-  });
+  }, 180_000);
 
   test("the alarm of a connector that is switched off is over, though its receipts never come", async () => {
     await setOverdue();
@@ -57,5 +57,5 @@ onBothStores(() => {
     await rig.service.passUntil(async () => (await rig.alarms()).length > 0, 180_000);
     await admin(rig.service, `/connectors/${connector}`, { is_enabled: false }, "PATCH");
     await rig.service.passUntil(async () => (await rig.alarms()).length === 0, 60_000);
-  });
+  }, 180_000);
 });
