@@ -1,5 +1,14 @@
 import { expect, test } from "bun:test";
-import { CONNECTOR, inWorld, type OpenStore, sent, type World } from "./world.contract.ts";
+import { partReference } from "../../core/receipts/short-reference.ts";
+import {
+  CONNECTOR,
+  inWorld,
+  type OpenStore,
+  SECOND,
+  sent,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
 
 /** Receipts that match nothing are kept, but not without end. */
 export function parkedBoundContract(open: OpenStore): void {
@@ -39,14 +48,57 @@ export function parkedBoundContract(open: OpenStore): void {
   );
 
   test(
-    "of receipts that share one of their ids the newest stay, and the other ids of those before are still found",
+    "receipts that share one of their ids are all listed and counted, and found by the other, and the bound holds for them",
     inWorld(open, async (world) => {
+      const { store } = world;
       const [id = ""] = await world.sms();
       const job = await world.claimOne();
-      for (let other = 0; other < 12; other++)
-        await world.receive("constant", { otherId: `p-${other}`, recipient: "+919812345678" });
-      expect(await parked(world)).toHaveLength(8);
+      await tellConstant(world, 12);
+      expect(await parked(world)).toHaveLength(12);
+      expect(await store.receipts.countParked()).toBe(12);
       await world.settle(job, { outcomes: [sent("p-0")] });
+      expect(await world.status(id)).toBe("delivered");
+      expect(await parked(world)).toHaveLength(11);
+      expect(await drop(world)).toEqual([[CONNECTOR, 10]]);
+      expect(await drop(world)).toEqual([]);
+      const left = await store.receipts.parked({ limit: 100 });
+      expect(left.map(({ receipt }) => receipt.otherId)).toEqual(["p-11"]);
+      expect(await store.receipts.countParked()).toBe(1);
+    }),
+  );
+
+  test(
+    "a receipt that comes twice is listed and counted twice, also where others share one of its ids",
+    inWorld(open, async (world) => {
+      await tellConstant(world, 2, () => "same");
+      await tellConstant(world, 9);
+      expect(await parked(world)).toHaveLength(11);
+      expect(await world.store.receipts.countParked()).toBe(11);
+    }),
+  );
+
+  test(
+    "of receipts that share both their ids the newest stay",
+    inWorld(open, async (world) => {
+      for (let at = 0; at < 12; at++) await tellConstant(world, 1, () => "shared");
+      expect(await parked(world)).toHaveLength(8);
+      expect(await world.store.receipts.countParked()).toBe(8);
+    }),
+  );
+
+  test(
+    "a receipt that shares one of its ids with newer ones is still found by its reference",
+    inWorld(open, async (world) => {
+      const { clock } = world;
+      const [id = ""] = await world.sms();
+      const job = await world.claimOne();
+      const reference = partReference(id, 0);
+      await world.receive("constant", { otherId: "first", recipient: "+919812345678", reference });
+      await tellConstant(world, 8);
+      await world.settle(job, {
+        outcomes: [unconfirmed()],
+        next: { kind: "held", dueAt: clock.now + SECOND },
+      });
       expect(await world.status(id)).toBe("delivered");
       expect(await parked(world)).toHaveLength(8);
     }),
@@ -64,6 +116,17 @@ export function parkedBoundContract(open: OpenStore): void {
       expect(await world.status(id)).toBe("delivered");
     }),
   );
+}
+
+/** At once: those that come together are parked together. */
+async function tellConstant(
+  { receive }: World,
+  count: number,
+  otherId = (at: number) => `p-${at}`,
+): Promise<void> {
+  const recipient = "+919812345678";
+  const receipts = Array.from({ length: count }, (_, at) => ({ otherId: otherId(at), recipient }));
+  await Promise.all(receipts.map((receipt) => receive("constant", receipt)));
 }
 
 async function drop({ store }: World, limit = 100) {

@@ -119,7 +119,10 @@ export interface SentReference {
   readonly recipient: string;
 }
 
-/** Rows parked for one id at most: a provider that repeats itself must not fill the disk. */
+/**
+ * Rows parked for one id at most: a provider that repeats itself must not fill the disk. An older receipt stays under its
+ * other id if it has one: some providers give the same first id each time.
+ */
 export const MAX_PARKED_PER_ID = 8;
 
 /** Rows considered for one reference at most: it has only 16 bits, so other parts share it. */
@@ -135,7 +138,7 @@ export function keysOfParked({ providerMessageId, otherId, recipient }: Receipt)
   return other === key ? [key] : [key, other];
 }
 
-/** In the column `reference`: marks the row of a parked receipt's other id. Lists and counts show only the first row. */
+/** In the column `reference`: marks the row of a parked receipt's other id, as long as it has one under its first. Lists and counts show only the first row. */
 export const SECOND_ROW = -1;
 
 /** The keys under which receipts about these ids may be parked. */

@@ -5,7 +5,6 @@ import {
   isAboutIds,
   keysOfIds,
   keysOfParked,
-  MAX_PARKED_PER_ID,
   MAX_PER_REFERENCE,
   type ParkedReceipts,
   SECOND_ROW,
@@ -13,6 +12,7 @@ import {
 } from "../../receipts/receipt-state.ts";
 import type { DroppedReceipts, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
+import { insertParked } from "./insert-parked.ts";
 import type { IdKey } from "./known-ids.ts";
 
 /** Receipts that match nothing yet: read by one statement, parked and taken in memory, written at the end. */
@@ -44,7 +44,7 @@ export async function loadParked(
       const gone = parked.flatMap((each) => (taken.has(each) ? each.ids : []));
       if (gone.length > 0) await session.query("DELETE FROM parked_receipts WHERE id = ANY($1)", [gone]);
       const fresh = parked.filter((each) => each.ids.length === 0 && !taken.has(each));
-      if (fresh.length > 0) await insert(session, fresh);
+      if (fresh.length > 0) await insertParked(session, fresh);
     },
   };
 }
@@ -130,10 +130,16 @@ function createState(rows: readonly ParkedRow[]) {
     for (const each of meant) taken.add(each);
     return meant.map(({ receipt }) => receipt);
   };
-  for (const each of toParked(rows)) add(each);
+  const found = new Map(toParked(rows).map((each) => [each.receipt, each]));
+  for (const each of found.values()) add(each);
 
   const state: ParkedReceipts = {
-    park: (receipt) => add({ ids: [], keys: keysOfParked(receipt), receipt }),
+    park(receipt) {
+      // What is parked again keeps its rows: a settlement that waits for these would not find others.
+      const back = found.get(receipt);
+      if (back) taken.delete(back);
+      else add({ ids: [], keys: keysOfParked(receipt), receipt });
+    },
     takeByIds(part) {
       const isAbout = isAboutIds(part);
       const isMeant = (receipt: Receipt) => receipt.connectorId === part.connectorId && isAbout(receipt);
@@ -153,51 +159,22 @@ function createState(rows: readonly ParkedRow[]) {
 
 /** The two rows of one receipt become one again; a receipt that came twice stays two. */
 function toParked(rows: readonly ParkedRow[]): readonly Parked[] {
-  const parked: (Parked & { readonly ids: number[]; readonly keys: string[]; readonly text: string })[] = [];
+  const parked: (Parked & { readonly ids: number[]; readonly keys: string[] })[] = [];
+  const byText = new Map<string, typeof parked>();
   for (const { id, id_key: key, receipt: text } of rows) {
-    const receipt = JSON.parse(text) as Receipt;
-    const first =
-      receipt.otherId === undefined
-        ? undefined
-        : parked.find((each) => each.text === text && !each.keys.includes(key));
+    const same = byText.get(text) ?? [];
+    const first = same.find((each) => !each.keys.includes(key));
     if (first) {
       first.ids.push(id);
       first.keys.push(key);
-    } else parked.push({ ids: [id], keys: [key], receipt, text });
+      continue;
+    }
+    const each = { ids: [id], keys: [key], receipt: JSON.parse(text) as Receipt };
+    parked.push(each);
+    byText.set(text, [...same, each]);
   }
   return parked;
 }
-
-async function insert(session: Session, parked: readonly Parked[]): Promise<void> {
-  const rows = parked.flatMap(({ keys, receipt }) => {
-    const { connectorId, reference = null, receivedAt } = receipt;
-    const text = JSON.stringify(receipt);
-    const toRow = (key: string, row: number) => ({ key, reference: row === 0 ? reference : SECOND_ROW });
-    return keys.map((key, row) => ({ ...toRow(key, row), connectorId, receivedAt, text }));
-  });
-  const connectors = rows.map(({ connectorId }) => connectorId);
-  const keys = rows.map(({ key }) => key);
-  await session.query(INSERT, [
-    connectors,
-    keys,
-    rows.map(({ reference }) => reference),
-    rows.map(({ receivedAt }) => receivedAt),
-    rows.map(({ text }) => text),
-  ]);
-  await session.query(KEEP_NEWEST, [connectors, keys]);
-}
-
-/** Numbered in the order in which they came. */
-const INSERT = `INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt)
-  SELECT connector_id, id_key, reference, at, receipt
-  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) WITH ORDINALITY
-    AS t (connector_id, id_key, reference, at, receipt, place) ORDER BY place`;
-
-const KEEP_NEWEST = `DELETE FROM parked_receipts WHERE id IN (
-    SELECT old.id FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS t (connector_id, id_key), LATERAL (
-      SELECT p.id FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key
-      ORDER BY p.id DESC OFFSET ${MAX_PARKED_PER_ID}
-    ) AS old)`;
 
 /** `ReceiptStore.countParked`. */
 export async function countParked(session: Session): Promise<number> {

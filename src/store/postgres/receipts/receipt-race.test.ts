@@ -105,6 +105,48 @@ test("settlements that know one id each of a receipt with two do not block each 
     expect(await store.receipts.countParked()).toBe(0);
   }));
 
+test("receipts that share an id are parked without waiting for a settlement that takes an older one by its other id", () =>
+  race(async (world) => {
+    const { other, sms, claimOne, settle, status, store } = world;
+    const [id = ""] = await sms();
+    const job = await claimOne();
+    const named = (name: string) =>
+      receipt(world, "constant", { otherId: name, recipient: "+919812345678", raw: name });
+    await store.receipts.record([named("right")]);
+    const calls: Promise<unknown>[] = [];
+    await world.whileHeld("provider_ids", async (isWaiting) => {
+      calls.push(settle(job, { outcomes: [sent("right")] }));
+      await isWaiting(1);
+      await other.receipts.record(Array.from({ length: 9 }, (_, at) => named(`p-${at}`)));
+    });
+    await Promise.all(calls);
+    expect(await status(id)).toBe("delivered");
+    expect(await store.receipts.countParked()).toBe(9);
+  }));
+
+test("a receipt that is parked again at one process is found by the settlement that knows its second id at another", () =>
+  race(async (world) => {
+    const { other, store, sms, claimOne, settle, status } = world;
+    const connectorId = "connector-b";
+    const [id = ""] = await sms({ to: ["+919812345678"] });
+    await settle(await claimOne(), { outcomes: [sent("same")] });
+    const [otherId = ""] = await sms({ to: ["+919898989898"] });
+    const job = await claimOne();
+    const word = receipt(world, "same", { connectorId, recipient: "+919812345678" });
+    const otherWord = { ...word, recipient: "+919898989898", otherId: "right" };
+    await store.receipts.record([word, otherWord]);
+    const calls: Promise<unknown>[] = [];
+    await world.whileHeld("provider_ids", async (isWaiting) => {
+      calls.push(store.receipts.record([{ ...word, alsoOf: [CONNECTOR] }]));
+      await isWaiting(1);
+      calls.push(other.queue.settle([{ ...settlement(world, job, ["right"]), connectorId }]));
+      await isWaiting(2);
+    });
+    await Promise.all(calls);
+    expect([await status(id), await status(otherId)]).toEqual(["delivered", "delivered"]);
+    expect(await store.receipts.countParked()).toBe(0);
+  }));
+
 test("a receipt with a reference and the settlement that gives its part up do not miss each other", () =>
   race(async (world) => {
     const { other, sms, claimOne, settle, status, clock } = world;

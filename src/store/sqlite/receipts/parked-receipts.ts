@@ -17,10 +17,6 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   const insert = db.prepare(
     "INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt) VALUES (?, ?, ?, ?, ?)",
   );
-  const tooMany = db.prepare<{ id: number }>(
-    `SELECT id FROM parked_receipts WHERE connector_id = +? AND id_key = +?
-     ORDER BY id DESC LIMIT 1 OFFSET ${MAX_PARKED_PER_ID}`,
-  );
   const byKey = db.prepare<ParkedRow>(
     "SELECT id, receipt FROM parked_receipts WHERE connector_id = +? AND id_key = +? ORDER BY id",
   );
@@ -28,10 +24,10 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
     `SELECT id, receipt FROM parked_receipts WHERE reference = ?1 AND connector_id = coalesce(?2, connector_id)
      ORDER BY id LIMIT ${MAX_PER_REFERENCE}`,
   );
-  const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
   const any = db.prepare("SELECT 1 FROM parked_receipts LIMIT 1");
   const isAnyParked = oncePerTransaction(db, () => any.get() !== undefined);
   const take = createTake(db);
+  const keepNewest = createKeepNewest(db);
 
   return {
     park(receipt) {
@@ -39,8 +35,7 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
       const text = JSON.stringify(receipt);
       keysOfParked(receipt).forEach((key, row) => {
         insert.run(connectorId, key, row === 0 ? reference : SECOND_ROW, receivedAt, text);
-        const oldest = tooMany.get(connectorId, key);
-        if (oldest) remove.run(oldest.id);
+        keepNewest(connectorId, key);
       });
       isAnyParked.forget();
     },
@@ -54,6 +49,29 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
         byReference.all(reference, connectorId ?? null),
         (receipt) => isSameNumber(recipient, receipt.recipient) === true,
       ),
+  };
+}
+
+/** Deletes the oldest row of a key that has one too many; what its receipt has under its other id is then its only row. */
+function createKeepNewest(db: Database) {
+  const tooMany = db.prepare<ParkedRow>(
+    `SELECT id, receipt FROM parked_receipts WHERE connector_id = +? AND id_key = +?
+     ORDER BY id DESC LIMIT 1 OFFSET ${MAX_PARKED_PER_ID}`,
+  );
+  const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
+  const makeFirst = db.prepare(
+    `UPDATE parked_receipts SET reference = ? WHERE id =
+       (SELECT id FROM parked_receipts
+        WHERE connector_id = +? AND id_key = +? AND receipt = ? AND +reference = ${SECOND_ROW} ORDER BY id LIMIT 1)`,
+  );
+  return (connectorId: string, key: string): void => {
+    const oldest = tooMany.get(connectorId, key);
+    if (!oldest) return;
+    remove.run(oldest.id);
+    const { receipt, text } = read(oldest);
+    const [first, other] = keysOfParked(receipt);
+    if (key === first && other !== undefined)
+      makeFirst.run(receipt.reference ?? null, connectorId, other, text);
   };
 }
 

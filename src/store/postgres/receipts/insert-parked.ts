@@ -1,0 +1,77 @@
+import type { Receipt } from "../../../core/messages/outcome.ts";
+import { keysOfParked, MAX_PARKED_PER_ID, SECOND_ROW } from "../../receipts/receipt-state.ts";
+import type { Session } from "../database/driver.ts";
+
+/** Writes receipts that are parked, a row for each of their keys, and keeps the newest rows of each key. */
+export async function insertParked(
+  session: Session,
+  parked: readonly { readonly keys: readonly string[]; readonly receipt: Receipt }[],
+): Promise<void> {
+  const rows = parked.flatMap(({ keys, receipt }) => {
+    const { connectorId, reference = null, receivedAt } = receipt;
+    const text = JSON.stringify(receipt);
+    const toRow = (key: string, row: number) => ({ key, reference: row === 0 ? reference : SECOND_ROW });
+    return keys.map((key, row) => ({ ...toRow(key, row), connectorId, receivedAt, text }));
+  });
+  const connectors = rows.map(({ connectorId }) => connectorId);
+  const keys = rows.map(({ key }) => key);
+  await session.query(INSERT, [
+    connectors,
+    keys,
+    rows.map(({ reference }) => reference),
+    rows.map(({ receivedAt }) => receivedAt),
+    rows.map(({ text }) => text),
+  ]);
+  await makeFirst(session, await session.query(KEEP_NEWEST, [connectors, keys]));
+}
+
+/** Numbered in the order in which they came. */
+const INSERT = `INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt)
+  SELECT connector_id, id_key, reference, at, receipt
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) WITH ORDINALITY
+    AS t (connector_id, id_key, reference, at, receipt, place) ORDER BY place`;
+
+/** Rows that a settlement has locked, since it knows the other id, are left to it. */
+const KEEP_NEWEST = `DELETE FROM parked_receipts WHERE id IN (
+    SELECT id FROM parked_receipts WHERE id IN (
+      SELECT old.id FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS t (connector_id, id_key), LATERAL (
+        SELECT p.id FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key
+        ORDER BY p.id DESC OFFSET ${MAX_PARKED_PER_ID}
+      ) AS old
+    ) FOR UPDATE SKIP LOCKED
+  ) RETURNING id_key, reference, receipt`;
+
+/** Of receipts whose first row is gone, what they have under their other ids is from now on their only row. */
+async function makeFirst(
+  session: Session,
+  gone: readonly { readonly id_key: string; readonly reference: number | null; readonly receipt: string }[],
+): Promise<void> {
+  const rows = gone.flatMap(({ id_key: key, reference, receipt: text }) => {
+    const receipt = JSON.parse(text) as Receipt;
+    const [first, other] = keysOfParked(receipt);
+    const left = key === first ? 1 : reference === SECOND_ROW ? -1 : 0;
+    return other === undefined || left === 0 ? [] : [{ ...receipt, other, text, left }];
+  });
+  if (rows.length === 0) return;
+  await session.query(MAKE_FIRST, [
+    rows.map(({ connectorId }) => connectorId),
+    rows.map(({ other }) => other),
+    rows.map(({ reference = null }) => reference),
+    rows.map(({ text }) => text),
+    rows.map(({ left }) => left),
+  ]);
+}
+
+/** With `+ 0` the row is found by its key: very many may be second rows. */
+const MAKE_FIRST = `UPDATE parked_receipts p SET reference = other.first_reference FROM (
+    SELECT same.id, t.reference AS first_reference FROM (
+      SELECT connector_id, id_key, reference, receipt, sum(left_over) AS left_over
+      FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::int[])
+        AS t (connector_id, id_key, reference, receipt, left_over)
+      GROUP BY connector_id, id_key, reference, receipt HAVING sum(left_over) > 0
+    ) AS t, LATERAL (
+      SELECT p.id FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key
+        AND p.receipt = t.receipt AND p.reference + 0 = ${SECOND_ROW}
+      ORDER BY p.id LIMIT t.left_over FOR UPDATE SKIP LOCKED
+    ) AS same
+  ) AS other WHERE p.id = other.id`;
