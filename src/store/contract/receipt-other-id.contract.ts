@@ -107,6 +107,21 @@ export function receiptOtherIdContract(open: OpenStore): void {
       expect(left.map(({ receipt }) => receipt.otherId)).toEqual(["another"]);
     }),
   );
+
+  test(
+    "a receipt that is about a message of another connector takes what is parked under another base of its id with it",
+    inWorld(open, async (world) => {
+      const { receive, history, store } = world;
+      const id = await sendWithId(world, "16");
+      const elsewhere = { connectorId: "connector-b", recipient: ONE };
+      await receive("10", elsewhere);
+      await receive("16", elsewhere);
+      const [, second] = await store.receipts.parked({ limit: 10 });
+      if (second) await store.receipts.record([{ ...second.receipt, alsoOf: [CONNECTOR] }]);
+      expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered", "late_receipt:delivered"]);
+      expect(await store.receipts.countParked()).toBe(0);
+    }),
+  );
 }
 
 /** Also what no list shows is gone: later messages to the number that have one of the ids are delivered by nothing. */

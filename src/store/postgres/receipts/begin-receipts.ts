@@ -55,12 +55,10 @@ export async function beginReceipts(
   erasedNames: ErasedNames,
 ): Promise<BegunReceipts> {
   const { receipts = [], references = [], answered = [] } = questions;
-  const keys = (questions.ids ?? []).flatMap(({ connectorId, ids }) =>
-    keysOfIds(ids).map((key) => ({ connectorId, key })),
-  );
+  const keys = (questions.ids ?? []).flatMap(keysToTake);
   const names = namesOf({ receipts, references, keys });
   await lockNames(session, { family: LOCKS.matching, names, isShared: receipts.length === 0 });
-  const shared = receipts.filter(({ alsoOf }) => alsoOf).flatMap(keysGiven);
+  const shared = receipts.filter(({ alsoOf }) => alsoOf).flatMap(keysBeside);
   const parked = await loadParked(session, { keys: [...keys, ...shared], references });
   const all = [...receipts, ...parked.receipts];
   const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));
@@ -98,6 +96,16 @@ export async function beginReceipts(
       return { providerIds, suppressions, write };
     },
   };
+}
+
+/** Those under which receipts about the ids may be parked. */
+function keysToTake({ connectorId, ids }: NonNullable<ReceiptQuestions["ids"]>[number]): readonly IdKey[] {
+  return keysOfIds(ids).map((key) => ({ connectorId, key }));
+}
+
+/** Those under which other receipts about the same part may be parked. */
+function keysBeside({ connectorId, providerMessageId: id, otherId = id }: Receipt): readonly IdKey[] {
+  return keysToTake({ connectorId, ids: [id, otherId] });
 }
 
 interface Named extends ParkedQuestions {
