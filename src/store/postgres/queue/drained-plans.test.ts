@@ -8,12 +8,15 @@ import { openFresh } from "../postgres-world.contract.ts";
 
 type Ground = Omit<World, "inside">;
 
-const JOBS = 1_000;
+const JOBS = 2_000;
 const PER_CLAIM = 100;
 const TO = Array.from({ length: JOBS }, (_, index) => `+91${index}`);
 
-/** Rows of its indexes that a claim, a settlement, and the numbering of an event may read for each. */
-const MOST = 12;
+/**
+ * Rows of its indexes that a claim, a settlement, and the numbering of an event may read for each. They read 7, and up to 15
+ * where others hold a snapshot for long; claims that read all that was sent before read 20 more.
+ */
+const MOST = 20;
 
 function claimNow(store: Store, { clock }: Ground, limit: number): Promise<readonly ClaimedJob[]> {
   return store.queue.claim({ queue: QUEUE, limit, now: clock.now, leaseMs: 60_000 });
@@ -48,7 +51,7 @@ async function rowsRead(driver: Driver, table: string): Promise<number> {
 
 for (const left of [0, 1]) {
   for (const look of ["ANALYZE", "VACUUM (ANALYZE)"]) {
-    test(`a thousand jobs cost no more each where ${left} were left at the last ${look}`, async () => {
+    test(`two thousand jobs cost no more each where ${left} were left at the last ${look}`, async () => {
       const { store, url } = await openFresh();
       const world = await createWorld(store);
       await world.sms({ to: TO });
