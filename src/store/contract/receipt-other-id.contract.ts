@@ -122,6 +122,23 @@ export function receiptOtherIdContract(open: OpenStore): void {
       expect(await store.receipts.countParked()).toBe(0);
     }),
   );
+
+  test(
+    "what is parked again after others of its id were applied keeps its place in the list",
+    inWorld(open, async (world) => {
+      const { receive, status, store } = world;
+      const id = await sendWithId(world, "same");
+      const connectorId = "connector-b";
+      await receive("same", { connectorId, recipient: ONE });
+      await receive("same", { connectorId, recipient: OTHER, otherId: "second" });
+      await receive("later", { connectorId });
+      const [first, ...others] = await store.receipts.parked({ limit: 10 });
+      if (first) await store.receipts.record([{ ...first.receipt, alsoOf: [CONNECTOR] }]);
+      expect(await status(id)).toBe("delivered");
+      expect(await store.receipts.parked({ limit: 10 })).toEqual(others);
+      expect(await store.receipts.countParked()).toBe(2);
+    }),
+  );
 }
 
 /** Also what no list shows is gone: later messages to the number that have one of the ids are delivered by nothing. */

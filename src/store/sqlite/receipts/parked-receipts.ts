@@ -26,18 +26,19 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   );
   const any = db.prepare("SELECT 1 FROM parked_receipts LIMIT 1");
   const isAnyParked = oncePerTransaction(db, () => any.get() !== undefined);
-  const take = createTake(db);
+  const { take, putBack } = createTake(db);
   const keepNewest = createKeepNewest(db);
 
   return {
     park(receipt) {
+      isAnyParked.forget();
+      if (putBack(receipt)) return;
       const { connectorId, reference = null, receivedAt } = receipt;
       const text = JSON.stringify(receipt);
       keysOfParked(receipt).forEach((key, row) => {
         insert.run(connectorId, key, row === 0 ? reference : SECOND_ROW, receivedAt, text);
         keepNewest(connectorId, key);
       });
-      isAnyParked.forget();
     },
     takeByIds(part) {
       if (!isAnyParked.get()) return [];
@@ -75,21 +76,42 @@ function createKeepNewest(db: Database) {
   };
 }
 
-/** Deletes those of the rows that are meant, with what their receipts have under other ids, and returns the receipts. */
+/**
+ * `take` deletes those of the rows that are meant, with what their receipts have under other ids, and returns the receipts.
+ * `putBack` gives one that is parked again its rows, and so its place, again; `false`: it was not taken.
+ */
 function createTake(db: Database) {
-  const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
-  const removeSame = db.prepare(
-    "DELETE FROM parked_receipts WHERE connector_id = +? AND id_key = +? AND receipt = ?",
+  const remove = db.prepare<TakenRow>("DELETE FROM parked_receipts WHERE id = ? RETURNING *");
+  const removeSame = db.prepare<TakenRow>(
+    "DELETE FROM parked_receipts WHERE connector_id = +? AND id_key = +? AND receipt = ? RETURNING *",
   );
-  return (rows: readonly ParkedRow[], isMeant: (receipt: Receipt) => boolean): readonly Receipt[] => {
+  const insert = db.prepare(
+    "INSERT INTO parked_receipts (id, connector_id, id_key, reference, at, receipt) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const taken = new WeakMap<Receipt, readonly TakenRow[]>();
+  const take = (rows: readonly ParkedRow[], isMeant: (receipt: Receipt) => boolean): readonly Receipt[] => {
     const meant = rows.map(read).filter(({ receipt }) => isMeant(receipt));
     for (const { id, receipt, text } of meant) {
-      remove.run(id);
-      if (receipt.otherId === undefined) continue;
-      for (const key of keysOfParked(receipt)) removeSame.run(receipt.connectorId, key, text);
+      const others = receipt.otherId === undefined ? [] : keysOfParked(receipt);
+      const same = others.flatMap((key) => removeSame.all(receipt.connectorId, key, text));
+      taken.set(receipt, [...remove.all(id), ...same]);
     }
     return meant.map(({ receipt }) => receipt);
   };
+  const putBack = (receipt: Receipt): boolean => {
+    const rows = taken.get(receipt);
+    for (const { id, connector_id, id_key, reference, at, receipt: text } of rows ?? [])
+      insert.run(id, connector_id, id_key, reference, at, text);
+    return rows !== undefined;
+  };
+  return { take, putBack };
+}
+
+interface TakenRow extends ParkedRow {
+  readonly connector_id: string;
+  readonly id_key: string;
+  readonly reference: number | null;
+  readonly at: number;
 }
 
 interface ParkedRow {
