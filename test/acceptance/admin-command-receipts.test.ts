@@ -23,6 +23,7 @@ test("receipts list --parked shows what matched no message, by connector and pag
     "RECEIVED",
     "CONNECTOR",
     "PROVIDER ID",
+    "OTHER ID",
     "RECIPIENT",
     "STATUS",
     "RAW",

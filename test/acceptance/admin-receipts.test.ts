@@ -9,7 +9,7 @@ onEveryAdmin((startAdmin) => {
     const receipt = { status: "delivered", receivedAt: admin.clock.now() } as const;
     await admin.store.receipts.record([
       { ...receipt, connectorId: "c-1", providerMessageId: "A1", recipient: "919812345678", raw: "id:a1" },
-      { ...receipt, connectorId: "c-2", providerMessageId: "B2", reference: 7 },
+      { ...receipt, connectorId: "c-2", providerMessageId: "B2", otherId: "b-2", reference: 7 },
       { ...receipt, connectorId: "c-1", providerMessageId: "C3", status: "failed" },
     ]);
   });
@@ -29,7 +29,7 @@ onEveryAdmin((startAdmin) => {
       status: "delivered",
       raw: "id:a1",
     });
-    expect(data[1]).toMatchObject({ connector_id: "c-2", reference: 7 });
+    expect(data[1]).toMatchObject({ connector_id: "c-2", other_id: "b-2", reference: 7 });
     expect(data).toHaveLength(3);
   });
 

@@ -15,6 +15,7 @@ const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),
   column("CONNECTOR", "connector_id"),
   column("PROVIDER ID", "provider_message_id"),
+  column("OTHER ID", "other_id"),
   column("RECIPIENT", "recipient"),
   column("STATUS", "status"),
   column("RAW", "raw"),
