@@ -171,6 +171,14 @@ export function channelContract(name: string, openFixture: () => Promise<Channel
       },
     );
 
+    test("a message that another process may have taken over reaches nobody and costs no attempt", async () => {
+      await openUp();
+      const outcome = await fixture.channel.send(fixture.message(), never, () => false);
+      expect(outcome.parts.map((part) => part?.kind)).toEqual(["deferred", "deferred"]);
+      expect(outcome.countsAsAttempt).toBe(false);
+      expect(fixture.handed()).toBe(0);
+    });
+
     test("stop waits for the answers under way", async () => {
       await openUp();
       fixture.behave("silent");

@@ -33,8 +33,8 @@ export interface Channel {
   freeSlots(): number;
   /**
    * Hands one message to the provider, once. Never throws: whatever happens is an outcome. On abort it stops waiting and
-   * reports what it knows: `unconfirmed` for parts that were fully written and not answered. A part that had to wait goes
-   * only while `isOurs` is true (absent: it always is): afterwards another process may have taken the message over.
+   * reports what it knows: `unconfirmed` for parts that were fully written and not answered. A part that had to wait is
+   * begun only while `isOurs` is true (absent: it always is): afterwards another process may have taken the message over.
    */
   send(message: OutgoingMessage, signal: AbortSignal, isOurs?: () => boolean): Promise<SendOutcome>;
   /** How many parts an SMS is sent in; `undefined` if it can never be sent. Without this method it is one. */

@@ -107,8 +107,8 @@ export function judgeFailover(settlement: Settlement): Settlement {
 
 /**
  * Whether another connector may have the message: its provider deferred all that was tried, and nothing of the message
- * is or may be with it. What only waited for our own pace was not tried. Not an email: a host that greylists wants to see
- * the same server again.
+ * is known to be, or to be perhaps, with it (an attempt that was interrupted left no word). What only waited for our own
+ * pace was not tried. Not an email: a host that greylists wants to see the same server again.
  */
 export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: Route["failover"]): boolean {
   if (job.progress.channel !== "sms" || ownerOf(job, failover) !== undefined) return false;

@@ -4,6 +4,7 @@
  */
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
+import { NOBODY_ELSE } from "../../core/queue/claimant.ts";
 import { createIds } from "../../core/uuid.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../channel.ts";
 import { attempt, deferMessage } from "./attempt.ts";
@@ -30,6 +31,10 @@ const SEND_TIMEOUT_MS = 5_000 + 2 * WRITE_LIMIT_MS + 1_000;
 
 const NOT_RUNNING = { code: "simulator.stopped", message: "the simulator is not running" };
 const FULL = { code: "simulator.full", message: "the simulator has no free slot" };
+const TAKEN_OVER = {
+  code: "simulator.taken_over",
+  message: "another process may have taken the message over",
+};
 const FAULT = { code: "simulator.fault", message: "the simulator could not handle the message" };
 
 export function createSimulator(deps: SimulatorDeps): Channel {
@@ -57,8 +62,9 @@ export function createSimulator(deps: SimulatorDeps): Channel {
       loop.start();
       deps.onSlots();
     },
-    async send(message, signal) {
+    async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
       if (status.state !== "up") return deferMessage(message, NOT_RUNNING);
+      if (!isOurs()) return deferMessage(message, TAKEN_OVER);
       const isSlow = targetsOf(message).some(({ scenario }) => scenario.answerMs !== undefined);
       const work = slots.hold(isSlow, () => handle(message, signal, stopping.signal));
       return work ?? deferMessage(message, FULL);

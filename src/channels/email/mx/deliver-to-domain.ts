@@ -111,7 +111,7 @@ async function tryTargets(
   let wasAsked = false;
   let isSecure: boolean | undefined;
   for (const target of targets) {
-    if (left.length === 0 || handover.signal.aborted) break;
+    if (left.length === 0 || handover.signal.aborted || !handover.isOurs()) break;
     const entry = await parts.hostGates.enter(target.name, handover.signal);
     if (entry.kind === "full") {
       untried = wasAsked ? untried : held(entry.retryAfterMs);

@@ -1,6 +1,7 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import { present } from "../../../core/present.ts";
+import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
 import type { Network } from "../../network.ts";
@@ -46,13 +47,13 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
     },
     freeSlots,
     status: () => status,
-    async send(message, signal) {
+    async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
       if (message.channel !== "email")
         return { parts: message.parts.map(() => NOT_AN_EMAIL), countsAsAttempt: true };
       const recipients = recipientsOf(message);
       if (freeSlots() === 0) return deferAll(recipients, NO_CONNECTION);
       const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, stopping.signal]);
-      const sending = { message, recipients, signal: joined.signal, deps };
+      const sending = { message, recipients, signal: joined.signal, isOurs, deps };
       const outcome = await slots.hold(() => sendMail(parts, sending)).finally(joined.release);
       deps.onSlots();
       return outcome;
@@ -100,6 +101,7 @@ interface Sending {
   readonly message: OutgoingEmail;
   readonly recipients: Recipients;
   readonly signal: AbortSignal;
+  readonly isOurs: () => boolean;
   readonly deps: ChannelDeps;
 }
 
@@ -123,11 +125,11 @@ async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> 
 }
 
 async function sendToDomains(parts: MxParts, sending: Sending, mail: Mail): Promise<SendOutcome> {
-  const { recipients, signal } = sending;
+  const { recipients, signal, isOurs } = sending;
   const domains = Map.groupBy(recipients.addresses, asciiDomainOf);
   const delivered = await Promise.all(
     [...domains].map(([domain, addresses]) =>
-      deliverToDomain(parts, domain, { mail, signal, envelopes: envelopesTo(addresses, sending) }),
+      deliverToDomain(parts, domain, { mail, signal, isOurs, envelopes: envelopesTo(addresses, sending) }),
     ),
   );
   const outcomes = new Map(delivered.flatMap((each) => [...each.outcomes]));

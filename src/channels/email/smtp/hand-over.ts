@@ -33,6 +33,8 @@ export interface Handover {
   readonly envelopes: readonly Envelope[];
   /** Aborts with a reason (a string). */
   readonly signal: AbortSignal;
+  /** False once another process may have taken the message over: then no further envelope is offered. */
+  readonly isOurs: () => boolean;
 }
 
 /** What became of the envelopes. */
@@ -49,11 +51,11 @@ export interface HandedOver {
 }
 
 /** Sends the envelopes one after the other, each over a connection from `line`. Never rejects. */
-export async function handOver(line: Line, { mail, envelopes, signal }: Handover): Promise<HandedOver> {
+export async function handOver(line: Line, { envelopes, ...limits }: Handover): Promise<HandedOver> {
   const outcomes = new Map<string, PartOutcome>();
   let detail: HandedOver["detail"] = {};
   for (const [index, envelope] of envelopes.entries()) {
-    const tried = await tryEnvelope(line, { mail, envelope, signal });
+    const tried = await tryEnvelope(line, { ...limits, envelope });
     if ("fault" in tried) return { outcomes, left: envelopes.slice(index), fault: tried.fault, detail };
     const { report, session } = tried;
     for (const address of envelope.to) outcomes.set(address, outcomeFor(address, tried));
@@ -71,10 +73,8 @@ interface Tried {
   readonly report: TransactionReport;
 }
 
-interface Trial {
-  readonly mail: Mail;
+interface Trial extends Omit<Handover, "envelopes"> {
   readonly envelope: Envelope;
-  readonly signal: AbortSignal;
 }
 
 async function tryEnvelope(line: Line, trial: Trial): Promise<Tried | { readonly fault: MessageError }> {
@@ -96,7 +96,7 @@ export const CALLED_OFF: MessageError = {
 
 async function tryOnce(
   line: Line,
-  { mail, envelope, signal }: Trial,
+  { mail, envelope, signal, isOurs }: Trial,
   { isFresh }: { readonly isFresh: boolean },
 ): Promise<Tried | { readonly fault: MessageError } | "stale"> {
   if (signal.aborted) return { fault: CALLED_OFF };
@@ -104,9 +104,10 @@ async function tryOnce(
   if ("fault" in lent) return lent;
   const { session, isReused } = lent;
   const to = takenBy(session, envelope, mail);
-  if (signal.aborted || to.length === 0) {
+  const isCalledOff = signal.aborted || !isOurs();
+  if (isCalledOff || to.length === 0) {
     line.giveBack(session);
-    return signal.aborted ? { fault: CALLED_OFF } : { envelope, mail, session, report: NOTHING_SAID };
+    return isCalledOff ? { fault: CALLED_OFF } : { envelope, mail, session, report: NOTHING_SAID };
   }
   const { raw, needsSmtpUtf8 } = mail;
   const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, signal);

@@ -1,5 +1,6 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
+import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, OutgoingEmail } from "../../channel.ts";
 import { tagMail } from "../providers/tag-mail.ts";
@@ -25,14 +26,14 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
     freeSlots: pool.freeSlots,
     status: pool.status,
     stop: pool.stop,
-    async send(given, signal) {
+    async send(given, signal, isOurs = NOBODY_ELSE.isOurs) {
       if (given.channel !== "email") return { parts: given.parts.map(() => WRONG), countsAsAttempt: true };
       const { dkim, ...unsigned } = tagMail(given, settings.provider);
       const message = settings.isSigning && dkim ? { ...unsigned, dkim } : unsigned;
       const recipients = recipientsOf(message);
       const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, pool.stopping]);
       const sending = pool.withSlot(() =>
-        sendMail(pool, { message, recipients, signal: joined.signal, deps }),
+        sendMail(pool, { message, recipients, signal: joined.signal, isOurs, deps }),
       );
       const outcome = await (sending ?? deferAll(recipients, NO_CONNECTION, WAITING));
       joined.release();
@@ -52,6 +53,7 @@ interface Sending {
   readonly message: OutgoingEmail;
   readonly recipients: Recipients;
   readonly signal: AbortSignal;
+  readonly isOurs: () => boolean;
   readonly deps: ChannelDeps;
 }
 
@@ -73,10 +75,10 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
 }
 
 async function sendEnvelopes(pool: SmtpPool, sending: Sending, mail: Mail): Promise<SendOutcome> {
-  const { message, recipients, signal, deps } = sending;
+  const { message, recipients, signal, isOurs, deps } = sending;
   const asked = { returnPaths: deps.returnPaths, wantsSuccess: true };
   const envelopes = envelopesOf(message, recipients, asked);
-  const handed = await handOver(pool, { mail, envelopes, signal });
+  const handed = await handOver(pool, { mail, envelopes, signal, isOurs });
   if (handed.wanted) pool.markDown(handed.wanted);
   const untried: PartOutcome = { kind: "deferred", error: handed.fault ?? NO_CONNECTION };
   if (handed.outcomes.size === 0) return allAlike(recipients, untried, WAITING);

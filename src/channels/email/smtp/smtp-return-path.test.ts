@@ -45,6 +45,15 @@ test("where bounces can come back, every recipient has an envelope of their own,
   ]);
 });
 
+test("of an email that another process may have taken over meanwhile no further envelope is sent", async () => {
+  const { channel, said } = await relay("250 DSN");
+  const message = outgoingEmail({ to: [ANN, BOB] }, { returnPathHost: HOST });
+  let asked = 0;
+  const { parts } = await channel.send(message, NEVER, () => asked++ === 0);
+  expect(parts.map((part) => part?.kind)).toEqual(["sent", "deferred"]);
+  expect(said()).toHaveLength(2);
+});
+
 test("of a recipient who stands in two places a bounce is about the first", async () => {
   const { channel, said } = await relay("250 DSN");
   const message = outgoingEmail({ to: [BOB, ANN], bcc: [ANN] }, { returnPathHost: HOST });

@@ -1,5 +1,6 @@
 /** The HTTP gateway channel. One SMS is one request and one part: the provider splits it into segments. */
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
+import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { withCertificateAdvice } from "../../certificate-advice.ts";
 import {
@@ -54,10 +55,13 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
     sendTimeoutMs: config.response_timeout_ms + SEND_MARGIN_MS,
     start: availability.start,
     freeSlots: availability.free,
-    async send(message, signal) {
+    async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
       const place = signal.aborted ? undefined : availability.take();
       if (!place) return outcomeOf(message, notTried("http.not_ready", "the connector takes nothing now"));
-      const judgement = await attempt(channel, message, AbortSignal.any([signal, cutOff.signal]));
+      const judgement = await attempt(channel, message, {
+        signal: AbortSignal.any([signal, cutOff.signal]),
+        isOurs,
+      });
       place.giveBack(judgement);
       return outcomeOf(message, givingWay(judgement, availability.restMs()));
     },
@@ -84,7 +88,7 @@ export function openClient(config: HttpConfig, clock: ChannelDeps["clock"]): Htt
 async function attempt(
   channel: HttpChannel,
   message: OutgoingMessage,
-  signal: AbortSignal,
+  { signal, isOurs }: { readonly signal: AbortSignal; readonly isOurs: () => boolean },
 ): Promise<Judgement | undefined> {
   if (openParts(message).every((isOpen) => !isOpen)) return undefined;
   if (message.channel !== "sms")
@@ -92,6 +96,7 @@ async function attempt(
   const { connector, config, gateway, client, deps } = channel;
   const callbackUrl = await callbackUrlOf(channel);
   if (callbackUrl instanceof Error) return notTried("http.no_settings", callbackUrl.message);
+  if (!isOurs()) return notTried("http.taken_over", "another process may have taken the message over");
   const lookup = valuesOf(message, {
     config: connector.config,
     secrets: connector.secrets,

@@ -53,8 +53,9 @@ interface State {
   readonly flows: FlowLines;
   /** Whose segment may go now. Nobody else's may until it has gone. */
   called: Place | undefined;
-  /** When the next may go. */
+  /** The next may go when `owed` segments, at the rate that it is by then, have taken their time from `freeAt` on. */
   freeAt: number;
+  owed: number;
   isTimed: boolean;
 }
 
@@ -71,6 +72,7 @@ export function createSenderLine(clock: Clock, rate: () => number, freeAt: numbe
     flows: createFlowLines(),
     called: undefined,
     freeAt,
+    owed: 0,
     isTimed: false,
   };
   const isIdle = () => state.flows.lines.size === 0 && restMs(state) === 0;
@@ -84,6 +86,7 @@ export function createSenderLine(clock: Clock, rate: () => number, freeAt: numbe
       const place = joinFlow(state.flows, asked);
       if (!isFree) return firstTurn(state, place, asked.signal);
       state.freeAt = clock.monotonicMs();
+      state.owed = 0;
       call(state, place);
       return hold(state, place, asked.signal);
     },
@@ -102,7 +105,7 @@ function costMs({ rate }: State, segments: number): number {
 
 function restMs(state: State): number {
   const nowMs = state.clock.monotonicMs();
-  return Math.max(0, state.freeAt - nowMs, windowNow(state).waitMs(nowMs));
+  return Math.max(0, state.freeAt + costMs(state, state.owed) - nowMs, windowNow(state).waitMs(nowMs));
 }
 
 /** The rate changes with this process's part of it. */
@@ -124,7 +127,8 @@ function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {
     gone() {
       const nowMs = state.clock.monotonicMs();
       state.called = undefined;
-      state.freeAt = Math.max(state.freeAt, nowMs - LATE_MS) + costMs(state, place.step);
+      state.freeAt = Math.max(state.freeAt + costMs(state, state.owed), nowMs - LATE_MS);
+      state.owed = place.step;
       windowNow(state).took(nowMs);
       serveLater(state);
     },

@@ -137,6 +137,16 @@ test("who waits while the part of its process is small goes soon after that has 
   expect(went).toHaveLength(2);
 });
 
+test("a sender whose last segment went while the part of its process was small goes at the rate that it is now", async () => {
+  let part = 0.1;
+  const { ask, clock } = open(1, () => part);
+  ask("A", "1");
+  await clock.advance(100);
+  part = 1;
+  await clock.advance(1_500);
+  expect(ask("A", "2")).toBe("now");
+});
+
 test("what two processes put off goes at nearly the whole rate, though it may come back to the other one", async () => {
   const clock = createHeldClock();
   const open = () => createSenderPace(clock, () => 0.5, { perSecond: 2, part: () => 0.5 });

@@ -33,7 +33,7 @@ export function takeSenderTurn(
   const due = segmentsDue(message, plan);
   if (due.length === 0) return { ...attempt, later: [] };
   const sender = senderOf(message, config) ?? "";
-  // Beyond half of the time that segments may wait for their turn, the message waits in the queue.
+  // Beyond half of the time that segments may wait until they go, the message waits in the queue.
   const most = 1 + Math.floor(Math.min(LONGEST_TURN_MS, config.response_timeout_ms / 2) / segmentMs);
   // In equal turns: a rest of few segments would wait as long as any for the next.
   const size = Math.ceil(due.length / Math.ceil(due.length / most));

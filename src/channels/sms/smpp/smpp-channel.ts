@@ -77,7 +77,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   return {
     connectorId: connector.id,
     keepsRate: true,
-    // A segment waits at most one response timeout for its turn, and then at most another for its answer.
+    // A segment waits at most one response timeout until it goes, and then at most another for its answer.
     sendTimeoutMs: LONGEST_IN_LINE_MS + 2 * config.response_timeout_ms + SEND_MARGIN_MS,
     start: binds.start,
     freeSlots: line.free,
