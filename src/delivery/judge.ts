@@ -35,8 +35,8 @@ export function judgeExpired(job: ClaimedJob, now: number): Settlement {
 
 /**
  * Whether a segment of the SMS has failed, as a receipt says. Those still to be sent would be sent, and paid for, in vain:
- * nothing is worse than a failed segment, so it decides. One that is `undelivered` or `expired` does not: these say how an
- * SMS ended that was sent whole.
+ * nothing is worse than a failed segment, so it decides. One that is `undelivered` or `expired` does not: a message ends so
+ * once all of it was sent, and the handset may be back for the rest.
  */
 export function hasFailedSegment({ progress: { channel, parts } }: ClaimedJob): boolean {
   return channel === "sms" && parts.some(({ status }) => status === "failed");
