@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSystemClock } from "../cli/system-clock.ts";
 import { lockFolder } from "./lock.ts";
@@ -31,6 +31,51 @@ test("another process holds the folder until it is killed, however that happens"
     child.kill("SIGKILL");
     await once(child, "exit");
     lockFolder(folder).release();
+  }));
+
+test("of a lock that was not there before nothing is left, and the one of another stays", () =>
+  inFolder(async (folder) => {
+    const first = lockFolder(folder);
+    first.forget();
+    expect(readdirSync(folder)).toEqual([]);
+    first.release();
+    lockFolder(folder).release();
+    const later = lockFolder(folder);
+    later.forget();
+    later.release();
+    expect(readdirSync(folder)).toEqual(["postrider.lock"]);
+  }));
+
+/** Each takes the folder, if it can, and leaves nothing in it; what is beside it would tell if two had it. */
+const TAKES = 1_500;
+
+test("among processes that take a folder and leave nothing in it no two have it at the same time", () =>
+  inFolder(async (folder) => {
+    const shared = join(folder, "shared");
+    mkdirSync(shared);
+    const program = `import { rmSync, writeFileSync } from "node:fs";
+      import { lockFolder } from ${JSON.stringify(join(import.meta.dir, "lock.ts"))};
+      let taken = 0;
+      for (let n = 0; n < ${TAKES}; n++) {
+        let lock;
+        try { lock = lockFolder(${JSON.stringify(shared)}); } catch { continue; }
+        writeFileSync(${JSON.stringify(join(folder, "mine"))}, "", { flag: "wx" });
+        rmSync(${JSON.stringify(join(folder, "mine"))});
+        taken++;
+        lock.forget();
+        lock.release();
+      }
+      console.log(taken);`;
+    const children = Array.from({ length: 4 }, () =>
+      Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "inherit" }),
+    );
+    const ends = await Promise.all(
+      children.map(async (child) => [
+        await child.exited,
+        Number(await new Response(child.stdout).text()) > 0,
+      ]),
+    );
+    expect(ends).toEqual(children.map(() => [0, true]));
   }));
 
 test("a journal that an earlier version left beside the lock is no obstacle", () =>

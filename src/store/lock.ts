@@ -1,3 +1,4 @@
+import { rmSync, statSync } from "node:fs";
 import { errorText } from "../core/error-text.ts";
 import { type Driver, isBusy, openDriver } from "./sqlite/database/driver.ts";
 
@@ -5,17 +6,54 @@ export interface Lock {
   release(): void;
 }
 
+export interface FolderLock extends Lock {
+  /** Deletes the lock's files if they were not there before. Release it right after that: the folder is free for others. */
+  forget(): void;
+}
+
 /**
  * Locks a data folder for this process. The kernel holds the lock, on a file of its own, and releases it however the
  * process ends; the database beside it stays readable. Throws at once if another process has the folder, or if the file
  * cannot be written: a full disk, another user's folder.
  */
-export function lockFolder(folder: string): Lock {
+export function lockFolder(folder: string): FolderLock {
   const path = `${folder}/postrider.lock`;
-  const driver = orRefuse(folder, () => openDriver(path));
-  // With a journal file, for which a full disk has no room: such a folder must not be served.
-  orRefuse(folder, () => lock(driver));
-  return toLock(driver);
+  const { isNew, driver } = orRefuse(folder, () => ({
+    isNew: fileAt(path) === undefined,
+    driver: lockAt(path),
+  }));
+  return {
+    ...toLock(driver),
+    forget() {
+      // The journal first: of a lock that others may take, it would be theirs.
+      if (isNew) for (const file of [`${path}-journal`, path]) rmSync(file, { force: true });
+    },
+  };
+}
+
+/** A file is replaced only by processes that come and go at this very moment. */
+const TRIES = 20;
+
+/**
+ * Locks the file at the path, which whoever had it locked may just have deleted. So a lock counts only if the same file was
+ * at the path before it was opened and after it was locked.
+ */
+function lockAt(path: string): Driver {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const before = fileAt(path);
+    const driver = openDriver(path);
+    // With a journal file, for which a full disk has no room: such a folder must not be served.
+    lock(driver);
+    if (before !== undefined && before === fileAt(path)) return driver;
+    toLock(driver).release();
+  }
+  throw new Error("its file is replaced again and again");
+}
+
+/** Tells which file it is that is there. */
+function fileAt(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
 }
 
 /** Locks an empty file of any name; its errors are not meant for operators. `create`: makes the file if it is missing. */

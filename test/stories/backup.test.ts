@@ -98,10 +98,12 @@ test("without its master key a backup is not restored; with it its secrets open 
     code: 1,
     output: expect.stringContaining("holds no master key: put the key file"),
   });
-  expect(existsSync(join(elsewhere(), "postrider.db"))).toBe(false);
+  expect(existsSync(elsewhere())).toBe(false);
 
+  mkdirSync(elsewhere());
   writeFileSync(join(elsewhere(), "master.key"), "another key of some length\n");
   expect((await restore("--data", elsewhere())).output).toContain("is not the master key of this backup");
+  expect(readdirSync(elsewhere())).toEqual(["master.key"]);
   copyFileSync(join(data, "master.key"), join(elsewhere(), "master.key"));
   copyFileSync(join(data, "sandbox.json"), join(elsewhere(), "sandbox.json"));
   expect((await restore("--data", elsewhere())).code).toBe(0);
@@ -117,21 +119,23 @@ test("a restore keeps services out from before it reads the backup, and a signal
   const file = join(folder.path, "copy", "postrider.db");
   const kept = join(folder.path, "kept.db");
   renameSync(file, kept);
-  const marks = () => readdirSync(elsewhere()).filter((name) => !name.startsWith("postrider.lock"));
+  const marks = () => (existsSync(elsewhere()) ? readdirSync(elsewhere()) : []);
+  const ofLock = (name: string) => name.startsWith("postrider.lock");
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     // Who opens a named pipe to read waits for one that writes.
     expect(Bun.spawnSync(["mkfifo", file]).exitCode).toBe(0);
     const args = ["--from", join(folder.path, "copy"), "--data", elsewhere()];
     const restoring = startCommand({ dataFolder: data, command: "restore", args });
     const writing = await open(file, "w");
-    const isKept = marks();
+    const isKept = marks().filter((name) => !ofLock(name));
     restoring.kill(signal);
     await restoring.exited;
     await writing.close();
     rmSync(file);
     expect([signal, isKept]).toEqual([signal, ["postrider.db.restoring"]]);
-    const left = signal === "SIGKILL" ? ["postrider.db.restoring"] : [];
-    expect([signal, marks()]).toEqual([signal, left]);
+    const left =
+      signal === "SIGKILL" ? ["postrider.db.restoring", "postrider.lock", "postrider.lock-journal"] : [];
+    expect([signal, marks().toSorted()]).toEqual([signal, left]);
   }
   expect(await runPostrider({ dataFolder: elsewhere() })).toMatchObject({
     code: 1,
@@ -154,7 +158,10 @@ test("a restore overwrites nothing, and a damaged backup is refused", async () =
   const octets = readFileSync(copy);
   octets[octets.length - 100]! ^= 1;
   writeFileSync(copy, octets);
-  expect((await restore("--data", elsewhere())).output).toContain("is damaged");
+  const deep = join(elsewhere(), "in", "another");
+  mkdirSync(elsewhere());
+  expect((await restore("--data", deep)).output).toContain("is damaged");
+  expect(readdirSync(elsewhere())).toEqual([]);
   rmSync(join(folder.path, "copy", "backup.json"));
   expect((await restore("--data", elsewhere())).output).toContain("holds no backup");
   expect(existsSync(join(elsewhere(), "postrider.db"))).toBe(false);

@@ -1,5 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { syncFolder } from "../../store/private-file.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import type { OnCutOff } from "../cut-off.ts";
@@ -35,7 +44,7 @@ export async function inNewFolder(
   const folder = nameFor(order);
   const parent = dirname(folder);
   mkdirSync(parent, { recursive: true });
-  clearDrafts(folder, order.onLeft);
+  clearDrafts(folder, order);
   const draft = mkdtempSync(`${folder}${DRAFT}`);
   const remove = () => rmSync(draft, { recursive: true, force: true, maxRetries: REMOVALS });
   order.onCutOff("no backup was made, and nothing is left of it", remove);
@@ -55,6 +64,10 @@ export async function inNewFolder(
 
 /** Comes between the name that a folder will have and six random characters. */
 const DRAFT = ".partial-";
+const RANDOM_CHARACTERS = 6;
+
+/** What `mkdtemp` gives a folder. */
+const OWNER_ONLY_FOLDER = 0o700;
 
 /** A thread may be making files in the folder that is removed. */
 const REMOVALS = 5;
@@ -97,9 +110,10 @@ function removeLifeline(draft: string): void {
 }
 
 /** Deletes the drafts beside the folder whose processes are dead. Throws if another one is just making the same folder. */
-function clearDrafts(folder: string, onLeft: NewFolder["onLeft"]): void {
+function clearDrafts(folder: string, { now, onLeft }: NewFolder): void {
   for (const draft of draftsBeside(folder)) {
     const files = filesOf(draft);
+    if (files.length === 0 && isLeftEmpty(draft, { folder, now })) removeEmpty(draft, onLeft);
     if (!isDraft(files)) continue;
     const fate = fateIn(draft, NAME);
     if (fate === "alive" && draft.startsWith(`${folder}${DRAFT}`)) {
@@ -109,11 +123,45 @@ function clearDrafts(folder: string, onLeft: NewFolder["onLeft"]): void {
     }
     if (fate === "dead" && files.every(isWritten)) {
       rmSync(draft, { recursive: true, force: true });
-      onLeft(`deleted ${draft}, which a backup that was cut off had left`);
+      onLeft(deleted(draft));
     } else if (fate !== "alive") {
       onLeft(`${draft} may be left of a backup that was cut off: delete it if so`);
     }
   }
+}
+
+const deleted = (draft: string) => `deleted ${draft}, which a backup that was cut off had left`;
+
+/** A backup has its first file within milliseconds. */
+const BEGINNING_MS = 3_600_000;
+
+/** The folders that are made inside of one that exists. */
+const NAMED_AFTER_TIME = /^postrider-\d{8}T\d{6}Z$/;
+
+/**
+ * Whether an empty folder is a draft that a backup made and was killed before it had a lifeline: it has the name of one,
+ * of this folder or of one named after the time, and the owner and mode, and has been empty for long.
+ */
+function isLeftEmpty(
+  draft: string,
+  { folder, now }: { readonly folder: string; readonly now: number },
+): boolean {
+  const name = basename(draft).slice(0, -(DRAFT.length + RANDOM_CHARACTERS));
+  if (name !== basename(folder) && !NAMED_AFTER_TIME.test(name)) return false;
+  const found = lstatSync(draft, { throwIfNoEntry: false });
+  if (!found?.isDirectory()) return false;
+  const isOwn = found.uid === process.getuid?.() && (found.mode & 0o777) === OWNER_ONLY_FOLDER;
+  return isOwn && now - found.mtimeMs > BEGINNING_MS;
+}
+
+function removeEmpty(draft: string, onLeft: NewFolder["onLeft"]): void {
+  try {
+    // Fails if something is in it by now.
+    rmdirSync(draft);
+  } catch {
+    return;
+  }
+  onLeft(deleted(draft));
 }
 
 function draftsBeside(folder: string): readonly string[] {

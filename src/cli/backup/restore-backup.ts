@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import type { Inspection } from "../../store/sqlite/backup.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
@@ -38,12 +38,40 @@ export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
       "this backup is of a PostgreSQL database: set DATABASE_URL to the one it is to go into",
     );
   }
-  ensureDataFolder(order.dataFolder, { isWritten: true });
-  await withDataFolder(order.dataFolder, () => {
-    refuseToOverwrite(order.dataFolder);
-    return restoreInto(order, { from, manifest });
+  const made = ensureDataFolder(order.dataFolder, { isWritten: true });
+  await withDataFolder(order.dataFolder, async (lock) => {
+    const written: string[] = [];
+    const write = (path: string, text: string) => {
+      written.push(path);
+      writePrivateFile(path, text);
+    };
+    const remove = () => {
+      for (const path of written) rmSync(path, { force: true });
+      lock.forget();
+      if (made !== undefined) removeEmpty(order.dataFolder, made);
+    };
+    order.onCutOff("nothing was restored: run the command again", remove);
+    try {
+      refuseToOverwrite(order.dataFolder);
+      await restoreInto(order, { from, manifest, write });
+    } catch (error) {
+      remove();
+      throw error;
+    }
+    order.onCutOff("the restore is complete");
+    syncFolder(order.dataFolder);
   });
   return manifest;
+}
+
+/** Removes a folder, and those around it up to the outermost, as far as nothing is in them. */
+function removeEmpty(folder: string, outermost: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    return;
+  }
+  if (folder !== outermost) removeEmpty(dirname(folder), outermost);
 }
 
 function refuseToOverwrite(dataFolder: string): void {
@@ -54,30 +82,28 @@ function refuseToOverwrite(dataFolder: string): void {
   );
 }
 
+type Write = (path: string, text: string) => void;
+
+/** @param write makes every file, so that whoever calls this can take them away again if it fails */
 async function restoreInto(
-  { dataFolder, secret, onCutOff }: RestoreOrder,
-  { from, manifest }: { readonly from: string; readonly manifest: Manifest },
+  { dataFolder, secret }: RestoreOrder,
+  { from, manifest, write }: { readonly from: string; readonly manifest: Manifest; readonly write: Write },
 ): Promise<void> {
-  const path = join(dataFolder, DATABASE_FILE);
   const draft = join(dataFolder, RESTORED_FILE);
-  const remove = () => rmSync(draft, { force: true });
-  onCutOff("nothing was restored: run the command again", remove);
-  try {
-    writePrivateFile(draft, "");
-    await checkFiles(from, manifest);
-    const copied = await slowly("copyIn", join(from, DATABASE_FILE), draft);
-    const checkValue = checkCopy(copied, manifest);
-    const isOwn = Object.hasOwn(manifest.files, MASTER_KEY_FILE);
-    const key = findMasterKey({ dataFolder, secret, checkValue });
-    if (key === undefined)
-      takeKey(join(dataFolder, MASTER_KEY_FILE), isOwn ? { from, checkValue } : undefined);
-    if (Object.hasOwn(manifest.files, SANDBOX_FILE)) copyNew(SANDBOX_FILE, from, dataFolder);
-    renameSync(draft, path);
-    syncFolder(dataFolder);
-  } catch (error) {
-    remove();
-    throw error;
+  write(draft, "");
+  await checkFiles(from, manifest);
+  const copied = await slowly("copyIn", join(from, DATABASE_FILE), draft);
+  const checkValue = checkCopy(copied, manifest);
+  const isOwn = Object.hasOwn(manifest.files, MASTER_KEY_FILE);
+  const key = findMasterKey({ dataFolder, secret, checkValue });
+  if (key === undefined) {
+    const path = join(dataFolder, MASTER_KEY_FILE);
+    write(path, `${takeKey(path, isOwn ? { from, checkValue } : undefined)}\n`);
   }
+  const sandbox = join(dataFolder, SANDBOX_FILE);
+  if (Object.hasOwn(manifest.files, SANDBOX_FILE) && !existsSync(sandbox))
+    write(sandbox, readFileSync(join(from, SANDBOX_FILE), "utf8"));
+  renameSync(draft, join(dataFolder, DATABASE_FILE));
 }
 
 /** Checks the copied database; returns its master key's check value. */
@@ -93,24 +119,17 @@ function checkCopy(
   return keyCheckValue;
 }
 
-/** Takes the master key from the backup, if no key at hand is the right one. Throws if the folder has another key. */
+/** The backup's own master key, for the file at the path. Throws if there is another key, or none in the backup. */
 function takeKey(
   path: string,
   own: { readonly from: string; readonly checkValue: string | undefined } | undefined,
-): void {
+): string {
   if (existsSync(path)) {
     throw new AdminFailure(`${path} is not the master key of this backup: replace it, or move it away`);
   }
   const key = own && findMasterKey({ ...own, dataFolder: own.from, secret: undefined });
-  if (key === undefined) {
-    throw new AdminFailure(
-      `this backup holds no master key: put the key file of its time at ${path}, or set POSTRIDER_SECRET to it`,
-    );
-  }
-  writePrivateFile(path, `${key}\n`);
-}
-
-function copyNew(name: string, from: string, to: string): void {
-  const path = join(to, name);
-  if (!existsSync(path)) writePrivateFile(path, readFileSync(join(from, name), "utf8"));
+  if (key !== undefined) return key;
+  throw new AdminFailure(
+    `this backup holds no master key: put the key file of its time at ${path}, or set POSTRIDER_SECRET to it`,
+  );
 }

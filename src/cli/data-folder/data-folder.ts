@@ -46,13 +46,17 @@ const OTHERS_NOTHING = 0o077;
 /**
  * Makes the folder if it does not exist, and sets the umask, so that files this process writes are readable by their owner
  * only. Throws, in words for the operator, if the folder cannot be made, or it or a file in it not be written although it
- * `isWritten`.
+ * `isWritten`. Returns the outermost folder that was made, if any was.
  */
-export function ensureDataFolder(path: string, { isWritten }: { readonly isWritten: boolean }): void {
+export function ensureDataFolder(
+  path: string,
+  { isWritten }: { readonly isWritten: boolean },
+): string | undefined {
   process.umask(OTHERS_NOTHING);
   try {
-    mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    const made = mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
     if (isWritten) checkWritten(path);
+    return made;
   } catch (cause) {
     const reason = errorText(cause);
     throw new Error(

@@ -1,18 +1,21 @@
 import { errorText } from "../../core/error-text.ts";
-import { type Lock, lockFolder } from "../../store/lock.ts";
+import { type FolderLock, lockFolder } from "../../store/lock.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 
 /** Locks a data folder while `work`, which must be alone on it, goes on. Throws `AdminFailure` if it is locked. */
-export async function withDataFolder<T>(folder: string, work: () => T | Promise<T>): Promise<T> {
+export async function withDataFolder<T>(
+  folder: string,
+  work: (lock: FolderLock) => T | Promise<T>,
+): Promise<T> {
   const lock = take(folder);
   try {
-    return await work();
+    return await work(lock);
   } finally {
     lock.release();
   }
 }
 
-function take(folder: string): Lock {
+function take(folder: string): FolderLock {
   try {
     return lockFolder(folder);
   } catch (error) {
