@@ -140,6 +140,22 @@ test("without the newest secret's time a rotation is refused for a minute after 
   expect((await commands.run([...typed, "--newest", third!.created_at])).err).toContain("goes with --rotate");
 });
 
+test("a clock that is set back after a rotation does not stand in the way of the next", async () => {
+  const other = (await commands.json("accounts", "create", "--name", "Set back", "--mode", "live"))
+    .account_id;
+  const typed = ["webhooks", "secret", "--account", other];
+  await commands.text(...typed, "--rotate");
+  const [second] = (await commands.json(...typed)).secrets;
+  rig.service.leap(-59_000);
+  expect((await commands.run([...typed, "--rotate"])).err).toContain("the newest secret is only 0 s old");
+  rig.service.leap(-1_000);
+  await commands.text(...typed, "--rotate");
+  const [third, ...before] = (await commands.json(...typed)).secrets;
+  expect(before).toEqual([second]);
+  expect(Date.parse(third.created_at)).toBeLessThan(Date.parse(second.created_at));
+  rig.service.leap(60_000);
+});
+
 test("a range of time is replayed, delivered events too, and nothing outside of it", async () => {
   await rig.service.pass(5_000);
   const since = new Date(rig.service.now()).toISOString();

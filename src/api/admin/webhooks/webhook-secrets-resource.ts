@@ -68,9 +68,12 @@ function readNewest(query: URLSearchParams): number | undefined {
 /** Two operators who mean the same rotation mostly do not hit the same moment. */
 const SAME_ROTATION_MS = MINUTE_MS;
 
-/** When the newest secret was made. Throws if that was just now, and by a rotation, which another would make useless. */
+/**
+ * When the newest secret was made. Throws if that was just now, and by a rotation, which another would make useless. One
+ * that seems to have been made later than now was not made just now: the clock has been set back.
+ */
 function newestToRetire([newest, previous]: readonly WebhookSecret[], now: number): number | undefined {
-  if (!newest || !previous || now - newest.createdAt >= SAME_ROTATION_MS) return newest?.createdAt;
+  if (!newest || !previous || Math.abs(now - newest.createdAt) >= SAME_ROTATION_MS) return newest?.createdAt;
   const seconds = Math.max(0, Math.round((now - newest.createdAt) / 1_000));
   throw conflict({
     newest: `the newest secret is only ${seconds} s old: use that one, since a further rotation retires what receivers may still have. If another is really meant, name it here: ${toIso(newest.createdAt)}`,
