@@ -53,7 +53,7 @@ test("among processes that take a folder and leave nothing in it no two have it 
   inFolder(async (folder) => {
     const shared = join(folder, "shared");
     mkdirSync(shared);
-    const program = `import { rmSync, writeFileSync } from "node:fs";
+    const program = `import { rmSync, statSync, writeFileSync } from "node:fs";
       import { lockFolder } from ${JSON.stringify(join(import.meta.dir, "lock.ts"))};
       let taken = 0;
       for (let n = 0; n < ${TAKES}; n++) {
@@ -61,6 +61,8 @@ test("among processes that take a folder and leave nothing in it no two have it 
         try { lock = lockFolder(${JSON.stringify(shared)}); } catch { continue; }
         writeFileSync(${JSON.stringify(join(folder, "mine"))}, "", { flag: "wx" });
         rmSync(${JSON.stringify(join(folder, "mine"))});
+        // Throws if it has locked a file that is gone, which another would lock no longer.
+        statSync(${JSON.stringify(join(shared, "postrider.lock"))});
         taken++;
         lock.forget();
         lock.release();
