@@ -101,6 +101,18 @@ export function claimContract(open: OpenStore): void {
   );
 
   test(
+    "a claim is filled from the other flows where the one whose turn it is has no more",
+    inWorld(open, async ({ sms, claim, addAccount }) => {
+      const accounts = await Promise.all([addAccount(), addAccount()]);
+      for (const first of [0, 1]) {
+        await sms({ account: accounts[first]!, to: ["+911"] });
+        await sms({ account: accounts[1 - first]!, to: ["+911", "+912"] });
+        expect(await claim(3)).toHaveLength(3);
+      }
+    }),
+  );
+
+  test(
     "claims of one go round the flows from where the last ended",
     inWorld(open, async ({ sms, claim, addAccount }) => {
       const accounts = await Promise.all([addAccount(), addAccount(), addAccount()]);

@@ -44,7 +44,9 @@ export async function takeJobs(
     const ofFlow = Map.groupBy(rows, ({ flow }) => flow);
     jobs.push(...wanted.flatMap(({ flow }) => (ofFlow.get(flow) ?? []).toSorted(byDeadline)));
     last = wanted.at(-1)?.flow ?? last;
-    flows = wanted.flatMap(({ flow, count }) => (ofFlow.get(flow)?.length === count ? [flow] : []));
+    const withMore = wanted.flatMap(({ flow, count }) => (ofFlow.get(flow)?.length === count ? [flow] : []));
+    // Those that were not asked come first: the others may have had nothing left.
+    flows = [...flows.slice(wanted.length), ...withMore];
   }
   return { jobs, last };
 }
