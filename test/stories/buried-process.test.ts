@@ -7,7 +7,7 @@ import { Client } from "pg";
 import { admin, liveAccount, reached, send } from "../admin.ts";
 import { startFakeDns } from "../fakes/fake-dns.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
-import { startFakeSmtp } from "../fakes/fake-smtp.ts";
+import { type FakeSmtp, startFakeSmtp, startRawSmtp } from "../fakes/fake-smtp.ts";
 import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
@@ -90,12 +90,16 @@ test.concurrent("what a process had on the wire when it was killed is sent by an
   expect([times.size, twice.length, smsc.submits.length]).toEqual([2 * WINDOW, WINDOW, 3 * WINDOW]);
 }, 90_000);
 
-/** A live account whose email goes to a relay of the test's. */
-async function openLiveEmail({ closing }: World, service: PostriderProcess) {
-  const [smtp, dns] = await Promise.all([startFakeSmtp(), startFakeDns()]);
-  closing.push(smtp.close, dns.close);
+/** A live account whose email goes to this relay of the test's. */
+async function openLiveEmail(
+  { closing }: World,
+  service: PostriderProcess,
+  { host, port, close }: Pick<FakeSmtp, "host" | "port" | "close">,
+) {
+  const dns = await startFakeDns();
+  closing.push(close, dns.close);
   const { accountId, apiKey } = await liveAccount(service);
-  const config = { host: smtp.host, port: smtp.port };
+  const config = { host, port };
   const { connector_id } = await admin<{ connector_id: string }>(service, "/connectors", {
     kind: "smtp",
     config,
@@ -110,7 +114,6 @@ async function openLiveEmail({ closing }: World, service: PostriderProcess) {
   for (const { type, name, value } of domain.records) (type === "TXT" ? dns.txt : dns.cname).set(name, value);
   await admin(service, `/domains/${domain.domain_id}/verify`, {});
   return {
-    smtp,
     async send(to: string) {
       const body = {
         from: { email: "hello@acme.example" },
@@ -130,7 +133,8 @@ test.concurrent("a process that stood still while it was buried does not begin t
   await using world = await openWorld();
   const { client, count, start } = world;
   const one = await start();
-  const { smtp, send } = await openLiveEmail(world, one);
+  const smtp = await startFakeSmtp();
+  const { send } = await openLiveEmail(world, one, smtp);
   const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
   // Asked between the claim and the wire.
   await client.query("BEGIN; LOCK TABLE suppressions");
@@ -155,6 +159,41 @@ test.concurrent("a process that stood still while it was buried does not begin t
     status: "sent",
   });
   expect(smtp.received.map(({ to }) => to[0])).toEqual(["ann@example.net", "bob@example.net"]);
+}, 90_000);
+
+test.concurrent("a process that stood still while it was buried does not hand over the emails that it had announced", async () => {
+  await using world = await openWorld();
+  const { client, closing, count, start } = world;
+  const held = Promise.withResolvers<undefined>();
+  closing.push(() => held.resolve(undefined));
+  let handedOver = 0;
+  const relay = await startRawSmtp((verb, _, connection) => {
+    if (verb === "DOT") handedOver++;
+    // The first of two connections takes commands one by one; on the second, DATA has gone with the others.
+    if (verb === "EHLO" && connection === 2) return "250-raw.test\r\n250 PIPELINING";
+    return verb === "RCPT" && connection <= 2 ? held.promise : undefined;
+  });
+  const one = await start();
+  const { send } = await openLiveEmail(world, one, relay);
+  const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
+  const codes = await Promise.all(["ann@example.net", "bob@example.net"].map(send));
+  await Promise.all(["ann", "bob"].map((name) => relay.heard(`RCPT TO:<${name}`)));
+  one.kill("SIGSTOP");
+
+  const two = await start({ sandbox: one.sandbox });
+  for (const code of codes) {
+    expect(await reached(two, code, "sent", "failed")).toMatchObject({ status: "sent" });
+  }
+  // It finds the relay's leave to go on in its sockets.
+  held.resolve(undefined);
+  one.kill("SIGCONT");
+  await until(() => count(`lease_processes WHERE id = '${id}'`), isSome);
+  two.kill("SIGTERM");
+  expect(await two.exited).toBe(0);
+  expect(await reached(one, await send("eve@example.net"), "sent", "failed")).toMatchObject({
+    status: "sent",
+  });
+  expect(handedOver).toBe(3);
 }, 90_000);
 
 test.concurrent("a process that stood still in the middle of a long message while it was buried sends none of the rest", async () => {

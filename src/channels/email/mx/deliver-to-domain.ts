@@ -121,7 +121,7 @@ async function tryTargets(
     const handed = await handOver(line, { ...handover, envelopes: left }).finally(entry.leave);
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
     ({ left } = handed);
-    wasAsked = true;
+    wasAsked ||= handed.outcomes.size > 0 || handed.fault?.code !== CALLED_OFF.code;
     isSecure = handed.outcomes.size > 0 ? handed.detail.tls === true : isSecure;
     if (handed.fault) untried = deferred(faultOf(handed.fault));
   }

@@ -10,7 +10,7 @@ import {
   toQueueId,
 } from "./smtp-replies.ts";
 import type { SmtpSession } from "./smtp-session.ts";
-import type { Envelope } from "./smtp-transaction.ts";
+import type { Envelope, TransactionLimits } from "./smtp-transaction.ts";
 
 export type Mail = ComposedMail & { readonly kind: "composed" };
 
@@ -28,13 +28,9 @@ export type LentSession =
   | { readonly session: SmtpSession; readonly isReused: boolean }
   | { readonly fault: MessageError };
 
-export interface Handover {
+export interface Handover extends TransactionLimits {
   readonly mail: Mail;
   readonly envelopes: readonly Envelope[];
-  /** Aborts with a reason (a string). */
-  readonly signal: AbortSignal;
-  /** False once another process may have taken the message over: then no further envelope is offered. */
-  readonly isOurs: () => boolean;
 }
 
 /** What became of the envelopes. */
@@ -91,14 +87,15 @@ export const NO_CONNECTION: MessageError = {
 
 export const CALLED_OFF: MessageError = {
   code: "smtp.called_off",
-  message: "called off before anything was sent",
+  message: "called off before it was handed over",
 };
 
 async function tryOnce(
   line: Line,
-  { mail, envelope, signal, isOurs }: Trial,
+  { mail, envelope, ...limits }: Trial,
   { isFresh }: { readonly isFresh: boolean },
 ): Promise<Tried | { readonly fault: MessageError } | "stale"> {
+  const { signal, isOurs } = limits;
   if (signal.aborted) return { fault: CALLED_OFF };
   const lent = await line.connect({ isFresh, signal });
   if ("fault" in lent) return lent;
@@ -110,8 +107,9 @@ async function tryOnce(
     return isCalledOff ? { fault: CALLED_OFF } : { envelope, mail, session, report: NOTHING_SAID };
   }
   const { raw, needsSmtpUtf8 } = mail;
-  const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, signal);
+  const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, limits);
   line.giveBack(session);
+  if (report.end.kind === "called_off") return { fault: CALLED_OFF };
   if (isReused && isUntouched(report) && !signal.aborted) return "stale";
   return { envelope, mail, session, report };
 }

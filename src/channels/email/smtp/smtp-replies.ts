@@ -19,6 +19,8 @@ export type TransactionEnd =
   | { readonly kind: "recipients_refused" }
   /** 4yz or 5yz to DATA or to the message. */
   | { readonly kind: "message_refused"; readonly reply: string }
+  /** It was left before the message was complete, since another process may have taken it over. */
+  | { readonly kind: "called_off" }
   /** The connection was lost, or time ran out. */
   | {
       readonly kind: "lost";

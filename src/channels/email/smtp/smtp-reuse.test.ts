@@ -115,7 +115,8 @@ test("a message that is called off before it begins reaches nobody, and ends its
     to: ["ann@example.test"],
     raw: Buffer.from("A: b\r\n\r\nc\r\n"),
   };
-  const { end } = await opened.session.transact(envelope, AbortSignal.abort("the service stopped"));
+  const limits = { signal: AbortSignal.abort("the service stopped"), isOurs: () => true };
+  const { end } = await opened.session.transact(envelope, limits);
   expect(end).toMatchObject({ kind: "lost", reason: "the service stopped", wasContentSent: false });
   expect(opened.session.isOpen()).toBe(false);
   expect(server.lines.filter((line) => !line.startsWith("EHLO"))).toEqual([]);

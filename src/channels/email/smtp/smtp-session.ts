@@ -5,7 +5,7 @@ import { withoutEcho } from "../../without-echo.ts";
 import { limitReplies } from "./limit-replies.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
-import { type FilledEnvelope, runTransaction } from "./smtp-transaction.ts";
+import { type FilledEnvelope, runTransaction, type TransactionLimits } from "./smtp-transaction.ts";
 
 /** One connection that is greeted, secured and authenticated. */
 export interface SmtpSession {
@@ -17,7 +17,7 @@ export interface SmtpSession {
   readonly messages: () => number;
   readonly isOpen: () => boolean;
   /** Sends one envelope and reports what became of it; afterwards the session is open only if it can take another. */
-  readonly transact: (envelope: FilledEnvelope, signal: AbortSignal) => Promise<TransactionReport>;
+  readonly transact: (envelope: FilledEnvelope, limits: TransactionLimits) => Promise<TransactionReport>;
   /** QUIT; resolves when the connection has ended, after at most 2 s. */
   readonly quit: () => Promise<void>;
 }
@@ -160,10 +160,10 @@ function toSession(connection: SmtpConnection, clock: Clock, ehlo: string): Smtp
     takesDsn: /\n250[ -]DSN\b/i.test(ehlo),
     messages: () => messages,
     isOpen: () => !connection.destroyed,
-    async transact(envelope, signal) {
+    async transact(envelope, limits) {
       messages++;
-      const report = await runTransaction(connection, envelope, signal);
-      await makeReady(connection, report, signal);
+      const report = await runTransaction(connection, envelope, limits);
+      await makeReady(connection, report, limits.signal);
       return report;
     },
     quit: () => quit(connection, clock),

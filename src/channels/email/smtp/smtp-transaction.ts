@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type SmtpConnection from "nodemailer/lib/smtp-connection";
 import type { SMTPEnvelope } from "nodemailer/lib/smtp-connection";
 import { askForUtf8 } from "./ask-for-utf8.ts";
+import { guardWrites } from "./guard-writes.ts";
 import { isAscii } from "./mail-address.ts";
 import { isAtOnce, octetPieces } from "./mail-body.ts";
 import { isServiceClosing, type TransactionEnd, type TransactionReport, toOneLine } from "./smtp-replies.ts";
@@ -28,29 +29,37 @@ export interface FilledEnvelope extends Envelope {
   readonly needsSmtpUtf8?: boolean;
 }
 
-/**
- * Sends one envelope and reports what became of it; never rejects. Aborting `signal` ends it at once, and its reason (a
- * string) becomes the report's. The connection is closed afterwards if its state is in doubt.
- */
+/** How long a transaction may go on. */
+export interface TransactionLimits {
+  /** Aborting it ends the transaction at once. Its reason (a string) becomes the report's. */
+  readonly signal: AbortSignal;
+  /** Nothing more is written once it is false: another process may have taken the message over. */
+  readonly isOurs: () => boolean;
+}
+
+/** Sends one envelope and reports what became of it; never rejects. The connection is closed afterwards if its state is in doubt. */
 export function runTransaction(
   connection: SmtpConnection,
   { from, to, dsn, raw, needsSmtpUtf8 = false }: FilledEnvelope,
-  signal: AbortSignal,
+  { signal, isOurs }: TransactionLimits,
 ): Promise<TransactionReport> {
   const envelope: KeptEnvelope = { from, to: [...to], size: raw.length, ...(dsn && toDsnOptions(dsn)) };
   const content = openContent(raw);
   const askNoMore = needsSmtpUtf8 && [from, ...to].every(isAscii) ? askForUtf8(connection) : () => {};
   return new Promise((resolve) => {
     let isSettled = false;
+    let guardNoMore = () => {};
     const settle = (end: TransactionEnd) => {
       if (isSettled) return;
       isSettled = true;
       askNoMore();
+      guardNoMore();
       limitWait(connection);
       signal.removeEventListener("abort", onAbort);
       connection.off("end", onEnd);
       // After an answer in the middle of the content the server may still read what follows as content.
-      if (end.kind === "lost" || (content.isBegun() && !content.isSent())) connection.close();
+      if (end.kind === "lost" || end.kind === "called_off" || (content.isBegun() && !content.isSent()))
+        connection.close();
       resolve({ recipients: repliesOf(envelope), end });
     };
     const lose = (reason: string) =>
@@ -61,10 +70,13 @@ export function runTransaction(
         wasUnanswered: isUnanswered(connection),
       });
     const onAbort = () => lose(String(signal.reason));
+    // Without its final dot the server throws the message away (RFC 5321 §4.1.1.10).
+    const guard = { mayWrite: isOurs, onRefused: () => settle({ kind: "called_off" }) };
     // Not every lost connection reaches the callback of `send`. Deferred, so that the callback's error wins.
     const onEnd = () => setImmediate(lose, "the connection was lost");
     if (signal.aborted) return onAbort();
     connection.lastServerResponse = false;
+    guardNoMore = guardWrites(connection, guard);
     content.stream.once("end", () => liftLimit(connection));
     signal.addEventListener("abort", onAbort);
     connection.once("end", onEnd);
