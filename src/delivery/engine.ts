@@ -12,6 +12,7 @@ import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/st
 import type { Outlet } from "./outlets/outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
 import { createSlotLine, type SlotLine } from "./outlets/slot-line.ts";
+import { createWithdrawn, type Withdrawn } from "./outlets/withdrawn.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";
 import { type SharedReceiptsDeps, shareReceipts } from "./receipts/shared-receipts.ts";
 import { createSender } from "./send-message.ts";
@@ -94,7 +95,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const stopping = new AbortController();
   const givingUp = new AbortController();
   const holds = createHolds(clock);
-  const { outlets, workers } = createParts(deps, holds, givingUp.signal);
+  const { outlets, workers, withdrawn } = createParts(deps, holds, givingUp.signal);
   const sideLoops = createSideLoops(deps, outlets);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
@@ -104,6 +105,7 @@ export function createEngine(deps: EngineDeps): Engine {
     // Read before the stop began: nothing would stop the outlets and workers that this starts.
     if (stopping.signal.aborted) return;
     sideLoops.reconcile(connectors, routes);
+    withdrawn.reconcile(connectors);
     outlets.reconcile(connectors);
     workers.reconcile(routes);
     workers.wakeAll();
@@ -180,25 +182,26 @@ function noteReceipts(
 }
 
 /** Workers that find no free slot wait in the slot line, and outlets wake them. */
-function createParts(
-  deps: EngineDeps,
-  holds: Holds,
-  signal: AbortSignal,
-): { outlets: Outlets; workers: Workers } {
+function createParts(deps: EngineDeps, holds: Holds, signal: AbortSignal) {
   const line = createSlotLine();
   const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call });
-  const workers = createRouteWorkers(deps, { outlets, holds, line, signal });
-  return { outlets, workers };
+  const withdrawn = createWithdrawn(deps);
+  const workers = createRouteWorkers(deps, { outlets, withdrawn, holds, line, signal });
+  return { outlets, workers, withdrawn };
 }
 
 interface WorkerParts {
   readonly outlets: Outlets;
   readonly holds: Holds;
   readonly line: SlotLine;
+  readonly withdrawn: Withdrawn;
   readonly signal: AbortSignal;
 }
 
-function createRouteWorkers(deps: EngineDeps, { outlets, holds, line, signal }: WorkerParts): Workers {
+function createRouteWorkers(
+  deps: EngineDeps,
+  { outlets, holds, line, withdrawn, signal }: WorkerParts,
+): Workers {
   const send = createSender({
     ...deps,
     toOutgoing: (job, remainingMs) =>
@@ -206,6 +209,7 @@ function createRouteWorkers(deps: EngineDeps, { outlets, holds, line, signal }: 
         ? toEmail(deps, job, remainingMs)
         : toOutgoing(job, remainingMs, deps.findSenderDomain),
     outletOf: outlets.get,
+    withdrawn,
     signal,
   });
   return createWorkers((route) => createWorker({ ...deps, route, send, holds, line, outletOf: outlets.get }));

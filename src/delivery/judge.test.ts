@@ -4,7 +4,7 @@ import { applyExpiry } from "../core/messages/expiry.ts";
 import type { Progress } from "../core/messages/message.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import { judge, judgeFailedSegment, judgeHeld, judgeOutOfHours, judgeWaiting } from "./judge.ts";
+import { judge, judgeFailedSegment, judgeHeld, judgeOutOfHours, judgeWaiting, ownerOf } from "./judge.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
   return {
@@ -103,4 +103,15 @@ test("an SMS of which a receipt has rejected a segment fails for that, also wher
     const reason = "segment 4 was rejected; not sent: 1 of 4";
     expect(entries).toMatchObject([{ kind: "status", eventType: "sms.failed", error, detail: { reason } }]);
   }
+});
+
+test("routes may let others try what one connector may have taken, but not the rest of an SMS that is held in part", () => {
+  const parts = [{ status: "unconfirmed", connectorId: "c1" }, { status: "pending" }] as const;
+  const owners = (progress: Progress, on_unconfirmed: string) => {
+    const held = job({ progress, settings: { on_unconfirmed } });
+    return [ownerOf(held, "safe"), ownerOf(held, "always")];
+  };
+  expect(owners(sms({ parts }), "resend")).toEqual(["c1", undefined]);
+  expect(owners(sms({ parts }), "hold")).toEqual(["c1", "c1"]);
+  expect(owners({ ...sms({ parts }), channel: "email" }, "hold")).toEqual(["c1", undefined]);
 });

@@ -119,10 +119,12 @@ export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: R
 /**
  * The connector that alone may have the message, if there is one. That is the one that took some segments of an SMS:
  * segments from two connectors may differ in sender and encoding, and a handset would not join them. It is also one
- * that may have taken the message, its answer being lost, unless the route lets others try (`failover: always`).
+ * that may have taken the message, its answer being lost, unless the route lets others try (`failover: always`). If
+ * the account holds what is unconfirmed, the rest of an SMS goes over that one even then.
  */
 export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | undefined {
-  return takenInPartBy(job) ?? (failover === "always" ? undefined : mayBeTakenBy(job));
+  const isHeldSms = job.progress.channel === "sms" && holdsUnconfirmed(job);
+  return takenInPartBy(job) ?? (failover === "always" && !isHeldSms ? undefined : mayBeTakenBy(job));
 }
 
 /** The account wants no second sending of what may have been sent. */

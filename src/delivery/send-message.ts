@@ -3,6 +3,7 @@ import type { Clock, Random } from "../core/clock.ts";
 import { sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
+import { isOpen } from "../core/messages/part.ts";
 import { isSettled } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
@@ -26,6 +27,7 @@ import {
 import { createNextConnector, type NextConnector } from "./outlets/next-connector.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { outletOfJob } from "./outlets/outlet-of-job.ts";
+import type { Withdrawn } from "./outlets/withdrawn.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
@@ -46,6 +48,7 @@ export interface SenderDeps {
   /** Renders the job's message, or says why it can never be sent. */
   readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Outgoing | Promise<Outgoing>;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
+  readonly withdrawn: Pick<Withdrawn, "why">;
   /** Aborts when a process that stops has waited long enough for answers. */
   readonly signal: AbortSignal;
 }
@@ -98,8 +101,9 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: JobLease): Promise
     const unsent = judgeBefore(deps, job, outlet);
     if (unsent) return await unsent;
     const choice = outletOfJob(deps, job, lease);
-    if ("waitMs" in choice) return judgeWaiting(job, { now: clock.now(), ...choice });
-    ({ outlet } = choice);
+    const chosen = "waitMs" in choice ? await awaitOwner(deps, job, { ...choice, lease }) : choice;
+    if (!("outlet" in chosen)) return chosen;
+    ({ outlet } = chosen);
     const place = takeLargePlace(outlet.largeLimit, job);
     if ("waitMs" in place)
       return judgeWaiting(job, { now: clock.now(), ...place, owner: outlet.channel.connectorId });
@@ -146,6 +150,21 @@ function judgeBefore(
   if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
   const opensAt = mayGoAt(job, job.recipient, now);
   return opensAt > now ? judgeOutOfHours(job, { now, mayGoAt: opensAt }) : undefined;
+}
+
+/**
+ * For a job that waits for the one connector that may have its message. If that will not be back, the message goes over
+ * another where nothing was taken, and else it has failed.
+ */
+async function awaitOwner(
+  deps: Sending,
+  job: ClaimedJob,
+  { lease, ...waiting }: { readonly lease: JobLease; readonly owner: string; readonly waitMs: number },
+): Promise<Settlement | { readonly outlet: Outlet }> {
+  const why = await deps.withdrawn.why(waiting.owner);
+  const choice = why && outletOfJob(deps, job, { ...lease, failover: "always" });
+  if (!choice) return judgeWaiting(job, { now: deps.clock.now(), ...waiting });
+  return "outlet" in choice ? choice : judgeImpossible(deps, job, ownerGone(job, waiting.owner, why));
 }
 
 /** In how many parts the connector would send a message whose parts no attempt has counted yet. */
@@ -207,6 +226,15 @@ const OPTED_OUT = {
   kind: "impossible",
   error: { code: "opted_out", message: "the recipient has opted out of this sender's messages" },
 } as const;
+
+/** Segments that two connectors send would not be joined by a handset. */
+function ownerGone({ progress: { parts } }: ClaimedJob, owner: string, why: "deleted" | "disabled") {
+  const own = parts.filter(({ connectorId }) => connectorId === owner);
+  const had = own.some(isOpen) ? "may have taken" : "had taken";
+  const words = `the connector that ${had} ${own.length} of its ${parts.length} segments`;
+  const message = `${words} ${why === "deleted" ? "was deleted" : "is disabled"}, and another cannot send the rest`;
+  return { kind: "impossible", error: { code: "connector_gone", message } } as const;
+}
 
 function judgeImpossible(
   deps: SenderDeps,
