@@ -8,7 +8,7 @@ import { parseStsPolicy, stsIdOf } from "./mta-sts-policy.ts";
 
 /** The MTA-STS policies of domains that mail goes to, kept for as long as they hold, also over restarts. */
 export interface MtaSts {
-  /** `undefined`: the domain has none, or it could not be fetched. Never rejects. */
+  /** `undefined`: the domain has none, it could not be fetched, or `signal` has called it off. Never rejects. */
   readonly policyOf: (domain: string, signal: AbortSignal) => Promise<MailPolicy | undefined>;
 }
 
@@ -36,11 +36,13 @@ interface Kept {
 export function createMtaSts(deps: MtaStsDeps): MtaSts {
   const { clock } = deps;
   const kept = new Map<string, Kept>();
-  const asking = new Map<string, Promise<Kept>>();
+  const asking = new Map<string, Promise<Kept | undefined>>();
 
-  const renew = async (domain: string, signal: AbortSignal): Promise<Kept> => {
+  /** `undefined` where it was called off, which says nothing about the domain: whoever comes next asks again. */
+  const renew = async (domain: string, signal: AbortSignal): Promise<Kept | undefined> => {
     const known = kept.get(domain) ?? (await recall(deps, domain));
     const renewed = await ask(deps, { domain, known, signal });
+    if (signal.aborted && renewed.policy === known?.policy) return undefined;
     if (renewed.policy !== known?.policy) await keep(deps, domain, renewed);
     kept.delete(domain);
     kept.set(domain, renewed);
@@ -53,9 +55,14 @@ export function createMtaSts(deps: MtaStsDeps): MtaSts {
       const known = kept.get(domain);
       const isFresh = known !== undefined && clock.now() - known.askedAt < ASKED_EVERY_MS;
       if (isFresh) return inForce(known, clock);
-      const under = asking.get(domain) ?? renew(domain, signal).finally(() => asking.delete(domain));
-      asking.set(domain, under);
-      return inForce(await under, clock);
+      while (!signal.aborted) {
+        const under = asking.get(domain) ?? renew(domain, signal).finally(() => asking.delete(domain));
+        asking.set(domain, under);
+        const renewed = await under;
+        // Otherwise it was asked for another message, which was called off.
+        if (renewed) return inForce(renewed, clock);
+      }
+      return undefined;
     },
   };
 }

@@ -29,11 +29,14 @@ async function open(options: Parameters<typeof openMxRig>[0]): Promise<MxRig> {
   return rig;
 }
 
-async function openPolicyHost(): Promise<number> {
+/** A web server that says of every domain that its hosts prove their names; before it does, it may do something else. */
+async function openPolicyHost(before: (request: number) => unknown = () => {}): Promise<number> {
   const text = "version: STSv1\r\nmode: enforce\r\nmx: *.example.net\r\nmax_age: 86400\r\n";
-  const web: Server = createServer({ key: mailTls.key, cert: mailTls.cert }, (_, response) =>
-    response.end(text),
-  );
+  let requests = 0;
+  const web: Server = createServer({ key: mailTls.key, cert: mailTls.cert }, async (_, response) => {
+    await before(++requests);
+    response.end(text);
+  });
   await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
   closing.push(() => web.close());
   return (web.address() as AddressInfo).port;
@@ -63,6 +66,29 @@ test("a policy that was had before a restart holds after it, though its record a
   expect((await send(after, "ann")).parts).toMatchObject([{ kind: "deferred", error: { code: "4.7.5" } }]);
   const withoutIt = await open({ port: smtp.port, config: options.config });
   expect((await send(withoutIt, "ann")).parts).toMatchObject([{ kind: "sent", delivered: true }]);
+});
+
+test("where the asking for a policy is called off, other messages do not go as if there were none", async () => {
+  const smtp = await openHost({ tls: "starttls" });
+  const callingOff = new AbortController();
+  const asked = Promise.withResolvers<void>();
+  const policyPort = await openPolicyHost((request) => {
+    asked.resolve();
+    return request === 1 ? new Promise(() => {}) : undefined;
+  });
+  const rig = await open({ port: smtp.port, config: { mta_sts_port: policyPort, ca: mailTls.ca } });
+  rig.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
+  rig.dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
+  const ann = rig.channel.send(outgoingEmail({ to: [{ email: "ann@example.net" }] }), callingOff.signal);
+  await asked.promise;
+  const bob = send(rig, "bob");
+  callingOff.abort("the service stopped");
+  expect((await ann).parts).toMatchObject([{ kind: "deferred", error: { code: "smtp.called_off" } }]);
+  // The host's certificate does not prove its name.
+  for (const sent of [bob, send(rig, "eve")]) {
+    expect((await sent).parts).toMatchObject([{ kind: "deferred", error: { code: "4.7.5" } }]);
+  }
+  expect(smtp.received).toEqual([]);
 });
 
 test("a database that is away keeps no message waiting", async () => {
