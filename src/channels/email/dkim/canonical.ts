@@ -10,7 +10,8 @@ function relaxedField(field: HeaderField): string {
     .slice(colon + 1)
     .replaceAll("\r\n", "")
     .replace(/[ \t]+/g, " ")
-    .trim();
+    // Not `trim`, which takes the last octet of a UTF-8 character for a no-break space.
+    .replace(/^ | $/g, "");
   return `${nameOf(field)}:${value}`;
 }
 

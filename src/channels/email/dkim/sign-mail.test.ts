@@ -103,6 +103,15 @@ test("any body is signed as a verifier reads it", async () => {
   await fc.assert(property, { numRuns: 60 });
 });
 
+test("an address that ends in an octet which is a no-break space in other character sets is signed whole", async () => {
+  const header = Buffer.from(HEADER.replace("ann@example.test", "用户@例え.コム"));
+  expect(header.toString("latin1")).toContain("\u00a0\r\n");
+  const raw = (await signMail(Buffer.concat([header, Buffer.from("\r\n\r\nHello\r\n")]), KEYS)) ?? "";
+  expect(await verdicts(raw)).toEqual(["pass", "pass"]);
+  const [to = ""] = header.toString("latin1").match(/(?<=To: ).*/) ?? [];
+  expect(signedText(fieldsOf(header.toString("latin1")), ["To"], "b:")).toBe(`to:${to}\r\nb:`);
+});
+
 test("the same message and keys give the same octets, in lines of at most 76 characters", async () => {
   const raw = await signed(mail("Hello\r\n"));
   expect(await signed(mail("Hello\r\n"))).toBe(raw);
