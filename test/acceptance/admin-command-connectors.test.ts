@@ -18,16 +18,7 @@ describe("connectors and routes", () => {
   });
   afterAll(() => smsc.close());
 
-  const smpp = () => [
-    "--kind",
-    "smpp",
-    "--host",
-    smsc.host,
-    "--port",
-    String(smsc.port),
-    "--system-id",
-    "acme",
-  ];
+  const smpp = () => `--kind smpp --host ${smsc.host} --port ${smsc.port} --system-id acme`.split(" ");
 
   test("options become the fields of the kind, typed as it says, and secrets are not shown", async () => {
     const created = await json(

@@ -15,39 +15,6 @@ beforeAll(async () => {
   account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
 });
 
-describe("what scripts rely on", () => {
-  test("accounts create --json prints exactly the account id", async () => {
-    const { code, out, err } = await spawned([
-      "accounts",
-      "create",
-      "--name",
-      "N",
-      "--mode",
-      "sandbox",
-      "--json",
-    ]);
-    expect([code, err]).toEqual([0, ""]);
-    expect(out).toMatch(/^\{"account_id":"[0-9a-f-]{36}"\}\n$/);
-  });
-
-  test("keys create --json prints exactly the id and the key, and the key works at once", async () => {
-    const { out } = await spawned(["keys", "create", "--account", service().sandbox.account_id, "--json"]);
-    expect(out).toMatch(/^\{"key_id":"[0-9a-f-]{36}","api_key":"pr_live_[0-9A-Za-z]{38}"\}\n$/);
-    const answer = await send(service(), {
-      apiKey: JSON.parse(out).api_key,
-      path: "/v1/sms/messages",
-      body: { to: "+919876543210", dlt_template_id: "1" },
-    });
-    expect(answer.status).toBe(202);
-  });
-
-  test("keys create prints the key for people, with the advice to keep it", async () => {
-    const out = await text("keys", "create", "--account", account);
-    expect(out).toMatch(/^api_key +pr_live_[0-9A-Za-z]{38}$/m);
-    expect(out).toContain("Keep the api_key now");
-  });
-});
-
 test("settings get lists all with default and meaning, set and get speak of one", async () => {
   expect(await text("settings", "get")).toMatch(
     /^idempotency +replay +replay +default +Same Idempotency-Key/m,
