@@ -50,7 +50,7 @@ export function createAdminClient(server: AdminServer): AdminClient {
       refuseRedirect(server.baseUrl, response);
       if (response.status === 204 && method === "DELETE") return undefined;
       const answer = await readJson(response, server);
-      if (response.status === 404 && !isAboutMessage(answer)) throw notFound(server.baseUrl, path);
+      if (response.status === 404) throw notFound(server.baseUrl, path, isAboutMessage(answer));
       if (!response.ok) throw refused(response.status, answer);
       const missing = missingField(method, path, answer);
       if (missing !== undefined)
@@ -147,15 +147,20 @@ function isAboutMessage(answer: unknown): boolean {
 const NOT_IDS = ["hosts", "import", "inbound", "messages", "parked", "replay", "secret", "test"];
 
 /** @param path a noun, then an id or another part, if any */
-function notFound(baseUrl: string, path: string): AdminFailure {
+function notFound(baseUrl: string, path: string, isAboutMessage: boolean): AdminFailure {
   const [noun = "", id] = path.split("/");
-  if (id === undefined || NOT_IDS.includes(id)) {
+  if (noun === "messages" && id === "")
+    return new AdminFailure("the id is empty: it is the `message_id` that the request was answered with");
+  if (isAboutMessage) {
+    return new AdminFailure(
+      `there is no message ${decodeURIComponent(id ?? "")}: check id, account and channel; messages are kept for 7 days`,
+    );
+  }
+  if (id === undefined || noun === "messages" || NOT_IDS.includes(id)) {
     return new AdminFailure(
       `${baseUrl} has no ${path}: is this where Postrider is, and is it of this version?`,
     );
   }
-  if (noun === "messages")
-    return new AdminFailure("the id is empty: it is the `message_id` that the request was answered with");
   const { all, key } = noun === "settings" ? SETTINGS : { all: `${noun} list`, key: "id" };
   const what = id === "" ? `the ${key} is empty` : `there is no ${decodeURIComponent(id)} among the ${noun}`;
   return new AdminFailure(`${what}: \`${all}\` shows what there is`);
