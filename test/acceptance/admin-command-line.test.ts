@@ -244,13 +244,19 @@ describe("what is not understood ends with code 2", () => {
 
   test("what is not understood is told with the way to what is", async () => {
     for (const args of [["nouns"], ["serve", "--colour"], ["accounts", "destroy"]])
-      expect((await spawned(args)).err).toEndWith("\n--help says what there is\n");
+      expect((await spawned(args)).err).toEndWith("\nAdd --help to see the commands and options.\n");
   });
 
-  test("help is no failure", async () => {
-    const { code, out } = await spawned(["routes", "create", "--help"]);
+  test("help is no failure, and says first what belongs to the command, and what has to be given", async () => {
+    const { code, out } = await spawned(["keys", "create", "--help"]);
     expect(code).toBe(0);
-    expect(out).toContain("--connector <id[=weight]>");
+    const options = out.slice(out.indexOf("Options:")).match(/--[a-z]+/g);
+    expect(options).toEqual(["--account", "--name", "--json", "--url", "--token", "--help"]);
+    expect(out).toMatch(/--account <id> +the account \(required\)$/m);
+    expect(out).toMatch(/--name <name> +a name for people$/m);
+    const { out: ofRoutes } = await spawned(["routes", "create", "--help"]);
+    expect(ofRoutes.replaceAll(/\s+/g, " ")).toContain("share the messages (repeatable) (required)");
+    expect((await spawned(["backup", "--help"])).out).not.toContain("default: false");
   });
 });
 

@@ -1,6 +1,7 @@
 /** What all commands share: their options, the connection to the server, and how answers and failures are printed. */
 import { type Command, type CommanderError, Option } from "commander";
 import { type AdminClient, AdminFailure, createAdminClient } from "./admin-client.ts";
+import { COMMAND_HELP } from "./command-help.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
 import { formatTable, toCell, toJson, toLines } from "./table.ts";
 
@@ -42,7 +43,8 @@ export function addNoun(program: Command, { terminal }: CommandLine, noun: strin
 /** Prints help and usage errors to the terminal, and ends with code 2 on an error. Commands added to this one do the same. */
 export function tellUsage(command: Command, terminal: Terminal): void {
   command.configureOutput({ writeOut: terminal.stdout, writeErr: terminal.stderr });
-  command.showHelpAfterError("--help says what there is");
+  command.configureHelp(COMMAND_HELP);
+  command.showHelpAfterError("Add --help to see the commands and options.");
   command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
 }
 

@@ -78,8 +78,8 @@ export function readPage(run: Run, path: string, filters: readonly OptionRow[]):
 }
 
 export function addPaging(verb: Command): void {
-  verb.option("--limit <count>", "how many to list, up to 1000");
-  verb.option("--after <cursor>", "go on where the page before ended");
+  verb.option("--limit <count>", "how many to list, up to 1000; 100 if not given");
+  verb.option("--after <cursor>", "continue after a page: the cursor that it ended with");
 }
 
 function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void {
@@ -162,11 +162,13 @@ export function recordText({ footer }: Pick<Noun, "footer">, record: Row): strin
 
 function addOptions(verb: Command, rows: readonly OptionRow[]): void {
   for (const row of rows) {
-    const option = new Option(row.flags, row.meaning).makeOptionMandatory(row.isRequired ?? false);
+    const meaning = row.isList ? `${row.meaning} (repeatable)` : row.meaning;
+    const option = new Option(row.flags, meaning).makeOptionMandatory(row.isRequired ?? false);
     if (row.isList)
       option.argParser((value: string, before?: string[]) => [...(before ?? []), ...splitList(value)]);
     verb.addOption(option);
-    if (!option.required) verb.addOption(new Option(row.flags.replace("--", "--no-"), "not so"));
+    if (!option.required)
+      verb.addOption(new Option(row.flags.replace("--", "--no-"), `the opposite of ${row.flags}`));
   }
 }
 

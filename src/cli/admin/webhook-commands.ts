@@ -94,7 +94,7 @@ function addReplay(noun: Command, commandLine: CommandLine): void {
       run.print({ replayed }, () => `${replayed} in line again\n`);
     },
   })
-    .option("--account <id>", "the account")
+    .option("--account <id>", "the account; needed unless a webhook-id is given")
     .option("--host <host>", "only events for this host")
     .option("--failed", "only failed events")
     .option("--since <time>", "only events at this time (ISO 8601) or later")

@@ -1,0 +1,21 @@
+/** How `--help` shows the options of a command: its own first, and of each whether it has to be given. */
+import { Help, type HelpConfiguration, type Option } from "commander";
+
+/** Options that many commands have, in the order in which they are shown below the others. */
+const SHARED = ["--json", "--url", "--token", "--api-key", "--help"];
+
+export const COMMAND_HELP: HelpConfiguration = {
+  visibleOptions(command) {
+    const options = Help.prototype.visibleOptions.call(this, command);
+    return options.toSorted((one, other) => placeOf(one) - placeOf(other));
+  },
+  optionDescription(option) {
+    const text = Help.prototype.optionDescription.call(this, option).replace(" (default: false)", "");
+    return option.mandatory && option.defaultValue === undefined ? `${text} (required)` : text;
+  },
+};
+
+/** Negative for the command's own options, which keep their order. */
+function placeOf({ long }: Option): number {
+  return SHARED.indexOf(long ?? "");
+}
