@@ -274,6 +274,8 @@ describe("connectors and routes", () => {
   test("the kinds and their fields are listed", async () => {
     expect(await text("connectors", "kinds")).toMatch(/^smpp +sms$/m);
     expect(await text("connectors", "kinds", "smtp")).toMatch(/^--host +string +required/m);
+    const choice = /^--bind +choice +"transceiver" +One session .* \(transceiver, transmitter_receiver\)$/m;
+    expect(await text("connectors", "kinds", "smpp")).toMatch(choice);
   });
 
   test.each([

@@ -3,14 +3,16 @@ import { addAlarmCommands } from "./alarm-commands.ts";
 import type { CommandLine, Terminal } from "./command-line.ts";
 import { addConnectorCommands } from "./connector-commands.ts";
 import { addDltCommands } from "./dlt-commands.ts";
+import { addDomainCommands } from "./domain-commands.ts";
 import { addErasureCommands } from "./erasure-commands.ts";
 import type { AdminTarget } from "./find-server.ts";
 import { addInboundCommands } from "./inbound-commands.ts";
+import { addMessageCommands } from "./message-commands.ts";
 import { addNounCommands } from "./noun-commands.ts";
 import { NOUNS } from "./nouns.ts";
-import { addMessageCommands, addRotateDkim, addSandboxCommands, addVerify } from "./other-commands.ts";
 import { PROCESS_TERMINAL } from "./process-terminal.ts";
 import { addReceiptCommands } from "./receipt-commands.ts";
+import { addSandboxCommands } from "./sandbox-commands.ts";
 import { addSettingCommands } from "./setting-commands.ts";
 import { addSuppressionCommands } from "./suppression-commands.ts";
 import { addWebhookCommands } from "./webhook-commands.ts";
@@ -25,9 +27,7 @@ export function addAdminCommands(
   for (const noun of NOUNS) {
     const command = addNounCommands(program, commandLine, noun);
     if (noun.name === "suppressions") addSuppressionCommands(command, commandLine);
-    if (noun.name !== "domains") continue;
-    addVerify(command, commandLine);
-    addRotateDkim(command, commandLine, noun);
+    if (noun.name === "domains") addDomainCommands(command, commandLine, noun);
   }
   addDltCommands(program, commandLine);
   addConnectorCommands(program, commandLine);

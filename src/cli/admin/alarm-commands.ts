@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, column, rowsText } from "./command-line.ts";
+import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
 
 const COLUMNS: readonly Column[] = [
   column("ALARM", "name"),
@@ -15,7 +15,6 @@ export function addAlarmCommands(program: Command, commandLine: CommandLine): vo
   addVerb(noun, commandLine, {
     usage: "list",
     summary: "list raised alarms, the oldest first",
-    work: async ({ client, print }) =>
-      print(await client.request("GET", "alarms"), (page) => rowsText(COLUMNS, page)),
+    work: async ({ client, printRows }) => printRows(COLUMNS, await client.request("GET", "alarms")),
   });
 }

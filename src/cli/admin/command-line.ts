@@ -12,6 +12,8 @@ export interface CommandLine {
 
 export interface Terminal {
   stdout(text: string): void;
+  /** How many columns a line of `stdout` has; absent where nobody sees it at a terminal. */
+  readonly columns?: number | undefined;
   stderr(text: string): void;
   /** Ends the process. 1: the command failed; 2: it was not understood. */
   exit(code: number): never;
@@ -25,6 +27,12 @@ export interface Run {
   readonly options: Readonly<Record<string, unknown>>;
   /** Prints the answer: as JSON with `--json`, otherwise as `toText` makes it. */
   print(answer: unknown, toText: (answer: never) => string): void;
+  /**
+   * Prints a page of a list as a table, with the option that shows the next page.
+   *
+   * @param answer what `--json` prints; by default the page
+   */
+  printRows(columns: readonly Column[], page: unknown, answer?: unknown): void;
   /** Makes the command end with code 1: it did its work, but the result is bad. */
   fail(): void;
 }
@@ -73,14 +81,16 @@ async function runVerb(
 ): Promise<void> {
   const options = command.opts();
   let exitCode = 0;
+  const print: Run["print"] = (answer, toText) =>
+    terminal.stdout(options.json ? `${toJson(answer)}\n` : toLines(toText(answer as never)));
   try {
     await work({
       client: createAdminClient(findServer(target, options)),
       args: command.args,
       options,
-      print(answer, toText) {
-        terminal.stdout(options.json ? `${toJson(answer)}\n` : toLines(toText(answer as never)));
-      },
+      print,
+      printRows: (columns, page, answer = page) =>
+        print(answer, () => rowsText(columns, page as Page, terminal.columns)),
       fail() {
         exitCode = 1;
       },
@@ -117,10 +127,14 @@ export function column(head: string, field: string): Column {
   return { head, of: (row) => row[field] };
 }
 
-/** A page of a list as a table, with the option that shows the next page. */
-export function rowsText(columns: readonly Column[], page: { data: readonly Row[]; next?: string }): string {
-  if (page.data.length === 0) return "none\n";
+interface Page {
+  readonly data: readonly Row[];
+  readonly next?: string;
+}
+
+function rowsText(columns: readonly Column[], { data, next }: Page, width: number | undefined): string {
+  if (data.length === 0) return "none\n";
   const heads = columns.map((column) => column.head);
-  const rows = page.data.map((row) => columns.map((column) => column.of(row)));
-  return formatTable(heads, rows) + (page.next ? `more: --after ${page.next}\n` : "");
+  const rows = data.map((row) => columns.map((column) => column.of(row)));
+  return formatTable(heads, rows, width) + (next ? `more: --after ${next}\n` : "");
 }

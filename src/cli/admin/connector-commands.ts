@@ -8,7 +8,6 @@ import {
   column,
   type Row,
   type Run,
-  rowsText,
   UsageFailure,
 } from "./command-line.ts";
 import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
@@ -169,22 +168,25 @@ function addKinds(noun: Command, commandLine: CommandLine): void {
       const [name] = run.args;
       const columns = [column("KIND", "kind"), column("CHANNEL", "channel")];
       if (name === undefined) {
-        run.print({ data: await kindsOf(run.client) }, (page) => rowsText(columns, page));
+        run.printRows(columns, { data: await kindsOf(run.client) });
         return;
       }
       const kind = await kindNamed(run.client, name);
-      run.print(kind, () => rowsText(FIELD_COLUMNS, { data: fieldsOf(kind) }));
+      run.printRows(FIELD_COLUMNS, { data: fieldsOf(kind) }, kind);
     },
   });
 }
 
 function fieldsOf({ config, secrets, secret_descriptions: meanings }: Kind): readonly Row[] {
-  const fields = Object.entries(config.properties ?? {}).map(([name, field]) => ({
-    name,
-    type: typeOf(field),
-    default: defaultOf(field) ?? (config.required?.includes(name) ? "required" : undefined),
-    meaning: field.description,
-  }));
+  const fields = Object.entries(config.properties ?? {}).map(([name, field]) => {
+    const choices = choicesOf(field);
+    return {
+      name,
+      type: choices ? "choice" : field.type,
+      default: defaultOf(field) ?? (config.required?.includes(name) ? "required" : undefined),
+      meaning: choices ? `${field.description} (${choices.join(", ")})` : field.description,
+    };
+  });
   return [...fields, ...secrets.map((name) => ({ name, type: "secret", meaning: meanings[name] }))];
 }
 
@@ -192,7 +194,8 @@ function defaultOf(field: FieldSchema): string | undefined {
   return "default" in field ? JSON.stringify(field.default) : undefined;
 }
 
-function typeOf({ type, anyOf, enum: words }: FieldSchema): string | undefined {
+/** The values that the field may have; `undefined` if it may have any of its type. */
+function choicesOf({ anyOf, enum: words }: FieldSchema): readonly unknown[] | undefined {
   const choices = words ?? anyOf?.map((one) => one.const);
-  return choices?.every((one) => one !== undefined) ? choices.join(" | ") : type;
+  return choices?.every((one) => one !== undefined) ? choices : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, column, rowsText } from "./command-line.ts";
+import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
 import { addPaging } from "./noun-commands.ts";
 import type { OptionRow } from "./option-rows.ts";
 
@@ -28,33 +28,13 @@ export function addInboundCommands(program: Command, commandLine: CommandLine): 
   const verb = addVerb(noun, commandLine, {
     usage: "list",
     summary: "list inbound SMS of the last 7 days, newest first",
-    async work({ client, options, print }) {
+    async work({ client, options, printRows }) {
       const { account: account_id, from, to, after, limit } = options as Record<string, string | undefined>;
       // The API calls it cursor; the command line says --after in every list.
       const query = { account_id, from, to, cursor: after, limit };
-      print(await client.request("GET", "inbound-messages", { query }), (page) => rowsText(COLUMNS, page));
+      printRows(COLUMNS, await client.request("GET", "inbound-messages", { query }));
     },
   });
   for (const { flags, meaning } of FILTERS) verb.option(flags, meaning);
   addPaging(verb);
-}
-
-/** `sandbox receive`. */
-export function addReceive(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
-    usage: "receive",
-    summary: "simulate an inbound SMS for a sandbox account",
-    async work({ client, options, print }) {
-      const { account: account_id, from, to, text } = options;
-      const body = { account_id, from, to, text };
-      print(
-        await client.request("POST", "sandbox/inbound", { body }),
-        (answer: { message_id: string }) => `received as ${answer.message_id}\n`,
-      );
-    },
-  })
-    .requiredOption("--account <id>", "a sandbox account")
-    .requiredOption("--from <number>", "who writes")
-    .requiredOption("--to <number>", "the number or short code it is written to")
-    .requiredOption("--text <text>", "what it says");
 }

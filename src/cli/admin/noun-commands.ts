@@ -1,14 +1,6 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import {
-  addNoun,
-  addVerb,
-  type CommandLine,
-  type Row,
-  type Run,
-  rowsText,
-  UsageFailure,
-} from "./command-line.ts";
+import { addNoun, addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
 import type { Noun } from "./nouns.ts";
 import type { OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
@@ -56,8 +48,7 @@ export function addReading(
   const list = addVerb(command, commandLine, {
     usage: "list",
     summary: `list ${pluralOf(noun)}`,
-    work: async (run) =>
-      run.print(await readPage(run, noun.name, noun.filters), (page) => rowsText(noun.columns, page)),
+    work: async (run) => run.printRows(noun.columns, await readPage(run, noun.name, noun.filters)),
   });
   addOptions(list, noun.filters);
   addPaging(list);

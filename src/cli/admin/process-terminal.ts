@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
 import type { Terminal } from "./command-line.ts";
 
 /** The exit code that shells give a program ended by SIGPIPE: the reader of the output is gone. */
@@ -10,6 +11,8 @@ const READER_GONE = 141;
  */
 export const PROCESS_TERMINAL: Terminal = {
   stdout: (text) => print(1, text),
+  // Only at a terminal: to make the stream would change how pipes are written to.
+  columns: isatty(1) ? process.stdout.columns : undefined,
   stderr: (text) => print(2, text),
   exit: (code) => process.exit(code),
 };

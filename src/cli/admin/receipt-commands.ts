@@ -1,13 +1,5 @@
 import type { Command } from "commander";
-import {
-  addNoun,
-  addVerb,
-  type Column,
-  type CommandLine,
-  column,
-  rowsText,
-  UsageFailure,
-} from "./command-line.ts";
+import { addNoun, addVerb, type Column, type CommandLine, column, UsageFailure } from "./command-line.ts";
 import { addPaging, readPage } from "./noun-commands.ts";
 import type { OptionRow } from "./option-rows.ts";
 
@@ -38,8 +30,7 @@ export function addReceiptCommands(program: Command, commandLine: CommandLine): 
     async work(run) {
       if (!run.options.parked)
         throw new UsageFailure("only parked receipts can be listed: --parked; others are on timelines");
-      const page = await readPage(run, "receipts/parked", [CONNECTOR]);
-      run.print(page, (rows: never) => rowsText(COLUMNS, rows));
+      run.printRows(COLUMNS, await readPage(run, "receipts/parked", [CONNECTOR]));
     },
   });
   verb.option("--parked", "those that match no message");

@@ -1,16 +1,6 @@
 import type { Command } from "commander";
 import { AdminFailure } from "./admin-client.ts";
-import {
-  addNoun,
-  addVerb,
-  type Column,
-  type CommandLine,
-  column,
-  type Row,
-  type Run,
-  rowsText,
-  UsageFailure,
-} from "./command-line.ts";
+import { addNoun, addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
 import { readValue } from "./input-file.ts";
 import { toCell } from "./table.ts";
 
@@ -32,19 +22,13 @@ export function addSettingCommands(program: Command, commandLine: CommandLine): 
     .allowExcessArguments();
 }
 
-const COLUMNS: readonly Column[] = [
-  column("NAME", "name"),
-  { head: "VALUE", of: (row) => plain(row.value) },
-  { head: "DEFAULT", of: (row) => plain(row.default) },
-  column("SET BY", "set_by"),
-  column("MEANING", "description"),
-];
-
 async function get(run: Run): Promise<void> {
   const [name] = run.args;
   const query = { account_id: run.options.account as string | undefined };
   if (name === undefined) {
-    run.print(await run.client.request("GET", "settings", { query }), (page) => rowsText(COLUMNS, page));
+    run.print(await run.client.request("GET", "settings", { query }), ({ data }: { data: readonly Row[] }) =>
+      data.map((row) => `${settingLine(row, MAX_LISTED)}    ${toCell(row.description)}\n`).join(""),
+    );
     return;
   }
   const setting = await run.client.request("GET", `settings/${encodeURIComponent(name)}`, { query });
@@ -62,8 +46,20 @@ async function set(run: Run): Promise<void> {
   const setting = (answer as { data: readonly Row[] }).data.find((row) => row.name === name);
   if (!setting)
     throw new AdminFailure(`the answer says nothing of ${name}: is Postrider behind this address?`);
-  const source = (row: Row) => (row.set_by === "default" ? " (default)" : ` (set for the ${row.set_by})`);
-  run.print(setting, (row: Row) => `${name} = ${plain(row.value)}${source(row)}\n`);
+  run.print(setting, settingLine);
+}
+
+/** Characters of a value in the list of all: a certificate has thousands. */
+const MAX_LISTED = 200;
+
+/** `name = value (set for the account; default: …)` */
+function settingLine(row: Row, maxLength = Number.POSITIVE_INFINITY): string {
+  const { name, value, default: standard, set_by: setBy } = row;
+  const instead = standard === undefined ? "" : `; default: ${plain(standard)}`;
+  const source = setBy === "default" ? "default" : `set for the ${setBy}${instead}`;
+  const text = plain(value);
+  const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return value === undefined ? `${name} is not set\n` : `${name} = ${shown} (${source})\n`;
 }
 
 function refuseOtherWords(words: readonly string[]): void {

@@ -1,16 +1,50 @@
 /** Plain text for terminals: aligned, and without control characters that would act on the terminal. */
 
-/** Columns as wide as their widest cell; the last is not padded. */
-export function formatTable(heads: readonly string[], rows: readonly (readonly unknown[])[]): string {
+/**
+ * Columns as wide as their widest cell; the last is not padded. Where lines are longer than `width`, the last column goes on
+ * below itself, if `width` leaves it enough room.
+ */
+export function formatTable(
+  heads: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  width = Number.POSITIVE_INFINITY,
+): string {
   const cells = [heads, ...rows].map((row) => row.map(toCell));
   const widths = heads.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ""))));
-  const lines = cells.map((row) =>
-    row
-      .map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
-      .join("  ")
-      .trimEnd(),
-  );
-  return `${lines.join("\n")}\n`;
+  const lastStart = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP.length, 0);
+  const room = width - lastStart < MIN_ROOM ? Number.POSITIVE_INFINITY : width - lastStart;
+  const lines = cells.flatMap((row) => {
+    const before = row.slice(0, -1).map((cell, column) => padded(cell, widths[column] ?? 0) + GAP);
+    const [first = "", ...more] = linesOf(row.at(-1) ?? "", room);
+    return [before.join("") + first, ...more.map((line) => " ".repeat(lastStart) + line)];
+  });
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+const GAP = "  ";
+
+/** In a narrower column a text is harder to read than in lines that the terminal breaks. */
+const MIN_ROOM = 20;
+
+function padded(cell: string, width: number): string {
+  return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
+}
+
+/** The text in lines of at most `room` columns, broken between words. A longer word has a line of its own. */
+function linesOf(text: string, room: number): readonly string[] {
+  if (widthOf(text) <= room) return [text];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line === "" || widthOf(longer) <= room) {
+      line = longer;
+      continue;
+    }
+    lines.push(line);
+    line = word;
+  }
+  return [...lines, line];
 }
 
 /** One field per line; the fields of objects are dotted: `config.host`. Absent fields are left out. */
@@ -54,7 +88,19 @@ function flatten(record: Readonly<Record<string, unknown>>, prefix: string): [st
   });
 }
 
-/** In characters, not UTF-16 units. */
+/** In columns of a terminal: an ideograph or emoji takes two, a mark that joins the letter before it none. */
 function widthOf(text: string): number {
-  return [...text].length;
+  if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) {
+    if (NO_COLUMN.test(character)) continue;
+    width += TWO_COLUMNS.test(character) ? 2 : 1;
+  }
+  return width;
 }
+
+const PLAIN = /^[ -~]*$/;
+const NO_COLUMN = /[\p{Mn}\p{Me}\p{Cf}]/u;
+/** Wide and Fullwidth of Unicode's East Asian Width (UAX #11), nearly. */
+const TWO_COLUMNS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u;

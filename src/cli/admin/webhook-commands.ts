@@ -8,7 +8,6 @@ import {
   column,
   type Row,
   type Run,
-  rowsText,
   UsageFailure,
 } from "./command-line.ts";
 import { addPaging, pathOf, readPage } from "./noun-commands.ts";
@@ -59,7 +58,7 @@ function addList(noun: Command, commandLine: CommandLine): void {
     async work(run) {
       if (run.options.account === undefined && run.options.message === undefined)
         throw new UsageFailure("name an account with --account, or a message with --message");
-      run.print(await readPage(run, "webhooks", EVENT_FILTERS), (page) => rowsText(EVENT_COLUMNS, page));
+      run.printRows(EVENT_COLUMNS, await readPage(run, "webhooks", EVENT_FILTERS));
     },
   });
   for (const { flags, meaning } of EVENT_FILTERS) verb.option(flags, meaning);
@@ -79,9 +78,7 @@ function addAttempts(noun: Command, commandLine: CommandLine): void {
     usage: "attempts <webhook-id>",
     summary: "show the last deliveries of an event, with the answers",
     work: async (run) =>
-      run.print(await run.client.request("GET", `${pathOf("webhooks", run)}/attempts`), (page) =>
-        rowsText(ATTEMPT_COLUMNS, page),
-      ),
+      run.printRows(ATTEMPT_COLUMNS, await run.client.request("GET", `${pathOf("webhooks", run)}/attempts`)),
   });
 }
 
@@ -156,8 +153,8 @@ function addHosts(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "hosts",
     summary: "list paused hosts, and why they are paused",
-    work: async (run) =>
-      run.print(await run.client.request("GET", "webhooks/hosts"), (page) => rowsText(HOST_COLUMNS, page)),
+    work: async ({ client, printRows }) =>
+      printRows(HOST_COLUMNS, await client.request("GET", "webhooks/hosts")),
   });
 }
 

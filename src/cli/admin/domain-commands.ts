@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import { addVerb, type CommandLine, type Row } from "./command-line.ts";
+import { pathOf, recordText } from "./noun-commands.ts";
+import type { Noun } from "./nouns.ts";
+import { formatTable, toCell } from "./table.ts";
+
+/** `domains verify` and `domains rotate-dkim`. */
+export function addDomainCommands(command: Command, commandLine: CommandLine, noun: Noun): void {
+  addVerify(command, commandLine);
+  addRotateDkim(command, commandLine, noun);
+}
+
+function addVerify(command: Command, commandLine: CommandLine): void {
+  const { columns } = commandLine.terminal;
+  addVerb(command, commandLine, {
+    usage: "verify <id>",
+    summary: "check the domain's records in the DNS",
+    async work(run) {
+      const answer = await run.client.request("POST", `${pathOf("domains", run)}/verify`);
+      run.print(answer, (result: Verification) => verificationText(result, columns));
+      if (!(answer as Row).verified) run.fail();
+    },
+  });
+}
+
+function addRotateDkim(command: Command, commandLine: CommandLine, noun: Noun): void {
+  addVerb(command, commandLine, {
+    usage: "rotate-dkim <id>",
+    summary: "make new DKIM keys; the old ones sign until the new are in the DNS",
+    work: async (run) =>
+      run.print(await run.client.request("POST", `${pathOf("domains", run)}/rotate-dkim`), (record) =>
+        recordText(noun, record),
+      ),
+  });
+}
+
+interface Verification {
+  readonly verified: boolean;
+  readonly records: readonly Row[];
+}
+
+function verificationText({ verified, records }: Verification, width: number | undefined): string {
+  const rows = records.map(({ ok, role, type, name, problem, found }) => [
+    ok ? "ok" : role === "required" ? "missing" : role,
+    type,
+    name,
+    problem ?? shortened(toCell(found)),
+  ]);
+  const verdict = verified
+    ? "verified\n"
+    : "not verified yet: changes in the DNS can take hours to be seen\n";
+  return formatTable(["", "TYPE", "NAME", "FOUND"], rows, width) + verdict;
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

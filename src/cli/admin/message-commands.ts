@@ -1,0 +1,30 @@
+import { type Command, Option } from "commander";
+import { CHANNELS } from "../../core/messages/message.ts";
+import { addNoun, addVerb, type Column, type CommandLine, column, type Row } from "./command-line.ts";
+import { pathOf } from "./noun-commands.ts";
+
+const COLUMNS: readonly Column[] = [
+  column("AT", "at"),
+  column("KIND", "kind"),
+  column("STATUS", "status"),
+  column("RECIPIENT", "recipient"),
+  { head: "ERROR", of: (row) => (row.error as Row | undefined)?.message },
+  column("DETAIL", "detail"),
+];
+
+/** `messages timeline`. */
+export function addMessageCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "messages").description("read what happened to messages");
+  addVerb(noun, commandLine, {
+    usage: "timeline <id>",
+    summary: "show everything that happened to a message",
+    async work(run) {
+      const { account: account_id, channel } = run.options as Record<string, string | undefined>;
+      const options = { query: { account_id, channel } };
+      const answer = await run.client.request("GET", `${pathOf("messages", run)}/timeline`, options);
+      run.printRows(COLUMNS, answer);
+    },
+  })
+    .option("--account <id>", "only if it is this account's")
+    .addOption(new Option("--channel <channel>", "only if it is of this channel").choices(CHANNELS));
+}

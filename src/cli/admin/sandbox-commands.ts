@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
+import { addPaging, readPage } from "./noun-commands.ts";
+import type { OptionRow } from "./option-rows.ts";
+
+const COLUMNS: readonly Column[] = [
+  column("RECEIVED", "received_at"),
+  column("MESSAGE", "message_id"),
+  column("TO", "to"),
+  column("SEGMENTS", "segments"),
+  column("ENCODING", "encoding"),
+  { head: "TEXT", of: (row) => row.text ?? row.subject },
+];
+
+const FILTERS: readonly OptionRow[] = [
+  { flags: "--account <id>", field: "account_id", meaning: "only of this account" },
+  { flags: "--message <id>", field: "message_id", meaning: "only this message" },
+  { flags: "--to <recipient>", field: "to", meaning: "only to this number or address" },
+  { flags: "--channel <channel>", field: "channel", meaning: "only sms or email" },
+];
+
+/** `sandbox messages` and `sandbox receive`. */
+export function addSandboxCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "sandbox").description(
+    "read what the sandbox has sent, or simulate an inbound SMS",
+  );
+  const verb = addVerb(noun, commandLine, {
+    usage: "messages",
+    summary: "list what sandbox accounts have sent, as it would have been transmitted",
+    work: async (run) => run.printRows(COLUMNS, await readPage(run, "sandbox/messages", FILTERS)),
+  });
+  for (const { flags, meaning } of FILTERS) verb.option(flags, meaning);
+  addPaging(verb);
+  addReceive(noun, commandLine);
+}
+
+function addReceive(noun: Command, commandLine: CommandLine): void {
+  addVerb(noun, commandLine, {
+    usage: "receive",
+    summary: "simulate an inbound SMS for a sandbox account",
+    async work({ client, options, print }) {
+      const { account: account_id, from, to, text } = options;
+      const body = { account_id, from, to, text };
+      print(
+        await client.request("POST", "sandbox/inbound", { body }),
+        (answer: { message_id: string }) => `received as ${answer.message_id}\n`,
+      );
+    },
+  })
+    .requiredOption("--account <id>", "a sandbox account")
+    .requiredOption("--from <number>", "who writes")
+    .requiredOption("--to <number>", "the number or short code it is written to")
+    .requiredOption("--text <text>", "what it says");
+}
