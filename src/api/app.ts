@@ -12,7 +12,7 @@ import {
   type MessageAppDeps,
 } from "./app-deps.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
-import { dropBody, isLastRequest } from "./drop-body.ts";
+import { dropBody, isLastRequest } from "./body/drop-body.ts";
 import { type Endpoint, hasBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
 import {

@@ -6,7 +6,7 @@ import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
 import { type AnyAppDeps, DEFAULT_LIMITS, type HandlerDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
-import type { BodyClient } from "./body-budget.ts";
+import type { BodyClient } from "./body/body-budget.ts";
 import { clientAddress } from "./client-address.ts";
 import { type Call, type Endpoint, hasBody } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
@@ -15,8 +15,8 @@ import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem
 import { accountLimits } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { createListLimit } from "./list-limit.ts";
-import { parseJsonObject } from "./parse-json-object.ts";
-import { createBodyReader, type HeldBody } from "./read-body.ts";
+import { parseJsonObject } from "./body/parse-json-object.ts";
+import { createBodyReader, type HeldBody } from "./body/read-body.ts";
 import { type Match, queryOf } from "./router.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 

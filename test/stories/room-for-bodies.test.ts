@@ -1,6 +1,6 @@
 /** The memory for request bodies is bounded, and nobody can use it up for the others. */
 import { expect, test } from "bun:test";
-import { readJson } from "../../src/api/read-json.ts";
+import { readJson } from "../../src/api/body/read-json.ts";
 import { email, sms } from "../acceptance/builders.ts";
 import { type Caller, onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
 import { dial, type Wire } from "../fakes/raw-client.ts";

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { type ReadLargeJson, readJson } from "../../api/read-json.ts";
+import { type ReadLargeJson, readJson } from "../../api/body/read-json.ts";
 import type { ComposeLarge } from "../../channels/email/smtp/compose-large.ts";
 import { composeMail } from "../../channels/email/smtp/compose-mail.ts";
 import type { Clock } from "../../core/clock.ts";

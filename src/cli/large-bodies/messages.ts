@@ -1,5 +1,5 @@
 /** Messages to and from the large-body thread: structured clones, with octets transferred. */
-import type { JsonBody } from "../../api/read-json.ts";
+import type { JsonBody } from "../../api/body/read-json.ts";
 import type { ComposedMail, MailToCompose } from "../../channels/email/smtp/compose-mail.ts";
 
 export type Task =

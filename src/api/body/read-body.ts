@@ -1,8 +1,8 @@
 /** Reads request bodies, within limits of size, time and memory. */
-import type { Clock } from "../core/clock.ts";
-import { LARGE_BODY } from "../core/email/large-body.ts";
-import { turns } from "../core/turns.ts";
-import type { ApiLimits } from "./app-deps.ts";
+import type { Clock } from "../../core/clock.ts";
+import { LARGE_BODY } from "../../core/email/large-body.ts";
+import { turns } from "../../core/turns.ts";
+import type { ApiLimits } from "../app-deps.ts";
 import { type BodyBudget, type BodyClient, createBodyBudget, type Reservation } from "./body-budget.ts";
 import { isLastRequest } from "./drop-body.ts";
 import {
@@ -13,7 +13,7 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
   validationFailed,
-} from "./errors.ts";
+} from "../errors.ts";
 import { decodeUtf8, type JsonBody, type ReadLargeJson } from "./read-json.ts";
 
 export interface BodyReader {

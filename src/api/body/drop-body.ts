@@ -1,5 +1,5 @@
 /** Receives what is left of a refused request before its connection is closed. */
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 
 /** How long the rest of a body is waited for. */
 const PATIENCE_MS = 5_000;
