@@ -1,8 +1,8 @@
 import type { ConnectorKind, ConnectorStatus, Web } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
-import type { Endpoint } from "./endpoint.ts";
 import type { ReadLargeJson } from "./body/read-json.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 /** What every listener needs, whichever endpoints it serves. */
 export interface HandlerDeps {

@@ -11,8 +11,8 @@ import {
   type HandlerDeps,
   type MessageAppDeps,
 } from "./app-deps.ts";
-import { CORS_HEADERS, preflightResponse } from "./cors.ts";
 import { dropBody, isLastRequest } from "./body/drop-body.ts";
+import { CORS_HEADERS, preflightResponse } from "./cors.ts";
 import { type Endpoint, hasBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
 import {

@@ -9,13 +9,13 @@ import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
-import { answerPage } from "../answer-page.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { notFound, validationFailed } from "../errors.ts";
-import { restorePlus } from "../restore-plus.ts";
+import { answerPage, pageSchema } from "../lists/answer-page.ts";
+import { restorePlus } from "../lists/restore-plus.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "./draft.ts";
-import { PAGE_QUERY, type Page, pageSchema, readPage } from "./page.ts";
+import { PAGE_QUERY, type Page, readPage } from "./page.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf, MISSING } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
@@ -40,7 +40,9 @@ export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
       operation: "listErasures",
       summary: "List erasures, of all or of one recipient",
       query: { recipient: Type.Optional(recipient), ...PAGE_QUERY },
-      responses: { 200: { description: "In the order they were asked for", schema: pageSchema(shown) } },
+      responses: {
+        200: { description: "In the order they were asked for", schema: pageSchema(shown, "after") },
+      },
       handle({ query }) {
         const asked = query.get("recipient");
         const read =

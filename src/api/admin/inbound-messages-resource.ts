@@ -3,12 +3,11 @@ import type { InboundMessage } from "../../core/inbound/inbound.ts";
 import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import { toReceivedData } from "../../core/webhooks/received-event.ts";
-import { answerPage } from "../answer-page.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import { INBOUND_QUERY, readInboundQuery } from "../inbound/inbound-query.ts";
 import { InboundRow } from "../inbound/inbound-resource.ts";
-import { inboundPageSchema } from "../inbound/inbound-sms.ts";
+import { answerPage, pageSchema } from "../lists/answer-page.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, accountOfQuery, readDraft, sealDraft } from "./draft.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
@@ -31,7 +30,7 @@ function listInbound({ store }: AdminDeps): Endpoint {
       account_id: Type.Optional(Type.String({ description: "Absent: those whose number is nobody's" })),
       ...INBOUND_QUERY,
     },
-    responses: { 200: { description: "A page of them", schema: inboundPageSchema(InboundRow) } },
+    responses: { 200: { description: "A page of them", schema: pageSchema(InboundRow, "cursor") } },
     async handle({ query, now }) {
       const asked = readInboundQuery(query, now);
       const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;

@@ -1,8 +1,9 @@
-import Type, { type TSchema } from "typebox";
+import Type from "typebox";
 import { createErrors } from "../../core/field-errors.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
-import { countSchema, readCount } from "../read-count.ts";
+import { NO_CURSOR } from "../lists/answer-page.ts";
+import { countSchema, readCount } from "../lists/read-count.ts";
 
 const LIMIT = { min: 1, max: 1000, otherwise: 100 };
 
@@ -25,15 +26,4 @@ export function readPage(query: URLSearchParams, isCursor: (text: string) => boo
   if (after !== null && !isCursor(after)) errors.add("after", NO_CURSOR);
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return { limit, ...(after && { after: after.toLowerCase() }) };
-}
-
-export const NO_CURSOR = "must be the `next` of a page before";
-
-export function pageSchema(row: TSchema): TSchema {
-  return Type.Object({
-    data: Type.Array(row),
-    next: Type.Optional(
-      Type.String({ description: "Give it as `after` for the next page; absent on the last" }),
-    ),
-  });
 }

@@ -4,14 +4,14 @@ import { createErrors } from "../../core/field-errors.ts";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import type { RecordChanges } from "../../store/store.ts";
-import { answerPage } from "../answer-page.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
+import { answerPage, pageSchema } from "../lists/answer-page.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { changeRecord, taken } from "./change-record.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
 import { createInTurn } from "./in-turn.ts";
-import { PAGE_QUERY, pageSchema, readPage } from "./page.ts";
+import { PAGE_QUERY, readPage } from "./page.ts";
 import {
   ADMIN_MAX_BYTES,
   adminOnly,
@@ -105,7 +105,9 @@ export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
     operation: `list${pluralOf(plan.operation)}`,
     summary: `List ${pluralOf(plan.noun)}`,
     query: { ...filters, ...PAGE_QUERY } as Readonly<Record<string, TSchema>>,
-    responses: { 200: { description: "In order of creation", schema: pageSchema(shownSchema(plan)) } },
+    responses: {
+      200: { description: "In order of creation", schema: pageSchema(shownSchema(plan), "after") },
+    },
     async handle(call) {
       const page = readPage(call.query);
       const where = await readFilters(deps, plan, call.query);

@@ -3,8 +3,6 @@ import type { Clock } from "../../core/clock.ts";
 import { LARGE_BODY } from "../../core/email/large-body.ts";
 import { turns } from "../../core/turns.ts";
 import type { ApiLimits } from "../app-deps.ts";
-import { type BodyBudget, type BodyClient, createBodyBudget, type Reservation } from "./body-budget.ts";
-import { isLastRequest } from "./drop-body.ts";
 import {
   payloadTooLarge,
   Refusal,
@@ -14,6 +12,8 @@ import {
   unsupportedMediaType,
   validationFailed,
 } from "../errors.ts";
+import { type BodyBudget, type BodyClient, createBodyBudget, type Reservation } from "./body-budget.ts";
+import { isLastRequest } from "./drop-body.ts";
 import { decodeUtf8, type JsonBody, type ReadLargeJson } from "./read-json.ts";
 
 export interface BodyReader {

@@ -10,7 +10,7 @@ import type { AppDeps } from "../app-deps.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
-import { readCount } from "../read-count.ts";
+import { readCount } from "../lists/read-count.ts";
 import { createEventCursors, type EventCursors, NOW } from "./event-cursor.ts";
 import { createEventWait, type EventWait } from "./event-wait.ts";
 

@@ -7,10 +7,11 @@ import { present } from "../../core/present.ts";
 import { isStorable } from "../../core/text-rules.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
+import { NO_CURSOR } from "../lists/answer-page.ts";
+import { countSchema, readCount } from "../lists/read-count.ts";
+import { readTime } from "../lists/read-time.ts";
+import { restorePlus } from "../lists/restore-plus.ts";
 import { oldestShownAt } from "../messages/message-id.ts";
-import { countSchema, readCount } from "../read-count.ts";
-import { readTime } from "../read-time.ts";
-import { restorePlus } from "../restore-plus.ts";
 
 const LIMIT = { min: 1, max: 1_000, otherwise: 100 };
 
@@ -58,6 +59,6 @@ function readAddress(
 function readCursor(query: URLSearchParams, errors: ErrorCollector): string | undefined {
   const given = query.get("cursor");
   if (given === null) return undefined;
-  if (!isUuid(given)) errors.add("cursor", "must be the `next` of a page before");
+  if (!isUuid(given)) errors.add("cursor", NO_CURSOR);
   return given.toLowerCase();
 }

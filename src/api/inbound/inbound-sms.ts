@@ -1,10 +1,9 @@
-/** The list of an account's inbound SMS, and how a page of such a list is described. */
-import Type from "typebox";
+/** The list of an account's inbound SMS. */
 import { toReceivedData } from "../../core/webhooks/received-event.ts";
 import type { InboundStore } from "../../store/store.ts";
-import { answerPage } from "../answer-page.ts";
 import { callerOf } from "../caller.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { answerPage, pageSchema } from "../lists/answer-page.ts";
 import { INBOUND_QUERY, readInboundQuery } from "./inbound-query.ts";
 import { InboundSms } from "./inbound-resource.ts";
 
@@ -18,7 +17,7 @@ export function inboundEndpoints(inbound: Pick<InboundStore, "list">): readonly 
       tag: "SMS",
       auth: "api-key",
       query: INBOUND_QUERY,
-      responses: { 200: { description: "A page of them", schema: inboundPageSchema(InboundSms) } },
+      responses: { 200: { description: "A page of them", schema: pageSchema(InboundSms, "cursor") } },
       async handle(call) {
         const query = readInboundQuery(call.query, call.now);
         const accountId = callerOf(call).account.id;
@@ -26,13 +25,4 @@ export function inboundEndpoints(inbound: Pick<InboundStore, "list">): readonly 
       },
     },
   ];
-}
-
-export function inboundPageSchema(row: typeof InboundSms | ReturnType<typeof Type.Object>) {
-  return Type.Object({
-    data: Type.Array(row),
-    next: Type.Optional(
-      Type.String({ description: "Give it as `cursor` for the next page; absent on the last" }),
-    ),
-  });
 }

@@ -4,7 +4,8 @@ import type { MessageStore } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
-import { countSchema } from "../read-count.ts";
+import { pageSchema } from "../lists/answer-page.ts";
+import { countSchema } from "../lists/read-count.ts";
 import { MESSAGE_CHANNELS } from "./message-channels.ts";
 import { LIST_LIMIT, type Listed, readListQuery } from "./message-query.ts";
 import { toMessageResource } from "./message-resource.ts";
@@ -23,22 +24,12 @@ export function messageListEndpoints(messages: Pick<MessageStore, "list">): read
         description:
           "Newest first, of the last 7 days. A page may hold fewer than `limit`, or none, and yet not be the last: go " +
           "on while there is a `next`.",
-        schema: pageOf(resource, `${name}Page`),
+        schema: pageSchema(resource, "cursor", `${name}Page`),
       },
       400: { description: "`validation failed`: a filter, `limit` or `cursor` is not what it should be." },
     },
     handle: (call) => listMessages(messages, listed, call),
   }));
-}
-
-function pageOf(item: TSchema, title: string): TSchema {
-  return Type.Object(
-    {
-      data: Type.Array(item),
-      next: Type.Optional(Type.String({ description: "Give it as `cursor`; absent on the last page" })),
-    },
-    { title },
-  );
 }
 
 function queryOf({ statuses, channel }: Listed): Readonly<Record<string, TSchema>> {

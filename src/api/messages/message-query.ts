@@ -6,9 +6,10 @@ import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import type { MessageQuery } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";
-import { readCount } from "../read-count.ts";
-import { readTime } from "../read-time.ts";
-import { restorePlus } from "../restore-plus.ts";
+import { NO_CURSOR } from "../lists/answer-page.ts";
+import { readCount } from "../lists/read-count.ts";
+import { readTime } from "../lists/read-time.ts";
+import { restorePlus } from "../lists/restore-plus.ts";
 import { oldestShownAt } from "./message-id.ts";
 
 export const LIST_LIMIT = { min: 1, max: 200, otherwise: 50 };
@@ -64,6 +65,6 @@ function readRecipient(
 
 function readCursor(text: string | null, errors: ErrorCollector): string | undefined {
   if (text === null) return undefined;
-  if (uuidTime(text) === undefined) errors.add("cursor", "must be the `next` of a page before");
+  if (uuidTime(text) === undefined) errors.add("cursor", NO_CURSOR);
   return text.toLowerCase();
 }

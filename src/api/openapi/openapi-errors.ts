@@ -17,7 +17,7 @@ import {
   validationFailed,
 } from "../errors.ts";
 import { MALFORMED_KEY } from "../idempotency.ts";
-import { countProblem } from "../read-count.ts";
+import { countProblem } from "../lists/read-count.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -2,10 +2,10 @@ import Type, { type TSchema } from "typebox";
 import { maskRecipient } from "../../../core/mask.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { ParkedReceipt } from "../../../store/store.ts";
-import { answerPage } from "../../answer-page.ts";
 import type { Endpoint } from "../../endpoint.ts";
+import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { PAGE_QUERY, pageSchema, readPage } from "../page.ts";
+import { PAGE_QUERY, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 
 /** Parked receipts, which match no message: they show how a connector's id settings have to be corrected. */
@@ -22,7 +22,10 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
         Record<string, TSchema>
       >,
       responses: {
-        200: { description: "In the order they came; each is kept for 7 days", schema: pageSchema(shown) },
+        200: {
+          description: "In the order they came; each is kept for 7 days",
+          schema: pageSchema(shown, "after"),
+        },
       },
       handle({ query }) {
         const connectorId = query.get("connector_id")?.toLowerCase();

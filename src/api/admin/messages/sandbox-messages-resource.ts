@@ -3,13 +3,13 @@ import { CHANNELS, type ChannelName } from "../../../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../../../core/messages/sandbox-entry.ts";
 import { present } from "../../../core/present.ts";
 import { toIso } from "../../../core/timestamp.ts";
-import { answerPage } from "../../answer-page.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { validationFailed } from "../../errors.ts";
-import { restorePlus } from "../../restore-plus.ts";
+import { answerPage, pageSchema } from "../../lists/answer-page.ts";
+import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
-import { PAGE_QUERY, pageSchema, readPage } from "../page.ts";
+import { PAGE_QUERY, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 
@@ -33,7 +33,7 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
         channel: Type.Optional(channel),
         ...PAGE_QUERY,
       } as Readonly<Record<string, TSchema>>,
-      responses: { 200: { description: "In the order received", schema: pageSchema(shown) } },
+      responses: { 200: { description: "In the order received", schema: pageSchema(shown, "after") } },
       async handle({ query }) {
         const page = readPage(query);
         if (query.has("account_id")) await accountOfQuery(store.records, query);

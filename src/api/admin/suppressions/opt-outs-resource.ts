@@ -4,7 +4,7 @@ import type { OptOut } from "../../../core/records/accounts.ts";
 import { parsePhoneNumber } from "../../../core/sms/phone-number.ts";
 import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import type { Endpoint } from "../../endpoint.ts";
-import { restorePlus } from "../../restore-plus.ts";
+import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,

@@ -6,7 +6,7 @@ import type { RandomBytes } from "../../../core/uuid.ts";
 import type { WebhookSecret } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict, validationFailed } from "../../errors.ts";
-import { readTime } from "../../read-time.ts";
+import { readTime } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { adminPath } from "../record-plan.ts";

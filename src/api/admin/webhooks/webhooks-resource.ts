@@ -13,10 +13,11 @@ import {
 import type { WebhookList } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { notFound, validationFailed } from "../../errors.ts";
-import { readTime } from "../../read-time.ts";
+import { pageSchema } from "../../lists/answer-page.ts";
+import { readTime } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
-import { PAGE_QUERY, type Page, pageSchema, readPage } from "../page.ts";
+import { PAGE_QUERY, type Page, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import {
@@ -54,7 +55,7 @@ function listEvents({ store }: AdminDeps): Endpoint {
       until: time,
       ...PAGE_QUERY,
     } as Readonly<Record<string, TSchema>>,
-    responses: { 200: { description: "In order of time", schema: pageSchema(shownEvent) } },
+    responses: { 200: { description: "In order of time", schema: pageSchema(shownEvent, "after") } },
     async handle({ query }) {
       const messageId = query.get("message_id")?.toLowerCase();
       if (messageId !== undefined && !isUuid(messageId))

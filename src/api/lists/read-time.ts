@@ -1,5 +1,5 @@
-import type { ErrorCollector } from "../core/field-errors.ts";
-import { parseTimestamp } from "../core/timestamp.ts";
+import type { ErrorCollector } from "../../core/field-errors.ts";
+import { parseTimestamp } from "../../core/timestamp.ts";
 import { restorePlus } from "./restore-plus.ts";
 
 /** A time in a query, in Unix milliseconds; if it is not one, notes that under its name. */

@@ -1,7 +1,7 @@
-import type { Clock } from "../core/clock.ts";
-import { createSemaphore } from "../core/semaphore.ts";
-import { serviceUnavailable } from "./errors.ts";
-import type { MaybePromise } from "./when-ready.ts";
+import type { Clock } from "../../core/clock.ts";
+import { createSemaphore } from "../../core/semaphore.ts";
+import { serviceUnavailable } from "../errors.ts";
+import type { MaybePromise } from "../when-ready.ts";
 
 /** Lists that are read at the same time. Each page takes milliseconds, so hundreds at once would delay all other requests. */
 const MAX_READS = 8;
