@@ -15,6 +15,10 @@ export function parseTimestamp(text: string): number | undefined {
   return sign === "-" ? atUtc + offsetMs : atUtc - offsetMs;
 }
 
+/** What is wrong with a text that `parseTimestamp` does not take: mostly it has no time zone. */
+export const NOT_A_TIMESTAMP =
+  "must be an ISO 8601 timestamp with Z or an offset, for example 2026-01-15T12:00:00Z";
+
 /** `2026-01-15T12:00:00.000Z`, as every answer shows times. */
 export function toIso(ms: number): string {
   return new Date(ms).toISOString();

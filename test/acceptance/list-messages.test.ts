@@ -85,7 +85,7 @@ onEveryStore((start) => {
     const bad = {
       status: "bounced",
       to: "nobody",
-      created_after: "yesterday",
+      created_after: "2026-01-15T12:00:00",
       created_before: "2026-02-30T00:00:00Z",
       limit: "201",
       cursor: "x",
@@ -93,6 +93,8 @@ onEveryStore((start) => {
     const { status, json } = await api.get(`/v1/sms/messages?${new URLSearchParams(bad)}`);
     expect([status, json.message]).toEqual([400, "validation failed"]);
     expect(Object.keys(json.details).sort()).toEqual(Object.keys(bad).sort());
+    // It is ISO 8601, and yet not a point in time: the answer has to say what is missing.
+    expect(json.details.created_after).toContain("with Z or an offset");
     expect((await api.get("/v1/emails/messages?status=bounced")).status).toBe(200);
     expect((await api.get("/v1/emails/messages?to=%2B14155550123")).status).toBe(400);
   });

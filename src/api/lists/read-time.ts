@@ -1,5 +1,5 @@
 import type { ErrorCollector } from "../../core/field-errors.ts";
-import { parseTimestamp } from "../../core/timestamp.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../../core/timestamp.ts";
 import { restorePlus } from "./restore-plus.ts";
 
 /** A time in a query, in Unix milliseconds; if it is not one, notes that under its name. */
@@ -10,6 +10,6 @@ export function readTime(
   const text = query.get(name);
   if (text === null) return undefined;
   const at = parseTimestamp(restorePlus(text));
-  if (at === undefined) errors.add(name, "must be an ISO 8601 timestamp, for example 2026-01-15T12:00:00Z");
+  if (at === undefined) errors.add(name, NOT_A_TIMESTAMP);
   return at;
 }

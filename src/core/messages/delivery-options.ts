@@ -5,7 +5,7 @@ import { isExactNumber, NOT_EXACT } from "../exact-number.ts";
 import type { ErrorCollector } from "../field-errors.ts";
 import type { Writable } from "../present.ts";
 import { hasControls, isLonger, isStorable, NOT_STORABLE } from "../text-rules.ts";
-import { parseTimestamp } from "../timestamp.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../timestamp.ts";
 
 export interface DeliveryOptions {
   readonly callbackUrl?: string;
@@ -124,9 +124,7 @@ function parseSchedule(
 }
 
 function scheduleProblem(at: number | undefined, now: number): string | undefined {
-  if (at === undefined) {
-    return "must be an ISO 8601 timestamp with Z or an offset, for example 2026-01-15T12:00:00Z";
-  }
+  if (at === undefined) return NOT_A_TIMESTAMP;
   if (at <= now) return "must be in the future";
   return at - now > LATEST_SCHEDULE_MS ? "must be at most 7 days ahead" : undefined;
 }

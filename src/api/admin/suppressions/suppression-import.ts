@@ -5,7 +5,7 @@ import { present } from "../../../core/present.ts";
 import type { Suppression } from "../../../core/records/accounts.ts";
 import { isSuppressionReason } from "../../../core/suppressions/suppression.ts";
 import { isStorable, NOT_STORABLE } from "../../../core/text-rules.ts";
-import { parseTimestamp } from "../../../core/timestamp.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "../draft.ts";
@@ -93,7 +93,7 @@ function toSuppression(entry: Entry, { accountId, now, id }: Import): Suppressio
   if (!email) return "not an email address";
   if (!isSuppressionReason(reason)) return `no such reason: ${reason.slice(0, 40)}`;
   const expiresAt = entry.expires_at === undefined ? undefined : parseTimestamp(entry.expires_at);
-  if (entry.expires_at !== undefined && expiresAt === undefined) return "expires_at is no ISO 8601 timestamp";
+  if (entry.expires_at !== undefined && expiresAt === undefined) return `expires_at ${NOT_A_TIMESTAMP}`;
   const source = entry.source || "import";
   if (source.length > MAX_SOURCE) return `source is longer than ${MAX_SOURCE} characters`;
   return {

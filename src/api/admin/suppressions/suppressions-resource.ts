@@ -5,7 +5,7 @@ import { present } from "../../../core/present.ts";
 import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { SUPPRESSION_REASONS } from "../../../core/suppressions/suppression.ts";
-import { parseTimestamp, toIso } from "../../../core/timestamp.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp, toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import {
@@ -104,7 +104,7 @@ function toMs(text: string | undefined): number | undefined {
 
 function judgeTime(text: string | undefined, errors: ErrorCollector): void {
   if (text !== undefined && parseTimestamp(text) === undefined) {
-    errors.add("expires_at", "must be an ISO 8601 timestamp");
+    errors.add("expires_at", NOT_A_TIMESTAMP);
   }
 }
 

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { callbackProblem } from "../../../core/messages/delivery-options.ts";
 import { present } from "../../../core/present.ts";
-import { parseTimestamp } from "../../../core/timestamp.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/timestamp.ts";
 import { NO_HOST, parseHost, type WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict, notFound } from "../../errors.ts";
@@ -93,7 +93,7 @@ async function toSelection(
   const readTime = (field: "since" | "until") => {
     const given = valid[field];
     const at = given === undefined ? undefined : parseTimestamp(given);
-    if (given !== undefined && at === undefined) errors.add(field, "must be an ISO 8601 time");
+    if (given !== undefined && at === undefined) errors.add(field, NOT_A_TIMESTAMP);
     return at;
   };
   const [since, until] = [readTime("since"), readTime("until")];
