@@ -1,10 +1,9 @@
 import Type, { type TSchema } from "typebox";
-import { CHANNELS, type ChannelName } from "../../../core/messages/message.ts";
+import { CHANNELS } from "../../../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../../../core/messages/sandbox-entry.ts";
 import { present } from "../../../core/present.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
-import { validationFailed } from "../../errors.ts";
 import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
@@ -12,6 +11,7 @@ import { accountOfQuery } from "../draft.ts";
 import { PAGE_QUERY, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
+import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
 
 /** What the simulator was given to send, for test suites to assert on. */
 export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint[] {
@@ -30,7 +30,7 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
         to: Type.Optional(
           Type.String({ description: "Number (E.164), or address in any case and spelling" }),
         ),
-        channel: Type.Optional(channel),
+        channel: CHANNEL_FILTER,
         ...PAGE_QUERY,
       } as Readonly<Record<string, TSchema>>,
       responses: { 200: { description: "In the order received", schema: pageSchema(shown, "after") } },
@@ -44,14 +44,12 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
   ];
 }
 
-const channel = Type.Enum(CHANNELS, { type: "string" });
-
 const shown = Type.Object(
   {
     id: shownFields.id,
     account_id: shownFields.account_id,
     message_id: Type.String({ format: "uuid" }),
-    channel,
+    channel: Type.Enum(CHANNELS, { type: "string" }),
     to: Type.String({ description: "The number, or the address of the envelope" }),
     received_at: Type.String({ format: "date-time" }),
     text: Type.Optional(Type.String()),
@@ -67,13 +65,13 @@ const shown = Type.Object(
   { additionalProperties: true },
 );
 
-function toResource({ id, accountId, messageId, channel: by, to, receivedAt, rendered }: SandboxEntry) {
+function toResource({ id, accountId, messageId, channel, to, receivedAt, rendered }: SandboxEntry) {
   const { to: recipients, ...rest } = rendered;
   return {
     id,
     account_id: accountId,
     message_id: messageId,
-    channel: by,
+    channel,
     to,
     received_at: toIso(receivedAt),
     recipients,
@@ -87,11 +85,6 @@ function readFilters(query: URLSearchParams): Omit<SandboxQuery, "after" | "limi
     accountId: query.get("account_id")?.toLowerCase(),
     messageId: query.get("message_id")?.toLowerCase(),
     to: to === null ? undefined : restorePlus(to),
-    channel: readChannel(query.get("channel")),
+    channel: readChannel(query),
   });
-}
-
-function readChannel(by: string | null): ChannelName | undefined {
-  if (by === null || by === "sms" || by === "email") return by ?? undefined;
-  throw validationFailed({ channel: "must be one of sms, email" });
 }

@@ -9,10 +9,11 @@ import { present } from "../../../core/present.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";
-import { messageNotFound, validationFailed } from "../../errors.ts";
+import { messageNotFound } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { adminPath } from "../record-plan.ts";
+import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
 
 /** A message's history, attempts and receipts included, for operators. */
 export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
@@ -30,11 +31,11 @@ export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       summary: "Show everything that happened to a message, whichever account and channel it is of",
       query: {
         account_id: Type.Optional(Type.String({ description: "Only where it is of this account" })),
-        channel: Type.Optional(Type.Enum(CHANNELS, { type: "string", description: "Only where it is one" })),
+        channel: CHANNEL_FILTER,
       } as Readonly<Record<string, TSchema>>,
       responses: { 200: inOrder, 404: { description: "There is no such message" } },
       async handle({ query, params: { id = "" } }) {
-        const channel = channelOf(query);
+        const channel = readChannel(query);
         if (!isUuid(id)) throw messageNotFound();
         const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
         return answer(id, { accountId: account?.id, channel });
@@ -64,13 +65,6 @@ interface Whose {
 }
 
 const shared = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
-
-function channelOf(query: URLSearchParams): ChannelName | undefined {
-  const given = query.get("channel");
-  const channel = CHANNELS.find((each) => each === given);
-  if (given !== null && !channel) throw validationFailed({ channel: "must be one of sms, email" });
-  return channel;
-}
 
 const shown = Type.Object({
   position: Type.Integer(),
