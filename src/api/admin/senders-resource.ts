@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { dltIdProblem } from "../../core/dlt/dlt.ts";
+import { dltIdProblem } from "../../core/dlt/dlt-id.ts";
 import { HEADER_TYPES } from "../../core/dlt/dlt-registry.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";

@@ -2,7 +2,7 @@ import { parseEmailAddress } from "../../core/email/email-address.ts";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
-import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
+import { INVALID_PHONE_NUMBER, parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import type { MessageQuery } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";
@@ -58,7 +58,7 @@ function readRecipient(
   if (text === null) return undefined;
   const recipient = channel === "sms" ? parsePhoneNumber(restorePlus(text)) : parseEmailAddress(text);
   if (recipient === undefined) {
-    errors.add("to", channel === "sms" ? "invalid phone number: expected E.164" : "must be an email address");
+    errors.add("to", channel === "sms" ? INVALID_PHONE_NUMBER : "must be an email address");
   }
   return recipient;
 }

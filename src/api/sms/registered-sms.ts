@@ -1,11 +1,12 @@
 /** Checks a live account's request against what is registered: templates, senders and, for Indian numbers, DLT ids. */
 
-import { isIndian, preflightDlt } from "../../core/dlt/dlt.ts";
+import { preflightDlt } from "../../core/dlt/preflight-dlt.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import type { Sender, SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import { isIndian } from "../../core/sms/phone-number.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import { templateFieldOf } from "./find-templates.ts";
 import type { CheckedSms, SmsCheck } from "./sms-checks.ts";

@@ -1,8 +1,8 @@
 import { present } from "../present.ts";
 import type { AccountMode, DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../text-rules.ts";
-import { dltIdProblem } from "./dlt.ts";
 import type { DltField, DltList, Layout } from "./dlt-columns.ts";
+import { dltIdProblem } from "./dlt-id.ts";
 import type { DltStatus } from "./dlt-registry.ts";
 import {
   bareHeader,

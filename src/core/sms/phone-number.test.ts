@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parsePhoneNumber } from "./phone-number.ts";
+import { isIndian, parsePhoneNumber } from "./phone-number.ts";
 
 describe("reading a phone number", () => {
   test.each([
@@ -59,6 +59,10 @@ describe("reading a phone number", () => {
       { numRuns: 2000 },
     );
     expect(numbers).toBeGreaterThan(100);
+  });
+
+  test("Indian numbers are told by their country code", () => {
+    expect(["+919876543210", "+9198", "+14155550123"].map(isIndian)).toEqual([true, true, false]);
   });
 
   test("every Indian mobile is found in each of its spellings", () => {

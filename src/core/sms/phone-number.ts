@@ -15,6 +15,15 @@ export function parsePhoneNumber(text: string): PhoneNumber | undefined {
   return number !== undefined && E164.test(number) ? (number as PhoneNumber) : undefined;
 }
 
+export const EXPECTED_E164 = "expected E.164 format, for example +919876543210";
+/** What is wrong with a text that `parsePhoneNumber` does not take. */
+export const INVALID_PHONE_NUMBER = `invalid phone number: ${EXPECTED_E164}`;
+
+/** Whether an E.164 number is under India's DLT rules. */
+export function isIndian(number: string): boolean {
+  return number.startsWith("+91");
+}
+
 /**
  * False for a number, as a provider writes it, that is plainly one of another country. A number without a country code may
  * be Indian if it has the form of an Indian mobile, and one that is missing, masked or made of letters may be any.

@@ -1,9 +1,9 @@
 /** When promotional messages may go to Indian numbers: in the daytime there (TCCCPR 2018; operators answer 651). */
-import { isIndian } from "../dlt/dlt.ts";
 import { DAY_MS, MINUTE_MS } from "../durations.ts";
 import type { Content } from "../messages/message.ts";
 import type { AccountMode } from "../records/accounts.ts";
 import { readSetting } from "../records/settings.ts";
+import { isIndian } from "./phone-number.ts";
 
 export interface Promotion {
   readonly accountMode: AccountMode;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { FieldErrors } from "../field-errors.ts";
-import { INVALID_PHONE_NUMBER, parseSendSms } from "./send-sms.ts";
+import { INVALID_PHONE_NUMBER } from "./phone-number.ts";
+import { parseSendSms } from "./send-sms.ts";
 
 const now = Date.UTC(2026, 0, 15, 12);
 const template_id = "0190a5c4-7b1e-7c3a-9f00-2b8d5e6f7a10";

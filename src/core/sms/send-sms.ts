@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { dltIdProblem } from "../dlt/dlt.ts";
+import { dltIdProblem } from "../dlt/dlt-id.ts";
 import { isExactNumber, NOT_EXACT } from "../exact-number.ts";
 import {
   createErrors,
@@ -19,7 +19,7 @@ import type { Writable } from "../present.ts";
 import type { AccountMode } from "../records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { isUuid } from "../uuid.ts";
-import { type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
+import { EXPECTED_E164, INVALID_PHONE_NUMBER, type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
 
 /** A valid request to send an SMS. What depends on the account's records is judged later. */
 export interface SendSms extends DeliveryOptions {
@@ -36,8 +36,6 @@ export interface SendSms extends DeliveryOptions {
   readonly expireAfterMs?: number;
   readonly isDryRun?: true;
 }
-
-export const INVALID_PHONE_NUMBER = "invalid phone number: expected E.164 format, for example +919876543210";
 
 const PHONE_DESCRIPTION =
   "E.164 phone number. Indian mobile numbers without country code are normalized to `+91`.";
@@ -194,7 +192,7 @@ function parseBatch(to: readonly (string | undefined)[], errors: ErrorCollector)
 }
 
 function batchSummary(bad: number, total: number): string {
-  return `invalid phone number in ${bad} of ${total} entries: expected E.164 format, for example +919876543210`;
+  return `invalid phone number in ${bad} of ${total} entries: ${EXPECTED_E164}`;
 }
 
 /** Adds the valid template ids, and reports the others. */

@@ -1,5 +1,5 @@
 import Type, { type Static, type TObject } from "typebox";
-import { dltIdProblem } from "../../../core/dlt/dlt.ts";
+import { dltIdProblem } from "../../../core/dlt/dlt-id.ts";
 import type { ErrorCollector } from "../../../core/field-errors.ts";
 import { present } from "../../../core/present.ts";
 import type { AccountMode, DltEntity } from "../../../core/records/accounts.ts";

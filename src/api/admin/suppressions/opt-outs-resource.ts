@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { present } from "../../../core/present.ts";
 import type { OptOut } from "../../../core/records/accounts.ts";
-import { parsePhoneNumber } from "../../../core/sms/phone-number.ts";
+import { INVALID_PHONE_NUMBER, parsePhoneNumber } from "../../../core/sms/phone-number.ts";
 import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
@@ -29,7 +29,7 @@ export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
       }),
       judge({ valid, errors }) {
         if (valid.recipient !== undefined && !parsePhoneNumber(valid.recipient)) {
-          errors.add("recipient", "invalid phone number: must be E.164, for example +919876543210");
+          errors.add("recipient", INVALID_PHONE_NUMBER);
         }
         if (valid.sender !== undefined && senderKey(valid.sender) === "") {
           errors.add("sender", "must name a sender; without one it is any of the account");

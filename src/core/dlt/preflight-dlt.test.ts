@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type DltDeclaration, dltIdProblem, isIndian, preflightDlt } from "./dlt.ts";
+import { dltIdProblem } from "./dlt-id.ts";
+import { type DltDeclaration, preflightDlt } from "./preflight-dlt.ts";
 
 const entity = "1101172974420810001";
 const other = "1101172974420830004";
@@ -95,14 +96,6 @@ describe("before an SMS to India", () => {
 
   test("a missing variable is left to rendering", () => {
     expect(errorsOf({ drop: "variables" })).toEqual({});
-  });
-
-  test("Indian numbers are told by their country code", () => {
-    expect([isIndian("+919876543210"), isIndian("+9198"), isIndian("+14155550123")]).toEqual([
-      true,
-      true,
-      false,
-    ]);
   });
 });
 

@@ -1,8 +1,8 @@
+/** The check of a request against what is registered on the DLT portals, before an operator makes the same check. */
 import { createErrors, type Parsed } from "../field-errors.ts";
 import { present } from "../present.ts";
-import type { AccountMode, DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
+import type { DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
 import type { Variables } from "../sms/template.ts";
-import { isVisibleAscii } from "../text-rules.ts";
 import type { DltStatus } from "./dlt-registry.ts";
 import { judgeDltValues } from "./dlt-values.ts";
 
@@ -66,22 +66,6 @@ export function preflightDlt(declared: DltDeclaration): Parsed<DltResolution> {
   if (!errors.isEmpty()) return { errors: errors.list() };
   return { value: present({ from: sender?.senderId, dltTemplateId, dltEntityId }) };
 }
-
-/**
- * What is wrong with a DLT template or entity id; `undefined` if nothing is. Real ids have 12 to 19 digits, and the rule for
- * live accounts leaves room around that. A sandbox accepts any short visible text.
- */
-export function dltIdProblem(id: string, mode: AccountMode): string | undefined {
-  if (mode === "live") return LIVE_ID.test(id) ? undefined : "must be a DLT id of 8 to 30 digits";
-  return id.length <= 64 && isVisibleAscii(id) ? undefined : "must be 1 to 64 visible characters";
-}
-
-/** Whether an E.164 number is under the DLT rules. */
-export function isIndian(number: string): boolean {
-  return number.startsWith("+91");
-}
-
-const LIVE_ID = /^\d{8,30}$/;
 
 const NO_TEMPLATE_ID = "required for Indian numbers: the template has no DLT template id";
 const NO_ENTITY_ID =

@@ -1,0 +1,13 @@
+import type { AccountMode } from "../records/accounts.ts";
+import { isVisibleAscii } from "../text-rules.ts";
+
+/**
+ * What is wrong with a DLT template or entity id; `undefined` if nothing is. Real ids have 12 to 19 digits, and the rule for
+ * live accounts leaves room around that. A sandbox accepts any short visible text.
+ */
+export function dltIdProblem(id: string, mode: AccountMode): string | undefined {
+  if (mode === "live") return LIVE_ID.test(id) ? undefined : "must be a DLT id of 8 to 30 digits";
+  return id.length <= 64 && isVisibleAscii(id) ? undefined : "must be 1 to 64 visible characters";
+}
+
+const LIVE_ID = /^\d{8,30}$/;
