@@ -6,7 +6,7 @@ import { connectorEndpoints } from "./connectors/connectors-resource.ts";
 import { contactEndpoints } from "./contacts-resource.ts";
 import { dltEntityEndpoints } from "./dlt/dlt-entities-resource.ts";
 import { dltImportEndpoints } from "./dlt/dlt-import-resource.ts";
-import { domainEndpoints } from "./domains-resource.ts";
+import { domainEndpoints } from "./domains/domains-resource.ts";
 import { erasureEndpoints } from "./erasures-resource.ts";
 import { inboundMessageEndpoints } from "./inbound-messages-resource.ts";
 import { inboundNumberEndpoints } from "./inbound-numbers-resource.ts";

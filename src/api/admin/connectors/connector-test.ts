@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { Endpoint } from "../../endpoint.ts";
 import { validationFailed } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { isDomain } from "../domains-resource.ts";
+import { isDomain, NOT_A_DOMAIN } from "../domains/domain-name.ts";
 import { adminPath, MISSING, recordOf } from "../record-plan.ts";
 
 /** Tries a connector without sending anything. */
@@ -29,7 +29,7 @@ export function testEndpoint(deps: AdminDeps): Endpoint {
     async handle(call) {
       const domain = call.query.get("domain") ?? undefined;
       if (domain !== undefined && !isDomain(domain.toLowerCase()))
-        throw validationFailed({ domain: "must be a domain, for example example.com" });
+        throw validationFailed({ domain: NOT_A_DOMAIN });
       const { ok, detail } = await deps.checkConnector(await recordOf(deps, "connectors", call), domain);
       return Response.json({ ok, detail });
     },

@@ -8,6 +8,7 @@ import { FAILOVERS, type Route } from "../../../core/records/accounts.ts";
 import { SMS_CATEGORIES, type SmsCategory } from "../../../core/sms/sms-category.ts";
 import { domainKey } from "../../../core/suppressions/address-key.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { NOT_A_DOMAIN } from "../domains/domain-name.ts";
 import { connectorProblem } from "../draft.ts";
 
 const connectorId = Type.String({ minLength: 1, maxLength: 64 });
@@ -187,5 +188,5 @@ function senderProblem(channel: ChannelName, normalised: string): string | undef
 
 function domainProblem(normalised: string): string | undefined {
   const isDomain = domainOf(parseEmailAddress(`a@${normalised}`) ?? "") === normalised;
-  return isDomain ? undefined : "must be a domain, for example example.com";
+  return isDomain ? undefined : NOT_A_DOMAIN;
 }

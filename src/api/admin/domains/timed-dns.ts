@@ -1,6 +1,6 @@
-import type { DomainDns } from "../../core/domains/domain-check.ts";
-import { limitedLookup } from "../../core/domains/limited-lookup.ts";
-import type { AdminDeps } from "./admin-deps.ts";
+import type { DomainDns } from "../../../core/domains/domain-check.ts";
+import { limitedLookup } from "../../../core/domains/limited-lookup.ts";
+import type { AdminDeps } from "../admin-deps.ts";
 
 const LOOKUP_LIMIT_MS = 10_000;
 

@@ -1,6 +1,7 @@
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
-import type { DkimPair } from "../../core/domains/domain.ts";
+import type { DkimPair } from "../../../core/domains/domain.ts";
+import type { RandomBytes } from "../../../core/uuid.ts";
 
 const makeKeys = promisify(generateKeyPair);
 
@@ -17,4 +18,9 @@ export async function makeDkimPair(selector: string, now: number): Promise<DkimP
     ed25519PrivateKey: ed25519.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     createdAt: now,
   };
+}
+
+/** Random: two accounts may share a domain, and each signs with its own keys. */
+export function newSelector(randomBytes: RandomBytes): string {
+  return `pr${Buffer.from(randomBytes(4)).toString("hex")}`;
 }

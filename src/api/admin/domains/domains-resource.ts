@@ -1,0 +1,136 @@
+import Type from "typebox";
+import { DOMAIN_STATES, type Domain, nextPair, signingPair, stateOf } from "../../../core/domains/domain.ts";
+import { type DnsRecord, RECORD_RESULTS, recordsOf } from "../../../core/domains/domain-records.ts";
+import { domainKey } from "../../../core/suppressions/address-key.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  showEndpoint,
+  updateEndpoint,
+} from "../record-endpoints.ts";
+import type { RecordPlan } from "../record-plan.ts";
+import { givenFields, shownFields } from "../shown-fields.ts";
+import { makeDkimPair, newSelector } from "./dkim-pair.ts";
+import { dnsRecordFields, shownDnsRecord } from "./dns-records.ts";
+import { isDomain, NOT_A_DOMAIN } from "./domain-name.ts";
+import { type DomainPolicy, readDomainPolicy } from "./domain-policy.ts";
+import { rotateEndpoint } from "./rotate-dkim.ts";
+import { verifyEndpoint } from "./verify-domain.ts";
+
+/** Sender domains: their DNS records and DKIM keys, and whether they are verified. */
+export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  const plan = planOf(deps);
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({ account_id: givenFields.account_id, domain: domainName }),
+      judge({ valid, errors }) {
+        if (valid.domain !== undefined && !isDomain(normalised(valid.domain)))
+          errors.add("domain", NOT_A_DOMAIN);
+      },
+      toRecord: async (given, { id, now }) => ({
+        id,
+        accountId: given.account_id.toLowerCase(),
+        domain: normalised(given.domain),
+        ownershipToken: `postrider-verification=${Buffer.from(deps.randomBytes(20)).toString("hex")}`,
+        dkimKeys: [await makeDkimPair(newSelector(deps.randomBytes), now)],
+        createdAt: now,
+      }),
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({ dkim_selector: Type.Optional(selector) }),
+      judge({ valid, errors }, { dkimKeys }) {
+        const name = valid.dkim_selector;
+        if (name === undefined) return;
+        if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name))
+          errors.add("dkim_selector", "must be letters, digits and hyphens");
+        if (dkimKeys.at(-1)?.seenAt !== undefined)
+          errors.add("dkim_selector", "is in the DNS already: new keys get a new one");
+      },
+      toChanges: (given, { dkimKeys }) =>
+        given.dkim_selector ? { dkimKeys: withSelector(dkimKeys, given.dkim_selector.toLowerCase()) } : {},
+    }),
+    deleteEndpoint(deps, plan),
+    verifyEndpoint(deps, plan),
+    rotateEndpoint(deps, plan),
+  ];
+}
+
+const domainName = Type.String({ minLength: 1, maxLength: 253, examples: ["example.com"] });
+const selector = Type.String({
+  minLength: 1,
+  maxLength: 60,
+  description: "Where the RSA key is looked up; the Ed25519 key's ends in -ed",
+});
+const time = Type.String({ format: "date-time" });
+
+function withSelector(keys: Domain["dkimKeys"], selector: string): Domain["dkimKeys"] {
+  return keys.map((pair, index) => (index === keys.length - 1 ? { ...pair, selector } : pair));
+}
+
+const lastResult = Type.Optional(Type.Enum(RECORD_RESULTS, { description: "What the last look found" }));
+
+function planOf(deps: AdminDeps): RecordPlan<"domains"> {
+  return {
+    kind: "domains",
+    path: "domains",
+    noun: "domain",
+    operation: "Domain",
+    idName: "domain_id",
+    filters: { account_id: "accountId", domain: "domain" },
+    toStored: { domain: (text) => text.toLowerCase() },
+    shown: Type.Object({
+      account_id: shownFields.account_id,
+      domain: domainName,
+      state: Type.Enum(DOMAIN_STATES, {
+        description:
+          "`failing`: its records are missing, and it may send until `stops_at`. `lapsed`: it may not any more",
+      }),
+      dkim_selector: selector,
+      next_dkim_selector: Type.Optional(selector),
+      verified_at: Type.Optional({ ...time, description: "Absent: not verified" }),
+      failing_since: Type.Optional(time),
+      stops_at: Type.Optional(time),
+      lapsed_at: Type.Optional(time),
+      checked_at: Type.Optional(time),
+      records: Type.Array(Type.Object({ ...dnsRecordFields, last_result: lastResult }), {
+        description: "To be put into the domain's DNS",
+      }),
+    }),
+    show: async (domain) => toResource(domain, await readDomainPolicy(deps)),
+  };
+}
+
+function toResource(domain: Domain, { returnPathHost, graceMs }: DomainPolicy) {
+  const { verifiedAt, failingSince, lapsedAt, lastCheck } = domain;
+  const resultOf = ({ name }: DnsRecord) => lastCheck?.records.find((each) => each.name === name)?.result;
+  return {
+    account_id: domain.accountId,
+    domain: domain.domain,
+    state: stateOf(domain),
+    dkim_selector: signingPair(domain)?.selector,
+    next_dkim_selector: nextPair(domain)?.selector,
+    verified_at: toTime(verifiedAt),
+    failing_since: toTime(failingSince),
+    stops_at: failingSince === undefined ? undefined : toIso(failingSince + graceMs),
+    lapsed_at: toTime(lapsedAt),
+    checked_at: toTime(lastCheck?.at),
+    records: recordsOf(domain, returnPathHost).map((record) => ({
+      ...shownDnsRecord(record),
+      last_result: resultOf(record),
+    })),
+  };
+}
+
+function toTime(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : toIso(at);
+}
+
+function normalised(written: string): string {
+  return domainKey(written.replace(/\.$/, ""));
+}

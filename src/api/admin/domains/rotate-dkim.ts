@@ -1,0 +1,45 @@
+import { nextPair } from "../../../core/domains/domain.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { conflict } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { changeRecord } from "../change-record.ts";
+import {
+  adminOnly,
+  adminPath,
+  MISSING,
+  type RecordPlan,
+  recordOf,
+  shownRecord,
+  shownSchema,
+} from "../record-plan.ts";
+import { makeDkimPair, newSelector } from "./dkim-pair.ts";
+
+/** Makes new DKIM keys for a domain. */
+export function rotateEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): Endpoint {
+  return {
+    ...adminOnly("domain"),
+    method: "POST",
+    path: adminPath("domains/{id}/rotate-dkim"),
+    operation: "rotateDkim",
+    summary: "Make new DKIM keys under a new selector; the old ones sign until the new records are seen",
+    responses: {
+      200: { description: "With the records of both", schema: shownSchema(plan) },
+      404: MISSING,
+      409: { description: "Keys that were made before still wait for their records" },
+    },
+    async handle(call) {
+      const updated = await changeRecord(deps, plan, {
+        current: await recordOf(deps, "domains", call),
+        async toChanges(domain) {
+          if (nextPair(domain))
+            throw conflict({ dkim_selector: "the next keys still wait for their records" });
+          const pair = await makeDkimPair(newSelector(deps.randomBytes), call.now);
+          // Keys that were never in the DNS can be dropped: nobody could verify what they signed.
+          const kept = domain.dkimKeys.filter(({ seenAt }) => seenAt !== undefined);
+          return { dkimKeys: [...kept, pair], nextCheckAt: null };
+        },
+      });
+      return Response.json(await shownRecord(plan, updated));
+    },
+  };
+}
