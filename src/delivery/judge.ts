@@ -123,8 +123,8 @@ export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: R
  * the account holds what is unconfirmed, the rest of an SMS goes over that one even then.
  */
 export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | undefined {
-  const isHeldSms = job.progress.channel === "sms" && holdsUnconfirmed(job);
-  return takenInPartBy(job) ?? (failover === "always" && !isHeldSms ? undefined : mayBeTakenBy(job));
+  const isFree = failover === "always" && !(job.progress.channel === "sms" && holdsUnconfirmed(job));
+  return takenInPartBy(job) ?? (isFree ? undefined : mayBeTakenBy(job));
 }
 
 /** The account wants no second sending of what may have been sent. */
