@@ -15,7 +15,7 @@ import { createAvailability } from "./availability.ts";
 import type { Gateway } from "./gateway.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import { CALLBACK_TOKEN, certificateFields, type HttpConfig, readHttpConfig } from "./http-config.ts";
-import { type Judgement, judgeExchange, notTried, refused } from "./judge-answer.ts";
+import { type Judgement, judgeExchange, notTried, refused, TAKEN_OVER } from "./judge-answer.ts";
 import { estimateSegments, valuesOf } from "./message-values.ts";
 import { gatewayOf } from "./providers.ts";
 import { renderRequest } from "./render-request.ts";
@@ -96,7 +96,7 @@ async function attempt(
   const { connector, config, gateway, client, deps } = channel;
   const callbackUrl = await callbackUrlOf(channel);
   if (callbackUrl instanceof Error) return notTried("http.no_settings", callbackUrl.message);
-  if (!isOurs()) return notTried("http.taken_over", "another process may have taken the message over");
+  if (!isOurs()) return TAKEN_OVER;
   const lookup = valuesOf(message, {
     config: connector.config,
     secrets: connector.secrets,

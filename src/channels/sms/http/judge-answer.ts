@@ -66,6 +66,17 @@ export function notTried(code: string, message: string): Judgement {
   return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs: SOON_MS }, counts: false };
 }
 
+/** Another process has to send it: the provider has not put it off, so that no other connector gets it for this. */
+export const TAKEN_OVER: Judgement = {
+  outcome: {
+    kind: "deferred",
+    error: { code: "http.taken_over", message: "another process may have taken the message over" },
+    retryAfterMs: 1,
+    isOwnPace: true,
+  },
+  counts: false,
+};
+
 export function refused(error: MessageError): Judgement {
   return { outcome: { kind: "rejected", error }, counts: true };
 }

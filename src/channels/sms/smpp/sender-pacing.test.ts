@@ -244,7 +244,7 @@ test("a message that another process may have taken over while it rested between
   isOurs = false;
   await clock.advance(1000);
   const { parts, countsAsAttempt } = await sending;
-  const takenOver = { kind: "deferred", error: { code: "smpp.taken_over" } };
+  const takenOver = { kind: "deferred", error: { code: "smpp.taken_over" }, isOwnPace: true };
   expect(parts).toMatchObject([{ kind: "sent" }, { ...takenOver }, { ...takenOver }]);
   expect([countsAsAttempt, smsc.submits.length]).toEqual([false, 1]);
   // Nothing of it holds up the sender's next message.

@@ -78,12 +78,49 @@ test("a bind that is not held any more takes nothing from then on, even before i
   set();
   expect(channel.freeSlots()).toBe(0);
   expect(await sendThrough(channel)).toMatchObject({
-    parts: [{ kind: "deferred", error: { code: "smpp.not_connected" } }],
+    parts: [{ kind: "deferred", error: { code: "smpp.handed_over" } }],
   });
   await tell();
   await smsc.until(() => smsc.connections() === 0);
   expect(smsc.others.map(({ commandId }) => commandId)).toEqual([0x06, 0x06]);
   expect(smsc.submits).toHaveLength(0);
+});
+
+test("what waits while its connector goes to another process is left to that one: nobody has put it off", async () => {
+  const handedOver = {
+    kind: "deferred",
+    error: { code: "smpp.handed_over" },
+    isOwnPace: true,
+    retryAfterMs: 1,
+  };
+  const { channel, smsc, areUp, set, tell, clock } = await openShared(createShare(1, 0), {
+    config: { max_per_second_per_sender: 1 },
+  });
+  await areUp(1);
+  await sendThrough(channel);
+  const waitsForItsTurn = sendThrough(channel);
+  set();
+  await tell();
+  await clock.advance(1_000);
+  expect(await waitsForItsTurn).toMatchObject({ parts: [handedOver], countsAsAttempt: false });
+  expect(smsc.submits).toHaveLength(1);
+});
+
+test("so is what waits for the window", async () => {
+  const { channel, smsc, areUp, set, tell } = await openShared(createShare(1, 0), {
+    dial: { holdSubmits: true },
+    config: { window: 1 },
+  });
+  await areUp(1);
+  const first = sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 1);
+  const waitsForTheWindow = sendThrough(channel);
+  set();
+  const left = tell();
+  expect(await waitsForTheWindow).toMatchObject({ parts: [{ error: { code: "smpp.handed_over" } }] });
+  smsc.release();
+  expect(await first).toMatchObject({ parts: [{ kind: "sent" }] });
+  await left;
 });
 
 test("a bind is let go once its answers have come, and the others stay", async () => {

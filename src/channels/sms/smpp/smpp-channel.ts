@@ -153,6 +153,7 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
   return {
     clock: deps.clock,
     binds,
+    isServing: () => deps.share === undefined || deps.share.held().size > 0,
     line,
     pace,
     abortWatch: createAbortWatch(),

@@ -14,6 +14,7 @@ import type { SubmitLine } from "./submit-line.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
 import {
   type AnswerReading,
+  leftToOthers,
   notTried,
   type SubmitResult,
   toSubmitResult,
@@ -25,6 +26,8 @@ import {
 export interface Submitter {
   readonly clock: Clock;
   readonly binds: Pick<Binds, "sessions" | "replace">;
+  /** False while all slots of the connector are other processes'. */
+  readonly isServing: () => boolean;
   readonly line: SubmitLine;
   readonly pace: Pace;
   readonly abortWatch: AbortWatch;
@@ -85,7 +88,7 @@ async function beginSegments(submitter: Submitter, progress: Progress, begun: Be
     // Not even a slot is taken for these: others wait for it.
     if (progress.refused) begun.push(progress.refused);
     else if (!mayGo) begun.push(putOff(submitter, progress));
-    else if (submitter.binds.sessions().length === 0) begun.push(NOT_CONNECTED);
+    else if (submitter.binds.sessions().length === 0) begun.push(notConnected(submitter));
     else {
       const taking = takeSlot(submitter, progress);
       // Most get one at once: then there is nothing to await, which would cost a turn of the microtask queue.
@@ -109,6 +112,12 @@ function putOff(submitter: Submitter, progress: Progress): SubmitResult {
 const SENDER_AGAIN_MS = 1_000;
 
 const NOT_CONNECTED = notTried("smpp.not_connected", "there is no session with the SMSC");
+
+const HANDED_OVER = leftToOthers("smpp.handed_over", "another process serves the connector now");
+
+function notConnected({ isServing }: Submitter): SubmitResult {
+  return isServing() ? NOT_CONNECTED : HANDED_OVER;
+}
 
 export function isToBeSent(message: OutgoingMessage, part: number): boolean {
   return !isSettled(message.parts[part]) && (message.only === undefined || message.only.includes(part));
@@ -152,7 +161,7 @@ function takenOver(progress: Progress): SubmitResult | undefined {
   return progress.refused;
 }
 
-const TAKEN_OVER = notTried("smpp.taken_over", "another process may have taken the message over");
+const TAKEN_OVER = leftToOthers("smpp.taken_over", "another process may have taken the message over");
 
 /**
  * Why sending the segment would be in vain: the window is over, or (asked before the first segment) the pace does not
@@ -237,9 +246,10 @@ function react(
   if (outcome.kind === "sent") pace.accepted();
 }
 
-function noSlot({ binds }: Submitter, { signal }: Progress): SubmitResult {
+function noSlot({ binds, isServing }: Submitter, { signal }: Progress): SubmitResult {
   if (signal.aborted)
     return notTried("smpp.cut_off", "the attempt was cut off while it waited for the window");
+  if (!isServing()) return HANDED_OVER;
   if (binds.sessions().every(({ slots }) => !slots.isOpen()))
     return notTried("smpp.session_lost", "the session ended first");
   return notTried("smpp.window_full", "the window stayed full");

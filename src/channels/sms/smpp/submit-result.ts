@@ -17,6 +17,9 @@ export interface SubmitResult {
 /** The wait where the message is not at fault. */
 const SOON_MS = 1000;
 
+/** The wait where another process may take the message now. */
+const AT_ONCE_MS = 1;
+
 /** How a connector's configuration reads the SMSC's answers. */
 export interface AnswerReading {
   /** The connector's own classes of command_status, by number. */
@@ -53,8 +56,16 @@ export function notTried(code: string, message: string, waitMs = SOON_MS): Submi
 
 /** The sender's own rate is used up for now. */
 export function waitsForSender(retryAfterMs: number): SubmitResult {
-  const error = { code: "smpp.sender_rate", message: "the sender is at its rate for now" };
-  const outcome: PartOutcome = { kind: "deferred", error, retryAfterMs, isOwnPace: true };
+  return ownPace("smpp.sender_rate", "the sender is at its rate for now", retryAfterMs);
+}
+
+/** Another process has to send it: nobody has put it off, so that no other connector gets it for this. */
+export function leftToOthers(code: string, message: string): SubmitResult {
+  return ownPace(code, message, AT_ONCE_MS);
+}
+
+function ownPace(code: string, message: string, retryAfterMs: number): SubmitResult {
+  const outcome: PartOutcome = { kind: "deferred", error: { code, message }, retryAfterMs, isOwnPace: true };
   return { outcome, counts: false };
 }
 
