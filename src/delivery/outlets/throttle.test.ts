@@ -156,3 +156,22 @@ test("what has just gone still counts when the part shrinks, and when it grows",
   expect(throttle.available()).toBe(0);
   expect([await availableAfter(1_009), await availableAfter(1)]).toEqual([5, 10]);
 });
+
+test.each([0, 0.1])(
+  "what went before the part fell to %p for a moment still counts when it is back",
+  async (low) => {
+    const clock = createHeldClock();
+    let part = 1;
+    const throttle = createThrottle(clock, 20, () => part);
+    const availableAfter = async (ms: number) => {
+      await clock.advance(ms);
+      return throttle.available();
+    };
+    throttle.take(20);
+    part = low;
+    await availableAfter(100);
+    part = 1;
+    expect([await availableAfter(100), await availableAfter(809)]).toEqual([0, 0]);
+    expect(await availableAfter(1)).toBeGreaterThanOrEqual(16);
+  },
+);

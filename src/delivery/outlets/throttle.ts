@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { createRateWindow } from "../../core/rate-window.ts";
+import { createRateWindow, type RateWindow } from "../../core/rate-window.ts";
 
 /** A token bucket. A token is a segment or an email; the bucket holds what one second brings, and no second has more. */
 export interface Throttle {
@@ -25,11 +25,13 @@ export function createThrottle(
   if (!perSecond) return UNLIMITED;
   let rate = perSecond * part();
   let tokens = capacityOf(rate);
-  let window = createRateWindow(windowed(rate));
+  /** Remembers a second of the whole rate, also while the part is smaller, or none. */
+  const whole = windowOf(perSecond);
+  let window = windowOf(rate, whole);
   let filledAt = clock.monotonicMs();
 
   const setRate = (next: number) => {
-    if (next !== rate) window = window.withRate(windowed(next));
+    if (next !== rate) window = windowOf(next, whole);
     rate = next;
   };
   const refill = () => {
@@ -48,7 +50,10 @@ export function createThrottle(
     take(count) {
       refill();
       tokens -= count;
-      for (let taken = 0; taken < count; taken++) window.took(filledAt);
+      for (let taken = 0; taken < count; taken++) {
+        whole.took(filledAt);
+        window.took(filledAt);
+      }
     },
     waitMs() {
       refill();
@@ -62,10 +67,13 @@ function capacityOf(rate: number): number {
   return rate > 0 ? Math.max(1, rate) : 0;
 }
 
-/** Where the bucket holds one token they come one by one, and no second has too many. */
-function windowed(rate: number): number {
-  return rate > 1 ? rate : Number.POSITIVE_INFINITY;
+/** Where the bucket holds one token they come one by one: a margin would only slow them down. Without a part nothing comes. */
+function windowOf(rate: number, before = UNBOUNDED): RateWindow {
+  if (rate === 0) return UNBOUNDED;
+  return rate > 1 ? before.withRate(rate) : before.withRate(rate, 0);
 }
+
+const UNBOUNDED = createRateWindow(Number.POSITIVE_INFINITY);
 
 const UNLIMITED: Throttle = {
   isLimited: false,
