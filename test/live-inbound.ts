@@ -1,4 +1,5 @@
 /** Handsets that write to a live account's number over an SMSC, and what the account receives. */
+import { TAG } from "../src/channels/sms/smpp/pdu.ts";
 import { admin, type Peer } from "./admin.ts";
 import type { FakeSmsc } from "./fakes/fake-smsc.ts";
 
@@ -28,18 +29,37 @@ export function write(smsc: FakeSmsc, text: string): Promise<number> {
   return smsc.deliver({ ...ADDRESSES, shortMessage: Buffer.from(text, "latin1") });
 }
 
-/** Writes one part of a long one, in UCS-2 behind an 8-bit header. */
+/** Writes one part of a long one in UCS-2, its place in an 8-bit header unless told otherwise. */
 export function writePart(
   smsc: FakeSmsc,
   text: string,
-  [reference, total, number]: readonly [number, number, number],
+  place: readonly [reference: number, total: number, number: number],
+  joined: "udh8" | "udh16" | "sar" = "udh8",
 ): Promise<number> {
-  const shortMessage = Buffer.concat([
-    Buffer.of(5, 0, 3, reference, total, number),
-    Buffer.from(text, "utf16le").swap16(),
-  ]);
-  return smsc.deliver({ ...ADDRESSES, esmClass: 0x40, dataCoding: 8, shortMessage });
+  const { header = [], ...rest } = JOINED[joined](...place);
+  const shortMessage = Buffer.concat([Buffer.from(header), Buffer.from(text, "utf16le").swap16()]);
+  return smsc.deliver({ ...ADDRESSES, ...rest, dataCoding: 8, shortMessage });
 }
+
+interface Place {
+  readonly header?: readonly number[];
+  readonly esmClass?: number;
+  readonly tlvs?: ReadonlyMap<number, Uint8Array>;
+}
+
+const JOINED: Readonly<
+  Record<"udh8" | "udh16" | "sar", (reference: number, total: number, number: number) => Place>
+> = {
+  udh8: (...place) => ({ esmClass: 0x40, header: [5, 0, 3, ...place] }),
+  udh16: (...place) => ({ esmClass: 0x40, header: [6, 8, 4, 0, ...place] }),
+  sar: (reference, total, number) => ({
+    tlvs: new Map([
+      [TAG.sarReference, Uint8Array.of(0, reference)],
+      [TAG.sarTotal, Uint8Array.of(total)],
+      [TAG.sarNumber, Uint8Array.of(number)],
+    ]),
+  }),
+};
 
 /** What the account lists, newest first. */
 export async function inbound(service: Peer, apiKey: string): Promise<readonly ShownInbound[]> {

@@ -68,6 +68,16 @@ onBothStores(() => {
     expect(await list()).toMatchObject([{ text: "123456", segments: 6 }]);
   });
 
+  test("messages with one reference, in headers of 8 and 16 bits and in SAR parameters, are three messages", async () => {
+    for (const number of [1, 2]) {
+      await writePart(smsc, `eight${number}`, [7, 2, number]);
+      await writePart(smsc, `sixteen${number}`, [7, 2, number], "udh16");
+      await writePart(smsc, `sar${number}`, [7, 2, number], "sar");
+    }
+    const texts = (await list()).map(({ text }) => text);
+    expect(texts.toSorted()).toEqual(["eight1eight2", "sar1sar2", "sixteen1sixteen2"]);
+  });
+
   test("what there is of a message is shown when its other parts have not come for ten minutes", async () => {
     await writePart(smsc, "one ", [1, 3, 1]);
     await writePart(smsc, "three", [1, 3, 3]);

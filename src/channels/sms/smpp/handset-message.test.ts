@@ -56,7 +56,7 @@ test("a text in message_payload is read where short_message holds none", () => {
 
 test.each([
   ["8-bit", Buffer.of(5, 0, 3, 0xab, 2, 1), { reference: 0xab, total: 2, number: 1 }],
-  ["16-bit", Buffer.of(6, 8, 4, 0xab, 0xcd, 3, 3), { reference: 0xabcd, total: 3, number: 3 }],
+  ["16-bit", Buffer.of(6, 8, 4, 0xab, 0xcd, 3, 3), { reference: 0x1_abcd, total: 3, number: 3 }],
   [
     "8-bit behind ports",
     Buffer.of(11, 5, 4, 0, 1, 0, 2, 0, 3, 7, 2, 2),
@@ -73,7 +73,7 @@ test("a part is known by SAR parameters", () => {
     [TAG.sarTotal, Uint8Array.of(2)],
     [TAG.sarNumber, Uint8Array.of(1)],
   ]);
-  expect(read({ tlvs }).part).toEqual({ reference: 0x0102, total: 2, number: 1 });
+  expect(read({ tlvs }).part).toEqual({ reference: 0x2_0102, total: 2, number: 1 });
 });
 
 test.each([

@@ -39,13 +39,21 @@ function addressOf({ ton, address }: Address): string {
 const CONCAT_8 = 0x00;
 const CONCAT_16 = 0x08;
 
+/**
+ * Added to references: they are counted by whoever wrote them, so that the same number in another place is another message's.
+ * More than 16 bits are of no width that is sent.
+ */
+const IN_16_BITS = 0x1_0000;
+const IN_TLVS = 0x2_0000;
+
 function partOfHeader(header: Buffer): InboundPart | undefined {
   let rest = header;
   while (rest.length >= 2) {
     const [element, length = 0] = rest;
     const value = rest.subarray(2, 2 + length);
     if (element === CONCAT_8 && value.length === 3) return toPart(value.readUInt8(), value[1], value[2]);
-    if (element === CONCAT_16 && value.length === 4) return toPart(value.readUInt16BE(), value[2], value[3]);
+    if (element === CONCAT_16 && value.length === 4)
+      return toPart(IN_16_BITS + value.readUInt16BE(), value[2], value[3]);
     rest = rest.subarray(2 + length);
   }
   return undefined;
@@ -55,7 +63,7 @@ function partOfTlvs({ tlvs }: ShortMessage): InboundPart | undefined {
   const reference = tlvs.get(TAG.sarReference);
   if (reference?.length !== 2) return undefined;
   return toPart(
-    Buffer.from(reference).readUInt16BE(),
+    IN_TLVS + Buffer.from(reference).readUInt16BE(),
     tlvs.get(TAG.sarTotal)?.[0],
     tlvs.get(TAG.sarNumber)?.[0],
   );
