@@ -22,7 +22,7 @@ import {
   printCreated,
   recordText,
   withClears,
-} from "./noun-commands.ts";
+} from "./record-verbs.ts";
 import type { Noun } from "./nouns.ts";
 import { toCell } from "./table.ts";
 

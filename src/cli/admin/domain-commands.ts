@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { addVerb, type CommandLine, type Row } from "./command-line.ts";
-import { pathOf, recordText } from "./noun-commands.ts";
+import { pathOf, recordText } from "./record-verbs.ts";
 import type { Noun } from "./nouns.ts";
 import { formatTable, toCell } from "./table.ts";
 

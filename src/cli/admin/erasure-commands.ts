@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
-import { addReading } from "./noun-commands.ts";
+import { addReading } from "./record-verbs.ts";
 import type { OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
 

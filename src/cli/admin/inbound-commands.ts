@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
-import { addPaging } from "./noun-commands.ts";
-import type { OptionRow } from "./option-rows.ts";
+import { addPaging } from "./record-verbs.ts";
+import { addOptions, type OptionRow } from "./option-rows.ts";
 
 const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),
@@ -35,6 +35,6 @@ export function addInboundCommands(program: Command, commandLine: CommandLine): 
       printRows(COLUMNS, await client.request("GET", "inbound-messages", { query }));
     },
   });
-  for (const { flags, meaning } of FILTERS) verb.option(flags, meaning);
+  addOptions(verb, FILTERS);
   addPaging(verb);
 }

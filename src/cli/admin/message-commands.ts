@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { CHANNELS } from "../../core/messages/message.ts";
 import { addNoun, addVerb, type Column, type CommandLine, column, type Row } from "./command-line.ts";
-import { pathOf } from "./noun-commands.ts";
+import { pathOf } from "./record-verbs.ts";
 
 const COLUMNS: readonly Column[] = [
   column("AT", "at"),

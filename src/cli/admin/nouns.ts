@@ -2,23 +2,26 @@
 import { type Column, column, type Row } from "./command-line.ts";
 import { ENTITY_ID, ENTITY_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
 import { dnsRecordsText } from "./dns-records-text.ts";
-import { CONNECTOR, INBOUND_NUMBER, REASON, RECIPIENT, SENDER } from "./inbound-rows.ts";
 import {
   account,
   body,
   dltIds,
   externalId,
   from,
+  fromSender,
+  inboundNumber,
   mode,
   name,
-  type OptionRow,
   ofAccount,
+  ofConnector,
+  optedOut,
   platforms,
-  required,
+  reason,
   senderId,
   senderMore,
   suppressionMore,
-} from "./option-rows.ts";
+} from "./noun-rows.ts";
+import { type OptionRow, required } from "./option-rows.ts";
 import { ROUTE_ROWS, writtenConnectors } from "./route-rows.ts";
 
 export interface Noun {
@@ -206,9 +209,9 @@ export const NOUNS: readonly Noun[] = [
       { head: "CONNECTOR", of: (row) => row.connector_id ?? "any" },
       created,
     ],
-    create: [account, required(INBOUND_NUMBER), CONNECTOR],
-    update: [INBOUND_NUMBER, CONNECTOR],
-    filters: [ofAccount, CONNECTOR],
+    create: [account, required(inboundNumber), ofConnector],
+    update: [inboundNumber, ofConnector],
+    filters: [ofAccount, ofConnector],
   },
   {
     name: "opt-outs",
@@ -221,12 +224,12 @@ export const NOUNS: readonly Noun[] = [
       column("REASON", "reason"),
       created,
     ],
-    create: [account, required(RECIPIENT), SENDER, REASON],
-    update: [REASON],
+    create: [account, required(optedOut), fromSender, reason],
+    update: [reason],
     filters: [
       ofAccount,
-      { ...RECIPIENT, meaning: "only this number" },
-      { ...SENDER, meaning: "only of this sender" },
+      { ...optedOut, meaning: "only this number" },
+      { ...fromSender, meaning: "only of this sender" },
     ],
   },
 ];

@@ -1,5 +1,6 @@
-/** Options of commands, as rows of the tables from which the commands are made. */
-import { HEADER_ROWS } from "./dlt-rows.ts";
+/** Options of commands, as rows of tables: how a command gets them, and how what was typed becomes fields of the API. */
+import { type Command, Option } from "commander";
+import type { Run } from "./command-line.ts";
 
 export interface OptionRow {
   /** In commander's notation: `--name <name>`. */
@@ -16,68 +17,33 @@ export interface OptionRow {
   readonly parse?: (entry: string) => unknown;
 }
 
-export const account: OptionRow = {
-  flags: "--account <id>",
-  field: "account_id",
-  meaning: "the account",
-  isRequired: true,
-};
-export const ofAccount: OptionRow = { ...account, meaning: "only of this account", isRequired: false };
-export const name: OptionRow = { flags: "--name <name>", field: "name", meaning: "a name for people" };
-export const required = (row: OptionRow): OptionRow => ({ ...row, isRequired: true });
+export function required(row: OptionRow): OptionRow {
+  return { ...row, isRequired: true };
+}
 
-export const mode: OptionRow = { flags: "--mode <mode>", field: "mode", meaning: "sandbox or live" };
-export const dltIds: readonly OptionRow[] = [
-  {
-    flags: "--dlt-template-id <id>",
-    field: "dlt_template_id",
-    meaning: "id the template is registered under",
-  },
-  { flags: "--dlt-entity-id <id>", field: "dlt_entity_id", meaning: "id of the principal entity" },
-];
-export const body: OptionRow = {
-  flags: "--body <text>",
-  field: "body",
-  meaning: "text with {#var#} or {{1}} placeholders",
-};
-export const from: OptionRow = {
-  flags: "--from <sender>",
-  field: "from",
-  meaning: "sender where a request names none",
-};
-export const senderId: OptionRow = {
-  flags: "--sender-id <header>",
-  field: "sender_id",
-  meaning: "the header",
-};
-export const senderMore: readonly OptionRow[] = [
-  { flags: "--dlt-entity-id <id>", field: "dlt_entity_id", meaning: "id of the principal entity" },
-  {
-    flags: "--linked-dlt-template-id <id>",
-    field: "linked_dlt_template_ids",
-    meaning: "a template it is linked to; none: all of its entity",
-    isList: true,
-  },
-  ...HEADER_ROWS,
-  { flags: "--default", field: "is_default", meaning: "use it where nothing names a sender" },
-];
-export const platforms: OptionRow = {
-  flags: "--platform <platform>",
-  field: "platforms",
-  meaning: "apns, fcm or web; none: all three",
-  isList: true,
-};
-export const externalId: OptionRow = {
-  flags: "--external-id <id>",
-  field: "external_id",
-  meaning: "your own user id",
-};
-export const suppressionMore: readonly OptionRow[] = [
-  {
-    flags: "--reason <word>",
-    field: "reason",
-    meaning: "hard_bounce, soft_bounce, complaint, unsubscribe or manual",
-  },
-  { flags: "--source <text>", field: "source", meaning: "where it comes from" },
-  { flags: "--expires-at <time>", field: "expires_at", meaning: "when it ends by itself; none: never" },
-];
+export function addOptions(verb: Command, rows: readonly OptionRow[]): void {
+  for (const row of rows) {
+    const meaning = row.isList ? `${row.meaning} (repeatable)` : row.meaning;
+    const option = new Option(row.flags, meaning).makeOptionMandatory(row.isRequired ?? false);
+    if (row.isList)
+      option.argParser((value: string, before?: string[]) => [...(before ?? []), ...splitList(value)]);
+    verb.addOption(option);
+    if (!option.required)
+      verb.addOption(new Option(row.flags.replace("--", "--no-"), `the opposite of ${row.flags}`));
+  }
+}
+
+function splitList(value: string): readonly string[] {
+  return value.split(",").filter(Boolean);
+}
+
+/** The options that were given, under the names of the API. */
+export function fieldsOf(rows: readonly OptionRow[], options: Run["options"]): Record<string, unknown> {
+  const given = rows.map((row) => [row.field, givenTo(row, options)] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+function givenTo({ flags, parse }: OptionRow, options: Run["options"]): unknown {
+  const value = options[new Option(flags).attributeName()];
+  return parse && Array.isArray(value) ? value.map(parse) : value;
+}

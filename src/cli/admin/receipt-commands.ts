@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column, UsageFailure } from "./command-line.ts";
-import { addPaging, readPage } from "./noun-commands.ts";
-import type { OptionRow } from "./option-rows.ts";
+import { addPaging, readPage } from "./record-verbs.ts";
+import { addOptions, type OptionRow } from "./option-rows.ts";
 
 const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),
@@ -34,6 +34,6 @@ export function addReceiptCommands(program: Command, commandLine: CommandLine): 
     },
   });
   verb.option("--parked", "those that match no message");
-  verb.option(CONNECTOR.flags, CONNECTOR.meaning);
+  addOptions(verb, [CONNECTOR]);
   addPaging(verb);
 }

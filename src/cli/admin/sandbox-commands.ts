@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
-import { addPaging, readPage } from "./noun-commands.ts";
-import type { OptionRow } from "./option-rows.ts";
+import { addPaging, readPage } from "./record-verbs.ts";
+import { addOptions, type OptionRow } from "./option-rows.ts";
 
 const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),
@@ -29,7 +29,7 @@ export function addSandboxCommands(program: Command, commandLine: CommandLine): 
     summary: "list what sandbox accounts have sent, as it would have been transmitted",
     work: async (run) => run.printRows(COLUMNS, await readPage(run, "sandbox/messages", FILTERS)),
   });
-  for (const { flags, meaning } of FILTERS) verb.option(flags, meaning);
+  addOptions(verb, FILTERS);
   addPaging(verb);
   addReceive(noun, commandLine);
 }

@@ -10,8 +10,8 @@ import {
   type Run,
   UsageFailure,
 } from "./command-line.ts";
-import { addPaging, pathOf, readPage } from "./noun-commands.ts";
-import type { OptionRow } from "./option-rows.ts";
+import { addPaging, pathOf, readPage } from "./record-verbs.ts";
+import { addOptions, type OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
 
 export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
@@ -61,7 +61,7 @@ function addList(noun: Command, commandLine: CommandLine): void {
       run.printRows(EVENT_COLUMNS, await readPage(run, "webhooks", EVENT_FILTERS));
     },
   });
-  for (const { flags, meaning } of EVENT_FILTERS) verb.option(flags, meaning);
+  addOptions(verb, EVENT_FILTERS);
   addPaging(verb);
 }
 

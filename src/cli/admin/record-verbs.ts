@@ -1,0 +1,102 @@
+/** Verbs that the nouns of many records share, and what they print. */
+import type { Command } from "commander";
+import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import type { Noun } from "./nouns.ts";
+import { addOptions, fieldsOf, type OptionRow } from "./option-rows.ts";
+import { formatFields } from "./table.ts";
+
+/** `list` and `show`, for every noun alike. */
+export function addReading(
+  command: Command,
+  commandLine: CommandLine,
+  noun: Pick<Noun, "name" | "one" | "columns" | "filters" | "footer">,
+): void {
+  const list = addVerb(command, commandLine, {
+    usage: "list",
+    summary: `list ${pluralOf(noun)}`,
+    work: async (run) => run.printRows(noun.columns, await readPage(run, noun.name, noun.filters)),
+  });
+  addOptions(list, noun.filters);
+  addPaging(list);
+  addVerb(command, commandLine, {
+    usage: "show <id>",
+    summary: `show one ${noun.one}`,
+    work: async (run) =>
+      run.print(await run.client.request("GET", pathOf(noun.name, run)), (record) =>
+        recordText(noun, record),
+      ),
+  });
+}
+
+export function readPage(run: Run, path: string, filters: readonly OptionRow[]): Promise<unknown> {
+  const { after, limit } = run.options as { after?: string; limit?: string };
+  const query = fieldsOf(filters, run.options) as Record<string, string>;
+  return run.client.request("GET", path, { query: { ...query, after, limit } });
+}
+
+export function addPaging(verb: Command): void {
+  verb.option("--limit <count>", "how many to list, up to 1000; 100 if not given");
+  verb.option("--after <cursor>", "continue after a page: the cursor that it ended with");
+}
+
+export function addDelete(
+  command: Command,
+  commandLine: CommandLine,
+  noun: Pick<Noun, "name" | "one">,
+): void {
+  addVerb(command, commandLine, {
+    usage: "delete <id>",
+    summary: `delete one ${noun.one}`,
+    async work(run) {
+      await run.client.request("DELETE", pathOf(noun.name, run));
+      run.print({ id: run.args[0], deleted: true }, () => `deleted the ${noun.one} ${run.args[0]}\n`);
+    },
+  });
+}
+
+export function pathOf(noun: string, { args }: Run): string {
+  return `${noun}/${encodeURIComponent(args[0] ?? "")}`;
+}
+
+export type CreatedNoun = Pick<Noun, "one" | "createdFields" | "onCreated" | "footer">;
+
+export function printCreated(run: Run, noun: CreatedNoun, record: Row): void {
+  run.print(createdAnswer(noun, record), () => recordText(noun, record) + (noun.onCreated?.(record) ?? ""));
+}
+
+function createdAnswer({ createdFields }: CreatedNoun, record: Row): Row {
+  return createdFields ? Object.fromEntries(createdFields.map((field) => [field, record[field]])) : record;
+}
+
+export function recordText({ footer }: Pick<Noun, "footer">, record: Row): string {
+  // The answer repeats the id under a second name, for scripts.
+  const lines = Object.entries(record).filter(
+    ([field, value]) => field !== footer?.field && (field === "id" || value !== record.id),
+  );
+  return formatFields(Object.fromEntries(lines)) + (footer?.text(record[footer.field] as never) ?? "");
+}
+
+/** Makes empty values `null`, with which the API clears a field, except where an option may be empty. */
+export function withClears(fields: Row, rows: readonly OptionRow[] = []): Row {
+  const kept = rows.filter(({ mayBeEmpty }) => mayBeEmpty).map(({ field }) => field);
+  const isEmpty = (value: unknown) => value === "" || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [
+      field,
+      isEmpty(value) && !kept.includes(field) ? null : value,
+    ]),
+  );
+}
+
+export function isNothing(fields: Row): boolean {
+  return Object.values(fields).every((value) => value === undefined);
+}
+
+/** The API accepts a change of nothing; on the command line something was forgotten. */
+export function nothingToChange(options: string): UsageFailure {
+  return new UsageFailure(`nothing was given to change: give ${options}`);
+}
+
+export function pluralOf({ one }: Pick<Noun, "one">): string {
+  return /[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`;
+}
