@@ -12,6 +12,7 @@ import {
 } from "./command-line.ts";
 import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
 import { readValue } from "./input-file.ts";
+import type { Noun } from "./nouns.ts";
 import {
   addDelete,
   addReading,
@@ -23,7 +24,6 @@ import {
   recordText,
   withClears,
 } from "./record-verbs.ts";
-import type { Noun } from "./nouns.ts";
 import { toCell } from "./table.ts";
 
 const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {

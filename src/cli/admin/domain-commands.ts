@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addVerb, type CommandLine, type Row } from "./command-line.ts";
-import { pathOf, recordText } from "./record-verbs.ts";
 import type { Noun } from "./nouns.ts";
+import { pathOf, recordText } from "./record-verbs.ts";
 import { formatTable, toCell } from "./table.ts";
 
 /** `domains verify` and `domains rotate-dkim`. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
-import { addReading } from "./record-verbs.ts";
 import type { OptionRow } from "./option-rows.ts";
+import { addReading } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column, UsageFailure } from "./command-line.ts";
-import { addPaging, readPage } from "./record-verbs.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
+import { addPaging, readPage } from "./record-verbs.ts";
 
 const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),

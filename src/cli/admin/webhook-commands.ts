@@ -10,8 +10,8 @@ import {
   type Run,
   UsageFailure,
 } from "./command-line.ts";
-import { addPaging, pathOf, readPage } from "./record-verbs.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
+import { addPaging, pathOf, readPage } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
 
 export function addWebhookCommands(program: Command, commandLine: CommandLine): void {

@@ -20,6 +20,7 @@ import type { AccountMode } from "../records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { isUuid } from "../uuid.ts";
 import { EXPECTED_E164, INVALID_PHONE_NUMBER, type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
+import { fitsSourceAddr, NOT_A_SOURCE_ADDR } from "./source-addr.ts";
 
 /** A valid request to send an SMS. What depends on the account's records is judged later. */
 export interface SendSms extends DeliveryOptions {
@@ -151,8 +152,8 @@ function toRequest(valid: ValidSms, judging: Judging): SendSms {
   const { from, expire_after_seconds: expireAfterSeconds } = valid;
   const request: Writable<SendSms> = { to: [], isBatch: typeof valid.to !== "string" };
   if (from !== undefined) {
-    if (SENDER.test(from)) request.from = from;
-    else errors.add("from", "must be 1 to 20 printable ASCII characters");
+    if (fitsSourceAddr(from)) request.from = from;
+    else errors.add("from", NOT_A_SOURCE_ADDR);
   }
   addDeliveryOptions(request, valid, judging);
   addTemplateIds(request, valid, judging);
@@ -163,8 +164,6 @@ function toRequest(valid: ValidSms, judging: Judging): SendSms {
   return request;
 }
 
-/** What fits a `source_addr` (SMPP 3.4 §5.2.8: 21 octets with the NUL). */
-const SENDER = /^[!-~](?:[ -~]{0,18}[!-~])?$/;
 const VARIABLE_NAME = /^[1-9][0-9]*$/;
 const ONE_OF_TWO = "either template_id or dlt_template_id is required";
 

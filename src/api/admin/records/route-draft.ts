@@ -6,6 +6,7 @@ import { CHANNELS, type ChannelName } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import { FAILOVERS, type Route } from "../../../core/records/accounts.ts";
 import { SMS_CATEGORIES, type SmsCategory } from "../../../core/sms/sms-category.ts";
+import { fitsSourceAddr, NOT_A_SOURCE_ADDR } from "../../../core/sms/source-addr.ts";
 import { domainKey } from "../../../core/suppressions/address-key.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { NOT_A_DOMAIN } from "../domains/domain-name.ts";
@@ -181,9 +182,7 @@ function matchProblem(channel: ChannelName, normalised: string): string | undefi
 
 function senderProblem(channel: ChannelName, normalised: string): string | undefined {
   if (channel === "email") return domainProblem(normalised);
-  return /^[!-~](?:[ -~]{0,18}[!-~])?$/.test(normalised)
-    ? undefined
-    : "must be 1 to 20 printable ASCII characters";
+  return fitsSourceAddr(normalised) ? undefined : NOT_A_SOURCE_ADDR;
 }
 
 function domainProblem(normalised: string): string | undefined {
