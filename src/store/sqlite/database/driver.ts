@@ -17,8 +17,9 @@ export interface Statement<Row> {
 
 export interface Driver {
   /**
-   * Compiled at the first call with this text, then kept. A hot statement with ORDER BY compares columns with `+?`, not
-   * `?`: if the planner has used a parameter, SQLite compiles the statement again for every value.
+   * Compiled when it first runs, then kept: a store has hundreds, and a start waits for few of them. A hot statement with
+   * ORDER BY compares columns with `+?`, not `?`: if the planner has used a parameter, SQLite compiles the statement again for
+   * every value.
    */
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Runs one or several statements without values. */
@@ -59,16 +60,25 @@ interface FinalStatement extends Statement<unknown> {
 }
 
 function wrap(database: Database, sql: string): FinalStatement {
-  const statement = database.prepare<unknown, SqlValue[]>(sql);
-  // It also takes its values as one list, which its types do not say.
-  const takingList = statement as unknown as { run(values: readonly SqlValue[]): Changes };
-  return {
-    get: (...values) => statement.get(...values) ?? undefined,
-    all: (...values) => statement.all(...values),
-    run: (...values) => statement.run(...values).changes,
-    insert: (values) => Number(takingList.run(values).lastInsertRowid),
-    finalize: () => statement.finalize(),
+  let compiled: Compiled | undefined;
+  const statement = () => {
+    compiled ??= database.prepare<unknown, SqlValue[]>(sql);
+    return compiled;
   };
+  return {
+    get: (...values) => statement().get(...values) ?? undefined,
+    all: (...values) => statement().all(...values),
+    run: (...values) => statement().run(...values).changes,
+    insert: (values) => Number((statement() as unknown as TakingList).run(values).lastInsertRowid),
+    finalize: () => compiled?.finalize(),
+  };
+}
+
+type Compiled = ReturnType<typeof Database.prototype.prepare<unknown, SqlValue[]>>;
+
+/** It also takes its values as one list, which its types do not say. */
+interface TakingList {
+  run(values: readonly SqlValue[]): Changes;
 }
 
 /** The engine's name for what went wrong, for example `SQLITE_FULL`; `undefined` where it was not the engine. */
