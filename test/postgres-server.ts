@@ -54,8 +54,7 @@ async function start(
   const urlOf = (database: string) => `postgres://postrider@${encodeURIComponent(folder)}/${database}`;
   const admin = new Client({ connectionString: urlOf("postgres") });
   await admin.connect();
-  // The server ends with this process, and must not keep it alive.
-  (admin as unknown as { connection: { stream: { unref(): void } } }).connection.stream.unref();
+  unref(admin);
   await admin.query("CREATE DATABASE template_postrider");
   await prepare(urlOf("template_postrider"));
   return createDatabases(admin, urlOf);
@@ -72,7 +71,8 @@ function createDatabases(admin: Client, urlOf: (database: string) => string): Po
   };
   const make = async (template: string) => {
     const name = `world_${++count}`;
-    await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    // Half the work of writing its pages to the log, one by one.
+    await run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     return name;
   };
   const toDatabase = (name: string): TestDatabase => ({
@@ -103,7 +103,7 @@ function openToOthers(bin: string): string {
   const folder = mkdtempSync(join(tmpdir(), "postrider-pg-bin-"));
   const remover = spawn("/bin/sh", ["-c", 'cat >/dev/null; rm -rf "$1"', "sh", folder], { detached: true });
   remover.unref();
-  for (const stream of [remover.stdin, remover.stdout, remover.stderr]) unref(stream);
+  for (const stream of [remover.stdin, remover.stdout, remover.stderr]) unrefStream(stream);
   chmodSync(folder, 0o755);
   cpSync(dirname(bin), folder, { recursive: true, dereference: true });
   return join(folder, "bin");
@@ -164,7 +164,7 @@ async function serve(bin: string, folder: string, more: Readonly<Record<string, 
   const child = run("/bin/sh", ["-c", UNTIL_INPUT_ENDS, "sh", folder, ...server]);
   await said(child, "ready to accept connections");
   child.unref();
-  for (const stream of [child.stdin, child.stdout, child.stderr]) unref(stream);
+  for (const stream of [child.stdin, child.stdout, child.stderr]) unrefStream(stream);
 }
 
 export function run(command: string, args: readonly string[]): ChildProcess {
@@ -191,7 +191,12 @@ export function said(child: ChildProcess, words: string): Promise<void> {
   });
 }
 
-function unref(stream: unknown): void {
+/** The server ends with this process, and a connection must not keep it alive. */
+export function unref(client: Client): void {
+  unrefStream((client as unknown as { connection: { stream: unknown } }).connection.stream);
+}
+
+function unrefStream(stream: unknown): void {
   (stream as { unref?(): void } | null)?.unref?.();
 }
 

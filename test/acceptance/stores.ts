@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../../src/cli/system-clock.ts";
 import { openPostgres } from "../../src/store/postgres/open-postgres.ts";
-import { openSqlite } from "../../src/store/sqlite/open-sqlite.ts";
+import { openInMemory } from "../../src/store/sqlite/sqlite-world.contract.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
 import { emptyDatabase } from "../postgres-database.ts";
@@ -11,7 +11,7 @@ export type OpenStore = () => Promise<Store>;
 
 /** Each function opens an empty store. */
 export const STORES: Readonly<Record<string, OpenStore>> = {
-  sqlite: () => openSqlite({ path: ":memory:", vault: createTestVault() }),
+  sqlite: async () => (await openInMemory({ vault: createTestVault() })).store,
   postgres: openOnPostgres,
 };
 
