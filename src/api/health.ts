@@ -40,7 +40,7 @@ export function healthEndpoints({ metrics, readiness, isDraining }: AppDeps): re
       auth: "none",
       responses: {
         200: { description: "The database answers and the loops of this process turn.", schema: Readiness },
-        503: { description: "Something keeps it from serving.", schema: Readiness },
+        503: { description: "`problems` says what keeps it from serving.", schema: Readiness },
       },
       async handle() {
         const problems = isDraining() ? ["draining"] : await problemsOf(readiness);

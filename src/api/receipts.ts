@@ -77,14 +77,14 @@ const shared = {
   responses: {
     200: {
       description: "Stored.",
-      schema: Type.String({ description: "What the provider wants to hear" }),
+      schema: Type.String({ description: "What the provider expects" }),
       mediaType: "*/*",
     },
-    204: { description: "Stored. Some providers want no words; a described gateway may want another 2xx" },
+    204: { description: "Stored. Some providers expect no body; a custom gateway may expect another 2xx" },
     400: { description: "The report cannot be read" },
     401: { description: "The provider's signature or password is missing or wrong" },
-    404: { description: "No such connector, or another token" },
-    429: { description: "`too many requests` of one client address" },
+    404: { description: "Unknown connector, or wrong token" },
+    429: { description: "`too many requests` from one client address" },
   },
 } as const satisfies Partial<Endpoint>;
 

@@ -12,7 +12,7 @@ export function alarmEndpoints({ alarms }: Pick<AdminDeps, "alarms">): readonly 
       method: "GET",
       path: adminPath("alarms"),
       operation: "listAlarms",
-      summary: "List the alarms that are raised in this process, the oldest first",
+      summary: "List the alarms raised in the process that answers, oldest first",
       tag: "Admin: alarms",
       auth: "admin",
       responses: { 200: { description: "All of them", schema: Type.Object({ data: Type.Array(shown) }) } },

@@ -30,7 +30,9 @@ export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
       operation: "createErasure",
       summary: "Erase what is known of a number or an address",
       request: { schema: given, maxBytes: ADMIN_MAX_BYTES },
-      responses: { 202: { description: "Under way; `status` says when it is done.", schema: shown } },
+      responses: {
+        202: { description: "The erasure has started; `status` becomes `done` at its end.", schema: shown },
+      },
       handle: async (call) => Response.json(toResource(await createErasure(deps, call)), { status: 202 }),
     },
     {
@@ -58,7 +60,7 @@ export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
       path: adminPath("erasures/{id}"),
       operation: "getErasure",
       summary: "Show an erasure",
-      responses: { 200: { description: "It", schema: shown }, 404: MISSING },
+      responses: { 200: { description: "The erasure", schema: shown }, 404: MISSING },
       async handle({ params: { id = "" } }) {
         const erasure = isUuid(id) ? await erasures.find(id.toLowerCase()) : undefined;
         if (!erasure) throw notFound();
@@ -86,11 +88,11 @@ const shown = Type.Object({
   account_id: Type.Optional(shownFields.account_id),
   status: Type.String({ enum: ["running", "done"] }),
   digest: Type.String({
-    description: "Hex SHA-256 of `salt` and the recipient: all that stays of who it was",
+    description: "Hex SHA-256 of `salt` and the recipient: all that is kept of the recipient",
   }),
   salt: Type.String(),
-  erased: Type.Integer({ description: "Messages that are gone" }),
-  redacted: Type.Integer({ description: "Emails to several that have forgotten this recipient" }),
+  erased: Type.Integer({ description: "Messages that were deleted" }),
+  redacted: Type.Integer({ description: "Emails to several recipients that no longer name this one" }),
   created_at: shownFields.created_at,
   completed_at: Type.Optional(Type.String({ format: "date-time" })),
 });

@@ -23,11 +23,14 @@ function listInbound({ store }: AdminDeps): Endpoint {
     method: "GET",
     path: adminPath("inbound-messages"),
     operation: "listInboundMessages",
-    summary: "List what handsets wrote in the last 7 days, newest first: an account's, or what is nobody's",
+    summary:
+      "List the inbound SMS of the last 7 days, newest first: of an account, or to numbers of no account",
     tag: "Admin: inbound",
     auth: "admin",
     query: {
-      account_id: Type.Optional(Type.String({ description: "Absent: those whose number is nobody's" })),
+      account_id: Type.Optional(
+        Type.String({ description: "Absent: messages to numbers that belong to no account" }),
+      ),
       ...INBOUND_QUERY,
     },
     responses: { 200: { description: "A page of them", schema: pageSchema(InboundRow, "cursor") } },
@@ -60,7 +63,7 @@ function receiveInSandbox({ store, newId }: AdminDeps): Endpoint {
     method: "POST",
     path: adminPath("sandbox/inbound"),
     operation: "receiveInSandbox",
-    summary: "Let a sandbox account receive an SMS, as if a handset had written it",
+    summary: "Simulate an inbound SMS for a sandbox account",
     tag: "Admin: sandbox",
     auth: "admin",
     request: { schema: written, maxBytes: ADMIN_MAX_BYTES },

@@ -61,7 +61,7 @@ const number = Type.String({
 const connectorId = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: "Through which connector for SMS it comes; absent: any",
+  description: "The connector for SMS that receives its messages; absent: any",
 });
 
 interface Given {

@@ -69,7 +69,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
     request: { schema: creation.schema, maxBytes: ADMIN_MAX_BYTES },
     responses: {
       201: { description: "Created", schema: shownSchema(plan) },
-      409: { description: "Taken by another; `details` says which field" },
+      409: { description: "The value of a field is taken; `details` names the field" },
     },
     async handle(call) {
       const draft = readDraft(creation.schema, bodyOf(call));
@@ -173,9 +173,12 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     summary: `Change ${withArticle(plan.noun)}: only what is given changes, null clears`,
     request: { schema: change.schema, maxBytes: ADMIN_MAX_BYTES },
     responses: {
-      200: { description: "As it is now", schema: shownSchema(plan) },
+      200: { description: "The record after the change", schema: shownSchema(plan) },
       404: MISSING,
-      409: { description: "Taken by another, or others keep changing it; `details` says which field" },
+      409: {
+        description:
+          "The value of a field is taken, or others keep changing the record; `details` names the field",
+      },
     },
     handle: (call) => inTurn(call.params.id ?? "", () => update(call)),
   };
@@ -216,7 +219,7 @@ export function deleteEndpoint<K extends RecordKind>(
     responses: {
       204: { description: "Deleted" },
       404: MISSING,
-      409: { description: "In use; `details.id` says by what" },
+      409: { description: "In use; `details.id` says what uses it" },
     },
     async handle(call) {
       const record = await recordOf(deps, plan.kind, call);

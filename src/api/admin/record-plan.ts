@@ -79,4 +79,4 @@ export function bodyOf(call: Call): Readonly<Record<string, unknown>> {
   return call.body?.json ?? {};
 }
 
-export const MISSING = { description: "There is none with this id" };
+export const MISSING = { description: "No record has this id" };

@@ -102,7 +102,8 @@ const optional = {
   variable_tags: Type.Optional(
     Type.Array(Type.Enum(PLACEHOLDER_KINDS, { type: "string" }), {
       maxItems: MAX_VARIABLES,
-      description: "What the portal tags the `{#var#}`s of the body as, in order, where it keeps tags apart",
+      description:
+        "The portal's tags for the `{#var#}` placeholders of the body, in order, if it does not write them in the body",
     }),
   ),
   linked_headers: Type.Optional(
@@ -151,7 +152,7 @@ const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
     name: Type.String(),
     body: Type.String(),
     placeholders: Type.Array(Type.Object({ name: Type.String(), kind: Type.String() }), {
-      description: "The variables the body asks for, and of which kind",
+      description: "The variables of the body and their kinds",
     }),
     encoding: Type.Enum(SMS_ENCODINGS, {
       description:

@@ -58,9 +58,9 @@ const shared = {
   tag: "Unsubscribe",
   auth: "none",
   responses: {
-    200: { description: "A page in words", schema: Type.String(), mediaType: "text/html" },
-    404: { description: "No link of ours" },
-    429: { description: "`too many requests` of one client address" },
+    200: { description: "A page for the recipient", schema: Type.String(), mediaType: "text/html" },
+    404: { description: "Unknown link" },
+    429: { description: "`too many requests` from one client address" },
   },
 } as const satisfies Partial<Endpoint>;
 

@@ -43,7 +43,7 @@ export function eventEndpoints(deps: EventDeps): readonly Endpoint[] {
 
 const QUERY = {
   after: Type.Optional(
-    Type.String({ description: "`next` of the page before; `now`: what happens from now on; absent: all" }),
+    Type.String({ description: "`next` of the page before; `now`: only events from now on; absent: all" }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.otherwise })),
   wait: Type.Optional(
@@ -51,7 +51,7 @@ const QUERY = {
       minimum: WAIT_SECONDS.min,
       maximum: WAIT_SECONDS.max,
       default: WAIT_SECONDS.otherwise,
-      description: "Seconds to wait for an event where there is none yet",
+      description: "Seconds to wait for an event if there is none yet",
     }),
   ),
 };
@@ -69,7 +69,7 @@ const Event = Type.Object({
 const EventPage = Type.Object(
   {
     data: Type.Array(Event),
-    next: Type.String({ description: "Give it as `after` to go on, also where `data` is empty" }),
+    next: Type.String({ description: "Give it as `after` in the next request, also if `data` is empty" }),
   },
   { title: "EventPage" },
 );

@@ -18,10 +18,10 @@ const LIMIT = { min: 1, max: 1_000, otherwise: 100 };
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 
 export const INBOUND_QUERY: Readonly<Record<string, TSchema>> = {
-  from: Type.Optional(Type.String({ description: "Only what this number wrote" })),
-  to: Type.Optional(Type.String({ description: "Only what was written to this number or short code" })),
-  after: time("Only what came then or later"),
-  before: time("Only what came earlier"),
+  from: Type.Optional(Type.String({ description: "Only messages from this number" })),
+  to: Type.Optional(Type.String({ description: "Only messages to this number or short code" })),
+  after: time("Only messages received at this time or later"),
+  before: time("Only messages received before this time"),
   cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
   limit: countSchema(LIMIT),
 };

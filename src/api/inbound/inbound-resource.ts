@@ -6,10 +6,10 @@ import { KEYWORD_MEANINGS } from "../../core/suppressions/opt-out.ts";
 const fields = {
   message_id: Type.String({ description: "Unique message identifier" }),
   from: Type.String({
-    description: "Who wrote it: E.164, where it is a number",
+    description: "The sender, in E.164 if it is a number",
     examples: ["+919876543210"],
   }),
-  to: Type.String({ description: "The number or short code it was written to", examples: ["56161"] }),
+  to: Type.String({ description: "The number or short code that it was sent to", examples: ["56161"] }),
   text: Type.String(),
   segments: Type.Integer({ minimum: 1 }),
   encoding: Type.Enum(SMS_ENCODINGS),
@@ -19,7 +19,7 @@ const fields = {
     }),
   ),
   partial: Type.Optional(
-    Type.Literal(true, { description: "Not all parts of a long message came; each gap is `…`" }),
+    Type.Literal(true, { description: "Parts of a long message are missing; each gap is shown as `…`" }),
   ),
   received_at: Type.String({ format: "date-time" }),
 };
@@ -31,7 +31,7 @@ export const InboundSms = Type.Object(
 
 /** As operators see it. */
 export const InboundRow = Type.Object({
-  account_id: Type.Optional(Type.String({ description: "Absent: nobody's" })),
+  account_id: Type.Optional(Type.String({ description: "Absent: the number belongs to no account" })),
   connector_id: Type.String(),
   ...fields,
 });

@@ -13,7 +13,7 @@ export function inboundEndpoints(inbound: Pick<InboundStore, "list">): readonly 
       method: "GET",
       path: "/v1/sms/inbound",
       operation: "listInboundSms",
-      summary: "List what handsets wrote to the account, newest first, of the last 7 days",
+      summary: "List the inbound SMS of the last 7 days, newest first",
       tag: "SMS",
       auth: "api-key",
       query: INBOUND_QUERY,

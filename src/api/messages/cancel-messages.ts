@@ -28,14 +28,14 @@ export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
     responses: {
       200: {
         description:
-          "The message: `failed`, with the error code `canceled` in its events. Nothing of it reaches anybody. The same " +
-          "answer where it was canceled before.",
+          "The message, now `failed`, with the error code `canceled` in its events. It reaches nobody. A message that was " +
+          "canceled before gets the same answer.",
         schema: resource,
       },
       404: { description: "`message not found`: unknown, or older than 7 days." },
       409: {
         description:
-          "`message can no longer be canceled`: it is final, on its way, or something of it may have left.",
+          "`message can no longer be canceled`: it is final, is being sent, or may have been sent in part.",
       },
     },
     handle: (call) => cancelMessage(deps, { channel, operation: `cancel${name}` }, call),

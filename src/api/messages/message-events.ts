@@ -38,11 +38,13 @@ const MessageTimeline = Type.Object(
         kind: Type.String({
           enum: [...SHOWN_KINDS],
           description:
-            "`attempt`: it was handed to a provider, or that was tried; `interrupted`: an attempt ended without an " +
-            "answer; `late_answer`: the answer came after all; `receipt`: the provider's later word; `late_receipt`: one that changed nothing any more; " +
-            "`status`: a change without either",
+            "`attempt`: it was handed to a provider, or that failed; `interrupted`: an attempt ended without an answer; " +
+            "`late_answer`: the answer came after its time limit; `receipt`: the provider reported what became of it; `late_receipt`: a " +
+            "report after the final status, which it does not change; `status`: any other change of status",
         }),
-        status: Type.String({ description: "After it; where there is a `recipient`, that recipient's" }),
+        status: Type.String({
+          description: "Status after the entry: of the message, or of the `recipient` if there is one",
+        }),
         id: Type.Optional(Type.String({ description: "Public events only: the `webhook-id`" })),
         type: Type.Optional(Type.String({ examples: ["sms.sent"] })),
         sequence: Type.Optional(Type.Integer({ minimum: 1 })),

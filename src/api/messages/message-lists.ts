@@ -22,11 +22,11 @@ export function messageListEndpoints(messages: Pick<MessageStore, "list">): read
     responses: {
       200: {
         description:
-          "Newest first, of the last 7 days. A page may hold fewer than `limit`, or none, and yet not be the last: go " +
-          "on while there is a `next`.",
+          "Newest first, of the last 7 days. A page with fewer messages than `limit`, or none, need not be the last: the " +
+          "last one has no `next`.",
         schema: pageSchema(resource, "cursor", `${name}Page`),
       },
-      400: { description: "`validation failed`: a filter, `limit` or `cursor` is not what it should be." },
+      400: { description: "`validation failed`: a filter, `limit` or `cursor` is invalid." },
     },
     handle: (call) => listMessages(messages, listed, call),
   }));
@@ -36,14 +36,14 @@ function queryOf({ statuses, channel }: Listed): Readonly<Record<string, TSchema
   const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
   return {
     status: Type.Optional(Type.String({ enum: [...statuses] })),
-    tag: Type.Optional(Type.String({ description: "One of the message's tags, exactly" })),
+    tag: Type.Optional(Type.String({ description: "A tag of the message, in the same case" })),
     to: Type.Optional(
       Type.String({
-        description: channel === "sms" ? "The number" : AN_ADDRESS,
+        description: channel === "sms" ? "The phone number" : AN_ADDRESS,
       }),
     ),
-    created_after: time("Made then or later"),
-    created_before: time("Made before then"),
+    created_after: time("Created at this time or later"),
+    created_before: time("Created before this time"),
     limit: countSchema(LIST_LIMIT),
     cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
   };

@@ -16,13 +16,13 @@ export function webhooks(schemas: Map<string, TSchema>): Json {
 const ReceivedEvent = Type.Object(
   {
     type: Type.Literal(RECEIVED),
-    timestamp: Type.String({ format: "date-time", description: "When the message came" }),
+    timestamp: Type.String({ format: "date-time", description: "When the message was received" }),
     data: InboundSms,
   },
   { title: "ReceivedEvent" },
 );
 
-const RECEIVED_WORDS = { summary: "A handset wrote to the account", schema: "ReceivedEvent" };
+const RECEIVED_WORDS = { summary: "An inbound SMS was received", schema: "ReceivedEvent" };
 
 const EVENT_TYPES = [
   "sms.sent",

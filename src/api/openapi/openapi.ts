@@ -61,15 +61,15 @@ function describe(
 }
 
 const DESCRIPTION =
-  "Sends SMS and email and registers push devices. Accepted means durably stored. Every response carries " +
+  "Sends SMS and email and registers push devices. An accepted request is stored durably. Every response has the header " +
   "`X-Request-Id`; every error has the body `Error`. In requests under `/v1/`, `null` in an optional field counts as " +
-  "absent. Of what is answered 503 nothing was accepted, unless `details.outcome` is " +
-  "`unknown`: then a repeat is safe only with the same `Idempotency-Key`. A connection serves one request after the other: what is sent " +
-  "before the last was answered (pipelining), or after the chunks of its body (trailers), closes it, and what came " +
-  "before may have been accepted. What is no HTTP/1.1 (400, 505), has a head of more than 16 KB (431) or a length " +
-  "beyond all measure (413) is refused before it is a request: without a body, and the connection is closed. With a " +
-  "method that no standard knows it is closed without an answer. An `Expect: 100-continue` has to be written in lower " +
-  "case: who writes it otherwise, as Java's `HttpClient` with `expectContinue`, waits for a 100 that does not come.";
+  "absent. After a 503 nothing was accepted, unless `details.outcome` is `unknown`: then a repeat is safe only with the " +
+  "same `Idempotency-Key`.\n\n" +
+  "A connection serves one request at a time. If a client sends the next request before the answer (pipelining), or " +
+  "trailers after a chunked body, the connection is closed, and the first request may have been accepted. What is not " +
+  "HTTP/1.1 (400, 505), has a head of more than 16 KB (431) or an impossible length (413) is refused without a body, and " +
+  "the connection is closed. A request with a method that no standard defines gets no answer. `Expect: 100-continue` must be in " +
+  "lower case: a client that writes it otherwise, such as Java's `HttpClient` with `expectContinue`, waits in vain.";
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 
 const SECURITY_SCHEMES = {

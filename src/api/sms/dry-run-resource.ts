@@ -13,7 +13,7 @@ const verdict = Type.Object({
       {},
       {
         additionalProperties: Type.String(),
-        description: "As in a 400: field name to reason; where refused",
+        description: "If refused: reasons by field name, as in a 400",
       },
     ),
   ),
@@ -34,7 +34,7 @@ const route = Type.Object(
       { description: "In the order in which they are tried" },
     ),
   },
-  { description: "Absent where none leads to the number" },
+  { description: "Absent if no route leads to the number" },
 );
 
 export const DryRunSms = Type.Object(
@@ -49,17 +49,24 @@ export const DryRunSms = Type.Object(
     category: Type.Optional(Type.Enum(SMS_CATEGORIES, { type: "string" })),
     status: Type.Enum(["queued", "scheduled"], { type: "string" }),
     deferred_until: Type.Optional(
-      Type.String({ format: "date-time", description: "Promotional messages wait for the day in India" }),
+      Type.String({
+        format: "date-time",
+        description: "When a promotional message may be sent to an Indian number",
+      }),
     ),
     expires_at: Type.String({
       format: "date-time",
-      description: "End of its window: one that is `deferred_until` then or later expires",
+      description:
+        "End of the delivery window. A message that is `deferred_until` this time or later expires",
     }),
     encoding: Type.Optional(
-      Type.Enum(SMS_ENCODINGS, { type: "string", description: "Over the connector that would be used now" }),
+      Type.Enum(SMS_ENCODINGS, { type: "string", description: "With the connector that would be used now" }),
     ),
     segments: Type.Optional(
-      Type.Integer({ description: "Likewise; absent, as all of the text, where the provider renders it" }),
+      Type.Integer({
+        description:
+          "With the connector that would be used now; absent, like all fields about the text, if the provider renders it",
+      }),
     ),
     units: Type.Optional(Type.Integer({ description: "Septets (gsm7) or UTF-16 units (ucs2) of the text" })),
     characters: Type.Optional(Type.Integer({ description: "Code points of the text" })),

@@ -13,15 +13,17 @@ export function testEndpoint(deps: AdminDeps): Endpoint {
     method: "POST",
     path: adminPath("connectors/{id}/test"),
     operation: "testConnector",
-    summary: "Try a connector: connects, authenticates and says goodbye, sends nothing",
+    summary: "Test a connector: connects, logs in and disconnects; sends nothing",
     query: {
       domain: Type.Optional(
-        Type.String({ description: "`mx` connectors: whose mail hosts are tried; else gmail.com." }),
+        Type.String({
+          description: "`mx` connectors: the domain whose mail hosts are tested; by default gmail.com.",
+        }),
       ),
     },
     responses: {
       200: {
-        description: "How it went; `ok` false is an answer too",
+        description: "The result; a failed test has `ok` false",
         schema: Type.Object({ ok: Type.Boolean(), detail: Type.String() }),
       },
       404: MISSING,

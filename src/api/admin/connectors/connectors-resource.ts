@@ -122,7 +122,7 @@ const config = Type.Object(
   },
 );
 
-const isEnabled = Type.Optional(Type.Boolean({ description: "A connector that is off takes no messages" }));
+const isEnabled = Type.Optional(Type.Boolean({ description: "A disabled connector takes no messages" }));
 
 function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
   return {
@@ -139,9 +139,11 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
       config: Type.Object({}, { additionalProperties: true, description: "Defaults filled in" }),
       secrets: Type.Object({}, { additionalProperties: Type.Literal("set") }),
       callback_path: Type.Optional(
-        Type.String({ description: "Where the provider reports deliveries, below the setting public_url" }),
+        Type.String({
+          description: "Path of the URL to which the provider sends receipts, after the setting public_url",
+        }),
       ),
-      callback_url: Type.Optional(Type.String({ description: "The same with public_url, once that is set" })),
+      callback_url: Type.Optional(Type.String({ description: "The whole URL, if public_url is set" })),
       is_enabled: Type.Boolean(),
       status,
     }),
@@ -157,7 +159,7 @@ const status = Type.Object({
   binds: Type.Optional(
     Type.Object(
       { up: Type.Integer(), of: Type.Integer() },
-      { description: "Connections that are up, and how many there are to be" },
+      { description: "How many connections are up, of how many configured" },
     ),
   ),
   rate: Type.Optional(
@@ -172,7 +174,7 @@ const status = Type.Object({
   health: Type.Optional(HEALTH),
   alarm: Type.Optional(
     Type.Enum(CHANNEL_ALARMS, {
-      description: "What somebody has to see to; it does not mend itself",
+      description: "A fault that an operator has to fix: it does not go away by itself",
     }),
   ),
 });

@@ -23,7 +23,7 @@ export function dltImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
       summary: "Import templates, headers or entities from a DLT portal's CSV export",
       request: { schema: request, maxBytes: MAX_BYTES },
       responses: {
-        200: { description: "What became of the rows; with `next`, there are more to come", schema: report },
+        200: { description: "The result by row; with `next`, rows are left", schema: report },
       },
       async handle(call) {
         const draft = readDraft(request, bodyOf(call));

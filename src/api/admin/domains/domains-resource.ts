@@ -73,7 +73,7 @@ function withSelector(keys: Domain["dkimKeys"], selector: string): Domain["dkimK
   return keys.map((pair, index) => (index === keys.length - 1 ? { ...pair, selector } : pair));
 }
 
-const lastResult = Type.Optional(Type.Enum(RECORD_RESULTS, { description: "What the last look found" }));
+const lastResult = Type.Optional(Type.Enum(RECORD_RESULTS, { description: "Result of the last check" }));
 
 function planOf(deps: AdminDeps): RecordPlan<"domains"> {
   return {
@@ -99,7 +99,7 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
       lapsed_at: Type.Optional(time),
       checked_at: Type.Optional(time),
       records: Type.Array(Type.Object({ ...dnsRecordFields, last_result: lastResult }), {
-        description: "To be put into the domain's DNS",
+        description: "Records to add to the domain's DNS",
       }),
     }),
     show: async (domain) => toResource(domain, await readDomainPolicy(deps)),

@@ -23,9 +23,9 @@ export function rotateEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): En
     operation: "rotateDkim",
     summary: "Make new DKIM keys under a new selector; the old ones sign until the new records are seen",
     responses: {
-      200: { description: "With the records of both", schema: shownSchema(plan) },
+      200: { description: "The domain, with the records of old and new keys", schema: shownSchema(plan) },
       404: MISSING,
-      409: { description: "Keys that were made before still wait for their records" },
+      409: { description: "The records of the previous new keys have not been seen yet" },
     },
     async handle(call) {
       const updated = await changeRecord(deps, plan, {

@@ -24,10 +24,10 @@ export function verifyEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): En
     method: "POST",
     path: adminPath("domains/{id}/verify"),
     operation: "verifyDomain",
-    summary: "Look the domain's records up; with all that are required in place it is verified",
+    summary: "Check the domain's DNS records; it is verified if all required ones are found",
     responses: {
       200: {
-        description: "Record by record; a verification once given is not taken away by one miss",
+        description: "The result by record; a domain stays verified if a later check fails once",
         schema: Type.Object({
           verified: Type.Boolean(),
           verified_at: Type.Optional(Type.String({ format: "date-time" })),

@@ -23,7 +23,7 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       >,
       responses: {
         200: {
-          description: "In the order they came; each is kept for 7 days",
+          description: "In the order received; each is kept for 7 days",
           schema: pageSchema(shown, "after"),
         },
       },
@@ -47,7 +47,7 @@ const shown = Type.Object({
   id: Type.String(),
   connector_id: Type.String(),
   received_at: Type.String({ format: "date-time" }),
-  provider_message_id: Type.String({ description: "In the form that the connector's settings make of it" }),
+  provider_message_id: Type.String({ description: "As converted by the connector's settings" }),
   other_id: Type.Optional(Type.String({ description: "The second id, of a receipt that gives two" })),
   recipient: Type.Optional(Type.String({ description: "As the provider wrote it, masked" })),
   reference: Type.Optional(Type.Integer({ description: "user_message_reference" })),

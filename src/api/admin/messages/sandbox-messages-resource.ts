@@ -21,7 +21,7 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
       method: "GET",
       path: adminPath("sandbox/messages"),
       operation: "listSandboxMessages",
-      summary: "List what sandbox accounts sent, rendered as it would have left",
+      summary: "List what sandbox accounts have sent, as it would have been transmitted",
       tag: "Admin: sandbox",
       auth: "admin",
       query: {

@@ -28,9 +28,9 @@ export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       ...shared,
       path: adminPath("messages/{id}/timeline"),
       operation: "findMessageTimeline",
-      summary: "Show everything that happened to a message, whichever account and channel it is of",
+      summary: "Show everything that happened to a message of any account and channel",
       query: {
-        account_id: Type.Optional(Type.String({ description: "Only where it is of this account" })),
+        account_id: Type.Optional(Type.String({ description: "Only if it belongs to this account" })),
         channel: CHANNEL_FILTER,
       } as Readonly<Record<string, TSchema>>,
       responses: { 200: inOrder, 404: { description: "There is no such message" } },

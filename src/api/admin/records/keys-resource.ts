@@ -37,7 +37,7 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
       method: "POST",
       path: adminPath("keys/{id}/revoke"),
       operation: "revokeKey",
-      summary: "Revoke an API key: within a second no process takes it any more",
+      summary: "Revoke an API key: within a second every process refuses it",
       responses: { 200: { description: "The key, revoked", schema: shownSchema(plan) }, 404: MISSING },
       async handle(call) {
         const revoked = await revoke(deps, await recordOf(deps, "apiKeys", call), call.now);
@@ -99,14 +99,14 @@ function createKey(deps: AdminDeps): Endpoint {
     method: "POST",
     path: adminPath("keys"),
     operation: "createKey",
-    summary: "Create an API key; the answer is the only time it is shown",
+    summary: "Create an API key; it is shown only in this answer",
     request: { schema: keyBody, maxBytes: ADMIN_MAX_BYTES },
     responses: {
       201: {
         description: "Created",
         schema: Type.Object({ ...shownSchema(plan).properties, api_key: Type.String() }),
       },
-      409: { description: "The account has gone meanwhile" },
+      409: { description: "The account was deleted meanwhile" },
     },
     async handle(call) {
       const draft = readDraft(keyBody, bodyOf(call));

@@ -35,9 +35,9 @@ function allSettings(deps: AdminDeps): readonly Endpoint[] {
       method: "PUT",
       path: adminPath("settings"),
       operation: "setSettings",
-      summary: "Set those that the body names; null goes back to the default. Others stay as they are",
+      summary: "Set the settings in the body; null resets one to its default. Others are not changed",
       request: { schema: Type.Object({}, { additionalProperties: value }), maxBytes: ADMIN_MAX_BYTES },
-      responses: { 200: { description: "All, as they are now", schema: list } },
+      responses: { 200: { description: "All settings after the change", schema: list } },
       async handle(call) {
         const account = await accountOf(deps, call);
         await setAll(deps, account, { given: bodyOf(call), fieldOf: (name) => name });
@@ -63,9 +63,9 @@ function oneSetting(deps: AdminDeps): readonly Endpoint[] {
       method: "PUT",
       path: adminPath("settings/{name}"),
       operation: "setSetting",
-      summary: "Set a setting; null goes back to the default",
+      summary: "Set a setting; null resets it to its default",
       request: { schema: Type.Object({ value }), maxBytes: ADMIN_MAX_BYTES },
-      responses: { 200: { description: "As it is now", schema: shown }, 404: UNKNOWN },
+      responses: { 200: { description: "The setting after the change", schema: shown }, 404: UNKNOWN },
       async handle(call) {
         const name = nameOf(call);
         const account = await accountOf(deps, call);
@@ -95,7 +95,7 @@ const value = Type.Union([...plainValue, Type.Null()]);
 
 const shown = Type.Object({
   name: Type.String(),
-  value: Type.Optional(Type.Union([...plainValue], { description: "What counts; absent: none" })),
+  value: Type.Optional(Type.Union([...plainValue], { description: "The value in force; absent: not set" })),
   default: Type.Optional(Type.Union([...plainValue])),
   set_by: Type.Enum(["account", "instance", "default"]),
   scope: Type.Enum(["account", "instance"], { description: "`account`: an account may have its own" }),

@@ -10,11 +10,13 @@ export function recipientSchema(name: string, recipient: TSchema): Readonly<Reco
   return {
     [name]: Type.Union([recipient, Type.Null()], {
       description:
-        "`null` where the recipient was erased: the entry goes on to hold, and is found by the name",
+        "`null` if the recipient was erased: the entry stays in force, and queries for the recipient still find it",
     }),
-    erased: Type.Optional(Type.Boolean({ description: "Only `true`; absent where nobody was erased" })),
+    erased: Type.Optional(
+      Type.Boolean({ description: "`true` if the recipient was erased; absent otherwise" }),
+    ),
     digest: Type.Optional(
-      Type.String({ description: "`erased:` and 64 hex digits, in the place of who was erased" }),
+      Type.String({ description: "`erased:` and 64 hex digits, in place of the erased recipient" }),
     ),
   };
 }

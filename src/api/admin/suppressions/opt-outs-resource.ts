@@ -58,12 +58,12 @@ export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
 const recipient = Type.String({
   minLength: 1,
   maxLength: 40,
-  description: "Whom no SMS goes to any more, E.164",
+  description: "The number to which no SMS is sent, in E.164",
 });
 const sender = Type.String({
   minLength: 1,
   maxLength: 32,
-  description: "From this sender; absent: from any of the account",
+  description: "The sender it applies to; absent: all of the account",
 });
 const reason = Type.String({ minLength: 1, maxLength: 255 });
 

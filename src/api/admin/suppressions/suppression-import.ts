@@ -34,8 +34,8 @@ const ImportBody = Type.Object({
 });
 
 const ImportReport = Type.Object({
-  added: Type.Integer({ description: "New on the list, or on it for longer than before" }),
-  kept: Type.Integer({ description: "On the list already, for as long" }),
+  added: Type.Integer({ description: "New entries, and entries that now end later" }),
+  kept: Type.Integer({ description: "Entries that were on the list already, for at least as long" }),
   refused: Type.Array(
     Type.Object({ index: Type.Integer({ description: "Of the entry, from 0" }), reason: Type.String() }),
   ),
@@ -51,7 +51,7 @@ export function suppressionImportEndpoints(deps: AdminDeps): readonly Endpoint[]
       operation: "importSuppressions",
       summary: `Add up to ${MAX_ENTRIES.toLocaleString("en")} suppressions at once`,
       request: { schema: ImportBody, maxBytes: ADMIN_MAX_BYTES },
-      responses: { 200: { description: "What became of the entries", schema: ImportReport } },
+      responses: { 200: { description: "The result by entry", schema: ImportReport } },
       async handle(call) {
         const draft = readDraft(ImportBody, bodyOf(call), "entries");
         const account = await accountNamed(deps.store.records, draft.valid.account_id, draft.errors);

@@ -59,12 +59,16 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
   ];
 }
 
-const email = Type.String({ minLength: 1, maxLength: 254, description: "Whom no email goes to any more" });
+const email = Type.String({
+  minLength: 1,
+  maxLength: 254,
+  description: "The address to which no email is sent",
+});
 const reason = Type.Enum(SUPPRESSION_REASONS, { description: "Absent: `manual`" });
 const source = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: "What it goes back to: the id of a message, or words",
+  description: "Why it is on the list: the id of a message, or a text",
 });
 const expiresAt = Type.String({ format: "date-time", description: "When it ends by itself; absent: never" });
 

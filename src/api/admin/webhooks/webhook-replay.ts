@@ -23,8 +23,10 @@ const CHUNK = 500;
 const MAX_CHUNKS = 100;
 
 const replayed = Type.Object({
-  replayed: Type.Integer({ description: "Events put in line" }),
-  next: Type.Optional(Type.String({ description: "There are more: give it as `after`" })),
+  replayed: Type.Integer({ description: "Events that will be delivered again" }),
+  next: Type.Optional(
+    Type.String({ description: "There are more events: give it as `after` in the next request" }),
+  ),
 });
 
 function replayOne({ store }: AdminDeps): Endpoint {
@@ -35,7 +37,7 @@ function replayOne({ store }: AdminDeps): Endpoint {
     operation: "replayWebhook",
     summary: "Deliver an event again, under the same webhook-id and with the same body",
     responses: {
-      200: { description: "It is in line", schema: replayed },
+      200: { description: "It will be delivered again", schema: replayed },
       404: { description: "No event with this webhook-id" },
       409: { description: "It is being delivered right now" },
     },
@@ -67,7 +69,7 @@ function replayMany({ store }: AdminDeps): Endpoint {
     operation: "replayWebhooks",
     summary: "Deliver events again that were delivered or have failed: of a host, of a time, or both",
     request: { schema: selection, maxBytes: ADMIN_MAX_BYTES },
-    responses: { 200: { description: "They are in line", schema: replayed } },
+    responses: { 200: { description: "They will be delivered again", schema: replayed } },
     async handle(call) {
       const draft = readDraft(selection, bodyOf(call));
       const wanted = await toSelection({ store }, draft);
@@ -127,7 +129,7 @@ function testUrl({ store, newId, testWebhook }: AdminDeps): Endpoint {
     request: { schema: target, maxBytes: ADMIN_MAX_BYTES },
     responses: {
       200: {
-        description: "What came of it",
+        description: "The result",
         schema: Type.Intersect([Type.Object({ id: Type.String(), ok: Type.Boolean() }), shownAttempt]),
       },
     },

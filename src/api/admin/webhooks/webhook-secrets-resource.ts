@@ -29,7 +29,7 @@ export function webhookSecretEndpoints(deps: AdminDeps): readonly Endpoint[] {
       method: "POST",
       path: adminPath("webhooks/secret/rotate"),
       operation: "rotateWebhookSecret",
-      summary: "Make a new secret; the one before stays valid beside it until the next rotation",
+      summary: "Create a new secret; the previous one stays valid until the next rotation",
       query: {
         ...shared.query,
         newest: Type.Optional(

@@ -19,7 +19,7 @@ export const shownEvent = Type.Object({
   message_id: Type.String({ format: "uuid" }),
   sequence: Type.Integer(),
   type: Type.String(),
-  state: Type.Enum(WEBHOOK_STATES, { description: "`held`: for the event of its message before it" }),
+  state: Type.Enum(WEBHOOK_STATES, { description: "`held`: waits for the previous event of its message" }),
   occurred_at: time,
   failures: Type.Integer({ description: "Since it was first due, or replayed" }),
   attempts: Type.Integer(),

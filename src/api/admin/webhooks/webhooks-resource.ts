@@ -112,7 +112,7 @@ function listAttempts({ store }: AdminDeps): Endpoint {
     method: "GET",
     path: adminPath("webhooks/{id}/attempts"),
     operation: "listWebhookAttempts",
-    summary: "List the last deliveries of an event, with what was answered",
+    summary: "List the last attempts to deliver an event, with the answers",
     responses: {
       200: { description: "Oldest first", schema: Type.Object({ data: Type.Array(shownAttempt) }) },
       404: { description: "No event with this webhook-id" },
@@ -129,7 +129,7 @@ function listAttempts({ store }: AdminDeps): Endpoint {
 const shownHost = Type.Object({
   account_id: shownFields.account_id,
   host: Type.String(),
-  paused_until: Type.String({ format: "date-time", description: "Then one delivery is tried" }),
+  paused_until: Type.String({ format: "date-time", description: "When a delivery is tried again" }),
   failures: Type.Integer({ description: "Since the last success" }),
   reason: Type.String({ description: "Of the last failure" }),
 });
@@ -140,7 +140,7 @@ function listHosts({ pausedWebhookHosts }: AdminDeps): Endpoint {
     method: "GET",
     path: adminPath("webhooks/hosts"),
     operation: "listPausedWebhookHosts",
-    summary: "List the hosts that the process which answers does not deliver to at the moment, and why",
+    summary: "List the hosts to which the process that answers has paused deliveries, and why",
     responses: {
       200: { description: "All of them", schema: Type.Object({ data: Type.Array(shownHost) }) },
     },
