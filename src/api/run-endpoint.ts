@@ -167,7 +167,7 @@ async function replayFor(
 type PendingCall = Writable<Call>;
 
 const NO_QUERY = new URLSearchParams();
-const isNobody = () => false;
+const trustsNone = () => false;
 
 function openCall({ endpoint, params }: Found, request: Request, now: number): PendingCall {
   return {
@@ -181,7 +181,7 @@ function openCall({ endpoint, params }: Found, request: Request, now: number): P
 
 function addressOf(
   { request, context }: Incoming,
-  isTrustedProxy: HandlerDeps["isTrustedProxy"] = isNobody,
+  isTrustedProxy: HandlerDeps["isTrustedProxy"] = trustsNone,
 ): string {
   return clientAddress(context.addressOf(request), request.headers.get("x-forwarded-for"), isTrustedProxy);
 }

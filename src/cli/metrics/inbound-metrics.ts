@@ -12,24 +12,24 @@ export interface InboundMetrics {
 export function inboundMetrics(registers: Registry[]): InboundMetrics {
   const received = new Counter({
     name: "postrider_inbound_total",
-    help: "What handsets wrote: stored, unassigned (stored, nobody's number), waiting (a part), repeat",
+    help: "Inbound SMS by result: stored, unassigned (stored, to a number of no account), waiting (for other parts), repeat",
     labelNames: ["result"],
     registers,
   });
   const keywords = new Counter({
     name: "postrider_opt_out_words_total",
-    help: "Stop and start words that were heeded",
+    help: "Stop and start words that took effect",
     labelNames: ["word"],
     registers,
   });
   const unassigned = new Gauge({
     name: "postrider_inbound_unassigned",
-    help: "Messages from handsets that are kept and are nobody's, counted up to 100,000",
+    help: "Stored inbound SMS to numbers of no account, counted up to 100,000",
     registers,
   });
   const count = (result: InboundResult) => {
-    const isNobodys = result.kind === "stored" && result.accountId === undefined;
-    received.labels(isNobodys ? "unassigned" : result.kind).inc();
+    const isUnassigned = result.kind === "stored" && result.accountId === undefined;
+    received.labels(isUnassigned ? "unassigned" : result.kind).inc();
     if (result.keyword) keywords.labels(result.keyword).inc();
   };
   return {

@@ -149,8 +149,8 @@ function stateMetrics(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers });
   return {
-    ready: gauge("postrider_queue_ready", "Jobs in line, counted up to 100,000", ["queue"]),
-    oldest: gauge("postrider_queue_oldest_ready_seconds", "How long the oldest job in line has been due", [
+    ready: gauge("postrider_queue_ready", "Ready jobs, counted up to 100,000", ["queue"]),
+    oldest: gauge("postrider_queue_oldest_ready_seconds", "How long the oldest ready job has been due", [
       "queue",
     ]),
     parked: gauge("postrider_receipts_parked", "Receipts that match no message yet"),
@@ -190,10 +190,11 @@ function connectorMetrics(gauge: (name: string, help: string, labelNames: string
       "From 0 (down) to 1; below 0.5 the connector is passed over where its route has a healthier one",
       ["connector"],
     ),
-    alarm: gauge("postrider_connector_alarm", "1 while somebody has to see to the connector", [
-      "connector",
-      "alarm",
-    ]),
+    alarm: gauge(
+      "postrider_connector_alarm",
+      "1 while the connector has a fault that an operator has to fix",
+      ["connector", "alarm"],
+    ),
   };
 }
 

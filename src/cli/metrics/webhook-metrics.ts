@@ -31,7 +31,7 @@ export interface WebhookSources {
 export function webhookMetrics(registers: Registry[]): WebhookMetrics {
   const outcomes = new Counter({
     name: "postrider_webhook_deliveries_total",
-    help: "Deliveries of webhooks: delivered, failed_try (again later), failed (rests), called_off",
+    help: "Attempts to deliver webhooks by outcome: delivered, failed_try (to be tried again), failed (for good), called_off",
     labelNames: ["outcome"],
     registers,
   });
@@ -54,13 +54,16 @@ export function webhookMetrics(registers: Registry[]): WebhookMetrics {
 
 function gauges(registers: Registry[]): WebhookMetrics["refresh"] {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
-  const ready = gauge("postrider_webhooks_ready", "Webhooks in line, counted up to 100,000");
+  const ready = gauge("postrider_webhooks_ready", "Webhooks ready for delivery, counted up to 100,000");
   const waiting = gauge(
     "postrider_webhooks_waiting",
-    "Webhooks that wait for their next try, counted up to 100,000",
+    "Webhooks that wait for their next attempt, counted up to 100,000",
   );
-  const underWay = gauge("postrider_webhooks_under_way", "Webhooks that this process delivers right now");
-  const paused = gauge("postrider_webhook_hosts_paused", "Hosts, by account, that this process does not try");
+  const underWay = gauge("postrider_webhooks_under_way", "Webhooks that this process is delivering");
+  const paused = gauge(
+    "postrider_webhook_hosts_paused",
+    "Hosts, by account, to which this process has paused deliveries",
+  );
   return async ({ outbox, engine }) => {
     const backlog = await outbox.backlog();
     ready.set(backlog.ready);
