@@ -1,7 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { createFreshCache } from "../core/fresh-cache.ts";
-import type { KeyOwner } from "../core/messages/accept-request.ts";
-import { isWellFormedApiKey } from "../core/records/api-key.ts";
+import { isWellFormedApiKey, type KeyOwner } from "../core/records/api-key.ts";
 import type { HandlerDeps } from "./app-deps.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
 

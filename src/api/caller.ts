@@ -1,4 +1,4 @@
-import type { KeyOwner } from "../core/messages/accept-request.ts";
+import type { KeyOwner } from "../core/records/api-key.ts";
 import type { Call } from "./endpoint.ts";
 
 /** Who calls an endpoint whose `auth` is `api-key`. */

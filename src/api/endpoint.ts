@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { KeyOwner } from "../core/messages/accept-request.ts";
+import type { KeyOwner } from "../core/records/api-key.ts";
 import type { Answered } from "./answer.ts";
 import type { MaybePromise } from "./when-ready.ts";
 

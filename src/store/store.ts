@@ -14,17 +14,18 @@
  * - Times are Unix milliseconds and always given by the caller: no use case reads a clock.
  * - Any method may reject with `StoreUnavailable`.
  */
+
 import type {
   AcceptRequest,
   AcceptResult,
   Idempotency,
-  KeyOwner,
   SavedAnswer,
 } from "../core/messages/accept-request.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.ts";
 import type { LimitedRequest, LimitRefusal } from "../core/messages/sending-limits.ts";
 import type { DeviceRegistration, IdentifyRequest, PushAnswer } from "../core/push/push-registration.ts";
 import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/records/accounts.ts";
+import type { KeyOwner } from "../core/records/api-key.ts";
 import type { Erasures } from "./erasures/erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound/inbound.ts";

@@ -3,9 +3,10 @@
 import { domainOf, type EmailAddress } from "../../core/email/email-address.ts";
 import type { SendEmail } from "../../core/email/send-email.ts";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
-import type { KeyOwner, NewJob } from "../../core/messages/accept-request.ts";
+import type { NewJob } from "../../core/messages/accept-request.ts";
 import type { Part, Recipient } from "../../core/messages/message.ts";
 import type { Route } from "../../core/records/accounts.ts";
+import type { KeyOwner } from "../../core/records/api-key.ts";
 import { chooseRoute, type Destination, SANDBOX_QUEUES } from "../../core/records/routes.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";

@@ -1,7 +1,7 @@
 /** An email as responses show it, never with its body. Optional fields are absent when not used. */
 import Type from "typebox";
-import type { NewMessage, StoredMessage } from "../../core/messages/accept-request.ts";
-import { EMAIL_STATUSES, type EmailContent } from "../../core/messages/message.ts";
+import type { NewMessage } from "../../core/messages/accept-request.ts";
+import { EMAIL_STATUSES, type EmailContent, type StoredMessage } from "../../core/messages/message.ts";
 import { toIso } from "../../core/timestamp.ts";
 
 const messageId = Type.String({ description: "Unique message identifier" });

@@ -1,4 +1,4 @@
-import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import type { KeyOwner } from "../../core/records/api-key.ts";
 import { readSetting, type SettingName } from "../../core/records/settings.ts";
 import type { NamedLimit, RateLimit } from "./rate-limit.ts";
 

@@ -1,6 +1,5 @@
 /** An account's sending limits: what the store needs to apply them, and how a refusal names the limit. */
 import { createErrors, type FieldErrors, type Summary } from "../../core/field-errors.ts";
-import type { KeyOwner } from "../../core/messages/accept-request.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import {
   type DailyRefusal,
@@ -9,6 +8,7 @@ import {
   type RecipientRefusal,
   sendingLimits,
 } from "../../core/messages/sending-limits.ts";
+import type { KeyOwner } from "../../core/records/api-key.ts";
 import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";

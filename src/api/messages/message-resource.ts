@@ -1,4 +1,4 @@
-import type { StoredMessage } from "../../core/messages/accept-request.ts";
+import type { StoredMessage } from "../../core/messages/message.ts";
 import { toEmailResource } from "../email/email-resource.ts";
 import { toSmsResource } from "../sms/sms-resource.ts";
 

@@ -3,9 +3,9 @@
  * verdict of each check. To add a check, add it to `SANDBOX_CHECKS` or `LIVE_CHECKS`.
  */
 import type { ErrorCollector } from "../../core/field-errors.ts";
-import type { KeyOwner } from "../../core/messages/accept-request.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import type { Route, Sender, SmsTemplate } from "../../core/records/accounts.ts";
+import type { KeyOwner } from "../../core/records/api-key.ts";
 import { chooseRoute, SANDBOX_QUEUES } from "../../core/records/routes.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import { isTooLong, MAX_SEGMENTS } from "../../core/sms/sms-segments.ts";

@@ -1,8 +1,9 @@
 /** Send SMS and Get SMS. */
 import Type from "typebox";
-import type { KeyOwner, NewMessage } from "../../core/messages/accept-request.ts";
+import type { NewMessage } from "../../core/messages/accept-request.ts";
 import type { Part } from "../../core/messages/message.ts";
 import type { Writable } from "../../core/present.ts";
+import type { KeyOwner } from "../../core/records/api-key.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import { deferralDetail, mayGoAt } from "../../core/sms/promotional-hours.ts";
 import { parseSendSms, type SendSms, SendSmsBody } from "../../core/sms/send-sms.ts";

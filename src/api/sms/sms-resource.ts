@@ -1,7 +1,7 @@
 /** An SMS as responses show it. Optional fields are absent when not used. */
 import Type from "typebox";
-import type { NewMessage, StoredMessage } from "../../core/messages/accept-request.ts";
-import { SMS_STATUSES, type SmsContent } from "../../core/messages/message.ts";
+import type { NewMessage } from "../../core/messages/accept-request.ts";
+import { SMS_STATUSES, type SmsContent, type StoredMessage } from "../../core/messages/message.ts";
 import { jsonWithVariables } from "../../core/sms/json-with-variables.ts";
 import { toIso } from "../../core/timestamp.ts";
 

@@ -1,4 +1,4 @@
-import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import type { KeyOwner } from "../../core/records/api-key.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 

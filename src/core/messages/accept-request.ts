@@ -1,6 +1,5 @@
 /** What the HTTP interface hands to the store to accept, and what it gets back. Times are Unix milliseconds. */
-import type { Account } from "../records/accounts.ts";
-import type { Content, Part, Progress } from "./message.ts";
+import type { Content, Part } from "./message.ts";
 import type { LimitedRequest, LimitRefusal } from "./sending-limits.ts";
 
 export interface Idempotency {
@@ -71,20 +70,3 @@ export type AcceptResult =
   | { readonly kind: "over_limit"; readonly refusal: LimitRefusal }
   /** Another process has held the key for too long (never on SQLite). */
   | { readonly kind: "in_progress" };
-
-export interface StoredMessage {
-  readonly id: string;
-  readonly accountId: string;
-  readonly recipient: string;
-  readonly progress: Progress;
-  /** Without `text`, `bodyHtml`, `bodyText`, `headers`, `replyTo`. */
-  readonly content: Content;
-  readonly createdAt: number;
-}
-
-export interface KeyOwner {
-  readonly keyId: string;
-  readonly account: Account;
-  /** Settings of the account over those of the instance; names of `core/records/settings.ts`. Unset ones are absent. */
-  readonly settings: Readonly<Record<string, string>>;
-}

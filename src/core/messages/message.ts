@@ -161,3 +161,14 @@ export interface EmailContent {
 }
 
 export type Content = SmsContent | EmailContent;
+
+/** A message as it is read back from the store. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly accountId: string;
+  readonly recipient: string;
+  readonly progress: Progress;
+  /** Without `text`, `bodyHtml`, `bodyText`, `headers`, `replyTo`. */
+  readonly content: Content;
+  readonly createdAt: number;
+}

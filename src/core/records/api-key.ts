@@ -1,4 +1,13 @@
 import type { RandomBytes } from "../uuid.ts";
+import type { Account } from "./accounts.ts";
+
+/** Whose request it is, by its API key. */
+export interface KeyOwner {
+  readonly keyId: string;
+  readonly account: Account;
+  /** Settings of the account over those of the instance; names of `core/records/settings.ts`. Unset ones are absent. */
+  readonly settings: Readonly<Record<string, string>>;
+}
 
 /**
  * A new API key: `pr_live_`, 32 random base62 characters (190 bits) and a 6-character checksum. By the checksum a mistyped

@@ -1,7 +1,7 @@
 /** The ground the contract's tests stand on: an empty store with an account in it, and short ways to use it. */
 import { randomBytes } from "node:crypto";
-import type { Idempotency, NewJob, StoredMessage } from "../../core/messages/accept-request.ts";
-import type { ChannelName, Content, Part } from "../../core/messages/message.ts";
+import type { Idempotency, NewJob } from "../../core/messages/accept-request.ts";
+import type { ChannelName, Content, Part, StoredMessage } from "../../core/messages/message.ts";
 import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../../core/queue/claimed-job.ts";
 import type { Account } from "../../core/records/accounts.ts";

@@ -1,5 +1,5 @@
 /** What both engines share of listing an account's messages: bounds of a page, and how it is filled. */
-import type { StoredMessage } from "../../core/messages/accept-request.ts";
+import type { StoredMessage } from "../../core/messages/message.ts";
 import { firstUuidAt, uuidTime } from "../../core/uuid.ts";
 import { writingsOf } from "../address-spellings.ts";
 import type { MessagePage, MessageQuery } from "../store.ts";

@@ -1,5 +1,10 @@
-import type { Idempotency, StoredMessage } from "../../core/messages/accept-request.ts";
-import type { ChannelName, MessageStatus, TimelineEntry } from "../../core/messages/message.ts";
+import type { Idempotency } from "../../core/messages/accept-request.ts";
+import type {
+  ChannelName,
+  MessageStatus,
+  StoredMessage,
+  TimelineEntry,
+} from "../../core/messages/message.ts";
 
 /** Messages that were accepted: what has become of them, and canceling one. */
 export interface MessageStore {

@@ -1,5 +1,5 @@
-import type { KeyOwner } from "../../../core/messages/accept-request.ts";
 import type { Account } from "../../../core/records/accounts.ts";
+import type { KeyOwner } from "../../../core/records/api-key.ts";
 import type { Records } from "../../store.ts";
 import type { Database } from "../database/transactions.ts";
 import { readSettings } from "./account-settings.ts";

@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { StoredMessage } from "../../../core/messages/accept-request.ts";
-import type { ChannelName } from "../../../core/messages/message.ts";
+import type { ChannelName, StoredMessage } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import {
   addressJsonForms,

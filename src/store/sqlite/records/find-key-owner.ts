@@ -1,4 +1,4 @@
-import type { KeyOwner } from "../../../core/messages/accept-request.ts";
+import type { KeyOwner } from "../../../core/records/api-key.ts";
 import type { Records } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "./account-cache.ts";
