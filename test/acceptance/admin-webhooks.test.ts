@@ -40,7 +40,7 @@ test("one event is replayed by its webhook-id, with the same id and body and a n
   const id = await rig.sms();
   await rig.until(id, DELIVERED);
   const before = rig.receiver.deliveries.length;
-  expect(await commands.text("webhooks", "replay", `evt_${id}_1`)).toBe("1 in line again\n");
+  expect(await commands.text("webhooks", "replay", `evt_${id}_1`)).toBe("1 queued for delivery again\n");
   await rig.until(id, DELIVERED);
   const [again, ...others] = rig.receiver.deliveries.slice(before);
   expect(others).toEqual([]);
@@ -90,7 +90,7 @@ test("a host may be named as operators copy it, also with its URL, and what is n
   expect((await commands.json(...list, "https://hooks.test/")).data).toEqual([]);
   expect((await commands.run([...list, "https://"])).err).toContain("host: must be a host such as");
   const replay = ["webhooks", "replay", "--account", account, "--host"];
-  expect(await commands.text(...replay, rig.receiver.url())).toMatch(/^[1-9]\d* in line again/);
+  expect(await commands.text(...replay, rig.receiver.url())).toMatch(/^[1-9]\d* queued for delivery again/);
   expect((await commands.run([...replay, "not a host"])).err).toContain("host: must be a host such as");
   await rig.until(id, DELIVERED);
 });

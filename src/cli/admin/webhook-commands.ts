@@ -88,7 +88,7 @@ function addReplay(noun: Command, commandLine: CommandLine): void {
     summary: "deliver again: one event, or all delivered and failed events of an account",
     async work(run) {
       const replayed = run.args[0] === undefined ? await replayMany(run) : await replayOne(run);
-      run.print({ replayed }, () => `${replayed} in line again\n`);
+      run.print({ replayed }, () => `${replayed} queued for delivery again\n`);
     },
   })
     .option("--account <id>", "the account; needed unless a webhook-id is given")
