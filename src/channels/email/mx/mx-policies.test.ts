@@ -91,6 +91,39 @@ test("where the asking for a policy is called off, other messages do not go as i
   expect(smtp.received).toEqual([]);
 });
 
+test("the DNS is asked for a domain's policy again after five minutes, and the host only where that says so", async () => {
+  const smtp = await openHost({ tls: "starttls" });
+  let requests = 0;
+  const policyPort = await openPolicyHost((request) => {
+    requests = request;
+  });
+  const rig = await open({ port: smtp.port, config: { mta_sts_port: policyPort, ca: mailTls.ca } });
+  rig.dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
+  rig.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
+  const seen: [string, number][] = [];
+  const look = async () => {
+    const [part] = (await send(rig, "ann")).parts;
+    seen.push([part?.kind === "deferred" ? part.error.code : "sent", requests]);
+  };
+  // Messages that come together ask once.
+  await Promise.all([look(), look()]);
+  // Another id, where the policy has changed.
+  rig.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=2;");
+  await rig.clock.advance(5 * 60_000 - 1);
+  await look();
+  await rig.clock.advance(1);
+  await look();
+  await rig.clock.advance(5 * 60_000);
+  await look();
+  expect(seen).toEqual([
+    ["4.7.5", 1],
+    ["4.7.5", 1],
+    ["4.7.5", 1],
+    ["4.7.5", 2],
+    ["4.7.5", 2],
+  ]);
+});
+
 test("a database that is away keeps no message waiting", async () => {
   const smtp = await openHost();
   const away = () => Promise.reject(new Error("away"));

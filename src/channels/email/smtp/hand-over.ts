@@ -128,7 +128,12 @@ const NO_SMTPUTF8: PartOutcome = {
   error: { code: "smtp.smtputf8", message: "the server does not take international addresses (SMTPUTF8)" },
 };
 
-function isUntouched({ end }: TransactionReport): boolean {
+function isUntouched({ recipients, end }: TransactionReport): boolean {
+  // What it said of a recipient before it closed counts: it is not asked the same again.
+  const hasJudged = [...recipients.values()].some(
+    (each) => each === "accepted" || !isServiceClosing(each.refusal),
+  );
+  if (hasJudged) return false;
   if (end.kind === "sender_refused") return isServiceClosing(end.reply);
   return end.kind === "lost" && end.wasUnanswered && !end.wasContentSent;
 }

@@ -52,6 +52,20 @@ test("what is told of a connection that the server closed names no address", asy
   expect(told).not.toMatch(/ann@|\\n|\\r/);
 });
 
+test("a server that refuses a recipient and then closes is believed, and not asked about that recipient again", async () => {
+  const server = await raw((verb, line) => {
+    if (verb === "EHLO") return "250-raw.test\r\n250 PIPELINING";
+    if (line.startsWith(`RCPT TO:<${ANN.email}`)) return "550 5.1.1 unknown";
+    return verb === "RCPT" ? { lastWords: "421 4.7.0 too many errors" } : undefined;
+  });
+  const { channel } = await upRelay(server.port);
+  // Over the connection of the probe, which might have been dead.
+  const { parts } = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
+  expect(parts).toMatchObject([{ kind: "rejected", bounced: true }, { kind: "deferred" }]);
+  expect(server.lines.filter((line) => line.includes(ANN.email))).toHaveLength(1);
+  expect(server.connections()).toBe(1);
+});
+
 test("silence after the final dot is unconfirmed when the send timeout has passed", async () => {
   const dot = Promise.withResolvers<void>();
   const server = await raw((verb) => {
