@@ -39,6 +39,8 @@ export interface StartOptions {
   /** Instead of `serve`. */
   readonly command?: string;
   readonly main?: string;
+  /** A module that runs in the process before `main`, to change its clock for example. */
+  readonly preload?: string;
   /** A single binary to run instead of Bun and `main`. */
   readonly binary?: string;
   /** A shell command that runs first, for limits that the process inherits. */
@@ -92,7 +94,11 @@ function spawn(options: StartOptions) {
   const command = [
     ...(options.binary
       ? [options.binary]
-      : [process.execPath, options.main ?? join(builtPrograms(), "main.ts")]),
+      : [
+          process.execPath,
+          ...(options.preload ? ["--preload", options.preload] : []),
+          options.main ?? join(builtPrograms(), "main.ts"),
+        ]),
     options.command ?? "serve",
     ...(options.args ?? []),
   ];

@@ -55,7 +55,7 @@ interface Running extends Node {
 
 const JOBS = "SELECT id FROM jobs";
 
-const MAIN = fileURLToPath(new URL("./leaping.ts", import.meta.url));
+const LEAPING = fileURLToPath(new URL("./leaping.ts", import.meta.url));
 
 /** Arguments of the program: each start takes the next ones. */
 const ARGUMENTS: Readonly<Record<Store, readonly (readonly string[])[]>> = {
@@ -188,7 +188,7 @@ async function start(world: FleetState, node: Running): Promise<void> {
     try {
       node.process = await startPostrider({
         dataFolder: node.folder.path,
-        main: MAIN,
+        preload: LEAPING,
         args,
         env: { CLOCK_FILE: clockFile },
         ...(node.proxy && { databaseUrl: node.proxy.url }),

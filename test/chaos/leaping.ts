@@ -1,10 +1,9 @@
 /**
- * Runs the program with a clock that a file sets: `CLOCK_FILE` says how many milliseconds it is ahead. The file is read at
+ * Preloaded, gives the program a clock that a file sets: `CLOCK_FILE` says how many milliseconds it is ahead. The file is read at
  * the start and at every SIGUSR2, after which the program logs "leapt". Long timers, for the next bind or the end of a
  * pause, are shortened.
  */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 
 const readAheadMs = () => Number(readFileSync(process.env.CLOCK_FILE ?? "", "utf8"));
 
@@ -24,5 +23,3 @@ globalThis.setTimeout = Object.assign(
   (run: () => void, ms?: number, ...given: []) => wait(run, shortened(ms), ...given),
   wait,
 ) as typeof wait;
-
-await import(join(import.meta.dir, "../../src/cli/main.ts"));

@@ -11,7 +11,7 @@ import { until } from "../until.ts";
 const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
 
 /** Longer than any lease. */
-const AHEAD = { main: LATER, env: { AHEAD_MS: "600000", LEAP_MS: "0" } };
+const AHEAD = { preload: LATER, env: { AHEAD_MS: "600000", LEAP_MS: "0" } };
 
 const AHEAD_METRIC = /^postrider_clock_ahead_of_database_seconds (\S+)$/m;
 

@@ -19,7 +19,7 @@ const LIMIT_MS = 90_000;
 
 /** When what is to be tried again has come due. */
 const LATER: StartOptions = {
-  main: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
+  preload: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
   env: { AHEAD_MS: "60000" },
 };
 

@@ -25,7 +25,7 @@ const KILLS = { sqlite: IS_LONG ? 200 : 20, postgres: IS_LONG ? 200 : 3 };
  * ended, those before it while they run.
  */
 const LATER: StartOptions = {
-  main: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
+  preload: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
   env: { AHEAD_MS: "60000" },
 };
 

@@ -50,7 +50,7 @@ onBothStores(() => {
     await service.exited;
     await smsc.until(() => smsc.connections() === 0);
     smsc.dial.holdSubmits = false;
-    service = await startPostrider({ dataFolder: folder.path, main: LATER, env });
+    service = await startPostrider({ dataFolder: folder.path, preload: LATER, env });
   });
 
   afterAll(async () => {

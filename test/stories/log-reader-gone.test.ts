@@ -6,10 +6,11 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { reached, send } from "../admin.ts";
 import { databaseOf, onBothStores } from "../both-stores.ts";
+import { builtPrograms } from "../built-programs.ts";
 import { makeDataFolder, onPostgres, type Sandbox } from "../postrider-process.ts";
 
 onBothStores(() => {
-  const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
+  const MAIN = join(builtPrograms(), "main.ts");
   const PATH = "/v1/sms/messages";
 
   test("the service goes on without its output: messages are accepted and delivered, and SIGTERM ends it with 0", async () => {

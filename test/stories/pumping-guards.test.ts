@@ -18,7 +18,7 @@ onBothStores(() => {
   function atNoon() {
     const now = Date.now();
     const env = { AHEAD_MS: String(new Date(now).setUTCHours(12, 0, 0, 0) - now) };
-    return { dataFolder: folder.path, main: LATER, env };
+    return { dataFolder: folder.path, preload: LATER, env };
   }
 
   test("limits count what was accepted before a kill -9, batches whole, and refuse with their names", async () => {

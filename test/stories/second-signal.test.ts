@@ -9,7 +9,7 @@ import { makeDataFolder, startPostrider } from "../postrider-process.ts";
 
 /** When what is to be tried again has come due. */
 const LATER = {
-  main: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
+  preload: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
   env: { AHEAD_MS: "60000" },
 };
 

@@ -4,10 +4,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
 import { databaseOf, onBothStores } from "../both-stores.ts";
+import { builtPrograms } from "../built-programs.ts";
 import { createSignals } from "../fakes/signals.ts";
 import { makeDataFolder, onPostgres, type Sandbox } from "../postrider-process.ts";
 
-const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
+const MAIN = join(builtPrograms(), "main.ts");
 const CTRL_S = "\x13";
 const CTRL_Q = "\x11";
 

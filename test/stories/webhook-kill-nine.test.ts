@@ -47,7 +47,7 @@ onBothStores(() => {
     await service.exited;
     awayMs += LEASE_MS;
     const env = { AHEAD_MS: String(awayMs) };
-    service = await startPostrider({ dataFolder: folder.path, main: LATER, env });
+    service = await startPostrider({ dataFolder: folder.path, preload: LATER, env });
   }
 
   const idOf = ({ headers }: FakeWebhookReceiver["deliveries"][number]) => String(headers["webhook-id"]);
