@@ -13,14 +13,23 @@ import { answersOfPostgres } from "./postgres-answers.ts";
 import { makeDataFolder, onPostgres } from "./postrider-process.ts";
 import { until } from "./until.ts";
 
-/** The step in which time passes while a test waits. */
+/** The step in which time passes while a test waits, */
 const STEP_MS = 100;
+
+/** and where it waits long, this part of what it has waited. */
+const PART = 1 / 40;
+
+/** Loops are late by this at most: health checks, leases and time limits allow for much more. */
+const LATE_MS = 1_000;
 
 /** A limit in real time, long enough for a busy machine, shorter than the time limit of a test. */
 const LATEST_MS = 20_000;
 
-/** A long time passes in at most this many steps. */
+/** A long time passes in at most this many steps, */
 const MOST_STEPS = 200;
+
+/** and a shorter one in this many, of a second each at most. */
+const STEPS = 100;
 
 export interface MessageAt {
   readonly path: string;
@@ -86,20 +95,21 @@ export async function startHeldPostrider(
   };
   /** PostgreSQL, in another process, takes real time for its answers. */
   const step = async (ms: number) => {
-    await held.advance(ms);
+    await held.advance(ms, ms > STEP_MS ? { grainMs: Math.min(ms, LATE_MS) } : {});
     if (stored.DATABASE_URL) await answersOfPostgres(stored.DATABASE_URL);
   };
+  const ask = () => fetch(`${postrider.url}/healthz`).then((response) => response.text());
   /** Whoever looks asks over a socket, so that time does not run ahead of what the sockets of others bring. */
   const look = async (isSo: Parameters<HeldPostrider["passUntil"]>[0]) => {
     const answer = isSo();
-    if (answer === false) await fetch(`${postrider.url}/healthz`).then((response) => response.text());
+    if (answer === false) await ask();
     return answer;
   };
   const passUntil: HeldPostrider["passUntil"] = async (isSo, withinMs) => {
     const startedAt = clock.now();
     while (!(await look(isSo))) {
       if (clock.now() - startedAt > withinMs) return comesLate(isSo, withinMs);
-      await step(STEP_MS);
+      await step(Math.max(STEP_MS, Math.ceil((clock.now() - startedAt) * PART)));
     }
     return clock.now() - startedAt;
   };
@@ -112,9 +122,12 @@ export async function startHeldPostrider(
     logged,
     now: clock.now,
     async pass(ms) {
-      if (!stored.DATABASE_URL) return held.advance(ms);
-      const most = Math.max(STEP_MS, ms / MOST_STEPS);
-      for (let past = 0; past < ms; past += most) await step(Math.min(most, ms - past));
+      if (!stored.DATABASE_URL && ms <= STEP_MS * STEPS) return held.advance(ms);
+      const most = Math.max(STEP_MS, Math.min(ms / STEPS, LATE_MS), ms / MOST_STEPS);
+      for (let past = 0; past < ms; past += most) {
+        await step(Math.min(most, ms - past));
+        if (!stored.DATABASE_URL) await ask();
+      }
     },
     passUntil,
     async reached({ withinMs = 60_000, ...message }, ...statuses) {
