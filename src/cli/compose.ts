@@ -210,7 +210,9 @@ function openData({ config, clock, log, faults }: StartOptions, memory: SharedAr
       process.kill(process.pid, "SIGTERM");
     };
     const masterKey = readMasterKey(dataFolder, secret);
-    return openShared({ url, waiting, onKeyChanged, masterKey, randomBytes });
+    const sends = config.roles.has("delivery") || config.roles.has("webhooks");
+    const onCopies = sends ? (names: readonly string[]) => tellOfCopies(names, log) : undefined;
+    return openShared({ url, waiting, onKeyChanged, onCopies, masterKey, randomBytes });
   }
   const thread = {
     program: new URL("./store-thread.ts", import.meta.url),
@@ -227,6 +229,15 @@ function openData({ config, clock, log, faults }: StartOptions, memory: SharedAr
     ...(config.hasStoreThread && { thread }),
     ...(config.listeners > 1 && { shared: { memory, share: { index: 0, of: config.listeners } } }),
   });
+}
+
+function tellOfCopies(databases: readonly string[], log: Logger): void {
+  if (databases.length === 0) log.info({}, "no copy of this database is at work any more");
+  else
+    log.warn(
+      { databases },
+      "a copy of this database is at work too, and sends the same messages: stop one of them",
+    );
 }
 
 function openListeners(

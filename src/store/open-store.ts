@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { RandomBytes } from "../core/uuid.ts";
 import { lockFolder } from "./lock.ts";
+import { createCopyWatch, type OnCopies } from "./postgres/connections/copy-watch.ts";
 import { hearOthers } from "./postgres/connections/hear-others.ts";
 import { openWhenThere, type Waiting } from "./postgres/connections/open-when-there.ts";
 import { isOutage } from "./sqlite/database/driver.ts";
@@ -63,15 +64,19 @@ export async function openShared({
   url,
   waiting,
   onKeyChanged,
+  onCopies,
   ...vault
 }: Pick<StoreOptions, "masterKey" | "randomBytes"> & {
   readonly url: string;
   readonly waiting: Waiting;
   /** Another process has rotated the master key; with a message for the operator. */
   readonly onKeyChanged: (words: string) => void;
+  /** For a process that sends: others that send work on a copy of the database; see `CopyWatch`. */
+  readonly onCopies: OnCopies | undefined;
 }): Promise<Store> {
   const store = await openWhenThere({ url, vault: createVault(vault), onKeyChanged }, waiting);
-  return hearOthers(store, { url, clock: waiting.clock });
+  const copies = onCopies && createCopyWatch(onCopies);
+  return hearOthers(store, { url, clock: waiting.clock, ...(copies && { copies }) });
 }
 
 function openAt(

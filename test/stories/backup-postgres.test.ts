@@ -141,6 +141,29 @@ test("what was on its way when the backup was made is sent again at once, and wa
   await Promise.all([smsc.close(), dns.close(), receiver.close()]);
 }, 60_000);
 
+test("a restored service that starts beside the original says at once that both send; one that only answers does not", async () => {
+  // At its very first start there is nothing yet that a copy could be known by.
+  service.kill("SIGTERM");
+  await service.exited;
+  const { sandbox } = service;
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url, sandbox });
+  expect((await run("backup", database.url)).code).toBe(0);
+  expect((await run("restore", other.url)).code).toBe(0);
+  const startBeside = (...args: string[]) =>
+    startPostrider({ dataFolder: join(folder.path, "beside"), databaseUrl: other.url, sandbox, args });
+  const answering = await startBeside("--roles", "api");
+  const sending = await startBeside();
+  const said = await sending.line(/copy of this database/);
+  expect(JSON.parse(said)).toMatchObject({
+    level: "warn",
+    databases: [new URL(database.url).pathname.slice(1)],
+    msg: "a copy of this database is at work too, and sends the same messages: stop one of them",
+  });
+  expect(answering.output()).not.toContain("copy of this database");
+  for (const each of [answering, sending]) each.kill("SIGTERM");
+  expect(await Promise.all([answering.exited, sending.exited])).toEqual([0, 0]);
+}, 60_000);
+
 test("its files are for their owner only, and a damaged one, another key and a database in use are refused", async () => {
   await sendOne();
   expect((await run("backup", database.url)).code).toBe(0);

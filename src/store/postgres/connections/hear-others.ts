@@ -2,12 +2,16 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Store } from "../../store.ts";
 import { createNotifier } from "../database/notifier.ts";
+import type { CopyWatch } from "./copy-watch.ts";
 import { openMessenger } from "./messenger.ts";
 
 type Topic = "queue" | "lane" | "events";
 
 /** Adds the signals of other processes on the same database to a store: a commit of one wakes listeners in all. */
-export function hearOthers(store: Store, options: { readonly url: string; readonly clock: Clock }): Store {
+export function hearOthers(
+  store: Store,
+  options: { readonly url: string; readonly clock: Clock; readonly copies?: CopyWatch },
+): Store {
   const others = {
     queue: createNotifier<string>(),
     lane: createNotifier<Lane>(),

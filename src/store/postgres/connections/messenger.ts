@@ -5,6 +5,7 @@
 import type { PoolClient } from "pg";
 import type { Clock } from "../../../core/clock.ts";
 import { openConnections } from "./connections.ts";
+import type { CopyWatch } from "./copy-watch.ts";
 
 export interface Messenger {
   /** Tells all other processes soon; nobody waits for it. */
@@ -17,6 +18,8 @@ export interface MessengerOptions {
   readonly clock: Clock;
   /** Called with what others tell. */
   readonly hear: (word: string) => void;
+  /** Works on the same connection, which is the only one that lasts. */
+  readonly copies?: CopyWatch;
 }
 
 /** The least time between two NOTIFYs, each of which takes a lock that all of a database share. */
@@ -27,6 +30,9 @@ const MAX_WAITING = 1_000;
 
 /** The most in one NOTIFY; PostgreSQL's own limit is below 8,000. */
 const MAX_OCTETS = 7_500;
+
+/** Between two looks for copies. */
+const COPIES_EVERY_MS = 30_000;
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -40,9 +46,10 @@ const SETTINGS = {
 };
 
 /** Uses one connection of its own for both directions, and makes it again when it is lost. */
-export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger {
+export function openMessenger({ url, clock, hear, copies }: MessengerOptions): Messenger {
   const connections = openConnections(url, SETTINGS);
   const outgoing = createOutgoing(clock);
+  const looks = createLooks(clock, copies);
   let link: Link | undefined;
   let isClosed = false;
   let pauseMs = FIRST_PAUSE_MS;
@@ -52,6 +59,7 @@ export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger
     lost.drop();
     if (link !== lost) return;
     link = undefined;
+    looks.end();
     outgoing.hold();
     connectLater();
   };
@@ -67,6 +75,7 @@ export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger
     link = made;
     made.onLost(() => reconnect(made));
     pauseMs = FIRST_PAUSE_MS;
+    looks.begin(made);
     outgoing.release(async (words) => {
       if (!(await made.send(words))) reconnect(made);
     });
@@ -78,6 +87,7 @@ export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger
     async close() {
       isClosed = true;
       cancelConnect();
+      looks.end();
       outgoing.hold();
       await opened;
       link?.drop();
@@ -119,11 +129,34 @@ function createOutgoing(clock: Clock) {
   };
 }
 
+/** Looks for copies, again and again, on the connection that is used now. */
+function createLooks(clock: Clock, copies: CopyWatch | undefined) {
+  let current: Link | undefined;
+  let cancel = () => {};
+
+  const lookOn = async (link: Link, watch: CopyWatch) => {
+    await link.use(watch.look);
+    if (link === current) cancel = clock.after(COPIES_EVERY_MS, () => void lookOn(link, watch));
+  };
+  return {
+    begin(link: Link) {
+      current = link;
+      if (copies) void lookOn(link, copies);
+    },
+    end() {
+      current = undefined;
+      cancel();
+    },
+  };
+}
+
 interface Link {
   drop(): void;
   onLost(run: () => void): void;
   /** False if the connection did not take them. */
   send(words: readonly string[]): Promise<boolean>;
+  /** For what may fail without harm. */
+  use(work: (session: PoolClient) => Promise<void>): Promise<void>;
 }
 
 const CHANNEL = "postrider";
@@ -152,6 +185,7 @@ async function openLink(lend: () => Promise<PoolClient>, hear: (word: string) =>
         ({ rows }) => rows[0]?.is_read_only !== true,
         () => false,
       ),
+    use: (work) => work(client).catch(() => undefined),
   };
 }
 

@@ -22,6 +22,8 @@ export const LOCKS = {
   inbound: 7_031_010,
   /** Ids and references that receipts are matched by. */
   matching: 7_031_011,
+  /** Held by the processes that send, with a second number that a copy of the database has too. */
+  working: 7_031_012,
   /** Held by each transaction, with the number of its server process, until it ends. */
   running: 7_031_020,
 } as const;

@@ -1,0 +1,41 @@
+/** Notices that somebody works on a copy of the database, which sends the same messages. */
+import type { PoolClient } from "pg";
+import { LOCKS } from "../database/lock-numbers.ts";
+
+/** Called with the names of the copies at each change; with none when nobody works on one any more. */
+export type OnCopies = (databases: readonly string[]) => void;
+
+export interface CopyWatch {
+  /** Looks for copies on the same server, and marks this database for their looks for as long as the session lasts. */
+  look(session: PoolClient): Promise<void>;
+}
+
+/** What is on another server cannot be seen. */
+export function createCopyWatch(onCopies: OnCopies): CopyWatch {
+  let known = "";
+  return {
+    async look(session) {
+      await session.query(MARK);
+      const { rows } = await session.query<{ name: string }>(COPIES);
+      const names = rows.map(({ name }) => name);
+      if (names.join() === known) return;
+      known = names.join();
+      onCopies(names);
+    },
+  };
+}
+
+/** A copy has the same first account; where there is none yet, nothing is locked. */
+const MARK = `SELECT pg_advisory_lock_shared(${LOCKS.working}, hashtext(id::text))
+  FROM (SELECT id FROM accounts ORDER BY id LIMIT 1) AS first
+  WHERE NOT EXISTS (SELECT 1 FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = ${LOCKS.working} AND pid = pg_backend_pid())`;
+
+/** Other databases' advisory locks are seen by everybody, other than their sessions. */
+const COPIES = `SELECT DISTINCT datname AS name
+  FROM pg_locks own
+  JOIN pg_locks other USING (locktype, classid, objid, objsubid)
+  JOIN pg_database ON pg_database.oid = other.database
+  WHERE locktype = 'advisory' AND classid = ${LOCKS.working} AND own.pid = pg_backend_pid()
+    AND other.granted AND other.database <> own.database
+  ORDER BY name`;
