@@ -10,9 +10,9 @@ import { openStoreBeside } from "../store/open-store.ts";
 import type { StoreBeside } from "../store/sqlite/open-beside.ts";
 import { CONNECTOR_KINDS } from "./channels.ts";
 import { docsAsset } from "./http/docs-asset.ts";
+import { listen } from "./http/listen.ts";
 import { isTrustedProxy } from "./http/trusted-proxies.ts";
 import { createLargeBodyThread, type LargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
-import { listen } from "./listen.ts";
 import { createForward } from "./listeners/forward.ts";
 import {
   type AnsweredRequests,

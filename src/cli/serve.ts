@@ -5,7 +5,7 @@ import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
 import { type Config, type Environment, readConfig, type ServeOptions } from "./config.ts";
 import { welcome } from "./data-folder/first-start.ts";
-import { ListenFailure, listenProblem } from "./listen.ts";
+import { ListenFailure, listenProblem } from "./http/listen.ts";
 import { createLog } from "./log.ts";
 import { stopSignals } from "./stop-signals.ts";
 import { createSystemClock } from "./system-clock.ts";

@@ -2,7 +2,7 @@ import ts from "typescript";
 import { isBuild, type Rule, type Source } from "./source.ts";
 import { type Import, importsOf, inspect, violation } from "./syntax.ts";
 
-const LISTENER = "src/cli/listen.ts";
+const LISTENER = "src/cli/http/listen.ts";
 const SQLITE_DRIVER = "src/store/sqlite/database/driver.ts";
 
 const TIMERS = ["setTimeout", "setInterval"];

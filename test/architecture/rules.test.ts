@@ -80,7 +80,7 @@ const FINE: readonly (readonly [path: string, text: string])[] = [
   ["src/channels/sms/a.ts", `import { setImmediate } from "node:timers/promises";`],
   ["src/store/sqlite/database/driver.ts", `import { Database } from "bun:sqlite";`],
   ["src/store/sqlite/queue/claim.ts", "const q = `SELECT id FROM jobs WHERE queue = ?`;"],
-  ["src/cli/listen.ts", `export const listen = () => Bun.serve({ port: Number(process.env["PORT"]) });`],
+  ["src/cli/http/listen.ts", `export const listen = () => Bun.serve({ port: Number(process.env["PORT"]) });`],
   ["src/cli/compose.ts", `import "../api/app.ts";\nimport "../store/open-store.ts";\nsetTimeout(stop, 5);`],
   ["src/core/base64.ts", `export function openDatabase() {}`],
   ["src/core/a.ts", `if (a) x(); else if (b) x(); else if (c) x(); else if (d) x(); else if (e) x();`],

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import { errorText } from "../../core/error-text.ts";
-import { listenOnSocket } from "../listen.ts";
+import { listenOnSocket } from "../http/listen.ts";
 import { answerForwarded } from "./forward.ts";
 
 /** The Unix socket on which the main thread answers the requests that the listener threads forward. */

@@ -1,10 +1,11 @@
+/** The HTTP server. Only this file knows that it is Bun's. */
 import { lookup } from "node:dns/promises";
-import type { AnswerRequest } from "../api/app-deps.ts";
-import { pathOf } from "../api/router.ts";
-import { type Clock, sleep } from "../core/clock.ts";
-import { errorText } from "../core/error-text.ts";
-import { portAdvice } from "../core/port-advice.ts";
-import type { Config } from "./config.ts";
+import type { AnswerRequest } from "../../api/app-deps.ts";
+import { pathOf } from "../../api/router.ts";
+import { type Clock, sleep } from "../../core/clock.ts";
+import { errorText } from "../../core/error-text.ts";
+import { portAdvice } from "../../core/port-advice.ts";
+import type { Config } from "../config.ts";
 
 /** An idle connection is closed after this, in mid-request too. Longer than the 30 s that a long poll may wait. */
 const IDLE_SECONDS = 40;
@@ -19,7 +20,7 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-/** Starts the HTTP server. Only this file knows that it is Bun's. Throws `ListenFailure`. */
+/** Starts the HTTP server. Throws `ListenFailure`. */
 export function listen(config: ListenConfig, clock: Clock, fetch: AnswerRequest): Listener {
   const server = open(config, fetch);
   const scheme = config.tls ? "https" : "http";
@@ -123,7 +124,7 @@ const OPERATORS_PATHS = ["/admin", "/metrics", "/healthz", "/readyz", "/docs", "
 
 function isOperators(url: string): boolean {
   const path = pathOf(url);
-  // Nearly all requests, and the cheapest look.
+  // Most requests: for them this is the only comparison.
   if (path.startsWith("/v1/")) return false;
   return OPERATORS_PATHS.some((each) => path === each || path.startsWith(`${each}/`));
 }
