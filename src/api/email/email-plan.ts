@@ -58,7 +58,8 @@ interface Judged {
 
 /**
  * Checks a request against the account's records, noting every problem, and returns the queue of each recipient, "" if
- * there is none. An empty address has been refused already: it is skipped, and routes match whatever it might have been.
+ * there is none. An empty address has been refused already: a recipient without one is skipped, and without that of the
+ * sender routes match whatever sender they ask for.
  */
 export async function judgeEmail(
   directory: Directory,

@@ -18,7 +18,7 @@ export async function refuseSms(directory: Directory, call: Call): Promise<never
   throw validationFailed(errors.list());
 }
 
-/** If the field is bad that decides the sender or the category, routes match whatever those might have been. */
+/** If a bad field leaves the sender or the category unknown, routes match without these conditions. */
 function withoutUnknown(sms: CheckedSms, errors: ErrorCollector): CheckedSms {
   if (!["from", "template_id", "dlt_template_id"].some((field) => errors.has(field))) return sms;
   const routes = sms.routes.map(({ sender: _sender, category: _category, ...route }) => route);

@@ -79,7 +79,7 @@ export function urlOn(baseUrl: string, path: string): URL {
   return url;
 }
 
-/** Failures show the URL, and the token takes the place in which a user and a password would be sent. */
+/** Failures show the URL, so it must hold no password; and the token is sent in the header that a password would need. */
 const WITHOUT_USER = "the server's URL has a user or a password in it: leave both out, the token is enough";
 
 function noUrl(text: string): AdminFailure {
@@ -87,8 +87,8 @@ function noUrl(text: string): AdminFailure {
 }
 
 /**
- * Throws `AdminFailure` for a redirect, which is not followed (fetch with `redirect: "manual"`): it would lead past the token,
- * which is for one server, but take along what was to be stored there.
+ * Throws `AdminFailure` for a redirect, which is not followed (fetch with `redirect: "manual"`): the token is for one server
+ * only, and what was to be stored there would be sent to another.
  */
 export function refuseRedirect(baseUrl: string, { status, headers }: Response): void {
   const to = headers.get("location");

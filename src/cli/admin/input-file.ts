@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { UsageFailure } from "./command-line.ts";
 
 /**
- * A value as it was typed; for `-`, what comes on standard input, without the last line end. Everybody on the machine can
- * see what is typed, in the list of processes: a secret had better come that way.
+ * A value as it was typed; for `-`, what comes on standard input, without the last line end. Secrets should come that way,
+ * since everybody on the machine can see what is typed, in the list of processes.
  */
 export async function readValue(typed: string): Promise<string> {
   return typed === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : typed;
