@@ -166,8 +166,10 @@ function rate(description: string) {
   return Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description }));
 }
 
-const validator = Compile(mxConfigSchema);
+let validator: { Check(value: unknown): boolean } | undefined;
 
 function isMxConfig(config: unknown): config is Static<typeof mxConfigSchema> {
+  // At the first use, since a start takes milliseconds longer for it.
+  validator ??= Compile(mxConfigSchema);
   return validator.Check(config);
 }

@@ -148,8 +148,10 @@ function number(
   return Type.Optional(Type.Integer({ minimum, maximum, default: DEFAULTS[name], description }));
 }
 
-const validator = Compile(smtpConfigSchema);
+let validator: { Check(value: unknown): boolean } | undefined;
 
 function isSmtpConfig(config: unknown): config is Static<typeof smtpConfigSchema> {
+  // At the first use, since a start takes milliseconds longer for it.
+  validator ??= Compile(smtpConfigSchema);
   return validator.Check(config);
 }

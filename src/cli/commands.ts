@@ -1,0 +1,30 @@
+/** The commands other than `serve`. */
+import { randomBytes } from "node:crypto";
+import type { Command } from "commander";
+import { addAdminCommands } from "./admin/admin-commands.ts";
+import { PROCESS_TERMINAL } from "./admin/process-terminal.ts";
+import { addBackupCommands } from "./backup/backup-commands.ts";
+import { readAdminTarget, readDataTarget } from "./config.ts";
+import { addMigrateToCommand } from "./data-folder/migrate-to-command.ts";
+import { addRotateKeyCommand } from "./keys/rotate-key-command.ts";
+import { addListenCommand } from "./listen/listen-command.ts";
+import { createSystemClock } from "./system-clock.ts";
+
+export function addCommands(program: Command, version: string): void {
+  const admin = readAdminTarget(process.env);
+  const target = readDataTarget(process.env);
+  const terminal = PROCESS_TERMINAL;
+  const clock = createSystemClock();
+  addAdminCommands(program, admin);
+  addBackupCommands(program, { target, terminal, clock, version });
+  addRotateKeyCommand(program, { target, terminal, randomBytes });
+  addMigrateToCommand(program, { target, terminal, clock });
+  addListenCommand(program, { target: admin, terminal, clock, stopped: whenInterrupted });
+}
+
+/** The first signal ends the command; a second one the process. */
+function whenInterrupted(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
+}
