@@ -29,9 +29,11 @@ async function open(options: Parameters<typeof openMxRig>[0]): Promise<MxRig> {
   return rig;
 }
 
+const MAX_AGE_S = 86_400;
+
 /** A web server that says of every domain that its hosts prove their names; before it does, it may do something else. */
 async function openPolicyHost(before: (request: number) => unknown = () => {}): Promise<number> {
-  const text = "version: STSv1\r\nmode: enforce\r\nmx: *.example.net\r\nmax_age: 86400\r\n";
+  const text = `version: STSv1\r\nmode: enforce\r\nmx: *.example.net\r\nmax_age: ${MAX_AGE_S}\r\n`;
   let requests = 0;
   const web: Server = createServer({ key: mailTls.key, cert: mailTls.cert }, async (_, response) => {
     await before(++requests);
@@ -122,6 +124,26 @@ test("the DNS is asked for a domain's policy again after five minutes, and the h
     ["4.7.5", 2],
     ["4.7.5", 2],
   ]);
+});
+
+test("a policy ends with its max_age, unless its host still has it then", async () => {
+  const smtp = await openHost({ tls: "starttls" });
+  let requests = 0;
+  const policyPort = await openPolicyHost((request) => {
+    requests = request;
+  });
+  const rig = await open({ port: smtp.port, config: { mta_sts_port: policyPort, ca: mailTls.ca } });
+  rig.dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
+  rig.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
+  const isHeld = async () => (await send(rig, "ann")).parts[0]?.kind === "deferred";
+  expect([await isHeld(), requests]).toEqual([true, 1]);
+  await rig.clock.advance(MAX_AGE_S * 1_000);
+  expect([await isHeld(), requests]).toEqual([true, 2]);
+  rig.dns.txt.delete("_mta-sts.example.net");
+  await rig.clock.advance(MAX_AGE_S * 1_000 - 1);
+  expect([await isHeld(), requests]).toEqual([true, 2]);
+  await rig.clock.advance(5 * 60_000);
+  expect([await isHeld(), requests]).toEqual([false, 2]);
 });
 
 test("a database that is away keeps no message waiting", async () => {

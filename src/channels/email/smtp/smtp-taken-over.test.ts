@@ -64,6 +64,15 @@ test.each([
   expect(looks).toBe(lastLook);
 });
 
+test("an email that is taken over once it has been sent holds up nothing that goes over its connection next", async () => {
+  const { server, state, isOurs } = await openServer("DOT");
+  const { channel } = await upRelay(server.port);
+  expect((await channel.send(outgoingEmail(), NEVER, isOurs)).parts).toMatchObject([{ kind: "sent" }]);
+  expect(state.isOurs).toBe(false);
+  expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
+  expect(server.connections()).toBe(1);
+});
+
 test("of an email that is taken over no further host hears, and it costs no attempt", async () => {
   const { server, state, isOurs } = await openServer("RCPT");
   const rig = await openMxRig({ port: server.port, config: { mta_sts: false } });
