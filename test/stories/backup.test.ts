@@ -187,7 +187,8 @@ test("a backup that cannot be written leaves nothing behind", async () => {
   const before = "ulimit -f 64";
   const args = ["--to", join(full, "copy")];
   const failed = await runPostrider({ dataFolder: data, command: "backup", args, before });
-  expect(failed).toMatchObject({ code: 1, output: expect.stringMatching(/^error: /) });
+  const output = expect.stringContaining(`postrider.db cannot be copied into ${full}: `);
+  expect(failed).toMatchObject({ code: 1, output });
   expect(readdirSync(full)).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { writePrivateFile } from "../../store/private-file.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
@@ -26,7 +26,11 @@ export function makeBackup(order: BackupOrder): Promise<MadeBackup> {
 
 async function fill(draft: string, database: string, order: BackupOrder): Promise<Manifest> {
   const copy = join(draft, DATABASE_FILE);
-  const { problems, holdings, keyCheckValue } = await slowly("copyOut", database, copy);
+  const { problems, holdings, keyCheckValue } = await slowly("copyOut", database, copy).catch((error) => {
+    // A disk that is full may be that of either.
+    if (!(error instanceof AdminFailure)) throw error;
+    throw new AdminFailure(`${database} cannot be copied into ${dirname(draft)}: ${error.message}`);
+  });
   if (problems.length > 0) throw new AdminFailure(`${database} is damaged: ${problems.join("; ")}`);
   const secrets = order.withKey ? writeSecrets(draft, keyCheckValue, order) : [];
   return describeBackup(draft, { ...order, names: [DATABASE_FILE, ...secrets], holds: holdings });
