@@ -11,6 +11,7 @@ import { claimContract } from "./contract/claim.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
 import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
 import { erasureContract } from "./contract/erasure.contract.ts";
+import { erasureStretchContract } from "./contract/erasure-stretches.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
 import { inboundContract } from "./contract/inbound.contract.ts";
@@ -77,6 +78,7 @@ const SECTIONS = {
   cancel: cancelContract,
   messageList: messageListContract,
   erasure: erasureContract,
+  erasureStretch: erasureStretchContract,
   leases: leasesContract,
   erasedLeftover: erasedLeftoverContract,
   erasedSuppression: erasedSuppressionContract,

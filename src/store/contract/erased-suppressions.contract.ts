@@ -23,7 +23,8 @@ function erasedSuppressions(open: OpenStore): void {
       await erase(world, "Asha@X.test".toLowerCase());
       const [row] = await listed(world);
       expect(isErased(row?.email ?? "")).toBe(true);
-      expect(row).toMatchObject({ reason: "manual", expiresAt: world.clock.now + DAY });
+      const times = { expiresAt: world.clock.now + DAY, createdAt: world.clock.now };
+      expect(row).toMatchObject({ reason: "manual", ...times });
       expect(JSON.stringify(row)).not.toContain("asha");
       expect(await suppressed(world)).toEqual([{ email: EMAIL, reason: "manual" }]);
       world.clock.now += DAY;
@@ -148,6 +149,14 @@ function erasedOptOuts(open: OpenStore): void {
       expect(found.map(({ sender }) => sender)).toEqual([undefined, NUMBER, "ACME"]);
       expect(found.map(({ recipient }) => isErased(recipient))).toEqual([true, true, true]);
       expect((await optOuts(world, other)).map(({ recipient }) => recipient)).toEqual([HANDSET]);
+      const pages: (readonly string[])[] = [];
+      for (let after = ""; pages.length < 5; after = pages.at(-1)?.[0] ?? "~") {
+        const rows = await store.records.list("optOuts", { recipient: HANDSET }, { limit: 1, after });
+        pages.push(rows.map(({ id }) => id));
+      }
+      expect(pages.map(({ length }) => length)).toEqual([1, 1, 1, 1, 0]);
+      const ids = pages.flat();
+      expect(ids).toEqual([...new Set(ids)].toSorted());
       const again = await store.records.create("optOuts", { ...ofAll, id: world.id() });
       expect(again).toEqual({ conflict: "recipient" });
       expect(await optOut(world, { sender: "NEW" })).toBe("created");
@@ -156,24 +165,26 @@ function erasedOptOuts(open: OpenStore): void {
 }
 
 function forgottenBounces(open: OpenStore): void {
-  test(
-    "soft bounces of an erased address are forgotten",
-    inWorld(open, async (world) => {
-      const bounce = async () => {
-        const parts = [{ status: "pending", address: EMAIL }] as const;
-        const id = await world.email({ parts, jobs: [{ queue: "queue-a" }] });
-        await world.settle(await world.claimOne());
-        const target = { messageId: id, part: 0 };
-        await world.receive("", { target, status: "bounced", suppress: "soft_bounce" });
-        world.clock.now += DAY;
-      };
-      await bounce();
-      await bounce();
-      await erase(world, EMAIL);
-      await bounce();
-      expect(await suppressed(world)).toEqual([]);
-    }),
-  );
+  for (const address of [EMAIL, "\u00c9ric@x.test"]) {
+    test(
+      `soft bounces of an erased address are forgotten: ${address}`,
+      inWorld(open, async (world) => {
+        const bounce = async () => {
+          const parts = [{ status: "pending", address }] as const;
+          const id = await world.email({ parts, jobs: [{ queue: "queue-a" }] });
+          await world.settle(await world.claimOne());
+          const target = { messageId: id, part: 0 };
+          await world.receive("", { target, status: "bounced", suppress: "soft_bounce" });
+          world.clock.now += DAY;
+        };
+        await bounce();
+        await bounce();
+        await erase(world, address);
+        await bounce();
+        expect(await suppressed(world, address.toLowerCase())).toEqual([]);
+      }),
+    );
+  }
 }
 
 function entryOf({ id, account, clock }: World): Suppression {

@@ -1,0 +1,177 @@
+/** Erasures beside other processes, each held in the middle of its transaction, and what they leave in the tables. */
+import { expect, test } from "bun:test";
+import { createSystemClock } from "../../../cli/system-clock.ts";
+import { DAY, HOUR, QUEUE, SMS, sent } from "../../contract/world.contract.ts";
+import { StoreUnavailable } from "../../store.ts";
+import { type Connection, openDriver } from "../database/driver.ts";
+import { type Ground, type Race, race, waiting } from "../database/race.contract.ts";
+import { openClosable } from "../database/transactions.ts";
+import { VAULT, withDriver } from "../postgres-world.contract.ts";
+import { createErasedNames } from "./erased-names.ts";
+
+const HANDSET = "+919800000001";
+const OTHER = "+919800000002";
+const ADDRESS = "asha@x.test";
+
+async function ask({ store, id, clock }: Ground, recipient: string, accountId?: string): Promise<void> {
+  const record = { id: id(), recipient, salt: "s", digest: "d", createdAt: clock.now };
+  await store.erasures.create({ ...record, ...(accountId !== undefined && { accountId }) });
+}
+
+async function work({ store, clock }: Ground): Promise<void> {
+  while ((await store.erasures.advance(clock.now, 100)) > 0);
+}
+
+function stranger<T>({ url }: Race, run: (connection: Connection) => Promise<T>): Promise<T> {
+  const driver = openDriver({ url, connections: 1 });
+  return driver.hold(run).finally(driver.close);
+}
+
+test("a message that is being erased is claimed by nobody", () =>
+  race(async (world) => {
+    const { other, clock } = world;
+    await world.sms({ to: [HANDSET] });
+    await ask(world, HANDSET);
+    const claim = { queue: QUEUE, limit: 5, now: clock.now, leaseMs: HOUR };
+    let working: Promise<void> | undefined;
+    await world.whileHeld("sandbox_messages", async (isWaiting) => {
+      working = work(world);
+      await isWaiting(1);
+      expect(await other.queue.claim(claim)).toEqual([]);
+    });
+    await working;
+    expect(await other.queue.claim(claim)).toEqual([]);
+  }));
+
+test("a webhook that names a recipient who is being erased is claimed by nobody until it names them no more", () =>
+  race(async (world) => {
+    const { other, account, clock } = world;
+    const parts = [ADDRESS, "ravi@x.test"].map((address) => ({ status: "pending", address }) as const);
+    await world.email({ parts, jobs: [{ queue: QUEUE }], callbackUrl: "https://hooks.test/" });
+    await world.settle(await world.claimOne(), { outcomes: [sent("p-1"), sent("p-2")] });
+    await ask(world, ADDRESS);
+    const lanes = [{ lane: { accountId: account.id, host: "hooks.test" }, limit: 1 }];
+    const claim = () => other.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR });
+    let working: Promise<void> | undefined;
+    await world.whileHeld("contents", async (isWaiting) => {
+      working = work(world);
+      await isWaiting(1);
+      expect(await claim()).toEqual([]);
+    });
+    await working;
+    const [webhook] = await claim();
+    expect(webhook?.body).toContain("email.sent");
+    expect(webhook?.body).not.toContain(ADDRESS);
+  }));
+
+test(
+  "while a process is at work on one erasure, another goes on with the next",
+  () =>
+    race(async (world) => {
+      const { other, clock } = world;
+      await ask(world, HANDSET);
+      await ask(world, OTHER);
+      await stranger(world, async (connection) => {
+        await connection.exec("BEGIN; SELECT 1 FROM erasures ORDER BY id LIMIT 1 FOR UPDATE");
+        while ((await other.erasures.advance(clock.now, 100)) > 0);
+        await connection.exec("COMMIT");
+      });
+      const completed = async () => (await other.erasures.list({ limit: 2 })).map((each) => each.completedAt);
+      expect(await completed()).toEqual([undefined, clock.now]);
+      await work(world);
+      expect(await completed()).toEqual([clock.now, clock.now]);
+    }),
+  20_000,
+);
+
+test("an answer that was saved anew under the same key during an erasure stays as it is", () =>
+  race(async (world) => {
+    const { store, account, clock } = world;
+    const message = { id: world.id(), recipient: HANDSET, status: "queued" as const, parts: [] };
+    const body = `{"message_id":"${message.id}","to":"${HANDSET}"}`;
+    const key = { ...world.key("k"), answer: { status: 202, body } };
+    const messages = [{ ...message, expiresAt: clock.now + DAY, jobs: [{ queue: QUEUE }] }];
+    const request = { accountId: account.id, flow: "single", content: SMS, messages } as const;
+    await store.intake.accept({ ...request, idempotency: key });
+    await ask(world, HANDSET);
+    let working: Promise<void> | undefined;
+    await stranger(world, async (connection) => {
+      await connection.exec("BEGIN; LOCK TABLE idempotency_keys IN SHARE ROW EXCLUSIVE MODE");
+      working = work(world);
+      await waiting(connection, 1);
+      await connection.exec("UPDATE idempotency_keys SET body = 'anew', taken_at = taken_at + 1; COMMIT");
+    });
+    await working;
+    expect((await store.intake.savedAnswer(key))?.body).toBe("anew");
+  }));
+
+test("an opt-out that stands there in both forms becomes one, of its own account and sender", () =>
+  race(async (world) => {
+    const { store, id, account, clock } = world;
+    const second = await world.addAccount();
+    const add = (accountId: string, sender?: string) =>
+      store.records.create("optOuts", {
+        ...{ id: id(), accountId, recipient: HANDSET, reason: "r", createdAt: clock.now },
+        ...(sender !== undefined && { sender }),
+      });
+    for (const sender of [undefined, "ACME"]) await add(account.id, sender);
+    await ask(world, HANDSET);
+    await work(world);
+    // Of a process that had not heard of the erasure yet.
+    await stranger(world, (connection) =>
+      connection.query(
+        `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, created_at)
+         SELECT id, account_id, sender, $4, 'r', $5
+         FROM unnest($1::text[], $2::text[], $3::text[]) AS t (id, account_id, sender)`,
+        [
+          [id(), id(), id(), id()],
+          [account.id, account.id, account.id, second.id],
+          [null, "ACME", "BETA", "ACME"],
+          HANDSET,
+          clock.now,
+        ],
+      ),
+    );
+    await ask(world, HANDSET);
+    await work(world);
+    const senders = async (accountId: string) =>
+      (await store.records.list("optOuts", { accountId, recipient: HANDSET }, { limit: 10 })).map(
+        ({ sender }) => sender,
+      );
+    expect((await senders(account.id)).toSorted()).toEqual(["ACME", "BETA", undefined]);
+    expect(await senders(second.id)).toEqual(["ACME"]);
+  }));
+
+test("once an erasure is done no row of it names the recipient", () =>
+  race(async (world) => {
+    await ask(world, HANDSET);
+    await work(world);
+    const rows = await stranger(world, (connection) =>
+      connection.query("SELECT 1 FROM erasures WHERE strpos(erasures::text, $1) > 0", [HANDSET]),
+    );
+    expect(rows).toEqual([]);
+  }));
+
+test("a pepper whose transaction was rolled back is not remembered", () =>
+  withDriver(async (driver) => {
+    const { database } = openClosable(driver, createSystemClock());
+    await driver.query("INSERT INTO meta (name, value) VALUES ('master_key_check', $1)", [VAULT.checkValue]);
+    const names = createErasedNames(VAULT);
+    const failed = database.transaction(async (session) => {
+      await names.needForm(session);
+      await names.needForm(session);
+      throw new Error("rolled back");
+    });
+    await expect(failed).rejects.toThrow("rolled back");
+    expect(names.known()).toBeUndefined();
+    expect(await names.form(driver)).toBeUndefined();
+  }));
+
+test("no pepper is written under a master key that was changed", () =>
+  withDriver(async (driver) => {
+    const { database } = openClosable(driver, createSystemClock());
+    await driver.query("INSERT INTO meta (name, value) VALUES ('master_key_check', 'of another')");
+    const made = database.transaction((session) => createErasedNames(VAULT).needForm(session));
+    await expect(made).rejects.toThrow(StoreUnavailable);
+    expect(await driver.query("SELECT name FROM meta")).toEqual([{ name: "master_key_check" }]);
+  }));
