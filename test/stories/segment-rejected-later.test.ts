@@ -4,8 +4,9 @@ import { cString } from "../../src/channels/sms/smpp/octets.ts";
 import { COMMAND, TAG } from "../../src/channels/sms/smpp/pdu.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, type ReceivedSubmit, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import type { SmscDial } from "../fakes/smsc-dial.ts";
 import { type HeldPostrider, type MessageAt, startHeldPostrider } from "../held-postrider.ts";
-import { connectSmsc, openLiveSms } from "../live-sms.ts";
+import { connectSmsc, giveUpOn, IMPATIENT, openLiveSms } from "../live-sms.ts";
 
 const SEGMENTS = 6;
 
@@ -58,14 +59,50 @@ onBothStores(() => {
     await tellUntil(message, "failed", (submit) => smsc.sendReceipt(submit, "REJECTD"));
     const submits = smsc.submits.length;
     expect(submits).toBeLessThan(SEGMENTS);
-    const last = (await live.timeline(message)).at(-1);
-    expect(last).toMatchObject({ kind: "status", status: "failed", error: { code: "receipt.rejectd" } });
-    expect(last?.detail?.reason).toBe(
+    const failed = (await live.timeline(message)).find(({ status }) => status === "failed");
+    expect(failed).toMatchObject({ kind: "receipt", error: { code: "receipt.rejectd" } });
+    expect(failed?.detail?.reason).toBe(
       `segment 1 was rejected; not sent: ${SEGMENTS - submits} of ${SEGMENTS}`,
     );
     await postrider.pass(30_000);
     expect(smsc.submits).toHaveLength(submits);
   });
+
+  /** The first segment is taken, and the others are put off or not answered. */
+  async function sendInPart(
+    settings: Record<string, string>,
+    others: Pick<SmscDial, "holdSubmits"> & { submitStatus?: number },
+  ) {
+    const connector = await connectSmsc(postrider, smsc, IMPATIENT);
+    const live = await openLiveSms(postrider, { connectors: [connector], body: "x".repeat(300), settings });
+    await postrider.passUntil(() => smsc.bound().length > 0, 20_000);
+    smsc.dial.submitStatus = () => {
+      if (smsc.submits.length === 0) return 0;
+      Object.assign(smsc.dial, others);
+      return others.submitStatus;
+    };
+    const message = await live.send("+14155550604");
+    await giveUpOn(2, { postrider, smsc });
+    return { live, message };
+  }
+
+  test.each([
+    ["queued", {}, { submitStatus: 0x08 }],
+    ["sending", { on_unconfirmed: "hold" }, { holdSubmits: true }],
+  ] as const)(
+    "a message that waits as %s for another segment has failed as soon as a receipt rejects one",
+    async (status, settings, others) => {
+      const { live, message } = await sendInPart(settings, others);
+      await postrider.reached(message, status);
+      const submits = smsc.submits.length;
+      await smsc.sendReceipt(smsc.submits[0]!, "REJECTD");
+      expect(await postrider.status(message)).toBe("failed");
+      const entries = await live.timeline(message);
+      expect(entries.at(-1)).toMatchObject({ kind: "receipt", error: { code: "receipt.rejectd" } });
+      await postrider.pass(60_000);
+      expect([smsc.submits.length, await live.timeline(message)]).toEqual([submits, entries]);
+    },
+  );
 
   test("a segment that was not delivered does not keep the others back, and the message is undelivered", async () => {
     const live = await openSlow();

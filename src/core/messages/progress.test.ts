@@ -75,13 +75,16 @@ describe("an SMS", () => {
     expect(events(late)).toEqual([]);
   });
 
-  test("that fails for one segment says why, also where the last word was good news of another", () => {
-    const lost = attempt(sms(), [unconfirmed, unconfirmed], { kind: "held", dueAt: AT + 5_000 }).progress;
+  test("has failed with its first segment that has, though others are open, and good news of another changes nothing", () => {
+    const open = attempt(sms(), [sent("a"), unconfirmed, deferred], { kind: "held", dueAt: AT + 5_000 });
     const error = { code: "receipt.rejectd", message: "rejected" };
-    const inPart = applyReceipt(lost, 0, receipt("failed", error)).progress;
-    const step = applyReceipt(inPart, 1, receipt("delivered"));
-    expect(step.progress).toMatchObject({ status: "failed", error });
-    expect(step.entries.at(-1)).toMatchObject({ eventType: "sms.failed", error });
+    const failed = applyReceipt(open.progress, 0, receipt("failed", error));
+    expect(failed.progress).toMatchObject({ status: "failed", error });
+    const detail = { reason: "segment 1 was rejected; not sent: 1 of 3" };
+    expect(failed.entries).toMatchObject([{ kind: "receipt", eventType: "sms.failed", error, detail }]);
+    const later = applyReceipt(failed.progress, 1, receipt("delivered"));
+    expect(later.progress).toMatchObject({ status: "failed", error });
+    expect(events(later)).toEqual([]);
   });
 
   test("says in its history that it may have left, also where another segment was put off or refused", () => {

@@ -81,15 +81,32 @@ export function applyReceipt(
   const proven = proveSent(before, parts, receipt.receivedAt);
   const after = withReceipt(proven.progress, parts, receipt);
   const { receivedAt: at, error = after.error } = receipt;
-  const step = record(proven.progress, after, { at, kind: "receipt", detail: receiptDetail(receipt), error });
+  const detail = { ...receiptDetail(receipt), ...(isCutShort(before, after) && notSent(after, partIndex)) };
+  const step = record(proven.progress, after, { at, kind: "receipt", detail, error });
   return { progress: step.progress, entries: [...proven.entries, ...step.entries], isLate: false };
 }
 
+/**
+ * An SMS has failed with its first segment that has, whatever becomes of the others: they would be sent, and paid for, in
+ * vain. Parts that are open stay so, since an attempt may be sending them.
+ */
 function withReceipt(before: Progress, parts: readonly Part[], receipt: Receipt): Progress {
-  const status = parts.some(isOpen) || isFinalSms(before) ? before.status : fold(before, parts);
+  const hasFailed = before.channel === "sms" && parts.some(({ status }) => status === "failed");
+  const isDecided = hasFailed || !parts.some(isOpen);
+  const status = !isDecided || isFinalSms(before) ? before.status : fold(before, parts);
   const ofPart = parts.find((part) => part.status === status)?.error;
   const error = isFailure(status) ? (receipt.error ?? ofPart ?? before.error) : undefined;
   return { ...withoutError(before), parts, status, ...(error && { error }) };
+}
+
+/** The SMS has just failed, before all of it was sent. */
+function isCutShort(before: Progress, { channel, status, parts }: Progress): boolean {
+  return channel === "sms" && status === "failed" && before.status !== "failed" && parts.some(isOpen);
+}
+
+function notSent({ parts }: Progress, failed: number): { readonly reason: string } {
+  const unsent = parts.filter(({ status }) => status === "pending").length;
+  return { reason: `segment ${failed + 1} was rejected; not sent: ${unsent} of ${parts.length}` };
 }
 
 /** A receipt proves that an SMS whose attempt was never confirmed was sent. It becomes `sent` first, as the life cycle wants. */
