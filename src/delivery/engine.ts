@@ -9,10 +9,10 @@ import { createHolds, type Holds } from "../core/queue/holds.ts";
 import { type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
+import { createDeletedConnectors, type DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
 import { createSlotLine, type SlotLine } from "./outlets/slot-line.ts";
-import { createWithdrawn, type Withdrawn } from "./outlets/withdrawn.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";
 import { type SharedReceiptsDeps, shareReceipts } from "./receipts/shared-receipts.ts";
 import { createSender } from "./send-message.ts";
@@ -95,7 +95,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const stopping = new AbortController();
   const givingUp = new AbortController();
   const holds = createHolds(clock);
-  const { outlets, workers, withdrawn } = createParts(deps, holds, givingUp.signal);
+  const { outlets, workers, deleted } = createParts(deps, holds, givingUp.signal);
   const sideLoops = createSideLoops(deps, outlets);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
@@ -105,7 +105,7 @@ export function createEngine(deps: EngineDeps): Engine {
     // Read before the stop began: nothing would stop the outlets and workers that this starts.
     if (stopping.signal.aborted) return;
     sideLoops.reconcile(connectors, routes);
-    withdrawn.reconcile(connectors);
+    deleted.reconcile(connectors);
     outlets.reconcile(connectors);
     workers.reconcile(routes);
     workers.wakeAll();
@@ -185,22 +185,22 @@ function noteReceipts(
 function createParts(deps: EngineDeps, holds: Holds, signal: AbortSignal) {
   const line = createSlotLine();
   const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call });
-  const withdrawn = createWithdrawn(deps);
-  const workers = createRouteWorkers(deps, { outlets, withdrawn, holds, line, signal });
-  return { outlets, workers, withdrawn };
+  const deleted = createDeletedConnectors(deps.records);
+  const workers = createRouteWorkers(deps, { outlets, deleted, holds, line, signal });
+  return { outlets, workers, deleted };
 }
 
 interface WorkerParts {
   readonly outlets: Outlets;
   readonly holds: Holds;
   readonly line: SlotLine;
-  readonly withdrawn: Withdrawn;
+  readonly deleted: DeletedConnectors;
   readonly signal: AbortSignal;
 }
 
 function createRouteWorkers(
   deps: EngineDeps,
-  { outlets, holds, line, withdrawn, signal }: WorkerParts,
+  { outlets, deleted, holds, line, signal }: WorkerParts,
 ): Workers {
   const send = createSender({
     ...deps,
@@ -209,7 +209,7 @@ function createRouteWorkers(
         ? toEmail(deps, job, remainingMs)
         : toOutgoing(job, remainingMs, deps.findSenderDomain),
     outletOf: outlets.get,
-    withdrawn,
+    deleted,
     signal,
   });
   return createWorkers((route) => createWorker({ ...deps, route, send, holds, line, outletOf: outlets.get }));

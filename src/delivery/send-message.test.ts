@@ -60,7 +60,7 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
     },
     observe: { attempt() {}, unconfirmed: () => done.push("unconfirmed"), droppedReceipts() {} },
     outletOf: () => undefined,
-    withdrawn: { why: async () => undefined },
+    deleted: { includes: async () => false },
     signal: making.isGivingUp ? AbortSignal.abort() : new AbortController().signal,
   });
 }

@@ -24,10 +24,10 @@ import {
   judgeSettled,
   judgeWaiting,
 } from "./judge.ts";
+import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import { createNextConnector, type NextConnector } from "./outlets/next-connector.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { outletOfJob } from "./outlets/outlet-of-job.ts";
-import type { Withdrawn } from "./outlets/withdrawn.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
@@ -48,7 +48,7 @@ export interface SenderDeps {
   /** Renders the job's message, or says why it can never be sent. */
   readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Outgoing | Promise<Outgoing>;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
-  readonly withdrawn: Pick<Withdrawn, "why">;
+  readonly deleted: Pick<DeletedConnectors, "includes">;
   /** Aborts when a process that stops has waited long enough for answers. */
   readonly signal: AbortSignal;
 }
@@ -153,18 +153,18 @@ function judgeBefore(
 }
 
 /**
- * For a job that waits for the one connector that may have its message. If that will not be back, the message goes over
- * another where nothing was taken, and else it has failed.
+ * For a job that waits for the one connector that may have its message. If that was deleted, the message goes over another
+ * where nothing was taken, and else it has failed.
  */
 async function awaitOwner(
   deps: Sending,
   job: ClaimedJob,
   { lease, ...waiting }: { readonly lease: JobLease; readonly owner: string; readonly waitMs: number },
 ): Promise<Settlement | { readonly outlet: Outlet }> {
-  const why = await deps.withdrawn.why(waiting.owner);
-  const choice = why && outletOfJob(deps, job, { ...lease, failover: "always" });
-  if (!choice) return judgeWaiting(job, { now: deps.clock.now(), ...waiting });
-  return "outlet" in choice ? choice : judgeImpossible(deps, job, ownerGone(job, waiting.owner, why));
+  const isDeleted = await deps.deleted.includes(waiting.owner);
+  if (!isDeleted) return judgeWaiting(job, { now: deps.clock.now(), ...waiting });
+  const choice = outletOfJob(deps, job, { ...lease, failover: "always" });
+  return "outlet" in choice ? choice : judgeImpossible(deps, job, ownerDeleted(job, waiting.owner));
 }
 
 /** In how many parts the connector would send a message whose parts no attempt has counted yet. */
@@ -228,12 +228,11 @@ const OPTED_OUT = {
 } as const;
 
 /** Segments that two connectors send would not be joined by a handset. */
-function ownerGone({ progress: { parts } }: ClaimedJob, owner: string, why: "deleted" | "disabled") {
+function ownerDeleted({ progress: { parts } }: ClaimedJob, owner: string) {
   const own = parts.filter(({ connectorId }) => connectorId === owner);
   const had = own.some(isOpen) ? "may have taken" : "had taken";
-  const words = `the connector that ${had} ${own.length} of its ${parts.length} segments`;
-  const message = `${words} ${why === "deleted" ? "was deleted" : "is disabled"}, and another cannot send the rest`;
-  return { kind: "impossible", error: { code: "connector_gone", message } } as const;
+  const message = `the connector that ${had} ${own.length} of its ${parts.length} segments was deleted, and another cannot send the rest`;
+  return { kind: "impossible", error: { code: "connector_deleted", message } } as const;
 }
 
 function judgeImpossible(
