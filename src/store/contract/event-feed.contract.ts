@@ -88,14 +88,24 @@ export function eventFeedContract(open: OpenStore): void {
   );
 
   test(
-    "a page is cut short where the events are large, never to nothing",
+    "a page is cut short where the events are large, never to nothing, though one alone is larger than a page",
     inWorld(open, async (world) => {
-      const metadata = { long: "x".repeat(700_000) };
-      await world.sms({ to: ["+911", "+912"], content: { metadata } });
-      for (const job of await world.claim()) await world.settle(job);
-      const first = await read(world, { limit: 10 });
-      expect(first.events).toHaveLength(1);
-      expect((await read(world, { limit: 10, after: first.next })).events).toHaveLength(1);
+      let after = 0;
+      for (const octets of [700_000, 1_200_000]) {
+        const ids = await world.sms({
+          to: ["+911", "+912"],
+          content: { metadata: { long: "x".repeat(octets) } },
+        });
+        for (const job of await world.claim()) await world.settle(job);
+        const found: string[] = [];
+        for (let page = 0; page < 2; page++) {
+          const { events, next } = await read(world, { limit: 10, after });
+          expect(events).toHaveLength(1);
+          found.push(...events.map(idOf));
+          after = next;
+        }
+        expect(found).toEqual(ids);
+      }
     }),
   );
 
