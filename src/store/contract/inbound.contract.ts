@@ -69,6 +69,8 @@ export function inboundContract(open: OpenStore): void {
       expect(await kinds({ connectorId: "connector-b" })).toEqual(["stored"]);
       clock.now += SECOND;
       expect(await kinds({ sameSince: clock.now })).toEqual(["stored"]);
+      const twice = [1, 2].map(() => piece(world, { key: "twice", sameSince: clock.now }));
+      expect((await store.inbound.receive(twice)).map(({ kind }) => kind)).toEqual(["stored", "repeat"]);
     }),
   );
 
@@ -204,6 +206,26 @@ function partsContract(open: OpenStore): void {
       const [message, another] = await store.inbound.list({ accountId: account.id, limit: 5 });
       expect(message).toMatchObject({ id: pieces[3]!.id, text: "a😀bc", segments: 3 });
       expect(another).toBeUndefined();
+    }),
+  );
+
+  test(
+    "parts that come one after the other make one message, and what is repeated later none",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      await map(world);
+      const kinds: string[] = [];
+      for (const number of [1, 2, 1, 2]) {
+        const part = { reference: 7, total: 2, number };
+        const [result] = await store.inbound.receive([
+          piece(world, { text: `${number}`, part, key: `k${number}` }),
+        ]);
+        kinds.push(result?.kind ?? "");
+      }
+      expect(kinds).toEqual(["waiting", "stored", "repeat", "repeat"]);
+      clock.now += SECOND;
+      while ((await store.inbound.storeIncomplete(clock.now, 10)) > 0);
+      expect(await texts(world)).toEqual(["12"]);
     }),
   );
 
