@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Account } from "../../core/records/accounts.ts";
-import { DAY, HOUR, inWorld, type OpenStore, QUEUE, SMS, type World } from "./world.contract.ts";
+import { DAY, HOUR, inWorld, numberAll, type OpenStore, QUEUE, SMS, type World } from "./world.contract.ts";
 
 const HANDSET = "+919800000001";
 const OTHER = "+919800000002";
@@ -51,6 +51,21 @@ export function erasureStretchContract(open: OpenStore): void {
       expect((await world.store.erasures.list({ limit: 1 }))[0]?.completedAt).toBe(clock.now);
       // Opt-outs name nobody any more, and parked receipts about the number go, whenever they came.
       expect(await tracesOf(world, account)).toEqual([4, 4, 4, 0, 4, 0]);
+    }),
+  );
+
+  test(
+    "an inbound message that came after an erasure was asked for stays in the feed",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      await leaveTraces(world, account, "old");
+      await ask(world, HANDSET);
+      clock.now += 1;
+      await leaveTraces(world, account, "0");
+      await work(world, 2);
+      await numberAll(world);
+      const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
+      expect(events).toMatchObject([{ kind: "other", at: clock.now }]);
     }),
   );
 

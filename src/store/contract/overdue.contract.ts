@@ -66,6 +66,27 @@ export function overdueContract(open: OpenStore): void {
   );
 
   test(
+    "a receipt ends it for all ids of its part, also where another came by a late answer",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      for (const isTogether of [false, true]) {
+        const id = await sentSms(world, [`a-${isTogether}`]);
+        clock.now += 60 * MINUTE;
+        expect(await flag(world)).toBe(1);
+        const late = { messageId: id, part: 0, parts: 1, connectorId: "the other" };
+        const answer = store.receipts.recordLateAnswer({ ...late, providerMessageIds: ["b"] }, clock.now);
+        if (!isTogether) await answer;
+        await Promise.all([answer, world.receive(`a-${isTogether}`)]);
+        expect(await world.status(id)).toBe("delivered");
+        expect(await store.receipts.countOverdue()).toEqual([]);
+        clock.now += 60 * MINUTE;
+        await flag(world);
+        expect(await store.receipts.countOverdue()).toEqual([]);
+      }
+    }),
+  );
+
+  test(
     "a receipt that is not final ends nothing, and one that was parked ends it with the settlement",
     inWorld(open, async (world) => {
       await sentSms(world, ["a"]);

@@ -10,7 +10,7 @@ interface Sweep {
   readonly key: string;
   /** The key is an id that carries its time: rows from after the erasure was asked for stay. */
   readonly isTimed: boolean;
-  /** Which rows are meant: ?3 the recipient, ?4 the account's id, or NULL for all. */
+  /** Which rows are meant: ?3 the recipient, ?4 the account's id, or NULL for all; without a timed key ?5 when the erasure was asked for. */
   readonly test: string;
   readonly needle?: (recipient: string) => string;
   /** Statements for the rows that `where` selects; absent: they are deleted. */
@@ -43,7 +43,7 @@ const SWEEPS: readonly Sweep[] = [
     table: "events",
     key: "number",
     isTimed: false,
-    test: `message_id IS NULL AND instr(data, ?3) > 0
+    test: `message_id IS NULL AND at <= ?5 AND instr(data, ?3) > 0
       AND (?4 IS NULL OR account = (SELECT number FROM accounts WHERE id = ?4))`,
     needle: (recipient) => `"from":${JSON.stringify(recipient)}`,
   },
@@ -74,7 +74,8 @@ function createSweep(db: Database, sweep: Sweep): Walk {
     const from = isTimed ? position : Number(position);
     const end = ends.get(from, Math.ceil(looks * share))?.key ?? latest;
     const to = end < latest ? end : latest;
-    const values = [from, to, needle?.(recipient) ?? recipient, accountId ?? null];
+    const selected = [from, to, needle?.(recipient) ?? recipient, accountId ?? null];
+    const values = isTimed ? selected : [...selected, createdAt];
     for (const statement of statements) statement.run(...values);
     return to === latest ? {} : { next: String(to) };
   };

@@ -33,8 +33,9 @@ export function createKnownIds(db: Database): KnownIds {
       return [...rows, ...unwritten.find(connectorId, key).filter(isNew)].sort(byMessageAndPart);
     },
     received(part) {
-      if (unwritten.received(part)) return;
-      if (received.run(part.messageId, part.part) === 0) notOverdue.run(part.messageId, part.part);
+      if (!unwritten.received(part)) received.run(part.messageId, part.part);
+      // Also where an id awaited it: an earlier id of the part may be overdue.
+      notOverdue.run(part.messageId, part.part);
     },
   };
 }
