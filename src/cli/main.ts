@@ -31,7 +31,7 @@ program
 await run();
 
 async function run(): Promise<void> {
-  // The service's start would be the longer for them.
+  // They would only make the service start later.
   if (process.argv[2] !== "serve") (await import("./commands.ts")).addCommands(program, packageJson.version);
   await program.parseAsync();
 }

@@ -93,7 +93,8 @@ test("where the asking for a policy is called off, other messages do not go as i
   expect(smtp.received).toEqual([]);
 });
 
-test("the DNS is asked for a domain's policy again after five minutes, and the host only where that says so", async () => {
+/** A domain with a policy, and how often that was fetched. */
+async function openWithPolicy() {
   const smtp = await openHost({ tls: "starttls" });
   let requests = 0;
   const policyPort = await openPolicyHost((request) => {
@@ -102,10 +103,15 @@ test("the DNS is asked for a domain's policy again after five minutes, and the h
   const rig = await open({ port: smtp.port, config: { mta_sts_port: policyPort, ca: mailTls.ca } });
   rig.dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
   rig.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
+  return { rig, asked: () => requests };
+}
+
+test("the DNS is asked for a domain's policy again after five minutes, and the host only where that says so", async () => {
+  const { rig, asked } = await openWithPolicy();
   const seen: [string, number][] = [];
   const look = async () => {
     const [part] = (await send(rig, "ann")).parts;
-    seen.push([part?.kind === "deferred" ? part.error.code : "sent", requests]);
+    seen.push([part?.kind === "deferred" ? part.error.code : "sent", asked()]);
   };
   // Messages that come together ask once.
   await Promise.all([look(), look()]);
@@ -127,23 +133,16 @@ test("the DNS is asked for a domain's policy again after five minutes, and the h
 });
 
 test("a policy ends with its max_age, unless its host still has it then", async () => {
-  const smtp = await openHost({ tls: "starttls" });
-  let requests = 0;
-  const policyPort = await openPolicyHost((request) => {
-    requests = request;
-  });
-  const rig = await open({ port: smtp.port, config: { mta_sts_port: policyPort, ca: mailTls.ca } });
-  rig.dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
-  rig.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
+  const { rig, asked } = await openWithPolicy();
   const isHeld = async () => (await send(rig, "ann")).parts[0]?.kind === "deferred";
-  expect([await isHeld(), requests]).toEqual([true, 1]);
+  expect([await isHeld(), asked()]).toEqual([true, 1]);
   await rig.clock.advance(MAX_AGE_S * 1_000);
-  expect([await isHeld(), requests]).toEqual([true, 2]);
+  expect([await isHeld(), asked()]).toEqual([true, 2]);
   rig.dns.txt.delete("_mta-sts.example.net");
   await rig.clock.advance(MAX_AGE_S * 1_000 - 1);
-  expect([await isHeld(), requests]).toEqual([true, 2]);
+  expect([await isHeld(), asked()]).toEqual([true, 2]);
   await rig.clock.advance(5 * 60_000);
-  expect([await isHeld(), requests]).toEqual([false, 2]);
+  expect([await isHeld(), asked()]).toEqual([false, 2]);
 });
 
 test("a database that is away keeps no message waiting", async () => {
