@@ -124,6 +124,18 @@ test("sandbox messages and messages timeline show what became of a message", asy
   expect([other.code, other.err]).toEqual([1, expect.stringContaining(`there is no message ${id}: `)]);
 });
 
+test("messages timeline shows an error's code, by which the documentation lists what to do", async () => {
+  const { api_key: apiKey } = service().sandbox;
+  const { body } = await send(service(), {
+    apiKey,
+    path: "/v1/sms/messages",
+    body: { to: "+15005550002", dlt_template_id: "1107160000000000001", variables: { "1": "1" } },
+  });
+  const id = String(body.message_id);
+  await reached(service(), { apiKey, path: `/v1/sms/messages/${id}` }, "failed");
+  expect(await text("messages", "timeline", id)).toContain("  smpp.0x0000000b: ESME_RINVDSTADR");
+});
+
 describe("where the server is", () => {
   test("options go over the environment, and that over sandbox.json", async () => {
     const { url, sandbox } = service();
