@@ -5,6 +5,7 @@ import { isAscii } from "./mail-address.ts";
 import {
   isServiceClosing,
   missingCredentials,
+  type RecipientAnswer,
   type TransactionReport,
   toPartOutcome,
   toQueueId,
@@ -49,17 +50,22 @@ export interface HandedOver {
 /** Sends the envelopes one after the other, each over a connection from `line`. Never rejects. */
 export async function handOver(line: Line, { envelopes, ...limits }: Handover): Promise<HandedOver> {
   const outcomes = new Map<string, PartOutcome>();
+  const left = [...envelopes];
   let detail: HandedOver["detail"] = {};
-  for (const [index, envelope] of envelopes.entries()) {
+  for (let envelope = left[0]; envelope; envelope = left[0]) {
     const tried = await tryEnvelope(line, { ...limits, envelope });
-    if ("fault" in tried) return { outcomes, left: envelopes.slice(index), fault: tried.fault, detail };
+    if ("fault" in tried) return { outcomes, left, fault: tried.fault, detail };
     const { report, session } = tried;
-    for (const address of envelope.to) outcomes.set(address, outcomeFor(address, tried));
+    const behind = cutOff(tried);
+    left.splice(0, 1, ...(behind.length > 0 ? [{ ...envelope, to: behind }] : []));
+    for (const address of envelope.to) {
+      if (!behind.includes(address)) outcomes.set(address, outcomeFor(address, tried));
+    }
     detail = { ...detail, ...detailOf(report, session, envelopes.length) };
     const wanted = missingCredentials(report);
-    if (wanted) return { outcomes, left: envelopes.slice(index + 1), fault: wanted, wanted, detail };
+    if (wanted) return { outcomes, left, fault: wanted, wanted, detail };
   }
-  return { outcomes, left: [], detail };
+  return { outcomes, left, detail };
 }
 
 interface Tried {
@@ -130,12 +136,31 @@ const NO_SMTPUTF8: PartOutcome = {
 
 function isUntouched({ recipients, end }: TransactionReport): boolean {
   // What it said of a recipient before it closed counts: it is not asked the same again.
-  const hasJudged = [...recipients.values()].some(
-    (each) => each === "accepted" || !isServiceClosing(each.refusal),
-  );
-  if (hasJudged) return false;
+  if ([...recipients.values()].some((each) => each === "accepted" || isRefused(each))) return false;
   if (end.kind === "sender_refused") return isServiceClosing(end.reply);
   return end.kind === "lost" && end.wasUnanswered && !end.wasContentSent;
+}
+
+/**
+ * The recipients whom a server that closed after it had refused others did not judge. They are offered again at once: many
+ * servers close after so many refusals (Postfix: 20), and if those are put off, they would come first in every attempt.
+ */
+function cutOff({ report, session, envelope, mail }: Tried): readonly string[] {
+  if (!hasClosed(report)) return [];
+  const offered = takenBy(session, envelope, mail);
+  const behind = offered.filter((address) => !isRefused(report.recipients.get(address)));
+  return behind.length < offered.length ? behind : [];
+}
+
+function hasClosed({ recipients, end }: TransactionReport): boolean {
+  if (end.kind === "lost") return !end.wasContentSent;
+  const refusals = [...recipients.values()].flatMap((each) => (each === "accepted" ? [] : [each.refusal]));
+  return [...refusals, "reply" in end ? end.reply : ""].some(isServiceClosing);
+}
+
+/** Refused by a reply that is about the recipient, and not about the connection. */
+function isRefused(answer: RecipientAnswer | undefined): boolean {
+  return typeof answer === "object" && !isServiceClosing(answer.refusal);
 }
 
 function outcomeFor(address: string, { report, session, envelope, mail }: Tried): PartOutcome {

@@ -52,7 +52,7 @@ test("what is told of a connection that the server closed names no address", asy
   expect(told).not.toMatch(/ann@|\\n|\\r/);
 });
 
-test("a server that refuses a recipient and then closes is believed, and not asked about that recipient again", async () => {
+test("a server that refuses a recipient and then closes is believed, and asked once more about the others only", async () => {
   const server = await raw((verb, line) => {
     if (verb === "EHLO") return "250-raw.test\r\n250 PIPELINING";
     if (line.startsWith(`RCPT TO:<${ANN.email}`)) return "550 5.1.1 unknown";
@@ -63,8 +63,43 @@ test("a server that refuses a recipient and then closes is believed, and not ask
   const { parts } = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
   expect(parts).toMatchObject([{ kind: "rejected", bounced: true }, { kind: "deferred" }]);
   expect(server.lines.filter((line) => line.includes(ANN.email))).toHaveLength(1);
-  expect(server.connections()).toBe(1);
+  expect(server.connections()).toBe(2);
 });
+
+test.each([
+  ["with the next recipient", 44, ""],
+  ["with the next recipient, and pipelining", 44, "PIPELINING"],
+  ["with the last recipient", 21, ""],
+  ["with the last recipient, and pipelining", 21, "PIPELINING"],
+  ["with the message", 20, ""],
+  ["with the message, and pipelining", 20, "PIPELINING"],
+])(
+  "a server that closes after twenty refusals keeps nobody from those behind, be it %s",
+  async (_, putOff, extension) => {
+    const refusals = new Map<number, number>();
+    const delivered: string[] = [];
+    const server = await raw((verb, line, connection) => {
+      if (verb === "EHLO") return `250-raw.test\r\n250 ${extension || "HELP"}`;
+      const refused = refusals.get(connection) ?? 0;
+      if (refused === 20 && (verb === "RCPT" || verb === "DATA"))
+        return { lastWords: "421 4.7.0 too many errors" };
+      if (verb === "RCPT" && !line.includes("later")) delivered.push(line.slice(9, -1));
+      if (verb !== "RCPT" || !line.includes("later")) return undefined;
+      refusals.set(connection, refused + 1);
+      return "450 4.2.0 greylisted";
+    });
+    const { channel } = await upRelay(server.port);
+    const later = Array.from({ length: putOff }, (_, index) => ({ email: `later${index}@example.test` }));
+    const { parts, countsAsAttempt } = await channel.send(outgoingEmail({ to: [BOB, ...later, ANN] }), NEVER);
+    expect(parts.at(0)).toMatchObject({ kind: "sent" });
+    expect(parts.at(-1)).toMatchObject({ kind: "sent" });
+    const others = parts.slice(1, -1);
+    expect(others.filter((part) => part?.kind === "deferred" && part.error.code === "4.2.0")).toEqual(others);
+    expect(countsAsAttempt).toBe(true);
+    expect(delivered.slice(-2)).toEqual([BOB.email, ANN.email]);
+    expect(server.connections()).toBe(Math.ceil((putOff + 1) / 20));
+  },
+);
 
 test("silence after the final dot is unconfirmed when the send timeout has passed", async () => {
   const dot = Promise.withResolvers<void>();

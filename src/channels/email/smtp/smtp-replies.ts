@@ -6,9 +6,11 @@ import type { PartOutcome } from "../../../core/messages/outcome.ts";
 /** What became of one envelope. */
 export interface TransactionReport {
   /** The replies to RCPT TO, by address: `accepted`, or the refusal. An address without a reply is absent. */
-  readonly recipients: ReadonlyMap<string, "accepted" | { readonly refusal: string }>;
+  readonly recipients: ReadonlyMap<string, RecipientAnswer>;
   readonly end: TransactionEnd;
 }
+
+export type RecipientAnswer = "accepted" | { readonly refusal: string };
 
 export type TransactionEnd =
   /** 2yz after the final dot. */

@@ -3,6 +3,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import { withoutEcho } from "../../without-echo.ts";
 import { limitReplies } from "./limit-replies.ts";
+import { readAtOnce } from "./read-at-once.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
 import { type FilledEnvelope, runTransaction, type TransactionLimits } from "./smtp-transaction.ts";
@@ -44,6 +45,7 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   // An `error` event without a listener would end the process. The errors are also reported to the callbacks.
   connection.on("error", () => {});
   limitReplies(connection);
+  readAtOnce(connection);
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));
   if (connectFault) return { fault: connectFault };
   const ehlo = connection.lastServerResponse || "";
