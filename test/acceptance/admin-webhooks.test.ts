@@ -36,6 +36,15 @@ test("a message's events are listed, each with its deliveries: when, how long, a
   expect(await commands.text("webhooks", "attempts", `evt_${id}_1`)).toContain("out of order");
 });
 
+test("a delivery without an answer is shown with the code of its error, by which the documentation lists them", async () => {
+  rig.receiver.behave(BEHAVIOURS.close);
+  const id = await rig.sms();
+  await rig.until(id, ["waiting", "held"]);
+  rig.receiver.behave(BEHAVIOURS.ok);
+  await rig.until(id, DELIVERED);
+  expect(await commands.text("webhooks", "attempts", `evt_${id}_1`)).toContain("  closed: the connection");
+});
+
 test("one event is replayed by its webhook-id, with the same id and body and a new signature", async () => {
   const id = await rig.sms();
   await rig.until(id, DELIVERED);

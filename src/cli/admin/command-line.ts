@@ -127,6 +127,12 @@ export function column(head: string, field: string): Column {
   return { head, of: (row) => row[field] };
 }
 
+/** A column for what failed: its code, by which the documentation lists causes, and its message. */
+export const errorColumn: Column = {
+  head: "ERROR",
+  of: ({ error }) => error && `${(error as Row).code}: ${(error as Row).message}`,
+};
+
 interface Page {
   readonly data: readonly Row[];
   readonly next?: string;

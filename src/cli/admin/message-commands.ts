@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { CHANNELS } from "../../core/messages/message.ts";
-import { addNoun, addVerb, type Column, type CommandLine, column, type Row } from "./command-line.ts";
+import { addNoun, addVerb, type Column, type CommandLine, column, errorColumn } from "./command-line.ts";
 import { pathOf } from "./record-verbs.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -8,7 +8,7 @@ const COLUMNS: readonly Column[] = [
   column("KIND", "kind"),
   column("STATUS", "status"),
   column("RECIPIENT", "recipient"),
-  { head: "ERROR", of: (row) => errorText(row.error as Row | undefined) },
+  errorColumn,
   column("DETAIL", "detail"),
 ];
 
@@ -27,9 +27,4 @@ export function addMessageCommands(program: Command, commandLine: CommandLine): 
   })
     .option("--account <id>", "only if it is this account's")
     .addOption(new Option("--channel <channel>", "only if it is of this channel").choices(CHANNELS));
-}
-
-/** With the code: the pages about providers list causes and fixes by it. */
-function errorText(error: Row | undefined): string | undefined {
-  return error && `${error.code}: ${error.message}`;
 }

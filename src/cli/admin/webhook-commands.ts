@@ -6,6 +6,7 @@ import {
   type Column,
   type CommandLine,
   column,
+  errorColumn,
   type Row,
   type Run,
   UsageFailure,
@@ -69,7 +70,7 @@ const ATTEMPT_COLUMNS: readonly Column[] = [
   column("AT", "at"),
   column("MS", "latency_ms"),
   column("STATUS", "status"),
-  { head: "ERROR", of: (row) => (row.error as Row | undefined)?.message },
+  errorColumn,
   column("ANSWER", "answer"),
 ];
 
