@@ -13,7 +13,7 @@ import { until } from "../until.ts";
 
 const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 const CLIENTS = 16;
-const BATCH = 50;
+const BATCH = IS_LONG ? 50 : 10;
 const FINAL = new Set(["delivered", "undelivered", "failed", "expired"]);
 
 /** The ways of writing take turns on the same database. */
