@@ -1,4 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
+import { createSenderBookings, EARLY_MS } from "./sender-bookings.ts";
 import { createSenderLine, type SenderLine } from "./sender-line.ts";
 
 /** Keeps each sender to its rate, in segments a second, without holding up the others. */
@@ -44,17 +45,8 @@ export interface AskedTurn {
 /** Who would wait longer than this in line asks again instead. */
 export const IN_LINE_MS = 2_000;
 
-/** How far ahead times are booked. Beyond it, a message asks again after once to twice this long. */
-const HORIZON_MS = 30_000;
-
 /** With less than this in line, whoever comes may join: those with bookings have not come back, or to another process. */
 const DRY_MS = 500;
-
-/** Bookings kept at a time. A message whose booking was not kept only has to wait once more. */
-const MAX_BOOKINGS = 10_000;
-
-/** How long after its time a booking that was not used is given up. */
-const LAPSE_MS = 60_000;
 
 export interface SenderRate {
   readonly perSecond: number;
@@ -72,41 +64,21 @@ export function createSenderPace(
   const rate = ratePart(perSecond, part);
   const costMs = (segments: number) => (segments / rate()) * 1000;
   const lineOf = createLines(() => createSenderLine(clock, rate, usedAtMs + costMs(1)));
-  /** Until when times are booked, by sender and flow; in the order of last use. */
-  const bookedUntil = new Map<string, number>();
-  /** When each message that was put off is to go; in the order booked. */
-  const bookings = new Map<string, number>();
-
-  /** Puts a message off behind those of its flow that were put off before. */
-  const book = ({ sender, flow, messageId, segments }: AskedTurn, aheadMs: number): number => {
-    const now = clock.monotonicMs();
-    const flows = lineOf(sender).sharing(flow);
-    const name = `${flow} ${sender}`;
-    const at = Math.max(bookedUntil.get(name) ?? 0, now + aheadMs);
-    if (at - now > HORIZON_MS) return HORIZON_MS * (1 + random());
-    forgetPassed(bookedUntil, now);
-    bookedUntil.delete(name);
-    // At the whole rate, as the queue moves: who comes again may come to another process.
-    bookedUntil.set(name, at + (segments / perSecond) * 1000 * flows);
-    forgetPassed(bookings, now - LAPSE_MS);
-    if (bookings.size < MAX_BOOKINGS) bookings.set(messageId, at);
-    return at - now - IN_LINE_MS / 2;
-  };
+  const bookings = createSenderBookings(clock, random, perSecond);
 
   return {
     turn(asked) {
-      const { sender, flow, messageId, remainingMs, isBegun } = asked;
-      const now = clock.monotonicMs();
-      const line = lineOf(sender);
-      const bookedFor = bookings.get(messageId);
-      const isKnown = isBegun || (bookedFor !== undefined && bookedFor > now - LAPSE_MS);
+      const line = lineOf(asked.sender);
+      const isKnown = asked.isBegun || bookings.has(asked.messageId);
       const aheadMs = line.aheadMs(asked);
       const hasRoom = isKnown || aheadMs <= DRY_MS;
-      const bookedMs = hasRoom ? 0 : (bookedUntil.get(`${flow} ${sender}`) ?? 0) - now;
-      if (aheadMs >= remainingMs) return Math.ceil(aheadMs);
-      if (Math.max(aheadMs, bookedMs) > IN_LINE_MS)
-        return Math.ceil(isKnown ? aheadMs - IN_LINE_MS / 2 : book(asked, aheadMs));
-      bookings.delete(messageId);
+      const bookedMs = hasRoom ? 0 : bookings.untilMs(asked);
+      if (aheadMs >= asked.remainingMs) return Math.ceil(aheadMs);
+      if (Math.max(aheadMs, bookedMs) > IN_LINE_MS) {
+        const flows = line.sharing(asked.flow);
+        return Math.ceil(isKnown ? aheadMs - EARLY_MS : bookings.book(asked, { aheadMs, flows }));
+      }
+      bookings.end(asked.messageId);
       return line.join(asked);
     },
     segmentMs: () => costMs(1),
@@ -136,12 +108,4 @@ function createLines(create: () => SenderLine): (sender: string) => SenderLine {
     lines.set(sender, line);
     return line;
   };
-}
-
-/** Forgets entries up to `limit`, from the oldest on. It stops at the first that is later, so a few may stay for a while. */
-function forgetPassed(times: Map<string, number>, limit: number): void {
-  for (const [name, at] of times) {
-    if (at > limit) return;
-    times.delete(name);
-  }
 }
