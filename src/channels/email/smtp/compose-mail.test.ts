@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import PostalMime from "postal-mime";
+import PostalMime, { decodeWords } from "postal-mime";
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { composeMail, type MailToCompose } from "./compose-mail.ts";
 
@@ -91,6 +91,23 @@ test("ids and URLs in angle brackets are left as they are, whatever stands besid
   expect(raw).toContain("\r\nList-Id: =?UTF-8?Q?Gr=C3=BC=C3=9Fe=2C_Shop?= <news.acme.test>\r\n");
   expect(raw).toContain("\r\nList-Unsubscribe: <https://acme.test/u?a=?b>, <mailto:u@acme.test> =?UTF-8?");
   expect(raw).toContain("\r\nX-Close: =?UTF-8?B?w7w=?= <a> =?UTF-8?B?w7w=?=\r\n");
+});
+
+test("a custom header without a value is sent", async () => {
+  const names = ["X-Empty", "In-Reply-To", "References", "List-Id"];
+  const headers = { ...Object.fromEntries(names.map((name) => [name, ""])), "X-Blank": "  ", "X-A": "1" };
+  const raw = (await compose({ headers })).toString();
+  for (const name of [...names, "X-Blank"]) expect(raw).toMatch(new RegExp(`(?:^|\\r\\n)${name}:\\r\\n`));
+  expect(await parse({ headers })).toMatchObject({ subject: "Your order", text: "Hello\n" });
+});
+
+test("blanks outside ASCII are part of a custom header's value, also at its ends and alone", async () => {
+  for (const value of ["\u3000é\u00a0", "\u00a0a", "a\u2003", "\u3000", "ü\ufeff", "é \u3000 ü"]) {
+    const raw = (await compose({ headers: { "X-Note": value } })).toString().replaceAll(/\r\n(?=[ \t])/g, "");
+    expect(decodeWords(/\r\nX-Note: (.*)\r\n/.exec(raw)?.[1] ?? "")).toBe(value);
+  }
+  const beside = (await compose({ headers: { "List-Id": " \u3000é\u3000 <a.test>" } })).toString();
+  expect(beside).toContain("\r\nList-Id: =?UTF-8?B?44CAw6njgIA=?= <a.test>\r\n");
 });
 
 test("text comes before HTML in a multipart/alternative", async () => {

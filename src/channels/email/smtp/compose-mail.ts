@@ -32,7 +32,7 @@ export type ComposedMail =
 export async function composeMail(mail: MailToCompose): Promise<ComposedMail> {
   const fault = findFault(mail.content);
   if (fault !== undefined) return refused("smtp.invalid_message", fault);
-  const plain = await printMail(compile(mail));
+  const plain = withEmptyFields(mail, await printMail(compile(mail)));
   const header = plain.subarray(0, plain.indexOf("\r\n\r\n"));
   if (hasLongLine(header)) return refused("smtp.invalid_message", "a header line is longer than 998 octets");
   const raw = mail.dkim ? await signMail(plain, mail.dkim) : plain;
@@ -88,9 +88,14 @@ function encodeAround(value: string, encode: (text: string) => string): string {
   if (isPlain(value)) return value;
   const pieces = value.split(/(<[!-;=?-~]+>)/);
   return pieces
-    .map((piece) => (isPlain(piece) ? piece : ` ${encode(piece.trim())} `))
+    .map((piece) => (isPlain(piece) ? piece : ` ${encode(withoutEndBlanks(piece))} `))
     .join("")
     .trim();
+}
+
+/** Blanks outside ASCII belong to the text. */
+function withoutEndBlanks(text: string): string {
+  return text.replace(/^ +/, "").replace(/ +$/, "");
 }
 
 /** Nothing in it needs to be encoded, and readers mistake nothing in it for an encoded word. */
@@ -98,11 +103,22 @@ function isPlain(text: string): boolean {
   return isAscii(text) && !/=\?[^\s?]+\?[bq]\?/i.test(text);
 }
 
-function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
-  const headers = Object.entries(content.headers ?? {}).map(([key, value]) => ({
+/** The composer leaves out custom headers without a value, though a field may have none (RFC 5322 §3.6.8). */
+function withEmptyFields({ content }: MailToCompose, composed: Buffer): Buffer {
+  const empty = customHeaders(content).filter(({ value }) => value === "");
+  if (empty.length === 0) return composed;
+  return Buffer.concat([Buffer.from(empty.map(({ key }) => `${key}:\r\n`).join("")), composed]);
+}
+
+function customHeaders({ headers = {} }: EmailContent): readonly { key: string; value: string }[] {
+  return Object.entries(headers).map(([key, value]) => ({
     key,
     value: toFoldable(MESSAGE_IDS.test(key) ? value.replaceAll(/\s/g, " ") : value),
   }));
+}
+
+function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
+  const headers = customHeaders(content).filter(({ value }) => value !== "");
   const spelling = new Map(headers.map(({ key }) => [key.toLowerCase(), key]));
   return {
     from: toMailbox(content.from),
