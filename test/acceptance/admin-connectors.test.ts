@@ -223,6 +223,22 @@ onEveryAdmin((startAdmin) => {
       expect((await admin.call("DELETE", `connectors/${id}`)).status).toBe(204);
     });
 
+    test("one that receives for an inbound number is not deleted, and the answer names the number", async () => {
+      const id = await connector();
+      const { json: account } = await admin.call("POST", "accounts", { name: "Acme", mode: "live" });
+      const { json: number } = await admin.call("POST", "inbound-numbers", {
+        account_id: account.account_id,
+        number: "56161",
+        connector_id: id,
+      });
+      expect(await admin.call("DELETE", `connectors/${id}`)).toMatchObject({
+        status: 409,
+        json: { details: { id: `the connector is in use by the inbound number ${number.id}` } },
+      });
+      expect((await admin.call("DELETE", `inbound-numbers/${number.id}`)).status).toBe(204);
+      expect((await admin.call("DELETE", `connectors/${id}`)).status).toBe(204);
+    });
+
     test("every stored change is told to whoever runs connectors, and no refused one", async () => {
       const before = admin.configChanges();
       const id = await connector();

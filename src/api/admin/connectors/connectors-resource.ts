@@ -40,7 +40,7 @@ export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {
     listEndpoint(deps, plan),
     showEndpoint(deps, plan),
     updateConnector(deps, plan),
-    deleteEndpoint(deps, plan, { usedBy: (connector) => routesWith(deps.store.records, connector) }),
+    deleteEndpoint(deps, plan, { usedBy: (connector) => usersOf(deps.store.records, connector) }),
     testEndpoint(deps),
     kindsEndpoint(deps),
   ];
@@ -227,14 +227,15 @@ async function freeName(records: Records, kind: string): Promise<string> {
   }
 }
 
-/** The routes that name a connector, in words; `MAX_NAMED` at most. */
-async function routesWith(records: Records, { id }: Connector): Promise<readonly string[]> {
-  const users: string[] = [];
+/** What names a connector, in words; `MAX_NAMED` of a kind at most. */
+async function usersOf(records: Records, { id }: Connector): Promise<readonly string[]> {
+  const routes: string[] = [];
   for await (const route of eachRecord((page) => records.list("routes", {}, page))) {
-    if (route.connectorIds.includes(id)) users.push(`the route ${route.id}`);
-    if (users.length === MAX_NAMED) break;
+    if (route.connectorIds.includes(id)) routes.push(`the route ${route.id}`);
+    if (routes.length === MAX_NAMED) break;
   }
-  return users;
+  const numbers = await records.list("inboundNumbers", { connectorId: id }, { limit: MAX_NAMED });
+  return [...routes, ...numbers.map((number) => `the inbound number ${number.id}`)];
 }
 
 const MAX_NAMED = 10;
