@@ -249,3 +249,13 @@ test("over any second a sender sends no more than its rate, and over time no les
   expect(Math.min(...spans)).toBeGreaterThanOrEqual(1000 - 20);
   expect(times.length).toBeGreaterThan(60 * 5 * 0.95);
 });
+
+test("a busy machine, whose timers are late, uses the whole rate, and no second has more", async () => {
+  const { ask, went, clock } = open(20);
+  for (let i = 0; i < 40; i++) ask("A", String(i));
+  await clock.advance(2_100, { grainMs: 150 });
+  const times = went.map(({ at }) => at);
+  expect(times).toHaveLength(40);
+  const spans = times.slice(20).map((at, n) => at - times[n]!);
+  expect(Math.min(...spans)).toBeGreaterThanOrEqual(1000);
+});
