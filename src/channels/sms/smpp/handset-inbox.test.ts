@@ -84,6 +84,7 @@ test("one that cannot be stored is refused for now, and logged without its text 
   const { smsc, logs } = await openRig(() => Promise.reject(new Error("disk full")));
   expect(await smsc.deliver(HELLO)).toBe(0x64);
   const written = JSON.stringify(logs);
+  expect(logs).toMatchObject([{ fields: { connector: "c1" } }]);
   expect(written).toContain("messages from handsets could not be stored");
   expect(written).not.toContain("hello");
   expect(written).not.toContain("9876543210");

@@ -32,7 +32,7 @@ export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): Rece
     take(message, acknowledge) {
       const receipt = readReceipt(message, dltCodes);
       if (!receipt) {
-        deps.log.warn({ connectorId }, "a receipt names no message and was dropped");
+        deps.log.warn({ connector: connectorId }, "a receipt names no message and was dropped");
         return acknowledge(STATUS_OK);
       }
       line.join({ ...canonical(receipt, idFormat), connectorId, receivedAt: deps.clock.now() }, acknowledge);

@@ -70,7 +70,7 @@ async function isStoredInTime<Item>(
     return true;
   } catch (error) {
     const reason = errorText(error);
-    const fields = { connectorId, count: items.length, reason };
+    const fields = { connector: connectorId, count: items.length, reason };
     log.warn(fields, `${noun} could not be stored; the SMSC keeps them`);
     return false;
   } finally {
