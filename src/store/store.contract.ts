@@ -8,6 +8,7 @@ import { accountRulesContract } from "./contract/account-rules.contract.ts";
 import { addressSpellingContract } from "./contract/address-spellings.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
+import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
 import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
 import { erasureContract } from "./contract/erasure.contract.ts";
@@ -52,6 +53,7 @@ const SECTIONS = {
   receiptMatch: receiptMatchContract,
   receiptOtherId: receiptOtherIdContract,
   receiptOrder: receiptOrderContract,
+  endedByReceipt: endedByReceiptContract,
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,
   parkedBound: parkedBoundContract,

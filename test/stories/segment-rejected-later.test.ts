@@ -7,6 +7,7 @@ import { type FakeSmsc, type ReceivedSubmit, startFakeSmsc } from "../fakes/fake
 import type { SmscDial } from "../fakes/smsc-dial.ts";
 import { type HeldPostrider, type MessageAt, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, giveUpOn, IMPATIENT, openLiveSms } from "../live-sms.ts";
+import { storedRows } from "../stored-rows.ts";
 
 const SEGMENTS = 6;
 
@@ -90,7 +91,7 @@ onBothStores(() => {
     ["queued", {}, { submitStatus: 0x08 }],
     ["sending", { on_unconfirmed: "hold" }, { holdSubmits: true }],
   ] as const)(
-    "a message that waits as %s for another segment has failed as soon as a receipt rejects one",
+    "a message that waits as %s for another segment has failed as soon as a receipt rejects one, and nothing more is planned for it",
     async (status, settings, others) => {
       const { live, message } = await sendInPart(settings, others);
       await postrider.reached(message, status);
@@ -99,6 +100,7 @@ onBothStores(() => {
       expect(await postrider.status(message)).toBe("failed");
       const entries = await live.timeline(message);
       expect(entries.at(-1)).toMatchObject({ kind: "receipt", error: { code: "receipt.rejectd" } });
+      expect(await storedRows(postrider.dataFolder, "SELECT id FROM jobs")).toEqual([]);
       await postrider.pass(60_000);
       expect([smsc.submits.length, await live.timeline(message)]).toEqual([submits, entries]);
     },

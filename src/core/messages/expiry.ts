@@ -10,7 +10,7 @@ export interface Expiry {
   readonly wasInterrupted: boolean;
 }
 
-/** Ends a message's open parts because its window is over, without an attempt. */
+/** Ends a message's open parts because its window is over, without an attempt. One that is settled stays as it is. */
 export function applyExpiry(before: Progress, { at, parts: only, wasInterrupted }: Expiry): Step {
   const isOpenEmail = before.channel === "email" && !isSettled(before);
   const sending: Progress = isOpenEmail ? { ...before, status: "sending" } : before;

@@ -182,14 +182,17 @@ export function settleContract(open: OpenStore): void {
   );
 
   test(
-    "a job of a message that is settled already is still handed out, and ends without an attempt",
+    "a job whose message was settled while it was leased is handed out once the lease has run out, and ends without an attempt",
     inWorld(open, async ({ store, sms, claim, claimOne, settle, status, receive, clock }) => {
       const [id = ""] = await sms();
       await settle(await claimOne(), {
         outcomes: [sent("s-1"), deferred()],
         next: { kind: "again", dueAt: clock.now },
       });
+      await store.queue.stage(clock.now, 10);
+      await claimOne();
       await receive("s-1", { status: "failed" });
+      clock.now += 60 * SECOND;
       await store.queue.stage(clock.now, 10);
       const job = await claimOne();
       await settle(job, { outcomes: [undefined, sent("s-2")] });

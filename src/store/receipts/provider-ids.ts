@@ -3,7 +3,7 @@ import type { PartOutcome, Receipt, ReceiptResult } from "../../core/messages/ou
 import { isOpen } from "../../core/messages/part.ts";
 import { isSettled } from "../../core/messages/progress.ts";
 import type { Settlement } from "../../core/queue/claimed-job.ts";
-import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import { applyLateAnswer, type LateAnswer } from "../../core/receipts/late-answer.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
 import { applyToMatch, applyToTarget } from "./apply-receipt.ts";
@@ -50,7 +50,7 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
       });
     },
     answerLate(answer, at) {
-      state.applyLateAnswer(answer, at);
+      markTaken(state, answer, at);
       const found = state.messages.find(answer.messageId);
       if (!found) return;
       const message = { ...found, channel: found.progress.channel };
@@ -166,6 +166,16 @@ function markSent<M extends KnownMessage>(
   const part = progress.parts[found.part];
   const detail = { ...state.sizeOf(messageId) };
   const parts = Math.max(progress.parts.length, found.part + 1);
-  if (!part || isOpen(part)) state.applyLateAnswer({ ...answer, parts, detail }, receivedAt);
+  if (!part || isOpen(part)) markTaken(state, { ...answer, parts, detail }, receivedAt);
   return { ...found, message: state.messages.find(messageId) ?? found.message };
+}
+
+/** Moves the message only: ids are recorded, and receipts applied, by the caller. */
+function markTaken<M extends KnownMessage>(
+  { messages }: Pick<ReceiptState<M>, "messages">,
+  answer: LateAnswer,
+  at: number,
+): void {
+  const message = messages.find(answer.messageId);
+  if (message) messages.save(message, applyLateAnswer(message.progress, answer, at));
 }

@@ -2,7 +2,6 @@
 import type { Progress } from "../../core/messages/message.ts";
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
 import type { Step } from "../../core/messages/step.ts";
-import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { SuppressionReason } from "../../core/suppressions/suppression.ts";
@@ -12,6 +11,7 @@ export interface ReceiptState<M extends KnownMessage> {
   readonly messages: {
     /** As it was last saved. */
     find(id: string): M | undefined;
+    /** Once it is settled, its waiting job ends, and its body is wiped. An attempt under way is left to its settlement. */
     save(message: M, step: Step): void;
   };
   readonly knownIds: KnownIds;
@@ -22,8 +22,6 @@ export interface ReceiptState<M extends KnownMessage> {
     forgive(message: M, email: string): void;
   };
   readonly sizeOf: SizeOf;
-  /** Moves the message only: ids are recorded, and receipts applied, by the caller. */
-  applyLateAnswer(answer: LateAnswer, at: number): void;
 }
 
 export interface KnownMessage {

@@ -1,6 +1,5 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
 import type { Part } from "../../../core/messages/message.ts";
-import { isSettled } from "../../../core/messages/progress.ts";
 import { toIndexes } from "../../messages/message-rows.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -120,7 +119,7 @@ async function endAll(
   const settingsOf = await readSettings(session, owners);
   return jobs.flatMap((job) => {
     const message = log.find(job.message_id);
-    if (!message || isSettled(message.progress)) return [];
+    if (!message) return [];
     const step = applyExpiry(message.progress, {
       at: now,
       ...toIndexes(job.parts),

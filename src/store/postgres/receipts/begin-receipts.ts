@@ -1,6 +1,5 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
-import { applyLateAnswer, type LateAnswer } from "../../../core/receipts/late-answer.ts";
 import { foldId, inOtherRadix } from "../../../core/receipts/provider-id.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { createProviderIds, type ProviderIds } from "../../receipts/provider-ids.ts";
@@ -9,9 +8,8 @@ import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import { endMessage } from "../messages/ending.ts";
+import { endWaiting } from "../messages/ending.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
-import { readSettings, type Settings } from "../records/account-settings.ts";
 import { createSuppressionList, type SuppressionList } from "../suppressions/suppression-list.ts";
 import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
 import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
@@ -75,22 +73,21 @@ export async function beginReceipts(
     async open(log, sizes = new Map()) {
       const suppressions = createSuppressionList(session, erasedNames);
       const silent = all.length > 0 ? unanswered : [];
-      const lateAnswers = createLateAnswers(log, await settingsOf(session, log, [...late, ...silent]));
+      const settling = noteSettled(log);
       const sizeOf = await readSizes(session, log, { ids: [...messageIds, ...silent], sizes });
       const providerIds = createProviderIds<LockedMessage>({
-        messages: log,
+        messages: settling.messages,
         knownIds: knownIds.state,
         parked: parked.state,
         unconfirmed: unconfirmed.state,
         suppressions,
         sizeOf,
-        applyLateAnswer: lateAnswers.apply,
       });
       const write = async () => {
         await knownIds.write();
         await parked.write();
         await unconfirmed.write();
-        await cancelRetries(session, lateAnswers.settled);
+        await endWaiting(session, log, settling.settled);
         await suppressions.write();
       };
       return { providerIds, suppressions, write };
@@ -156,29 +153,12 @@ async function lockJobs(session: Session, messageIds: ReadonlySet<string>): Prom
   await session.query(sql, [[...messageIds]]);
 }
 
-async function settingsOf(
-  session: Session,
-  log: MessageLog,
-  messageIds: readonly string[],
-): Promise<(accountId: string) => Settings> {
-  const accountIds = messageIds.flatMap((id) => log.find(id)?.accountId ?? []);
-  return accountIds.length === 0 ? () => ({}) : readSettings(session, accountIds);
-}
-
-/** Once no part of a message is open its waiting retry is cancelled; an attempt under way is left to its settlement. */
-function createLateAnswers(log: MessageLog, settings: (accountId: string) => Settings) {
+/** Messages that receipts and late answers settle: their jobs have nothing left to do. */
+function noteSettled(log: MessageLog) {
   const settled = new Set<string>();
-  const apply = (answer: LateAnswer, at: number): void => {
-    const message = log.find(answer.messageId);
-    if (!message) return;
-    const step = applyLateAnswer(message.progress, answer, at);
-    endMessage(log, message, { step, settings: settings(message.accountId) });
-    if (isSettled(step.progress)) settled.add(message.id);
+  const save: MessageLog["save"] = (message, step) => {
+    log.save(message, step);
+    if (!isSettled(message.progress) && isSettled(step.progress)) settled.add(message.id);
   };
-  return { apply, settled };
-}
-
-async function cancelRetries(session: Session, messageIds: ReadonlySet<string>): Promise<void> {
-  if (messageIds.size === 0) return;
-  await session.query("DELETE FROM jobs WHERE message_id = ANY($1) AND NOT is_leased", [[...messageIds]]);
+  return { messages: { find: log.find, save }, settled };
 }

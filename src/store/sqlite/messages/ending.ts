@@ -1,6 +1,8 @@
 import { isSettled } from "../../../core/messages/progress.ts";
 import type { Step } from "../../../core/messages/step.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
+import type { Database } from "../database/database.ts";
+import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { Contents } from "./contents.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -12,12 +14,32 @@ export interface EndingParts {
 }
 
 /** Saves a step that ends a message, or some of its parts, without an attempt, and wipes a body that is not needed any more. */
-export function createEnding({ accounts, contents, messages }: EndingParts) {
-  const keepsBodies = (message: MessageRow) =>
-    accounts.byNumber(message.account)?.settings.keep_bodies === "true";
+export function createEnding(parts: EndingParts) {
+  const wipe = createWipe(parts);
   return (message: MessageRow, step: Step): void => {
-    messages.save(message, step);
-    if (keepsBodies(message)) contents.keepBatch(message);
-    else if (isSettled(step.progress)) contents.wipeSingle(message);
+    parts.messages.save(message, step);
+    wipe(message, isSettled(step.progress));
+  };
+}
+
+/**
+ * Ends the waiting job of a message that has been settled without it, and wipes its body. An attempt under way is left to
+ * its settlement, which does both.
+ */
+export function createEndWaiting(db: Database, parts: Pick<EndingParts, "accounts" | "contents">) {
+  const wipe = createWipe(parts);
+  const remove = db.prepare(`DELETE FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 0`);
+  const hasJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} LIMIT 1`);
+  return (message: MessageRow): void => {
+    remove.run(message.id);
+    if (!hasJob.get(message.id)) wipe(message, true);
+  };
+}
+
+function createWipe({ accounts, contents }: Pick<EndingParts, "accounts" | "contents">) {
+  return (message: MessageRow, isOver: boolean): void => {
+    const { keep_bodies } = accounts.byNumber(message.account)?.settings ?? {};
+    if (keep_bodies === "true") contents.keepBatch(message);
+    else if (isOver) contents.wipeSingle(message);
   };
 }

@@ -1,5 +1,4 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
-import { isSettled } from "../../../core/messages/progress.ts";
 import { toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -78,8 +77,8 @@ function createEnd({ suppressions, ...parts }: ExpireParts) {
   const end = createEnding(parts);
   return (job: OverdueRow, now: number): void => {
     const message = parts.messages.find(job.message_id);
-    const before = message && toProgress(message);
-    if (!message || !before || isSettled(before)) return;
+    if (!message) return;
+    const before = toProgress(message);
     const step = applyExpiry(before, {
       at: now,
       ...toIndexes(job.parts),

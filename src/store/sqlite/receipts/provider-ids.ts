@@ -1,11 +1,11 @@
+import { isSettled } from "../../../core/messages/progress.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import { createProviderIds as createRules, type ProviderIds } from "../../receipts/provider-ids.ts";
 import type { KnownMessage } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
-import type { EndingParts } from "../messages/ending.ts";
+import { createEndWaiting, type EndingParts } from "../messages/ending.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import { createKnownIds } from "./known-ids.ts";
-import { createLateAnswers } from "./late-answers.ts";
 import { createParkedReceipts } from "./parked-receipts.ts";
 import { createSizeOf } from "./sms-size.ts";
 import { createUnconfirmedParts } from "./unconfirmed-parts.ts";
@@ -25,8 +25,15 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
     return found && { id, recipient: found.row.recipient, ...found };
   };
   const sizeOf = createSizeOf(db);
+  const endWaiting = createEndWaiting(db, state);
   return createRules<FoundMessage>({
-    messages: { find, save: ({ row }, step) => messages.save(row, step) },
+    messages: {
+      find,
+      save({ row, progress: before }, step) {
+        messages.save(row, step);
+        if (!isSettled(before) && isSettled(step.progress)) endWaiting(row);
+      },
+    },
     suppressions: {
       learn: ({ row }, word) => suppressions.learn(row, word),
       forgive: ({ row }, email) => suppressions.forgive(row, email),
@@ -38,7 +45,6 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
       messages.write(id);
       return sizeOf(id);
     },
-    applyLateAnswer: createLateAnswers(db, state),
   });
 }
 
