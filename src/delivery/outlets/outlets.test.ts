@@ -15,6 +15,7 @@ type Listeners = Parameters<OpenChannel>[1];
 function open() {
   const clock = createHeldClock();
   const happened: string[] = [];
+  const logged: string[] = [];
   const listeners = new Map<string, Listeners>();
   const stops = new Map<string, () => void>();
   const shares = openShares(happened);
@@ -38,13 +39,23 @@ function open() {
       return kind === "unknown" ? undefined : channelOf(id);
     },
     clock,
-    log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
+    log: {
+      isDebug: () => false,
+      debug() {},
+      info: (_, text) => void logged.push(text),
+      warn() {},
+      error() {},
+    },
     onSlots: () => void slotsTold++,
     onLeftOver() {},
     shares: shares.shares,
     slotsOf: ({ config }) => config.slots as number | undefined,
   });
-  return { ...{ clock, happened, listeners, outlets, status, stops }, ...shares, slotsTold: () => slotsTold };
+  return {
+    ...{ clock, happened, listeners, logged, outlets, status, stops },
+    ...shares,
+    slotsTold: () => slotsTold,
+  };
 }
 
 function openShares(happened: string[]) {
@@ -79,6 +90,20 @@ test("a connector is opened again only where how it connects has changed, and cl
   outlets.reconcile([connector("b", { isEnabled: false })]);
   expect(happened.toSorted()).toEqual(["stop a", "stop b"]);
   expect([outlets.get("a"), outlets.all()]).toEqual([undefined, []]);
+});
+
+test("the log tells of the sessions that a connector has now, not of the end of those before a change", () => {
+  const { listeners, logged, outlets } = open();
+  outlets.reconcile([connector("a")]);
+  const before = listeners.get("a");
+  outlets.reconcile([connector("a", { config: { host: "h" } })]);
+  const after = listeners.get("a");
+  after?.onStatus({ state: "up", since: 0 });
+  before?.onStatus({ state: "stopped", since: 0 });
+  expect(logged).toEqual(["connector is up"]);
+  outlets.reconcile([]);
+  after?.onStatus({ state: "stopped", since: 0 });
+  expect(logged).toEqual(["connector is up", "connector is stopped"]);
 });
 
 test("a stop waits for every channel, those that were being closed included", async () => {

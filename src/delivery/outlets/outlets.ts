@@ -68,7 +68,9 @@ export function createOutlets(deps: OutletsDeps): Outlets {
         if (open.get(connector.id)?.fingerprint === fingerprint) continue;
         const isReopened = open.has(connector.id);
         close(connector.id);
-        const opened = openOutlet(deps, connector, isReopened);
+        let opened: Opened | undefined;
+        const isReplaced = () => open.has(connector.id) && open.get(connector.id)?.outlet !== opened?.outlet;
+        opened = openOutlet(deps, connector, { isReopened, isReplaced });
         if (opened) open.set(connector.id, { ...opened, fingerprint });
         opened?.outlet.channel.start();
       }
@@ -87,7 +89,17 @@ interface Opened {
   readonly share?: OwnShare;
 }
 
-function openOutlet(deps: OutletsDeps, connector: Connector, isReopened: boolean): Opened | undefined {
+interface Opening {
+  readonly isReopened: boolean;
+  /** The connector has been opened again, with other settings. */
+  readonly isReplaced: () => boolean;
+}
+
+function openOutlet(
+  deps: OutletsDeps,
+  connector: Connector,
+  { isReopened, isReplaced }: Opening,
+): Opened | undefined {
   const share = joinShares(deps, connector);
   const logStatus = createStatusLog(deps, connector);
   const channel = deps.open(connector, {
@@ -95,7 +107,8 @@ function openOutlet(deps: OutletsDeps, connector: Connector, isReopened: boolean
     isReopened,
     onSlots: deps.onSlots,
     onStatus: (status) => {
-      logStatus(status);
+      // The end of a replaced channel is not the connector's: the log would call it stopped while it is up.
+      if (!isReplaced()) logStatus(status);
       deps.onSlots();
     },
   });
