@@ -14,7 +14,6 @@
  * - Times are Unix milliseconds and always given by the caller: no use case reads a clock.
  * - Any method may reject with `StoreUnavailable`.
  */
-
 import type {
   AcceptRequest,
   AcceptResult,

@@ -5,6 +5,7 @@ import type { Contact } from "../../core/records/accounts.ts";
 import { hasControls } from "../../core/text-rules.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { givenFields } from "./given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -13,7 +14,7 @@ import {
   updateEndpoint,
 } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+import { shownFields } from "./shown-fields.ts";
 
 /** Contacts: the users of an account's applications, to whom devices are registered. */
 export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -10,8 +10,8 @@ import { InboundRow } from "../inbound/inbound-resource.ts";
 import { answerPage, pageSchema } from "../lists/answer-page.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, accountOfQuery, readDraft, sealDraft } from "./draft.ts";
+import { givenFields } from "./given-fields.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
-import { givenFields } from "./shown-fields.ts";
 
 /** Inbound SMS of any account, and a way to simulate one in a sandbox account. */
 export function inboundMessageEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -6,6 +6,7 @@ import type { InboundNumber } from "../../core/records/accounts.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { connectorProblem } from "./draft.ts";
+import { givenFields } from "./given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -14,7 +15,7 @@ import {
   updateEndpoint,
 } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+import { shownFields } from "./shown-fields.ts";
 
 /** Inbound numbers: the numbers and short codes whose messages an account receives. */
 export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -3,6 +3,7 @@ import { present } from "../../core/present.ts";
 import { PUSH_PLATFORMS, type PushApp } from "../../core/records/accounts.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { givenFields } from "./given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -11,7 +12,7 @@ import {
   updateEndpoint,
 } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+import { shownFields } from "./shown-fields.ts";
 
 /** Push apps: the applications whose devices may register. */
 export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -6,6 +6,7 @@ import { present } from "../../core/present.ts";
 import type { AccountMode } from "../../core/records/accounts.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { givenFields } from "./given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -14,7 +15,7 @@ import {
   updateEndpoint,
 } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+import { shownFields } from "./shown-fields.ts";
 
 /** Senders: the sender ids (for Indian numbers, DLT headers) that an account may use. */
 export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -17,6 +17,7 @@ import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { givenFields } from "./given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -26,7 +27,7 @@ import {
 } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
 import { senderIdProblem } from "./senders-resource.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+import { shownFields } from "./shown-fields.ts";
 
 /** SMS templates: the texts that an account may send, with the DLT ids they are registered under. */
 export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {

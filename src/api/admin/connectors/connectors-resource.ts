@@ -15,6 +15,7 @@ import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { CONNECTOR_STATE, HEALTH, toHealth } from "../../health-resource.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { givenFields } from "../given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -23,7 +24,6 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import { adminPath, type RecordPlan } from "../record-plan.ts";
-import { givenFields } from "../shown-fields.ts";
 import {
   type ConnectorSettings,
   changeSettings,

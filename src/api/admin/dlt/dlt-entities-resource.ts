@@ -5,6 +5,7 @@ import { present } from "../../../core/present.ts";
 import type { AccountMode, DltEntity } from "../../../core/records/accounts.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { givenFields } from "../given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -13,7 +14,7 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { givenFields, shownFields } from "../shown-fields.ts";
+import { shownFields } from "../shown-fields.ts";
 
 /** DLT entities: the businesses that an account sends for, as registered on an Indian DLT portal. */
 export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {

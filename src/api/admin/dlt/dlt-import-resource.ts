@@ -4,8 +4,8 @@ import type { Endpoint } from "../../endpoint.ts";
 import { validationFailed } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { givenFields } from "../given-fields.ts";
 import { adminOnly, adminPath, bodyOf } from "../record-plan.ts";
-import { givenFields } from "../shown-fields.ts";
 import { readDltCsv } from "./dlt-csv.ts";
 import { importDlt } from "./dlt-import.ts";
 

@@ -5,6 +5,7 @@ import { domainKey } from "../../../core/suppressions/address-key.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { givenFields } from "../given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -13,7 +14,7 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { givenFields, shownFields } from "../shown-fields.ts";
+import { shownFields } from "../shown-fields.ts";
 import { makeDkimPair, newSelector } from "./dkim-pair.ts";
 import { dnsRecordFields, shownDnsRecord } from "./dns-records.ts";
 import { isDomain, NOT_A_DOMAIN } from "./domain-name.ts";

@@ -4,6 +4,7 @@ import { ACCOUNT_MODES, type Account } from "../../../core/records/accounts.ts";
 import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { givenFields } from "../given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -12,7 +13,6 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { givenFields } from "../shown-fields.ts";
 import { makeWebhookSecret } from "../webhooks/webhook-secrets-resource.ts";
 
 /** Accounts: the customers, each with its own keys, records and messages. A new one gets a webhook secret. */

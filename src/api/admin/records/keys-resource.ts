@@ -8,6 +8,7 @@ import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { changeRecord } from "../change-record.ts";
 import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { givenFields } from "../given-fields.ts";
 import { listEndpoint, showEndpoint, storeNew, updateEndpoint } from "../record-endpoints.ts";
 import {
   ADMIN_MAX_BYTES,
@@ -19,7 +20,7 @@ import {
   shownRecord,
   shownSchema,
 } from "../record-plan.ts";
-import { givenFields, shownFields } from "../shown-fields.ts";
+import { shownFields } from "../shown-fields.ts";
 
 /** API keys are revoked, never deleted, so that it stays known which key a message was sent with. */
 export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {

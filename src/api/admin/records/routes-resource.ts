@@ -7,6 +7,7 @@ import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { givenFields } from "../given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -15,7 +16,6 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { givenFields } from "../shown-fields.ts";
 import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
 
 /** Routes: which messages go over which connectors, and in what order. */

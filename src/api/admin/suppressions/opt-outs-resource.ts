@@ -6,6 +6,7 @@ import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { givenFields } from "../given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -14,7 +15,7 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { givenFields, shownFields } from "../shown-fields.ts";
+import { shownFields } from "../shown-fields.ts";
 import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
 /** Opt-outs: the numbers to which an account's SMS are not sent, from one sender or from any. */

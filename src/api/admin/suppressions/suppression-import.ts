@@ -9,8 +9,8 @@ import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { givenFields } from "../given-fields.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "../record-plan.ts";
-import { givenFields } from "../shown-fields.ts";
 
 const MAX_ENTRIES = 1_000;
 

@@ -8,6 +8,7 @@ import { SUPPRESSION_REASONS } from "../../../core/suppressions/suppression.ts";
 import { NOT_A_TIMESTAMP, parseTimestamp, toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { givenFields } from "../given-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -16,7 +17,7 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { givenFields, shownFields } from "../shown-fields.ts";
+import { shownFields } from "../shown-fields.ts";
 import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
 /** Suppressions: the addresses to which an account's emails are not sent. */
