@@ -102,7 +102,7 @@ export function createEngine(deps: EngineDeps): Engine {
   let isStarted = false;
 
   const reconcile = createReconcile(deps, (connectors, routes) => {
-    // Read before the stop began: nothing would stop the outlets and workers that this starts.
+    // A stop may have begun while the configuration was read: nothing would stop what this starts.
     if (stopping.signal.aborted) return;
     sideLoops.reconcile(connectors, routes);
     deleted.reconcile(connectors);
@@ -224,7 +224,7 @@ async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: numbe
   return offerUnsubscribe(outgoing, deps.unsubscribeHeaders);
 }
 
-/** A receipt has settled the message since it was claimed. An email without a text must not go out. */
+/** Bodies are wiped once nothing is left to send: a receipt has settled the email since it was claimed. It must not go out empty. */
 const BODY_GONE: Outgoing = {
   kind: "impossible",
   error: { code: "body_gone", message: "its text has been wiped, since nothing was left to send" },

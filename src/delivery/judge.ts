@@ -34,15 +34,15 @@ export function judgeExpired(job: ClaimedJob, now: number): Settlement {
 }
 
 /**
- * Whether a segment of the SMS has failed, as a receipt says. Those still to be sent would be sent, and paid for, in vain:
- * nothing is worse than a failed segment, so it decides. One that is `undelivered` or `expired` does not: a message ends so
- * once all of it was sent, and the handset may be back for the rest.
+ * Whether a receipt says that a segment of the SMS has failed. Then the message has failed, and sending the other segments
+ * would only cost money. A segment that is `undelivered` or `expired` does not stop the others: the handset may be
+ * reachable again when they arrive.
  */
 export function hasFailedSegment({ progress: { channel, parts } }: ClaimedJob): boolean {
   return channel === "sms" && parts.some(({ status }) => status === "failed");
 }
 
-/** The message has failed with that segment, and the others are not sent. An attempt that was interrupted may have sent some. */
+/** The message has failed because that segment has; the others are not sent. An interrupted attempt may have sent some of them. */
 export function judgeFailedSegment(job: ClaimedJob, now: number): Settlement {
   const { parts } = job.progress;
   const failed = parts.findIndex(({ status }) => status === "failed");
@@ -52,15 +52,16 @@ export function judgeFailedSegment(job: ClaimedJob, now: number): Settlement {
   return { ...settlementOf(job, now), detail: { reason }, next: { kind: "done", end } };
 }
 
-/** Nothing is left to do: the message was settled in another way. */
+/** Nothing is left to do: a receipt, for example, has settled the message since the job was claimed. */
 export function judgeSettled(job: ClaimedJob, now: number): Settlement {
   return { ...settlementOf(job, now), next: { kind: "done" } };
 }
 
 /**
  * The message may have been sent (a lease ran out during an attempt, or no answer came), and the account wants nothing
- * sent twice. `uncounted`: how many parts the message has, where no attempt has told yet, so that each of them waits for
- * a receipt of its own.
+ * sent twice.
+ *
+ * @param uncounted how many parts the message has if no attempt has counted them yet: each waits for its own receipt
  */
 export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settlement {
   const held: PartOutcome = { kind: "unconfirmed", error: MAY_HAVE_LEFT };
@@ -106,9 +107,9 @@ export function judgeFailover(settlement: Settlement): Settlement {
 }
 
 /**
- * Whether another connector may have the message: its provider deferred all that was tried, and nothing of the message
- * is known to be, or to be perhaps, with it (an attempt that was interrupted left no word). What only waited for our own
- * pace was not tried. Not an email: a host that greylists wants to see the same server again.
+ * Whether another connector may send the message: this one's provider deferred everything that was tried, and no provider
+ * has a part of the message, or may have one. What only waited for our own pace was not tried. Never an email: a host that
+ * greylists wants to see the same server again.
  */
 export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: Route["failover"]): boolean {
   if (job.progress.channel !== "sms" || ownerOf(job, failover) !== undefined) return false;
@@ -117,10 +118,12 @@ export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: R
 }
 
 /**
- * The connector that alone may have the message, if there is one. That is the one that took some segments of an SMS:
- * segments from two connectors may differ in sender and encoding, and a handset would not join them. It is also one
- * that may have taken the message, its answer being lost, unless the route lets others try (`failover: always`). If
- * the account holds what is unconfirmed, the rest of an SMS goes over that one even then.
+ * The only connector that may send the rest of the message, if there is one:
+ *
+ * - the one that took some segments of an SMS. Segments from two connectors may differ in sender and encoding, and a
+ *   handset would not join them;
+ * - the one that may have taken the message, because its answer was lost; unless the route lets others try
+ *   (`failover: always`). For an SMS of an account that holds what is unconfirmed, it stays the only one even then.
  */
 export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | undefined {
   const isFree = failover === "always" && !(job.progress.channel === "sms" && holdsUnconfirmed(job));
@@ -198,7 +201,7 @@ function nextStep(job: ClaimedJob, outcome: SendOutcome, context: AttemptContext
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
   if (dueAt === undefined) return { kind: "done", end: "attempts_spent" };
-  return { kind: "again", dueAt, ...(isOneOfMany(job, outcome) && repeatOf(job)) };
+  return { kind: "again", dueAt, ...(isRoutineWait(job, outcome) && repeatOf(job)) };
 }
 
 function isRefusedInPart({ progress }: ClaimedJob, { parts }: SendOutcome): boolean {
@@ -213,15 +216,16 @@ function stillOpen(job: ClaimedJob, outcome: SendOutcome): readonly Unsettled[] 
   const unsettled: Unsettled[] = [];
   for (let index = 0; index < length; index++) {
     if (!covers(job, index)) continue;
-    const now = outcome.parts[index];
-    if (now?.kind === "deferred" || now?.kind === "unconfirmed") unsettled.push(now);
+    const tried = outcome.parts[index];
+    if (tried?.kind === "deferred" || tried?.kind === "unconfirmed") unsettled.push(tried);
     const before = job.progress.parts[index] ?? UNTRIED;
-    if (!now && isOpen(before)) unsettled.push(leftAlone(before.status));
+    if (!tried && isOpen(before)) unsettled.push(asBefore(before.status));
   }
   return unsettled;
 }
 
-function leftAlone(status: string): Unsettled {
+/** An open part that this attempt did not try. */
+function asBefore(status: string): Unsettled {
   return status === "unconfirmed"
     ? { kind: "unconfirmed", error: { code: "unconfirmed", message: "no answer came" } }
     : { kind: "untried" };
@@ -234,17 +238,20 @@ function longestWait(unsettled: readonly Unsettled[]): number | undefined {
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** A provider may throttle for a day, which costs no attempts. After this many claims, not every one gets a timeline entry. */
+/** A provider may throttle for a day, which costs no attempts. Beyond this many claims, not each gets a timeline entry. */
 const NOTED_CLAIMS = 32;
 
-/** Everything that was tried was deferred: by our own rate, without asking the provider, or for free and often before. */
-function isOneOfMany({ claim }: ClaimedJob, { parts, countsAsAttempt }: SendOutcome): boolean {
+/**
+ * Whether the timeline can do without an entry for this attempt: all that was tried was deferred, either by our own rate,
+ * without asking the provider, or without counting as an attempt, as many times before.
+ */
+function isRoutineWait({ claim }: ClaimedJob, { parts, countsAsAttempt }: SendOutcome): boolean {
   const tried = parts.filter((part) => part !== undefined);
   const isOften = !countsAsAttempt && claim > NOTED_CLAIMS;
   return tried.length > 0 && tried.every((part) => part.kind === "deferred" && (isOften || part.isOwnPace));
 }
 
-/** Only the 1st, 2nd, 4th, 8th … claim of a job that waits again and again gets an entry: a day of that must not fill the timeline. */
+/** Of a job that waits again and again, only the 1st, 2nd, 4th, 8th … claim gets an entry: a day of waiting must not fill the timeline. */
 function repeatOf({ claim }: ClaimedJob): { readonly isRepeat?: true } {
   const isPowerOfTwo = (claim & (claim - 1)) === 0;
   return isPowerOfTwo ? {} : { isRepeat: true };

@@ -91,7 +91,12 @@ interface Sending extends SenderDeps {
   readonly nextConnector: NextConnector;
 }
 
-/** What to store; `undefined` if nothing was sent and the job goes back in line. */
+/**
+ * One attempt, in this order: may it be sent at all (`judgeBefore`), over which outlet, is there a place for a large mail,
+ * does the lease last (`mayBegin`), render, and only then hand over. What is reserved on the way is given back.
+ *
+ * @returns what to store; `undefined` if nothing was sent and the job goes back in line
+ */
 async function attempt(deps: Sending, job: ClaimedJob, lease: JobLease): Promise<Settlement | undefined> {
   const { clock } = deps;
   let { outlet } = lease;
@@ -153,8 +158,8 @@ function judgeBefore(
 }
 
 /**
- * For a job that waits for the one connector that may have its message. If that was deleted, the message goes over another
- * where nothing was taken, and else it has failed.
+ * For a job whose message only one connector may send (`ownerOf`), which cannot take it now: it waits. If that connector was
+ * deleted, the message goes over another one, or fails if some of its segments were taken.
  */
 async function awaitOwner(
   deps: Sending,
@@ -167,7 +172,7 @@ async function awaitOwner(
   return "outlet" in choice ? choice : judgeImpossible(deps, job, ownerDeleted(job, waiting.owner));
 }
 
-/** In how many parts the connector would send a message whose parts no attempt has counted yet. */
+/** How many parts the message has; if no attempt has counted them yet, how many the connector would make of it. */
 async function countParts(deps: Sending, job: ClaimedJob, { channel }: Outlet): Promise<number> {
   if (job.progress.parts.length > 0 || !channel.partsOf) return 1;
   const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());

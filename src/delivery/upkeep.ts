@@ -104,8 +104,8 @@ export function createUpkeep(deps: {
 }
 
 /**
- * Puts in line what has come due. Also for processes that only deliver: nobody else ends the leases of one that lives.
- * Asks first: looking for nothing ten times a second must not cost a transaction.
+ * Puts in line what has come due. Processes with only the role `delivery` run it too: while a process lives, only it ends
+ * its own expired leases. It first asks when the next job is due, because ten transactions a second for nothing cost too much.
  */
 export function stageChore(queue: Pick<Queue, "nextDueAt" | "stage">, sweeper: () => Sweeper): Chore {
   return {

@@ -67,6 +67,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (!turning && !isStopped) turning = turns().finally(rest);
   };
 
+  /** After the last turn: sleeps, unless a signal came in between. */
   const rest = () => {
     turning = undefined;
     if (isStopped) return;
@@ -128,8 +129,8 @@ interface TurnParts {
 }
 
 /**
- * Claims jobs and hands them to the sender, until the queue has no more or no slot is free. That may take long: jobs that
- * have expired free their slots at once.
+ * Claims jobs and hands them to the sender, until the queue has no more or no slot is free. A turn may take long: jobs that
+ * have expired are not sent and free their slots at once, so that a long queue of them is claimed in one turn.
  */
 async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
   const { startSending, wake, balancer } = parts;
@@ -172,6 +173,7 @@ async function claim(
     const jobs = await deps.queue.claim(asked);
     const claimed: Claimed[] = [];
     for (const job of jobs) {
+      // Never undefined: at most as many jobs are claimed as slots are reserved.
       const outlet = reservation.next();
       if (outlet) claimed.push({ job, outlet });
     }

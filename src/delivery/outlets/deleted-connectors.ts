@@ -1,9 +1,9 @@
 import type { Connector } from "../../core/records/accounts.ts";
 import type { Records } from "../../store/store.ts";
 
-/** Tells connectors that have been deleted, and will not finish what they have begun, from those that are down or disabled. */
+/** Which connectors have been deleted. One that is only down or disabled may still finish what it has begun; these never will. */
 export interface DeletedConnectors {
-  /** To be called whenever the connectors have changed, with all there are. */
+  /** Call it with all connectors whenever they have changed. */
   reconcile(connectors: readonly Connector[]): void;
   includes(connectorId: string): Promise<boolean>;
 }
@@ -16,7 +16,7 @@ export function createDeletedConnectors(records: Pick<Records, "find">): Deleted
     },
     async includes(connectorId) {
       if (known.has(connectorId)) return false;
-      // One that is new may not be known here yet.
+      // Another process may have created it a moment ago.
       return (await records.find("connectors", { id: connectorId })) === undefined;
     },
   };

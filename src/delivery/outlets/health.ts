@@ -16,7 +16,7 @@ export interface Health {
 export type Attempted = Pick<ClaimedJob, "messageId" | "progress">;
 
 export interface HealthTraits {
-  /** The channel's status tells when it is throttled, so a message that it defers without an attempt is no sign of it. */
+  /** The channel's status says when it is throttled: then a message deferred without an attempt is no sign of throttling. */
   readonly keepsRate: boolean;
   /** The channel speaks to many hosts: what one of them answers says nothing against the connector. */
   readonly reachesMany: boolean;

@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Connector } from "../../core/records/accounts.ts";
 import type { DeliveryLog } from "../engine.ts";
 
-/** A connector that stays down is tried every 20 s or so. Of that the log tells again after this time, or with another reason. */
+/** A connector that stays down is retried about every 20 s. The log repeats that it is down only after this time, or for a new reason. */
 const AGAIN_MS = 600_000;
 
 export interface StatusLogDeps {

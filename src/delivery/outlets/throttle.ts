@@ -25,7 +25,7 @@ export function createThrottle(
   if (!perSecond) return UNLIMITED;
   let rate = perSecond * part();
   let tokens = capacityOf(rate);
-  /** Remembers a second of the whole rate, also while the part is smaller, or none. */
+  /** What was sent in the last second, kept also while this process's part of the rate is smaller, or 0. */
   const whole = windowOf(perSecond);
   let window = windowOf(rate, whole);
   let filledAt = clock.monotonicMs();
@@ -67,7 +67,7 @@ function capacityOf(rate: number): number {
   return rate > 0 ? Math.max(1, rate) : 0;
 }
 
-/** Where the bucket holds one token they come one by one: a margin would only slow them down. Without a part nothing comes. */
+/** A bucket of one token gives them out one by one: the margin of the window would only slow that down. At rate 0 it stays empty anyway. */
 function windowOf(rate: number, before = UNBOUNDED): RateWindow {
   if (rate === 0) return UNBOUNDED;
   return rate > 1 ? before.withRate(rate) : before.withRate(rate, 0);

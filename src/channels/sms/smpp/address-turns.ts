@@ -8,8 +8,8 @@ export type Resolve = (
 ) => void;
 
 /**
- * Looks a name up, and begins with another of its addresses at each turn. One that takes connections and then answers
- * nothing would otherwise keep all others from being tried.
+ * Looks a name up, and begins with another of its addresses at each turn. Otherwise an address that accepts connections but
+ * never answers would keep the others from being tried.
  */
 export function lookupInTurn(turn: number, resolve: Resolve = lookup): LookupFunction {
   return (host, options, done) => {

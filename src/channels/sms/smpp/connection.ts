@@ -122,8 +122,8 @@ function watchConnecting(socket: net.Socket): () => string {
 }
 
 /**
- * What is to be written soon goes in one write: for a system call each would pay more than for all else about it. Soon
- * is when nothing is left to do that is not a wait: promises first, then the ticks they asked for.
+ * Collects the frames of one turn of the event loop and writes them at once: a system call for each would cost more than
+ * everything else about it. The frames are written after all promise callbacks, and the ticks that those asked for.
  */
 function createFrameLine(socket: net.Socket) {
   let frames: Uint8Array[] = [];
@@ -151,8 +151,9 @@ function createFrameLine(socket: net.Socket) {
 }
 
 /**
- * The writes that have not ended. One that has begun may have left in part, and of that part nobody knows how much: the
- * first, and after each that ends all others, which then go out together.
+ * The writes that the socket has not completed. A write that has begun may have left in part, and nobody knows how much of
+ * it. The first write begins at once. Those behind it wait in the socket, which writes all of them together when a write ends:
+ * so then all count as begun.
  */
 function createWrites() {
   const writes = new Set<{ readonly listeners: readonly (() => void)[]; isBegun: boolean }>();

@@ -32,7 +32,7 @@ export async function queryParts(
   try {
     return await askEach(inquirer, parts, { signal, aborted: aborted.promise });
   } finally {
-    // The signal is made from one that lasts as long as the process, and would be kept with its listener.
+    // Without this, the listener would stay on a signal that lives as long as the process.
     signal.removeEventListener("abort", onAbort);
   }
 }

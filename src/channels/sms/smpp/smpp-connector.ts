@@ -76,7 +76,7 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
   }
 }
 
-/** Whoever waits for a handshake takes a bind for a broken one: some say so, and others only hang up. */
+/** A TLS server takes a bind for a broken handshake. Some servers say so; for those that only hang up, a handshake is tried. */
 async function isTlsPort({ tls, host, port }: SmppConfig, detail: string, clock: Clock): Promise<boolean> {
   return !tls && HUNG_UP.test(detail) && (await speaksTls({ host, port }, clock));
 }
@@ -105,7 +105,7 @@ function bindOnce(
         );
       },
     });
-    // Not before: a setting that cannot be used throws, and then there is no session to end.
+    // Set only now: with an impossible setting `openSession` throws, and there is no session to end.
     const cancel = clock.after(CHECK_TIMEOUT_MS, () => session.destroy("the SMSC did not answer in time"));
   });
 }

@@ -3,9 +3,9 @@ import type { Pace } from "./pace.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Gives each segment of a connector its turn: a session with a free slot, when the pace allows it. Segments that find
- * none wait in line, first come first served. At most as many wait as the windows have slots; more are refused at once,
- * but for segments of messages that are begun: there is one of each message at a time.
+ * Gives each segment of a connector its turn: a session with a free slot, when the pace allows it. If there is none, the
+ * segment waits in line, first come first served. At most as many wait as the windows have slots, and more are refused at
+ * once. Only a segment of a message that has begun (`isBegun`) may always wait: each message has one in line at a time.
  */
 export interface SubmitLine {
   /** How many segments would get their turn at once, or nearly so. */
@@ -14,6 +14,7 @@ export interface SubmitLine {
   take(limit: {
     readonly waitMs: number;
     readonly signal: AbortSignal;
+    /** Another segment of the message has been sent. */
     readonly isBegun?: boolean;
   }): Session | undefined | Promise<Session | undefined>;
   /** Call when slots may have come free, or sessions have come or gone. */
@@ -28,7 +29,7 @@ export interface SubmitLineDeps {
   readonly onFree: () => void;
 }
 
-/** However fast the pace is, the line is not looked at more often than this. */
+/** However fast the pace is, the line is not served more often than this. */
 const SHORTEST_WAIT_MS = 20;
 
 export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDeps): SubmitLine {

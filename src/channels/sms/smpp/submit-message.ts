@@ -47,11 +47,12 @@ export interface Attempt {
   readonly heldTurn?: HeldTurn;
 }
 
-/** An attempt under way. `refused`: why the rest of the message is not sent, once a segment was refused. */
+/** An attempt under way. */
 interface Progress extends Attempt {
   readonly startedAt: number;
-  /** Segments of the message are out. */
+  /** A segment of the message has been sent, in this attempt or before. */
   isBegun: boolean;
+  /** Set when a segment is refused: why the others are not sent. */
   refused: SubmitResult | undefined;
 }
 
@@ -155,7 +156,7 @@ function beginSegment(
   return answer;
 }
 
-/** The process stood still while the segment waited: the message is another's, which sends it whole. */
+/** Sets `refused` if the process stood still while the segment waited: another process has taken the message over, and sends all of it. */
 function takenOver(progress: Progress): SubmitResult | undefined {
   if (!progress.isOurs()) progress.refused = TAKEN_OVER;
   return progress.refused;
@@ -164,8 +165,8 @@ function takenOver(progress: Progress): SubmitResult | undefined {
 const TAKEN_OVER = leftToOthers("smpp.taken_over", "another process may have taken the message over");
 
 /**
- * Why sending the segment would be in vain: the window is over, or (asked before the first segment) the pace does not
- * let the last one out within it. Once a segment is out, the others follow while there is time.
+ * Why it is too late to send the segment: the delivery window is over, or, before the first segment, the last one could not
+ * be sent within it at the current rate (which sets `refused`). After the first, the others are sent while there is time.
  */
 function tooLate(
   { pace }: Submitter,

@@ -48,7 +48,7 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to:
   }
 }
 
-/** It was not sent, for a reason that is not the message's. `waitMs`: how long to wait with the next try. */
+/** It was not sent, and not because of the message itself. `waitMs`: how long to wait before the next try. */
 export function notTried(code: string, message: string, waitMs = SOON_MS): SubmitResult {
   const retryAfterMs = Math.max(SOON_MS, Math.round(waitMs));
   return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs }, counts: false };
@@ -59,7 +59,7 @@ export function waitsForSender(retryAfterMs: number): SubmitResult {
   return ownPace("smpp.sender_rate", "the sender is at its rate for now", retryAfterMs);
 }
 
-/** Another process has to send it: nobody has put it off, so that no other connector gets it for this. */
+/** Another process has to send it. It counts as waiting for our own pace, so that it does not fail over to another connector. */
 export function leftToOthers(code: string, message: string): SubmitResult {
   return ownPace(code, message, AT_ONCE_MS);
 }
