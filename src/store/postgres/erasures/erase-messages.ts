@@ -6,6 +6,7 @@ import type { Session } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { removeMessages } from "../messages/message-removal.ts";
+import { isTo } from "../messages/recipient-test.ts";
 import { type LockedJob, redactRows } from "../messages/redact-messages.ts";
 import type { From, Walk } from "./erasures.ts";
 
@@ -72,7 +73,7 @@ const ENDS = `SELECT id FROM messages WHERE account = $1 AND channel = $2 AND id
 const findSql = (test: string) => `SELECT id FROM messages
   WHERE account = $1 AND channel = $2 AND id > $3 AND id <= $4 AND ${test} ORDER BY id LIMIT $6`;
 
-const FIND_SMS = findSql("recipient = $5");
+const FIND_SMS = findSql(isTo("$5"));
 
 /** Only letters of ASCII have two cases. */
 const FIND_EMAIL = findSql(`strpos(lower(parts COLLATE "C"), $5) > 0`);

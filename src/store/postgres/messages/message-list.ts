@@ -10,6 +10,7 @@ import {
 } from "../../messages/message-page.ts";
 import type { MessageQuery, MessageStore } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
+import { isTo } from "./recipient-test.ts";
 
 /** `MessageStore.list`: goes down the account's index, over at most `maxExamined` messages. */
 export function createMessageList(session: Session): MessageStore["list"] {
@@ -37,7 +38,9 @@ interface ListedRow extends ShownRow {
   readonly content: string;
 }
 
-/** Recipients are tested in the index, so that only matching rows are read. */
+const COLUMNS = "m.id, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error";
+
+/** Where the index tells which messages match, rows are read of these alone. */
 function select(
   session: Session,
   query: MessageQuery,
@@ -45,12 +48,12 @@ function select(
 ): Promise<readonly ListedRow[]> {
   const values: SqlValue[] = [query.accountId, query.channel, below, from, rowLimit(query)];
   const tests = testsOf(query).map((test) => test((value) => `$${values.push(value)}`));
-  const where = [IN_RANGE, ...tests].join(" AND ");
-  return session.query<ListedRow>(
-    `SELECT m.id, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error
-     FROM messages m WHERE ${where} ORDER BY m.id DESC LIMIT $5`,
-    values,
-  );
+  const page = `FROM messages m WHERE ${[IN_RANGE, ...tests].join(" AND ")} ORDER BY m.id DESC LIMIT $5`;
+  const isInIndex = query.channel === "sms" && query.recipient !== undefined && query.status === undefined;
+  const sql = isInIndex
+    ? `SELECT ${COLUMNS} FROM (SELECT m.id ${page}) AS found JOIN messages m USING (id) ORDER BY m.id DESC`
+    : `SELECT ${COLUMNS} ${page}`;
+  return session.query<ListedRow>(sql, values);
 }
 
 /** Makes a condition on a row in SQL; `bind` takes a value and returns its placeholder. */
@@ -58,9 +61,7 @@ type Test = (bind: (value: string) => string) => string;
 
 function testsOf({ channel, recipient, status }: MessageQuery): readonly Test[] {
   const tests: Test[] = [];
-  if (recipient !== undefined && channel === "sms") {
-    tests.push((bind) => `m.recipient = ${bind(recipient)}`);
-  }
+  if (recipient !== undefined && channel === "sms") tests.push((bind) => isTo(bind(recipient)));
   if (recipient !== undefined && channel === "email") {
     // Only letters of ASCII have two cases, as everywhere else.
     const lower = (text: string) => `lower(${text} COLLATE "C")`;
