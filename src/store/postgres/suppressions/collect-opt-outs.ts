@@ -59,10 +59,16 @@ function targetColumns(targets: readonly OptOutTarget[], toErased: ErasedForm | 
   ];
 }
 
-const CLEAR = `DELETE FROM opt_outs o
-  USING unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS t (account_id, sender, recipient, erased)
-  WHERE o.account_id = t.account_id AND o.recipient = ANY(ARRAY[t.recipient, t.erased])
-    AND o.sender IS NOT DISTINCT FROM t.sender`;
+/** Opt-outs from one sender and those from all have an index each: whoever asks for both at once reads all of the account. */
+const CLEAR = `WITH t AS (
+    SELECT account_id, sender, ARRAY[recipient, erased] AS names
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS t (account_id, sender, recipient, erased)
+  ), of_sender AS (
+    DELETE FROM opt_outs o USING t
+    WHERE o.account_id = t.account_id AND o.sender = t.sender AND o.recipient = ANY(t.names)
+  )
+  DELETE FROM opt_outs o USING t
+  WHERE o.account_id = t.account_id AND o.sender IS NULL AND t.sender IS NULL AND o.recipient = ANY(t.names)`;
 
 function optOutColumns(optOuts: readonly OptOut[], toErased: ErasedForm | undefined) {
   return [
@@ -79,5 +85,7 @@ const ADD = `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, cr
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
     AS t (account_id, sender, recipient, erased, id, reason, at)
   WHERE NOT EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.recipient = t.erased
-    AND o.sender IS NOT DISTINCT FROM t.sender)
+      AND o.sender = t.sender)
+    AND NOT EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.recipient = t.erased
+      AND o.sender IS NULL AND t.sender IS NULL)
   ON CONFLICT DO NOTHING`;

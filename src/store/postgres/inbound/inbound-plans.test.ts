@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
+import type { Store } from "../../store.ts";
+import { type Driver, openDriver } from "../database/driver.ts";
+import { scansOf } from "../database/table-scans.contract.ts";
+import { openFresh } from "../postgres-world.contract.ts";
+
+type Ground = Omit<World, "inside">;
+
+/** More than the executions after which the server may keep a plan for all values. */
+const ROUNDS = 8;
+const OTHERS = 3_000;
+
+async function read(driver: Driver, table: string): Promise<number> {
+  const [row] = await driver.query<{ read: number }>(
+    `SELECT (seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid))::bigint AS read
+     FROM pg_stat_user_tables t WHERE relname = $1`,
+    [table],
+  );
+  return row?.read ?? 0;
+}
+
+function write(store: Store, { account, clock, id }: Ground, text: string) {
+  const at = { receivedAt: clock.now, sameSince: clock.now - DAY };
+  const piece = { ...at, id: id(), key: id(), accountId: account.id, connectorId: "c", text } as const;
+  return store.inbound.receive([
+    { ...piece, from: "+919812345678", to: "+14155550123", encoding: "gsm7", segments: 1 },
+  ]);
+}
+
+for (const scope of ["sender", "account"]) {
+  test(`a stop word and a start word, which are about the ${scope}, cost no more because thousands have opted out`, async () => {
+    const { store, url } = await openFresh();
+    const world = await createWorld(store);
+    const { account } = world;
+    await store.records.setSettings(account.id, { opt_out_scope: scope });
+    const driver = openDriver({ url, connections: 1 });
+    await driver.query(
+      `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, created_at)
+       SELECT 'o' || n, $1, CASE WHEN n % 2 = 0 THEN '14155550123' END, '+4915' || n, 'stop', 0 FROM generate_series(1, $2::int) n`,
+      [account.id, OTHERS],
+    );
+    await driver.query("ANALYZE");
+    await scansOf(driver, url, async (other) => {
+      for (let round = 0; round < ROUNDS; round++) {
+        expect(await write(other, world, "STOP")).toMatchObject([{ keyword: "stop" }]);
+        expect(await write(other, world, "START")).toMatchObject([{ keyword: "start" }]);
+      }
+    });
+    expect(await read(driver, "opt_outs")).toBeLessThan(OTHERS);
+    await driver.close();
+    await store.close();
+  }, 60_000);
+}
+
+const FILL = `WITH told AS (
+    INSERT INTO new_events (subject_id, position, account) SELECT gen_random_uuid(), 1, 1 FROM generate_series(1, $1::int)
+  ), hooks AS (
+    INSERT INTO webhooks (message_id, sequence, position, account, lane, event_type, state, at)
+    SELECT gen_random_uuid(), 1, 1, 1, '1 a.test', 'sms.sent', 'delivered', 0 FROM generate_series(1, $1::int) RETURNING id
+  )
+  INSERT INTO webhook_attempts (webhook, number, at, ms) SELECT id, 1, 0, 1 FROM hooks`;
+
+test("pruning inbound messages reads events that wait, and attempts of webhooks, at most once for many", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query(FILL, [OTHERS]);
+  for (let count = 0; count < 20; count++) await write(store, world, "hello");
+  await scansOf(driver, url, async (other) => {
+    expect(await other.retention.pruneReceived(world.clock.now + 1, 100)).toBe(20);
+  });
+  for (const table of ["new_events", "webhook_attempts"])
+    expect(await read(driver, table)).toBeLessThan(2 * OTHERS);
+  await driver.close();
+  await store.close();
+}, 60_000);
