@@ -26,6 +26,7 @@ const ROLE_SETTINGS = {
   lock_timeout: "'10s'",
   idle_in_transaction_session_timeout: "'10s'",
   enable_seqscan: "off",
+  enable_bitmapscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   jit: "off",

@@ -26,8 +26,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
    * Every statement finds its rows by an index. The planner may hold statistics from when today's tables were empty, and
    * then prefers to scan them; so sequential scans, hash and merge joins are off, and a day that grows costs no more per
    * row. Nor does it know that only one day's tables are searched: with a high cost per index row it looks up each id,
-   * rather than go through the indexes of all days once.
+   * rather than go through the indexes of all days once. A page of a long list comes in order out of an index: for a table
+   * that it takes to be small the planner would rather read the whole list by a bitmap, and sort it.
    */
+  enable_bitmapscan: "off",
   enable_seqscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",

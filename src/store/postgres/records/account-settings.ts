@@ -8,16 +8,14 @@ export async function readSettings(
   accountIds: Iterable<string>,
 ): Promise<(accountId: string) => Settings> {
   const ids = [...new Set(accountIds)];
-  const rows =
-    ids.length === 0
-      ? []
-      : await session.query<SettingRow>(
-          "SELECT account_id, name, value FROM settings WHERE account_id IS NULL OR account_id = ANY($1)",
-          [ids],
-        );
+  const rows = ids.length === 0 ? [] : await session.query<SettingRow>(SETTINGS, [ids]);
   const ofInstance = toSettings(rows, null);
   return (accountId) => ({ ...ofInstance, ...toSettings(rows, accountId) });
 }
+
+/** Apart, so that each is looked up in the index. */
+const SETTINGS = `SELECT account_id, name, value FROM settings WHERE account_id IS NULL
+  UNION ALL SELECT account_id, name, value FROM settings WHERE account_id = ANY($1)`;
 
 interface SettingRow {
   readonly account_id: string | null;

@@ -92,3 +92,28 @@ for (const isAnalyzed of [false, true]) {
     await store.close();
   }, 60_000);
 }
+
+const WEBHOOKS = 30_000;
+
+const FILL = `INSERT INTO webhooks (message_id, sequence, position, account, lane, event_type, state, at)
+  SELECT gen_random_uuid(), 1, 1, (SELECT number FROM accounts WHERE id = $1), '1 a.test', 'sms.sent', 'delivered', n
+  FROM generate_series(1, $2::int) n`;
+
+test("a page of webhooks is read alone, and not all of its account, where the planner has never looked at them", async () => {
+  const { store, url } = await openFresh();
+  const { account } = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query(FILL, [account.id, WEBHOOKS]);
+  await scansOf(driver, url, async (other) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { events } = await other.outbox.list({ accountId: account.id }, { limit: PER_ROUND });
+      expect(events).toHaveLength(PER_ROUND);
+    }
+  });
+  const [row] = await driver.query<{ read: number }>(
+    "SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes WHERE relname = 'webhooks'",
+  );
+  expect(row?.read).toBeLessThan(WEBHOOKS);
+  await driver.close();
+  await store.close();
+}, 60_000);
