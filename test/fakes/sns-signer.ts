@@ -9,7 +9,8 @@ export interface SnsSigner {
   /** Where a message says that its certificate is. */
   readonly certificateUrl: string;
   notification(message: unknown): SnsMessage;
-  confirmation(subscribeUrl: string): SnsMessage;
+  /** Of the kind `SubscriptionConfirmation`, if no other is given. */
+  confirmation(subscribeUrl: string, type?: string): SnsMessage;
 }
 
 export function makeSnsSigner(topic: string, at: number): SnsSigner {
@@ -27,10 +28,10 @@ export function makeSnsSigner(topic: string, at: number): SnsSigner {
     certificate: testTls.cert,
     certificateUrl,
     notification: (message) => signed({ ...shared, Type: "Notification", Message: JSON.stringify(message) }),
-    confirmation: (url) =>
+    confirmation: (url, type = "SubscriptionConfirmation") =>
       signed({
         ...shared,
-        Type: "SubscriptionConfirmation",
+        Type: type,
         Message: "You have chosen to subscribe.",
         SubscribeURL: url,
         Token: "2336412f",

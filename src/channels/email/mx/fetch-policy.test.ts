@@ -16,16 +16,25 @@ afterEach(async () => {
 });
 
 /** Fetches from a host that says this to every request; time stands still. */
-async function fetchFrom(speak: (socket: TLSSocket) => void): Promise<string | undefined> {
+async function fetchFrom(
+  speak: (socket: TLSSocket, request: string) => void,
+  signal = NEVER,
+): Promise<string | undefined> {
   const server = createServer({ key: mailTls.key, cert: mailTls.cert }, (socket) => {
     socket.on("error", () => {});
-    socket.once("data", () => speak(socket));
+    socket.once("data", (request) => speak(socket, String(request)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => server.close());
   const { port } = server.address() as AddressInfo;
   const place = { host: "mta-sts.example.net", address: "127.0.0.1", port, ca: mailTls.ca };
-  return fetchPolicy(place, createHeldClock(), NEVER);
+  return fetchPolicy(place, createHeldClock(), signal);
+}
+
+/** Fetches from a host that answers so. */
+function fetchAnswer(text: string, status = "200 OK"): Promise<string | undefined> {
+  const answer = `HTTP/1.1 ${status}\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
+  return fetchFrom((socket) => socket.write(answer));
 }
 
 test("interim answers without end are hung up on", async () => {
@@ -40,4 +49,29 @@ test("interim answers without end are hung up on", async () => {
 test("a few interim answers are passed over", async () => {
   const answer = `${INTERIM.repeat(2)}HTTP/1.1 200 OK\r\ncontent-length: ${POLICY.length}\r\n\r\n${POLICY}`;
   expect(await fetchFrom((socket) => socket.write(answer))).toBe(POLICY);
+});
+
+test("what comes with another status than 200 is no policy", async () => {
+  for (const status of ["201 Created", "203 Non-Authoritative", "404 Not Found", "500 Oops"])
+    expect(await fetchAnswer(POLICY, status)).toBeUndefined();
+});
+
+test("a file of 64 KiB is read, and none that is larger", async () => {
+  const largest = POLICY + "#".repeat(65_536 - POLICY.length);
+  expect(await fetchAnswer(largest)).toBe(largest);
+  expect(await fetchAnswer(`${largest}#`)).toBeUndefined();
+});
+
+test("the host is asked for under its name, with a port that is not the usual one", async () => {
+  let asked = "";
+  await fetchFrom((socket, request) => {
+    asked = request.toLowerCase();
+    socket.destroy();
+  });
+  expect(asked).toStartWith("get /.well-known/mta-sts.txt http/1.1\r\n");
+  expect(asked).toMatch(/\r\nhost: mta-sts\.example\.net:\d+\r\n/);
+});
+
+test("what was called off before it began is not waited for", async () => {
+  expect(await fetchFrom(() => {}, AbortSignal.abort())).toBeUndefined();
 });

@@ -35,7 +35,26 @@ describe("Postmark", () => {
       ["complained", "complaint"],
       ["complained", "unsubscribe"],
     ]);
-    expect(all[1]).toMatchObject({ target: { messageId: id }, recipient: ANN, error: { code: "5.1.1" } });
+    expect(all[1]).toMatchObject({
+      target: { messageId: id },
+      providerMessageId: "883953f4-6105-42a2-a16a-77a8eac79483",
+      recipient: ANN,
+      error: { code: "5.1.1", message: "smtp;550 5.1.1 unknown" },
+      raw: "Bounce HardBounce",
+    });
+    expect(all[3]?.error).toEqual({ code: "bounced", message: bounce.Description });
+  });
+
+  test("tells by a bounce too that the recipient complained or unsubscribed", async () => {
+    const bounce = event({ RecordType: "Bounce", Email: ANN });
+    for (const [Type, suppress] of [
+      ["SpamComplaint", "complaint"],
+      ["Unsubscribe", "unsubscribe"],
+    ]) {
+      expect(await receipts(postmark, { ...bounce, Type })).toMatchObject([
+        { status: "complained", suppress },
+      ]);
+    }
   });
 
   test("tells nothing of opens, delays and answers", async () => {
@@ -93,6 +112,34 @@ describe("SendGrid", () => {
     expect(all[0]?.providerMessageId).toBe("14c5d75ce93");
   });
 
+  test("tells the kind of a bounce where no code does, the code where only the reason has it, and both wishes", async () => {
+    const body = [
+      event({ event: "bounce", type: "bounce", reason: "no words of a server" }),
+      event({ event: "bounce", type: "blocked", reason: "no words of a server" }),
+      event({ event: "bounce", type: "bounce", reason: "552 5.2.2 mailbox full" }),
+      event({ event: "dropped", reason: "toString" }),
+      event({ event: "unsubscribe" }),
+      event({ event: "group_unsubscribe" }),
+    ];
+    const all = await receipts(sendgrid, body, signed(body));
+    expect(all.map(({ status, suppress, error }) => [status, suppress, error])).toEqual([
+      ["bounced", "hard_bounce", { code: "bounced", message: "no words of a server" }],
+      ["bounced", undefined, { code: "bounced", message: "no words of a server" }],
+      ["bounced", "soft_bounce", { code: "5.2.2", message: "552 5.2.2 mailbox full" }],
+      ["failed", undefined, { code: "provider.dropped", message: "toString" }],
+      ["complained", "unsubscribe", undefined],
+      ["complained", "unsubscribe", undefined],
+    ]);
+  });
+
+  test("tells of at most 5,000 at once, knows our id in capitals too, and keeps 255 characters of its own", async () => {
+    const told = event({ event: "delivered", "smtp-id": id.toUpperCase(), sg_message_id: "9".repeat(300) });
+    const body = Array.from({ length: 5_001 }, () => told);
+    const all = await receipts(sendgrid, body, signed(body));
+    expect(all).toHaveLength(5_000);
+    expect(all[0]).toMatchObject({ target: { messageId: id }, providerMessageId: "9".repeat(255) });
+  });
+
   test("is not believed without its signature, under another key, over another body, or long after", async () => {
     const body = [event({ event: "delivered" })];
     expect(await refusal(sendgrid, body)).toBe(401);
@@ -141,6 +188,36 @@ describe("Resend", () => {
       ["complained", "complaint"],
     ]);
     expect(all[0]).toMatchObject({ recipient: ANN, target: { messageId: id } });
+    expect(all[1]).toMatchObject({
+      error: { code: "bounced", message: "no such mailbox" },
+      raw: "email.bounced Permanent",
+    });
+  });
+
+  test("tells why it sent a mail to nobody, and which code a server refused it with", async () => {
+    const told = [
+      event("email.failed", { failed: { reason: "reached_daily_quota" } }),
+      event("email.suppressed", { suppressed: { message: "on the suppression list" } }),
+      event("email.bounced", { bounce: { type: "Undetermined", message: "550 5.1.1 unknown" } }),
+      event("email.bounced", { bounce: { type: "Undetermined" } }),
+    ];
+    const all = (await Promise.all(told.map((each) => receipts(resend, each, signed(each))))).flat();
+    expect(all.map(({ status, suppress, error }) => [status, suppress, error])).toEqual([
+      ["failed", undefined, { code: "provider.dropped", message: "reached_daily_quota" }],
+      ["failed", "hard_bounce", { code: "provider.dropped", message: "on the suppression list" }],
+      ["bounced", "hard_bounce", { code: "5.1.1", message: "550 5.1.1 unknown" }],
+      ["bounced", undefined, { code: "bounced", message: "the provider reported a bounce" }],
+    ]);
+  });
+
+  test("gives our id back among the headers too; what is no recipient is passed over", async () => {
+    const headers = [
+      { name: "X-Mailer", value: randomUUID() },
+      { name: "Message-Id", value: `<${id}@acme.example>` },
+    ];
+    const body = event("email.delivered", { message_id: undefined, headers, to: [7, ANN] });
+    const all = await receipts(resend, body, signed(body));
+    expect(all).toMatchObject([{ recipient: ANN, target: { messageId: id } }]);
   });
 
   test("without our id is matched by its own", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
+import { randomUUID, X509Certificate } from "node:crypto";
 import {
   ANN,
   connector,
@@ -10,6 +10,7 @@ import {
   refusal,
 } from "../../../../test/fakes/mail-callbacks.ts";
 import { makeSnsSigner, type SnsSigner } from "../../../../test/fakes/sns-signer.ts";
+import { isSignedBySns } from "./sns.ts";
 
 const id = randomUUID();
 
@@ -54,6 +55,29 @@ describe("Amazon SES", () => {
       ["complained", "complaint", ANN],
     ]);
     expect(all.every(({ target }) => target?.messageId === id)).toBe(true);
+    expect(all.map(({ error }) => error?.code)).toEqual([
+      undefined,
+      undefined,
+      "5.1.1",
+      "bounced",
+      "4.4.7",
+      undefined,
+    ]);
+    expect(all[0]?.providerMessageId).toBe(mail.messageId);
+  });
+
+  test("tells by the kind of a bounce where no code does, and why it rejected a mail", async () => {
+    const told = [
+      bounce("Transient", { action: "failed" }),
+      bounce("Undetermined", {}),
+      { eventType: "Reject", reject: { reason: "Bad content" }, mail: { ...mail, destination: [ANN] } },
+    ];
+    const all = (await Promise.all(told.map((each) => receipts(ses, sns.notification(each))))).flat();
+    expect(all.map(({ status, suppress, error }) => [status, suppress, error?.message])).toEqual([
+      ["bounced", "soft_bounce", "the provider reported a bounce"],
+      ["bounced", undefined, "the provider reported a bounce"],
+      ["failed", undefined, "Bad content"],
+    ]);
   });
 
   test("is not believed with a changed message, an unknown signature version, or of another topic", async () => {
@@ -62,6 +86,37 @@ describe("Amazon SES", () => {
     expect(await refusal(ses, { ...told, SignatureVersion: "3" })).toBe(401);
     expect(await refusal(ses, { ...told, TopicArn: `${topic}2` })).toBe(401);
     expect(await refusal(ses, told)).toBe("taken");
+  });
+
+  test("is not believed though SNS signed it, if it is of somebody else's topic; and a kind of its own is none", async () => {
+    const theirs = makeSnsSigner(`${topic}2`, NOW);
+    pages.set(theirs.certificateUrl, theirs.certificate);
+    const told = theirs.notification({
+      notificationType: "Delivery",
+      delivery: { recipients: [ANN] },
+      mail,
+    });
+    expect(await refusal(ses, told)).toBe(401);
+    expect(await refusal(connector({ provider: "ses", sns_topic_arn: `${topic}2` }), told)).toBe("taken");
+    expect(await refusal(ses, { ...told, Type: "toString", TopicArn: topic })).toBe(400);
+  });
+
+  test("whose certificate has run out, is not valid yet, or is none, is not believed", async () => {
+    const told = sns.notification({ notificationType: "Delivery", delivery: { recipients: [ANN] }, mail });
+    const { validFrom, validTo } = new X509Certificate(sns.certificate);
+    const isBelievedAt = (now: number) => {
+      const web = { get: async () => sns.certificate };
+      return isSignedBySns(told, { web, now, certificates: new Map() });
+    };
+    const [first, last] = [Date.parse(validFrom), Date.parse(validTo)];
+    expect(await Promise.all([first - 1, first, last, last + 1].map(isBelievedAt))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    pages.set(sns.certificateUrl, "<html>");
+    expect(await refusal(ses, told)).toBe(401);
   });
 
   test("whose certificate lies anywhere but with SNS is not believed, and nothing is fetched from there", async () => {
@@ -79,6 +134,8 @@ describe("Amazon SES", () => {
       pages.set(`${place}${path}`, sns.certificate);
       expect(await refusal(ses, { ...told, SigningCertURL: `${place}${path}` })).toBe(401);
     }
+    for (const url of [`${sns.certificateUrl}?as=it`, "https://sns.eu-west-1.amazonaws.com/other.pem"])
+      expect(await refusal(ses, { ...told, SigningCertURL: url })).toBe(401);
     expect(fetched).toEqual([]);
   });
 
@@ -96,6 +153,8 @@ describe("Amazon SES", () => {
       expect(await refusal(ses, sns.confirmation(elsewhere))).toBe(400);
     }
     expect(await refusal(ses, { ...sns.confirmation(url), Signature: "AAAA" })).toBe(401);
+    // The end of a subscription comes with the means to take it back.
+    expect(await receipts(ses, sns.confirmation(url, "UnsubscribeConfirmation"))).toEqual([]);
     expect(fetched).toHaveLength(before);
   });
 });

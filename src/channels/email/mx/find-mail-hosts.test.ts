@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { findMailHosts, type HostFinder } from "./find-mail-hosts.ts";
+
+interface Zone {
+  readonly mx?: readonly string[];
+  readonly v4?: Readonly<Record<string, readonly string[]>>;
+  readonly alias?: Readonly<Record<string, string>>;
+}
+
+/** The mail hosts of example.net in a DNS that says this, and that there is nothing else. */
+function hostsIn({ mx = [], v4 = {}, alias = {} }: Zone) {
+  const none = async () => Promise.reject(Object.assign(new Error("none"), { code: "ENOTFOUND" }));
+  const finder: HostFinder = {
+    dns: {
+      resolveMx: async () =>
+        mx.map((record) => {
+          const [priority, exchange = ""] = record.split(" ");
+          return { priority: Number(priority), exchange };
+        }),
+      resolveCname: async (name) => (alias[name] === undefined ? none() : [alias[name]]),
+      resolve4: async (name) => v4[name] ?? none(),
+      resolve6: none,
+    },
+    rules: { blockedBy: () => undefined },
+    clock: createHeldClock(),
+    family: "any",
+  };
+  return findMailHosts("example.net", finder);
+}
+
+test("mail hosts that are named but have no address are a slip of the domain's: they are waited for", async () => {
+  expect(await hostsIn({ mx: ["10 mx.example.net", "20 mx2.example.net"] })).toMatchObject({
+    kind: "later",
+    error: { code: "4.4.4" },
+  });
+  expect(await hostsIn({})).toMatchObject({ kind: "never", error: { code: "5.1.2" } });
+});
+
+test("hosts come in order of preference, named as policies and certificates name them", async () => {
+  const v4 = { "a.example.net": ["192.0.2.1"], "b.example.net": ["192.0.2.2"] };
+  expect(await hostsIn({ mx: ["20 A.Example.NET.", "10 b.example.net"], v4 })).toEqual({
+    kind: "hosts",
+    hosts: [
+      { name: "b.example.net", priority: 10, addresses: ["192.0.2.2"] },
+      { name: "a.example.net", priority: 20, addresses: ["192.0.2.1"] },
+    ],
+  });
+});
+
+test("eight aliases in a row that lead to nothing are a circle, and seven are no domain", async () => {
+  const chain = (links: number) =>
+    Object.fromEntries(
+      Array.from({ length: links }, (_, at) => [at === 0 ? "example.net" : `${at}.test`, `${at + 1}.test`]),
+    );
+  expect(await hostsIn({ alias: chain(7) })).toMatchObject({ kind: "never" });
+  expect(await hostsIn({ alias: chain(8) })).toMatchObject({ kind: "later", error: { code: "4.4.4" } });
+});
