@@ -52,26 +52,3 @@ for (const scope of ["sender", "account"]) {
     await store.close();
   }, 60_000);
 }
-
-const FILL = `WITH told AS (
-    INSERT INTO new_events (subject_id, position, account) SELECT gen_random_uuid(), 1, 1 FROM generate_series(1, $1::int)
-  ), hooks AS (
-    INSERT INTO webhooks (message_id, sequence, position, account, lane, event_type, state, at)
-    SELECT gen_random_uuid(), 1, 1, 1, '1 a.test', 'sms.sent', 'delivered', 0 FROM generate_series(1, $1::int) RETURNING id
-  )
-  INSERT INTO webhook_attempts (webhook, number, at, ms) SELECT id, 1, 0, 1 FROM hooks`;
-
-test("pruning inbound messages reads events that wait, and attempts of webhooks, at most once for many", async () => {
-  const { store, url } = await openFresh();
-  const world = await createWorld(store);
-  const driver = openDriver({ url, connections: 1 });
-  await driver.query(FILL, [OTHERS]);
-  for (let count = 0; count < 20; count++) await write(store, world, "hello");
-  await scansOf(driver, url, async (other) => {
-    expect(await other.retention.pruneReceived(world.clock.now + 1, 100)).toBe(20);
-  });
-  for (const table of ["new_events", "webhook_attempts"])
-    expect(await read(driver, table)).toBeLessThan(2 * OTHERS);
-  await driver.close();
-  await store.close();
-}, 60_000);
