@@ -9,6 +9,7 @@ import { createDomainWatch } from "../delivery/check-domains.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
 import { createUpkeep, stageChore, storeChores } from "../delivery/upkeep.ts";
+import type { MigrationStep } from "../store/on-migration.ts";
 import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
@@ -201,6 +202,8 @@ function makeLoops(parts: Parts) {
 
 function openData({ config, clock, log, faults }: StartOptions, memory: SharedArrayBuffer): Promise<Store> {
   const { dataFolder, secret, databaseUrl: url } = config;
+  const onMigration = ({ name, step, of }: MigrationStep) =>
+    log.info({ migration: name, step, of }, "the database is changed to the schema of this version");
   if (url !== undefined) {
     const waiting = { clock, onAway: (reason: string) => log.warn({}, reason) };
     // An ordinary stop, which settles what is in flight first; but a supervisor is to start the service again.
@@ -212,7 +215,7 @@ function openData({ config, clock, log, faults }: StartOptions, memory: SharedAr
     const masterKey = readMasterKey(dataFolder, secret);
     const sends = config.roles.has("delivery") || config.roles.has("webhooks");
     const onCopies = sends ? (names: readonly string[]) => tellOfCopies(names, log) : undefined;
-    return openShared({ url, waiting, onKeyChanged, onCopies, masterKey, randomBytes });
+    return openShared({ url, waiting, onKeyChanged, onCopies, onMigration, masterKey, randomBytes });
   }
   const thread = {
     program: new URL("./store-thread.ts", import.meta.url),
@@ -225,6 +228,7 @@ function openData({ config, clock, log, faults }: StartOptions, memory: SharedAr
     masterKey,
     randomBytes,
     ...faults,
+    onMigration,
     checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
     ...(config.hasStoreThread && { thread }),
     ...(config.listeners > 1 && { shared: { memory, share: { index: 0, of: config.listeners } } }),

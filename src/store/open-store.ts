@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { RandomBytes } from "../core/uuid.ts";
 import { lockFolder } from "./lock.ts";
+import type { OnMigration } from "./on-migration.ts";
 import { createCopyWatch, type OnCopies } from "./postgres/connections/copy-watch.ts";
 import { hearOthers } from "./postgres/connections/hear-others.ts";
 import { openWhenThere, type Waiting } from "./postgres/connections/open-when-there.ts";
@@ -26,6 +27,7 @@ export interface StoreOptions {
   readonly commitMs?: number;
   /** The program of the checkpoint thread; see `checkpointLongWal`. With `thread`, that thread has its own. */
   readonly checkpointThread?: URL;
+  readonly onMigration?: OnMigration;
 }
 
 /** Opens the store of a data folder that this process has open already, for another of its threads. */
@@ -65,6 +67,7 @@ export async function openShared({
   waiting,
   onKeyChanged,
   onCopies,
+  onMigration,
   ...vault
 }: Pick<StoreOptions, "masterKey" | "randomBytes"> & {
   readonly url: string;
@@ -73,21 +76,25 @@ export async function openShared({
   readonly onKeyChanged: (words: string) => void;
   /** For a process that sends: others that send work on a copy of the database; see `CopyWatch`. */
   readonly onCopies: OnCopies | undefined;
+  readonly onMigration: OnMigration;
 }): Promise<Store> {
-  const store = await openWhenThere({ url, vault: createVault(vault), onKeyChanged }, waiting);
+  const options = { url, vault: createVault(vault), onKeyChanged, onMigration };
+  const store = await openWhenThere(options, waiting);
   const copies = onCopies && createCopyWatch(onCopies);
   return hearOthers(store, { url, clock: waiting.clock, ...(copies && { copies }) });
 }
 
 function openAt(
   path: string,
-  { masterKey, randomBytes, thread, shared, commitMs, checkpointThread }: StoreOptions,
+  { masterKey, randomBytes, thread, shared, commitMs, checkpointThread, onMigration }: StoreOptions,
 ): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
-  if (!thread)
-    return openSqlite({ path, vault, ...slowCommits(commitMs), ...(shared && { shared }), checkpointThread });
+  if (!thread) {
+    const faults = slowCommits(commitMs);
+    return openSqlite({ path, vault, ...faults, ...(shared && { shared }), checkpointThread, onMigration });
+  }
   const setup = { path, masterKey, ...(commitMs !== undefined && { commitMs }) };
-  return openThreaded({ ...thread, setup, vault });
+  return openThreaded({ ...thread, setup, vault, onMigration });
 }
 
 /** The machine is at fault, not the content of the database. */

@@ -39,6 +39,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "standby-left-behind.test.ts": "a PostgreSQL and its standby; SQLite has none",
   "start-fails-late.test.ts": "what other processes would wait for; on SQLite there is one",
   "two-processes.test.ts": "processes on one database; on SQLite second-process.test.ts refuses them",
+  "upgraded-database.test.ts": "the file of an older version; PostgreSQL's is rolling-upgrade.test.ts",
   "webhook-disk-full.test.ts":
     "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
 };

@@ -113,6 +113,7 @@ test("while the next version migrates and takes over, this one works on, may sta
   await load.more(40);
 
   const next = await start({ sandbox, main: NEXT });
+  expect(next.output()).toContain('"migration":"0900_region","step":1,"of":1');
   expect(await count(`${WITH_REGION} IN ('messages', 'jobs', 'events')`)).toBe(3);
   const migrated = load.accepted.length;
   await load.more(40);

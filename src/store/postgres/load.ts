@@ -32,7 +32,7 @@ export async function load(url: string, clock: Clock, source: LoadSource): Promi
     await fillAlone(driver, async (checkAlone) => {
       // First, so that a database that is refused keeps its schema.
       await refuse(closable.database, source);
-      await migrate(driver, source.dump.migrations.length);
+      await migrate(driver, { upTo: source.dump.migrations.length });
       await takeTarget(closable.database, source);
       source.onStage?.("begun");
       await fill(closable.database, { source, checkAlone, now: clock.now() });

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { OnMigration } from "../on-migration.ts";
 import { StoreUnavailable } from "../store.ts";
 import {
   type Connection,
@@ -40,13 +41,19 @@ export async function isMigrated(session: Session): Promise<boolean> {
 }
 
 /** `migrate` with all the time that it takes. */
-export async function migrateAt(url: string): Promise<void> {
+export async function migrateAt(url: string, onMigration?: OnMigration): Promise<void> {
   const driver = openDriver({ url, connections: 1, statementMs: LONG_STATEMENT_MS });
   try {
-    await migrate(driver);
+    await migrate(driver, { onMigration });
   } finally {
     await driver.close();
   }
+}
+
+interface MigrateOptions {
+  /** For a backup of an older program: the last migration to apply. */
+  readonly upTo?: number;
+  readonly onMigration?: OnMigration | undefined;
 }
 
 /**
@@ -55,10 +62,9 @@ export async function migrateAt(url: string): Promise<void> {
  * suffice it is to be tried again later.
  * Throws as `isMigrated` does.
  *
- * @param upTo for a backup of an older program: the last migration to apply
  * @throws StoreUnavailable with words for the operator, where others' transactions are in the way
  */
-export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise<void> {
+export async function migrate(driver: Driver, options: MigrateOptions = {}): Promise<void> {
   await driver.hold(async (connection) => {
     await checkServer(connection);
     await connection.exec(`BEGIN; ${NO_TRANSACTION_TIMEOUT}`);
@@ -69,7 +75,7 @@ export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise
       await connection.exec(
         `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${TABLE_MS}; SELECT pg_advisory_xact_lock(${LOCKS.schema})`,
       );
-      await migrateNow(connection, upTo);
+      await migrateNow(connection, options);
       await connection.exec("COMMIT");
     } catch (error) {
       await connection.exec("ROLLBACK").catch(() => undefined);
@@ -90,12 +96,16 @@ async function checkServer(session: Session): Promise<void> {
 const SERVER = `SELECT current_setting('server_version_num')::int AS version,
   current_setting('server_encoding') AS encoding`;
 
-async function migrateNow(connection: Connection, upTo: number): Promise<void> {
+async function migrateNow(connection: Connection, { upTo, onMigration }: MigrateOptions): Promise<void> {
   await connection.exec(`CREATE TABLE IF NOT EXISTS migrations (
     number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, works_with integer NOT NULL)`);
   const done = await doneIn(connection);
   check(done);
-  for (const migration of MIGRATIONS.slice(done.length, upTo)) await apply(connection, migration);
+  const open = MIGRATIONS.slice(done.length, upTo);
+  for (const [index, migration] of open.entries()) {
+    if (done.length > 0) onMigration?.({ name: migration.name, step: index + 1, of: open.length });
+    await apply(connection, migration);
+  }
 }
 
 /** One that was applied. */

@@ -1,4 +1,5 @@
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
+import type { OnMigration } from "../on-migration.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
@@ -47,7 +48,7 @@ import { pruneSuppressions } from "./suppressions/suppression-rows.ts";
 import { createSuppressions } from "./suppressions/suppressions.ts";
 import { createOutbox } from "./webhooks/outbox.ts";
 
-export type PostgresOptions = DriverOptions & KeyWatch;
+export type PostgresOptions = DriverOptions & KeyWatch & { readonly onMigration?: OnMigration | undefined };
 
 /** All others' turns wait for a process that stands still in its own: for less than their leases are sure without one. */
 const PULSE_IDLE_MS = 4_000;
@@ -58,7 +59,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   // A connection for signs of life only: a process whose other connections are all busy must not be taken for dead.
   const pulse = openDriver({ ...options, connections: 1, idleMs: PULSE_IDLE_MS });
   try {
-    if (!(await isMigrated(driver))) await migrateAt(options.url);
+    if (!(await isMigrated(driver))) await migrateAt(options.url, options.onMigration);
     const closable = openClosable(driver, options.clock);
     const closablePulse = openClosable(pulse, options.clock);
     await refuseHalfMoved(driver);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { OnMigration } from "../on-migration.ts";
 import type { Driver } from "./database/driver.ts";
 import first from "./migrations/0001_first.sql" with { type: "text" };
 import webhooks from "./migrations/0002_webhooks.sql" with { type: "text" };
@@ -41,7 +42,7 @@ const MIGRATIONS: readonly Migration[] = [
  * Brings the database to this program's schema, in one exclusive transaction. Throws where the database was
  * written by a newer program, or by migrations that are not these.
  */
-export function migrate(driver: Driver): void {
+export function migrate(driver: Driver, onMigration?: OnMigration): void {
   driver.exec("BEGIN EXCLUSIVE");
   try {
     driver.exec(`CREATE TABLE IF NOT EXISTS migrations (
@@ -51,7 +52,11 @@ export function migrate(driver: Driver): void {
 ) STRICT`);
     const done = driver.prepare<Done>("SELECT number, name, checksum FROM migrations ORDER BY number").all();
     for (const row of done) check(row);
-    for (const migration of MIGRATIONS.slice(done.length)) apply(driver, migration);
+    const open = MIGRATIONS.slice(done.length);
+    for (const [index, migration] of open.entries()) {
+      if (done.length > 0) onMigration?.({ name: migration.name, step: index + 1, of: open.length });
+      apply(driver, migration);
+    }
     driver.exec("COMMIT");
   } catch (error) {
     if (driver.isInTransaction()) driver.exec("ROLLBACK");

@@ -1,5 +1,6 @@
 import { turns } from "../../core/turns.ts";
 import { refuseWhatMoved } from "../move/move-marks.ts";
+import type { OnMigration } from "../on-migration.ts";
 import type { Vault } from "../vault.ts";
 import { createStore, type SqliteStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
@@ -26,6 +27,7 @@ export interface SqliteOptions {
   readonly shared?: SharedWriting;
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL | undefined;
+  readonly onMigration?: OnMigration | undefined;
 }
 
 /** Opens, migrates and checks the database. Throws where another process, version or master key stands in the way. */
@@ -46,7 +48,7 @@ export async function openOn(
   path = ":memory:",
 ): Promise<SqliteStore> {
   configure(driver);
-  migrate(driver);
+  migrate(driver, options.onMigration);
   refuseWhatMoved(driver);
   const checkPlace = createPlaceCheck(path);
   const beforeCommit = () => {

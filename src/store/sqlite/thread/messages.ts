@@ -3,6 +3,7 @@
  * fraction of cloning their objects. The others are cloned by `postMessage`.
  */
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import type { MigrationStep } from "../../on-migration.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { isOutage } from "../database/driver.ts";
 
@@ -34,6 +35,7 @@ export type ToThread = string | readonly Call[] | { readonly kind: "close" };
 /** A string is `PlainAnswers` as JSON. */
 export type FromThread =
   | string
+  | { readonly kind: "migrates"; readonly migration: MigrationStep }
   | { readonly kind: "open" }
   | { readonly kind: "refused"; readonly failure: Failure }
   | Answers

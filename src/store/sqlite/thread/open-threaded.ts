@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import type { OnMigration } from "../../on-migration.ts";
 import type { Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import { openReading, type ReadingStore } from "../open-reading.ts";
@@ -24,6 +25,7 @@ export interface ThreadedOptions {
   readonly clock: Pick<Clock, "after" | "monotonicMs">;
   /** The thread ended by itself. Every call fails from now on, until the process is restarted. */
   readonly onLost: (error: Error) => void;
+  readonly onMigration?: OnMigration | undefined;
 }
 
 /**
@@ -36,6 +38,7 @@ export async function openThreaded({
   vault,
   clock,
   onLost,
+  onMigration,
 }: ThreadedOptions): Promise<Store> {
   const ready = createListeners<string>();
   const events = createListeners<string>();
@@ -53,6 +56,7 @@ export async function openThreaded({
       calls.fail("the store's thread is gone");
       onLost(error);
     },
+    onMigration,
   });
   const calls = createRemoteCalls(thread.send, clock);
   await thread.opened;
@@ -86,9 +90,10 @@ interface Listeners {
   readonly onAnswers: (answers: PlainAnswers) => void;
   /** Called only if the thread was open. */
   readonly onLost: (error: Error) => void;
+  readonly onMigration: OnMigration | undefined;
 }
 
-function startThread(program: URL, setup: ThreadSetup, { onAnswers, onLost }: Listeners) {
+function startThread(program: URL, setup: ThreadSetup, { onAnswers, onLost, onMigration }: Listeners) {
   const worker = new Worker(program, { workerData: setup });
   const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -106,6 +111,7 @@ function startThread(program: URL, setup: ThreadSetup, { onAnswers, onLost }: Li
   worker.on("message", (message: FromThread) => {
     if (typeof message === "string") return onAnswers(JSON.parse(message) as PlainAnswers);
     if (message.kind === "answers") return onAnswers(message);
+    if (message.kind === "migrates") return onMigration?.(message.migration);
     if (message.kind === "closed") return end();
     if (message.kind === "refused") return end(toError(message.failure));
     state = "open";

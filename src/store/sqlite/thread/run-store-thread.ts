@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { AcceptResult } from "../../../core/messages/accept-request.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import type { MigrationStep } from "../../on-migration.ts";
 import type { Vault } from "../../vault.ts";
 import type { SqliteStore } from "../create-store.ts";
 import { slowCommits } from "../database/slow-commits.ts";
@@ -31,7 +32,9 @@ export async function runStoreThread({ port, setup, vault, checkpointThread }: S
   const post = (message: FromThread) => port.postMessage(message);
   const { path, commitMs } = setup;
   try {
-    serve(await openSqlite({ path, vault, ...slowCommits(commitMs), checkpointThread }), port, post);
+    const onMigration = (migration: MigrationStep) => post({ kind: "migrates", migration });
+    const options = { path, vault, ...slowCommits(commitMs), checkpointThread, onMigration };
+    serve(await openSqlite(options), port, post);
     post({ kind: "open" });
   } catch (error) {
     post({ kind: "refused", failure: toFailure(error) });

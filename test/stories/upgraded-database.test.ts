@@ -1,0 +1,62 @@
+/** A service that is started on the database of an older version. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeDataFolder, startPostrider } from "../postrider-process.ts";
+
+const MIGRATIONS = new URL("../../src/store/sqlite/migrations/", import.meta.url);
+
+/** Makes a database as the version left it whose last migration was this. */
+function makeOlder(folder: string, last: number): void {
+  const database = new Database(join(folder, "postrider.db"), { create: true, strict: true });
+  database.exec(
+    "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT",
+  );
+  const done = database.query("INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)");
+  for (const [index, file] of readdirSync(MIGRATIONS).sort().slice(0, last).entries()) {
+    const sql = readFileSync(new URL(file, MIGRATIONS), "utf8");
+    database.exec(sql);
+    done.run(index + 1, file.replace(".sql", ""), createHash("sha256").update(sql).digest("hex"));
+  }
+  database.close();
+}
+
+function stepsIn(output: string): readonly unknown[] {
+  const lines = output.split("\n").filter((line) => line.includes("schema of this version"));
+  return lines.map((line) => {
+    const { migration, step, of } = JSON.parse(line);
+    return [migration, step, of];
+  });
+}
+
+for (const args of [[], ["--store-thread"]]) {
+  test(`a start that changes the schema says so before each step ${args}`, async () => {
+    const folder = makeDataFolder();
+    makeOlder(folder.path, 11);
+    const options = { dataFolder: folder.path, args, env: { POSTRIDER_SECRET: "the older version's key" } };
+    const upgraded = await startPostrider(options);
+    expect(stepsIn(upgraded.output())).toEqual([
+      ["0012_jobs_of_message", 1, 2],
+      ["0013_keys_in_order", 2, 2],
+    ]);
+    upgraded.kill("SIGTERM");
+    expect(await upgraded.exited).toBe(0);
+
+    const again = await startPostrider(options);
+    expect(stepsIn(again.output())).toEqual([]);
+    again.kill("SIGKILL");
+    await again.exited;
+    folder.remove();
+  });
+}
+
+test("a first start makes the database without a word about its schema", async () => {
+  const folder = makeDataFolder();
+  const service = await startPostrider({ dataFolder: folder.path });
+  expect(stepsIn(service.output())).toEqual([]);
+  service.kill("SIGKILL");
+  await service.exited;
+  folder.remove();
+});
