@@ -43,7 +43,9 @@ export function addRotateKeyCommand(
           : rotateSharedKey({ ...rotation, databaseUrl }));
         const place = databaseUrl === undefined ? dataFolder : readHosts(databaseUrl).place;
         if (done === "completed") terminal.stdout(COMPLETED);
-        terminal.stdout(`all secrets in ${place} are now encrypted with the new master key\n${whatNow(target)}`);
+        terminal.stdout(
+          `all secrets in ${place} are now encrypted with the new master key\n${whatNow(target)}`,
+        );
       }),
     );
 }
