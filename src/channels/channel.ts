@@ -9,7 +9,7 @@ import type { Clock, Random } from "../core/clock.ts";
 import type { ReceivedSms } from "../core/inbound/inbound.ts";
 import type { ChannelName, EmailContent, Part, SmsContent } from "../core/messages/message.ts";
 import type { Receipt, SendOutcome } from "../core/messages/outcome.ts";
-import type { LateAnswer } from "../core/receipts/late-answer.ts";
+import type { LateAnswer, LateRefusal } from "../core/receipts/late-answer.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import type { SmsSegments } from "../core/sms/sms-segments.ts";
 import type { MailPolicyStore } from "../store/store.ts";
@@ -95,6 +95,8 @@ interface Outgoing {
 
 export interface OutgoingSms extends Outgoing {
   readonly channel: "sms";
+  /** That of its job: tells this attempt from others at the message. Absent: nobody asks for late refusals. */
+  readonly claim?: number;
   /** Messages of one flow do not hold up those of others that wait for the same; absent: there is one. */
   readonly flow?: number;
   /** E.164, with `+`. */
@@ -149,8 +151,8 @@ export interface ChannelDeps {
   readonly onInbound?: (messages: readonly ReceivedSms[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
-  /** Tells of a part that was reported as `unconfirmed` and had been taken after all; it may have been sent again since. */
-  readonly onLateAnswer?: (answer: LateAnswer) => void;
+  /** Tells that a part which was reported as `unconfirmed` had been taken, or refused; it may have been sent again since. */
+  readonly onLateAnswer?: (answer: LateAnswer | LateRefusal) => void;
   /** For channels that look up the hosts to talk to. */
   readonly network?: Network;
   /** Keeps the policies that domains publish; absent: they are forgotten when the process ends. */

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { AT, deferred, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
 import { applyExpiry } from "../core/messages/expiry.ts";
 import type { Progress } from "../core/messages/message.ts";
+import type { PartOutcome } from "../core/messages/outcome.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import { judge, judgeFailedSegment, judgeHeld, judgeOutOfHours, judgeWaiting, ownerOf } from "./judge.ts";
@@ -39,9 +40,10 @@ test("what an interrupted attempt may have sent is not taken for unsent when a l
   }
 });
 
-test("a later attempt that sends it, or hears nothing either, is told as it is", () => {
-  const outcomes = [sent("x"), unconfirmed];
-  expect(judge(job(), { parts: outcomes, countsAsAttempt: true }, verdict).outcomes).toEqual(outcomes);
+test("a later attempt that sends it is told as it is, and of one that hears nothing either, that it was not the only one", () => {
+  const parts = [sent("x"), unconfirmed];
+  const doubtful = { ...unconfirmed, mayHaveLeft: true } as PartOutcome;
+  expect(judge(job(), { parts, countsAsAttempt: true }, verdict).outcomes).toEqual([sent("x"), doubtful]);
 });
 
 test("parts that were settled before, and those of other jobs, are not in doubt", () => {

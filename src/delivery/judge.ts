@@ -64,7 +64,11 @@ export function judgeSettled(job: ClaimedJob, now: number): Settlement {
  * @param uncounted how many parts the message has if no attempt has counted them yet: each waits for its own receipt
  */
 export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settlement {
-  const held: PartOutcome = { kind: "unconfirmed", error: MAY_HAVE_LEFT };
+  const held: PartOutcome = {
+    kind: "unconfirmed",
+    error: MAY_HAVE_LEFT,
+    ...(job.wasInterrupted && { mayHaveLeft: true }),
+  };
   const counted = job.progress.parts;
   const parts = counted.length > 0 ? counted : Array.from({ length: uncounted }, () => UNTRIED);
   return {
@@ -179,7 +183,7 @@ function withDoubts(job: ClaimedJob, outcomes: Settlement["outcomes"]): Settleme
   return Array.from({ length }, (_, index) => {
     const outcome = outcomes[index] ?? ({ kind: "deferred", error: MAY_HAVE_LEFT } as const);
     const isInDoubt = isOpen(parts[index] ?? UNTRIED) && covers(job, index);
-    if (!isInDoubt || outcome.kind !== "deferred") return outcomes[index];
+    if (!isInDoubt || (outcome.kind !== "deferred" && outcome.kind !== "unconfirmed")) return outcomes[index];
     return { ...outcome, mayHaveLeft: true };
   });
 }

@@ -18,6 +18,7 @@ import { idempotencyContract } from "./contract/idempotency.contract.ts";
 import { inboundContract } from "./contract/inbound.contract.ts";
 import { largeBodyContract } from "./contract/large-body.contract.ts";
 import { lateAnswerContract } from "./contract/late-answer.contract.ts";
+import { lateRefusalContract } from "./contract/late-refusal.contract.ts";
 import { leasesContract } from "./contract/leases.contract.ts";
 import { limitsContract, limitsPruneContract } from "./contract/limits.contract.ts";
 import { mailPolicyContract } from "./contract/mail-policies.contract.ts";
@@ -56,6 +57,7 @@ const SECTIONS = {
   endedByReceipt: endedByReceiptContract,
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,
+  lateRefusal: lateRefusalContract,
   parkedBound: parkedBoundContract,
   overdue: overdueContract,
   stage: stageContract,

@@ -4,7 +4,7 @@ import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms } from "../../src
 import { openSmppChannel } from "../../src/channels/sms/smpp/smpp-channel.ts";
 import type { SmsContent } from "../../src/core/messages/message.ts";
 import type { Receipt } from "../../src/core/messages/outcome.ts";
-import type { LateAnswer } from "../../src/core/receipts/late-answer.ts";
+import type { LateAnswer, LateRefusal } from "../../src/core/receipts/late-answer.ts";
 import type { Connector } from "../../src/core/records/accounts.ts";
 import { type FakeSmsc, startFakeSmsc } from "./fake-smsc.ts";
 import { createHeldClock } from "./held-clock.ts";
@@ -48,7 +48,7 @@ export async function openSmppRig({
   const clock = createHeldClock();
   const statuses: ChannelStatus[] = [];
   const receipts: Receipt[] = [];
-  const lateAnswers: LateAnswer[] = [];
+  const lateAnswers: (LateAnswer | LateRefusal)[] = [];
   const logs: Log[] = [];
   const signals = createSignals();
   const log = (level: string) => (fields: Record<string, unknown>, text: string) => {

@@ -58,6 +58,8 @@ export interface Part {
   /** The connector that took, refused, or may have taken the part, and the id that it gave. */
   readonly connectorId?: string;
   readonly providerMessageId?: string;
+  /** While `unconfirmed`: the claim whose attempt alone may have sent it; absent where another one may have, too. */
+  readonly claim?: number;
   readonly error?: MessageError;
 }
 

@@ -25,10 +25,14 @@ export type PartOutcome =
     }
   /** Never: SMTP 5yz, ESME_RINVDSTADR. `bounced` where the recipient, not the message, was refused. */
   | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }
-  /** It left us, and no answer came. `providerMessageIds`: the ids it has if it was taken, where that is known without an answer. */
+  /**
+   * It left us, and no answer came. `providerMessageIds`: the ids it has if it was taken, where that is known without an
+   * answer. `mayHaveLeft`: so did it perhaps in an earlier attempt, of which nothing was recorded.
+   */
   | {
       readonly kind: "unconfirmed";
       readonly error: MessageError;
+      readonly mayHaveLeft?: true;
       readonly providerMessageIds?: readonly string[];
     };
 

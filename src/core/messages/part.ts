@@ -18,17 +18,26 @@ export function mayMove(from: PartStatus, to: PartStatus): boolean {
   return from === "delivered" && to === "bounced";
 }
 
+/** Which attempt it was. Without `connectorId` nothing was handed to a provider. */
+interface AttemptBy {
+  readonly connectorId?: string | undefined;
+  readonly claim?: number | undefined;
+}
+
 /** A part after one attempt at it. */
-export function afterOutcome(part: Part, outcome: PartOutcome, connectorId: string | undefined): Part {
-  const taken = connectorId === undefined ? {} : { connectorId };
-  const rest = withoutError(part);
+export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): Part {
+  const taken = by.connectorId === undefined ? {} : { connectorId: by.connectorId };
+  const rest = bare(part);
   if (outcome.kind === "deferred") {
     // What an earlier attempt may have sent stays in doubt, though this one did not send it.
     const isInDoubt = part.status === "unconfirmed" || outcome.mayHaveLeft === true;
-    return { ...rest, status: isInDoubt ? "unconfirmed" : "pending", error: outcome.error };
+    if (!isInDoubt) return { ...rest, status: "pending", error: outcome.error };
+    return { ...rest, ...onlyClaim(part, outcome, {}), status: "unconfirmed", error: outcome.error };
   }
-  if (outcome.kind === "unconfirmed")
-    return { ...rest, ...taken, status: "unconfirmed", error: outcome.error };
+  if (outcome.kind === "unconfirmed") {
+    const only = onlyClaim(part, outcome, by);
+    return { ...rest, ...taken, ...only, status: "unconfirmed", error: outcome.error };
+  }
   if (outcome.kind === "rejected") {
     return { ...rest, ...taken, status: outcome.bounced ? "bounced" : "failed", error: outcome.error };
   }
@@ -41,11 +50,22 @@ export function afterOutcome(part: Part, outcome: PartOutcome, connectorId: stri
   };
 }
 
+/** The claim whose attempt alone may have sent a part that is unconfirmed now. */
+function onlyClaim(
+  { status, claim: earlier }: Part,
+  { mayHaveLeft }: { readonly mayHaveLeft?: true },
+  { connectorId, claim }: AttemptBy,
+): Pick<Part, "claim"> {
+  const isFirst = status === "pending";
+  const only = connectorId === undefined ? earlier : isFirst ? claim : undefined;
+  return only === undefined || mayHaveLeft ? {} : { claim: only };
+}
+
 /** A part that will not be tried again, ended for `reason`. One that may have been sent fails, with that as its error. */
 export function endPart(channel: ChannelName, part: Part, reason: EndReason): Part {
   if (part.status === "unconfirmed" || reason === "unconfirmed")
-    return { ...part, status: "failed", error: UNCONFIRMED };
-  return { ...part, ...endingOf(channel, part, reason) };
+    return { ...bare(part), status: "failed", error: UNCONFIRMED };
+  return { ...bare(part), ...endingOf(channel, part, reason) };
 }
 
 type Ending = Required<Pick<Part, "status" | "error">>;
@@ -74,6 +94,13 @@ function endingOf(channel: ChannelName, { error }: Part, reason: EndReason): End
 /** True for a 4yz reply of the receiving server; false for a fault on the way to it. */
 function isReply(error: MessageError | undefined): boolean {
   return error !== undefined && /^(smtp\.)?4[.\d]/.test(error.code);
+}
+
+/** The part without what belongs to its last state. */
+export function bare(part: Part): Omit<Part, "error" | "claim"> {
+  if (part.claim === undefined) return withoutError(part);
+  const { error: _error, claim: _claim, ...rest } = part;
+  return rest;
 }
 
 /** The value without the error of its last state. */

@@ -8,6 +8,7 @@ import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from 
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import {
   afterOutcome,
+  bare,
   type EndReason,
   ERROR_OF_END,
   endPart,
@@ -21,6 +22,8 @@ import { append, record, type Step } from "./step.ts";
 export interface Attempt {
   readonly at: number;
   readonly connectorId?: string;
+  /** That of its job, which tells it from other attempts at the message. */
+  readonly claim?: number;
   /** By part index; `undefined`: not tried. Longer than `parts` where an SMS's segments are counted the first time. */
   readonly outcomes: readonly (PartOutcome | undefined)[];
   readonly detail?: TimelineEntry["detail"];
@@ -73,39 +76,46 @@ export function applyReceipt(
   if (receipt.status === "complained") return { ...complaint(before, part, receipt), isLate: false };
   if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt), isLate: true };
   const moved: Part = {
-    ...withoutError(part),
+    ...bare(part),
     status: receipt.status,
     ...(receipt.error && { error: receipt.error }),
   };
   const parts = before.parts.map((each, index) => (index === partIndex ? moved : each));
   const proven = proveSent(before, parts, receipt.receivedAt);
-  const after = withReceipt(proven.progress, parts, receipt);
+  const after = withParts(proven.progress, parts, receipt.error);
   const { receivedAt: at, error = after.error } = receipt;
-  const detail = { ...receiptDetail(receipt), ...(isCutShort(before, after) && notSent(after, partIndex)) };
+  const detail = { ...receiptDetail(receipt), ...whyCutShort(before, after, partIndex) };
   const step = record(proven.progress, after, { at, kind: "receipt", detail, error });
   return { progress: step.progress, entries: [...proven.entries, ...step.entries], isLate: false };
 }
 
 /**
- * An SMS has failed with its first segment that has, whatever becomes of the others: they would be sent, and paid for, in
- * vain. Parts that are open stay so, since an attempt may be sending them.
+ * The progress once the provider has said more about a part. An SMS has failed with its first segment that has, whatever
+ * becomes of the others: they would be sent, and paid for, in vain. Parts that are open stay so, since an attempt may be
+ * sending them.
  */
-function withReceipt(before: Progress, parts: readonly Part[], receipt: Receipt): Progress {
+export function withParts(
+  before: Progress,
+  parts: readonly Part[],
+  told: MessageError | undefined,
+): Progress {
   const hasFailed = before.channel === "sms" && parts.some(({ status }) => status === "failed");
   const isDecided = hasFailed || !parts.some(isOpen);
   const status = !isDecided || isFinalSms(before) ? before.status : fold(before, parts);
   const ofPart = parts.find((part) => part.status === status)?.error;
-  const error = isFailure(status) ? (receipt.error ?? ofPart ?? before.error) : undefined;
+  const error = isFailure(status) ? (told ?? ofPart ?? before.error) : undefined;
   return { ...withoutError(before), parts, status, ...(error && { error }) };
 }
 
-/** The SMS has just failed, before all of it was sent. */
-function isCutShort(before: Progress, { channel, status, parts }: Progress): boolean {
-  return channel === "sms" && status === "failed" && before.status !== "failed" && parts.some(isOpen);
-}
-
-function notSent({ parts }: Progress, failed: number): { readonly reason: string } {
-  const unsent = parts.filter(({ status }) => status === "pending").length;
+/** For the entry of an SMS that has just failed before all of it was sent. */
+export function whyCutShort(
+  before: Progress,
+  { channel, status, parts }: Progress,
+  failed: number,
+): { readonly reason?: string } {
+  const hasFailed = channel === "sms" && status === "failed" && before.status !== "failed";
+  if (!hasFailed || !parts.some(isOpen)) return {};
+  const unsent = parts.filter((part) => part.status === "pending").length;
   return { reason: `segment ${failed + 1} was rejected; not sent: ${unsent} of ${parts.length}` };
 }
 
@@ -148,7 +158,7 @@ function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
   return Array.from({ length }, (_, index) => {
     const part: Part = before.parts[index] ?? { status: "pending" };
     const outcome = attempt.outcomes[index];
-    return outcome && isOpen(part) ? afterOutcome(part, outcome, attempt.connectorId) : part;
+    return outcome && isOpen(part) ? afterOutcome(part, outcome, attempt) : part;
   });
 }
 

@@ -1,7 +1,9 @@
 import type { Progress, TimelineEntry } from "../messages/message.ts";
-import type { PartRef } from "../messages/outcome.ts";
-import { applyAttempt } from "../messages/progress.ts";
-import type { Step } from "../messages/step.ts";
+import type { PartOutcome, PartRef } from "../messages/outcome.ts";
+import { afterOutcome, isOpen } from "../messages/part.ts";
+import { applyAttempt, isSettled, whyCutShort, withParts } from "../messages/progress.ts";
+import { append, record, type Step } from "../messages/step.ts";
+import { nextAttemptAt, RETRY_POLICIES } from "../queue/retry-policy.ts";
 
 /** A provider's answer, too late: it had taken a part that was reported as `unconfirmed`, and that may have been sent again since. */
 export interface LateAnswer extends PartRef {
@@ -13,6 +15,14 @@ export interface LateAnswer extends PartRef {
   readonly expectsReceipt?: false;
   /** As in a `SendOutcome`. */
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Likewise, of a part of an SMS that the provider had refused. */
+export interface LateRefusal extends PartRef {
+  readonly connectorId: string;
+  /** Of the attempt: see `ClaimedJob`. */
+  readonly claim: number;
+  readonly outcome: Extract<PartOutcome, { kind: "rejected" | "deferred" }>;
 }
 
 /**
@@ -32,6 +42,102 @@ export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number
     next: { kind: before.status === "queued" ? "again" : "held", dueAt: at },
   });
   return { ...step, entries: step.entries.map(asLateAnswer) };
+}
+
+/** The job of a message when a late refusal comes. */
+export interface RefusedJob {
+  readonly isLeased: boolean;
+  readonly attempt: number;
+  /** End of the window, Unix milliseconds. */
+  readonly deadline: number;
+  /** The account wants nothing sent twice: a part that is unconfirmed is in no attempt. */
+  readonly isHolding: boolean;
+}
+
+export interface RefusalStep extends Step {
+  /** When the job is due now; absent: as before. */
+  readonly dueAt?: number;
+}
+
+/**
+ * Does what a refusal in time would have done, provided that no other attempt may have sent the part; else there is only
+ * an entry. `undefined`: an attempt is under way, on whose end it depends.
+ */
+export function applyLateRefusal(
+  before: Progress,
+  refusal: LateRefusal,
+  { at, job }: { readonly at: number; readonly job: RefusedJob | undefined },
+): RefusalStep | undefined {
+  const part = before.parts[refusal.part];
+  if (!job || isSettled(before) || (part && !isOpen(part))) return noteRefusal(before, refusal, at);
+  const wasNotSent = part?.status === "unconfirmed" && part.claim === refusal.claim;
+  const isRejected = refusal.outcome.kind === "rejected";
+  if (job.isLeased && !(wasNotSent && isRejected && job.isHolding)) return undefined;
+  if (!wasNotSent) return noteRefusal(before, refusal, at);
+  return isRejected ? reject(before, refusal, at) : defer(before, refusal, { at, job });
+}
+
+function noteRefusal(before: Progress, refusal: LateRefusal, at: number): Step {
+  const { error } = refusal.outcome;
+  const detail = { ...detailOf(refusal), connector: refusal.connectorId };
+  return append(before, { at, kind: "late_answer", status: before.status, detail, error });
+}
+
+/** The message has failed. Its other parts stay as they are: an attempt may be sending them. */
+function reject(before: Progress, refusal: LateRefusal, at: number): Step {
+  const { outcome, connectorId, part: index } = refusal;
+  const parts = before.parts.map((part, position) =>
+    position === index ? afterOutcome(part, outcome, { connectorId }) : part,
+  );
+  const after = withParts(before, parts, outcome.error);
+  const detail = { ...detailOf(refusal), connector: connectorId, ...whyCutShort(before, after, index) };
+  return record(before, after, { at, kind: "late_answer", detail, error: outcome.error });
+}
+
+/** The part is to be sent again. A held message is due again; one that waits for its retry is due when it was. */
+function defer(
+  before: Progress,
+  refusal: LateRefusal,
+  { at, job }: { readonly at: number; readonly job: RefusedJob },
+): RefusalStep {
+  const { outcome, connectorId } = refusal;
+  const isHeld = before.status === "sending";
+  const dueAt = isHeld ? nextDueAt(refusal, { at, job }) : undefined;
+  const isSpent = isHeld && dueAt === undefined;
+  const parts = before.parts.map((part, index) =>
+    index === refusal.part ? ({ status: "pending" } as const) : part,
+  );
+  const step = applyAttempt(
+    { ...before, parts },
+    {
+      at,
+      connectorId,
+      outcomes: parts.map((_, index) => (index === refusal.part ? outcome : undefined)),
+      detail: detailOf(refusal),
+      next: isSpent ? { kind: "done", end: "attempts_spent" } : { kind: "again", dueAt: dueAt ?? at },
+    },
+  );
+  return { ...step, entries: step.entries.map(asLateAnswer), ...(dueAt !== undefined && { dueAt }) };
+}
+
+/** By the retry policy, in the middle of its spread. */
+function nextDueAt(
+  { outcome }: LateRefusal,
+  { at, job }: { readonly at: number; readonly job: RefusedJob },
+): number | undefined {
+  const retryAfterMs = outcome.kind === "deferred" ? outcome.retryAfterMs : undefined;
+  return nextAttemptAt(RETRY_POLICIES.sms, {
+    attempt: job.attempt,
+    counted: true,
+    now: at,
+    expiresAt: job.deadline,
+    jitter: 0.5,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+function detailOf({ part }: LateRefusal): NonNullable<TimelineEntry["detail"]> {
+  return { part };
 }
 
 function asLateAnswer(entry: TimelineEntry): TimelineEntry {

@@ -17,7 +17,7 @@ export const SETTINGS = {
   }),
   on_unconfirmed: choice(["resend", "hold"], {
     description:
-      "An attempt whose answer was lost: send again, or hold until a receipt arrives or the delivery window ends.",
+      "An attempt whose answer was lost: send again, or hold until a receipt or a late answer arrives, or the delivery window ends.",
   }),
   dlt_variable_max_length: integer(40, {
     min: 1,

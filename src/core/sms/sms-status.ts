@@ -16,7 +16,8 @@ export const SMS_MOVES = {
 export const SMS_MEANINGS: Readonly<Record<SmsStatus, string>> = {
   scheduled: "waits for its `schedule_at`",
   queued: "waits for its first attempt, or for the next one after a temporary error",
-  sending: "an attempt is in progress, or its answer was lost and the message is held (`on_unconfirmed`)",
+  sending:
+    "an attempt is in progress, or its answer was lost and the message is held (`on_unconfirmed`) until a receipt or a late answer comes",
   sent: "the provider has taken all segments; receipts are awaited, and without one the message stays `sent`",
   delivered: "a receipt for each segment says that it reached the handset",
   undelivered: "a receipt says that the handset could not be reached",

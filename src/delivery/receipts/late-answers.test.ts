@@ -15,6 +15,7 @@ function rig() {
         await isOpen.promise;
         stored.push(messageId);
       },
+      recordLateRefusal: async () => true,
     },
   });
   const answer = (count: number) => {
@@ -68,11 +69,37 @@ test("while the database is away an answer is tried again, for ten seconds", asy
         async recordLateAnswer() {
           if (clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
         },
+        recordLateRefusal: async () => true,
       },
     });
     take({ messageId: "m", part: 0, parts: 1, connectorId: "c-1", providerMessageIds: ["x"] });
     await clock.advance(0);
     await clock.advance(15_000);
     expect([told, clock.pending()]).toEqual([[isStored ? "stored" : "given up"], 0]);
+  }
+});
+
+test("a refusal waits for the end of an attempt that is under way, for two minutes", async () => {
+  for (const [busyMs, expected] of [
+    [60_000, "a provider answered late: it had refused the message"],
+    [150_000, "a late answer could not be stored"],
+  ] as const) {
+    const clock = createHeldClock();
+    const told: string[] = [];
+    const tell = (_: unknown, words: string) => void told.push(words);
+    const take = createLateAnswers({
+      clock,
+      log: { info: tell, warn: tell },
+      receipts: {
+        async recordLateAnswer() {},
+        recordLateRefusal: async () => clock.monotonicMs() >= busyMs,
+      },
+    });
+    const error = { code: "smpp.0x0000000b", message: "invalid destination" };
+    const outcome = { kind: "rejected", error } as const;
+    take({ messageId: "m", part: 0, claim: 1, connectorId: "c-1", outcome });
+    await clock.advance(0);
+    await clock.advance(200_000);
+    expect([told, clock.pending()]).toEqual([[expected], 0]);
   }
 });

@@ -1,29 +1,31 @@
 import { type Clock, sleep } from "../../core/clock.ts";
-import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import type { LateAnswer, LateRefusal } from "../../core/receipts/late-answer.ts";
 import { type ReceiptStore, StoreUnavailable } from "../../store/store.ts";
 import type { DeliveryLog } from "../engine.ts";
 
 /** Late answers that may wait to be stored: an SMSC that recovers sends all it owes at once. Those beyond are dropped. */
 const MAX_WAITING = 10_000;
 
-/** How often, and for how long, storing is tried while the database is away. */
+/** How often storing is tried, and for how long: while the database is away, and while another attempt is under way. */
 const RETRY_MS = 1_000;
 const GIVE_UP_MS = 10_000;
+const ATTEMPT_MS = 120_000;
 
 export interface LateAnswersDeps {
-  readonly receipts: Pick<ReceiptStore, "recordLateAnswer">;
+  readonly receipts: Pick<ReceiptStore, "recordLateAnswer" | "recordLateRefusal">;
   readonly clock: Clock;
   readonly log: Pick<DeliveryLog, "info" | "warn">;
 }
 
 /** Stores late answers: those to parts that a channel had already reported as unconfirmed. Returns at once and never throws. */
-export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer) => void {
+export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer | LateRefusal) => void {
   let waiting = 0;
-  const take = async (answer: LateAnswer) => {
+  const take = async (answer: LateAnswer | LateRefusal) => {
     const { connectorId: connector, messageId: message_id } = answer;
     try {
       await store(deps, answer);
-      deps.log.info({ connector, message_id }, "a provider answered late: it had taken the message");
+      const said = "outcome" in answer ? "refused" : "taken";
+      deps.log.info({ connector, message_id }, `a provider answered late: it had ${said} the message`);
     } catch (error) {
       deps.log.warn({ err: error, connector, message_id }, "a late answer could not be stored");
     }
@@ -38,15 +40,18 @@ export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer) =
   };
 }
 
-async function store({ receipts, clock }: LateAnswersDeps, answer: LateAnswer): Promise<void> {
+async function store({ receipts, clock }: LateAnswersDeps, answer: LateAnswer | LateRefusal): Promise<void> {
   const at = clock.now();
-  const endsMs = clock.monotonicMs() + GIVE_UP_MS;
+  const beganMs = clock.monotonicMs();
+  const isOver = (limitMs: number) => clock.monotonicMs() - beganMs >= limitMs;
   for (;;) {
     try {
-      return await receipts.recordLateAnswer(answer, at);
+      if (!("outcome" in answer)) return await receipts.recordLateAnswer(answer, at);
+      if (await receipts.recordLateRefusal(answer, at)) return;
+      if (isOver(ATTEMPT_MS)) throw new Error("an attempt is under way for too long");
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || clock.monotonicMs() >= endsMs) throw error;
-      await sleep(clock, RETRY_MS);
+      if (!(error instanceof StoreUnavailable) || isOver(GIVE_UP_MS)) throw error;
     }
+    await sleep(clock, RETRY_MS);
   }
 }

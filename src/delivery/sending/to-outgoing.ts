@@ -44,7 +44,10 @@ export function toOutgoing(
   };
   if (content.channel === "sms")
     return withText(
-      { ...shared, channel: "sms", flow: job.flow, to: job.recipient, content, ...senderOf(content) },
+      {
+        ...{ ...shared, channel: "sms", claim: job.claim, flow: job.flow, to: job.recipient, content },
+        ...senderOf(content),
+      },
       job,
     );
   return findSenderDomain(job.accountId, domainOf(content.from.email)).then(({ isVerified, ...sender }) => {

@@ -8,6 +8,7 @@ export function toAttempt(settlement: Settlement, parts: string | null): Attempt
   return {
     at: settlement.at,
     ...(settlement.connectorId !== undefined && { connectorId: settlement.connectorId }),
+    claim: settlement.claim,
     outcomes: settlement.outcomes,
     ...(settlement.detail && { detail: settlement.detail }),
     next: settlement.next,

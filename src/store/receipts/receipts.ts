@@ -1,5 +1,5 @@
 import type { PartRef, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
-import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import type { LateAnswer, LateRefusal } from "../../core/receipts/late-answer.ts";
 
 /** What providers say later of messages they were handed: receipts, answers that come late, and what is overdue. */
 export interface ReceiptStore {
@@ -15,6 +15,13 @@ export interface ReceiptStore {
    * its state. Either way the ids are recorded, so that receipts match.
    */
   recordLateAnswer(answer: LateAnswer, at: number): Promise<void>;
+  /**
+   * Records a provider's refusal that came after its attempt was settled, if no other attempt may have sent the part: then
+   * the message moves on as after a refusal in time. It has failed, or is tried again at the next time of its retry policy
+   * where it was held. Otherwise the refusal is only noted on the timeline. Resolves with `false`, and does nothing, while
+   * an attempt is under way that decides this: to be called again later.
+   */
+  recordLateRefusal(refusal: LateRefusal, at: number): Promise<boolean>;
   /** Receipts that match no message (yet), in the order they came. */
   parked(query: ParkedQuery): Promise<readonly ParkedReceipt[]>;
   /** How many are parked, counted up to 100,000. */

@@ -46,17 +46,42 @@ test("so does one that comes after the attempt was cut off", async () => {
   expect(lateAnswers[0]).toMatchObject({ messageId: message.messageId, part: 0 });
 });
 
-test("a late refusal, and an answer in time, are no late answers", async () => {
-  const { channel, smsc, clock, lateAnswers } = await openBoundSmppRig();
-  await sendThrough(channel);
-  smsc.dial.holdSubmits = true;
-  smsc.dial.submitStatus = 0x0b;
+/** An SMSC that holds its answers back until the attempt has given up on them. */
+async function openPatient(submitStatus: number) {
+  const rig = await openBoundSmppRig({ dial: { holdSubmits: true, submitStatus } });
+  const giveUp = async () => {
+    for (let i = 0; i < 3; i++) {
+      await rig.clock.advance(20_000);
+      await rig.smsc.request(0x15);
+    }
+  };
+  return { ...rig, giveUp };
+}
+
+test.each([
+  [0x0b, { kind: "rejected", error: { code: "smpp.0x0000000b" } }],
+  [0x64, { kind: "deferred", error: { code: "smpp.0x00000064" } }],
+] as const)("a late refusal (%p) tells which attempt at the segment it is about", async (status, outcome) => {
+  const { channel, smsc, lateAnswers, until, giveUp } = await openPatient(status);
+  const message = outgoingSms({ claim: 3 });
+  const sending = sendThrough(channel, message);
+  await smsc.until(() => smsc.submits.length === 1);
+  await giveUp();
+  expect(await sending).toMatchObject({ parts: [{ kind: "unconfirmed" }] });
+  smsc.release();
+  await until(() => lateAnswers.length === 1);
+  const { messageId } = message;
+  expect(lateAnswers).toMatchObject([{ connectorId: "c1", messageId, part: 0, claim: 3, outcome }]);
+});
+
+test("a late refusal of an attempt without a number, and an answer in time, are no late answers", async () => {
+  const { channel, smsc, lateAnswers, giveUp } = await openPatient(0);
+  smsc.dial.holdSubmits = false;
+  await sendThrough(channel, outgoingSms({ claim: 1 }));
+  Object.assign(smsc.dial, { holdSubmits: true, submitStatus: 0x0b });
   const sending = sendThrough(channel);
   await smsc.until(() => smsc.submits.length === 2);
-  for (let i = 0; i < 3; i++) {
-    await clock.advance(20_000);
-    await smsc.request(0x15);
-  }
+  await giveUp();
   expect(await sending).toMatchObject({ parts: [{ kind: "unconfirmed" }] });
   smsc.release();
   await smsc.request(0x15);

@@ -1,7 +1,7 @@
 /** One attempt at a message: its segments, submitted in their order over whatever binds there are. */
 import type { Clock } from "../../../core/clock.ts";
 import type { Part } from "../../../core/messages/message.ts";
-import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
+import type { LateAnswer, LateRefusal } from "../../../core/receipts/late-answer.ts";
 import type { OutgoingMessage, OutgoingSms } from "../../channel.ts";
 import type { AbortWatch } from "./abort-watch.ts";
 import type { Binds } from "./binds.ts";
@@ -34,7 +34,7 @@ export interface Submitter {
   readonly reading: AnswerReading;
   /** How long a segment may wait until it goes, counted from the beginning of the attempt. */
   readonly patienceMs: number;
-  readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId">) => void;
+  readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId"> | Omit<LateRefusal, "connectorId">) => void;
 }
 
 export interface Attempt {
@@ -199,7 +199,11 @@ function submitSegment(
   const sentAtMs = submitter.clock.monotonicMs();
   const body = progress.plan.body(segment, remainingMs);
   const read = (answer: SubmitAnswer) => toSubmitResult(answer, submitter.reading, progress.message.to);
-  const onLate = (answer: SubmitAnswer) => tellLate(submitter, progress, { segment, result: read(answer) });
+  const onLate = (answer: SubmitAnswer) => {
+    const result = read(answer);
+    heedRefusal(progress, result);
+    tellLate(submitter, progress, { segment, result });
+  };
   return new Promise((resolve) => {
     let isReported = false;
     const report = (result: SubmitResult) => {
@@ -211,9 +215,9 @@ function submitSegment(
       stopWatching();
       const result = read(answer);
       react(submitter, session, { result, sentAtMs });
-      if (result.outcome.kind === "rejected") progress.refused ??= result;
-      if (isReported) tellLate(submitter, progress, { segment, result });
-      else report(result);
+      heedRefusal(progress, result);
+      if (!isReported) report(result);
+      else if (answer.kind !== "lost") tellLate(submitter, progress, { segment, result });
       // Only now, so that the next segment to go already knows what this answer changed.
       session.slots.giveBack();
     });
@@ -223,15 +227,23 @@ function submitSegment(
 /** The result of a submitted segment when the attempt is aborted before its answer. */
 const CUT_OFF = unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered");
 
+function heedRefusal(progress: Progress, result: SubmitResult): void {
+  if (result.outcome.kind === "rejected") progress.refused ??= result;
+}
+
 function tellLate(
   { onLateAnswer }: Submitter,
   { message, plan }: Progress,
   { segment, result: { outcome } }: { readonly segment: number; readonly result: SubmitResult },
 ): void {
-  if (outcome.kind !== "sent") return;
-  const { kind: _, ...taken } = outcome;
-  const detail = { encoding: plan.encoding, segments: plan.segments };
-  onLateAnswer({ messageId: message.messageId, part: segment, parts: plan.submits, detail, ...taken });
+  const { messageId, claim } = message;
+  if (outcome.kind === "sent") {
+    const { kind: _, ...taken } = outcome;
+    const detail = { encoding: plan.encoding, segments: plan.segments };
+    onLateAnswer({ messageId, part: segment, parts: plan.submits, detail, ...taken });
+  } else if (outcome.kind !== "unconfirmed" && claim !== undefined) {
+    onLateAnswer({ messageId, part: segment, claim, outcome });
+  }
 }
 
 /** Applies what the answer means for the segments that follow. */

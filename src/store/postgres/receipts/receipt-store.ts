@@ -6,6 +6,7 @@ import type { ClosableDatabase } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { MessageChanges } from "../messages/message-log.ts";
 import { beginReceipts } from "./begin-receipts.ts";
+import { createRecordLateRefusal } from "./late-refusals.ts";
 import { createOverdueReceipts } from "./overdue-receipts.ts";
 import { countParked, dropParked, IS_FIRST_ROW } from "./parked-receipts.ts";
 import { createRecordReceipts } from "./record-receipts.ts";
@@ -34,6 +35,7 @@ export function createReceiptStore(
         providerIds.answerLate(answer, at);
         await write();
       }),
+    recordLateRefusal: createRecordLateRefusal(changes),
     parked: (query) => listParked(db, query),
     countParked: () => countParked(db),
     dropParked: (bounds) => dropParked(db, bounds),

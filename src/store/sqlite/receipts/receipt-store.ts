@@ -4,17 +4,20 @@ import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import { SECOND_ROW } from "../../receipts/receipt-state.ts";
 import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
+import type { EndingParts } from "../messages/ending.ts";
+import { createRecordLateRefusal } from "./late-refusals.ts";
 import { createOverdueReceipts, type OverdueParts } from "./overdue-receipts.ts";
 import { createRecordReceipts } from "./record-receipts.ts";
 
 /** `Store.receipts`. */
 export function createReceiptStore(
   db: Database,
-  { providerIds, ...parts }: OverdueParts & { readonly providerIds: ProviderIds },
+  { providerIds, ...parts }: OverdueParts & EndingParts & { readonly providerIds: ProviderIds },
 ): ReceiptStore {
   return {
     record: createRecordReceipts(db, providerIds),
     recordLateAnswer: (answer, at) => db.write(() => providerIds.answerLate(answer, at), 3),
+    recordLateRefusal: createRecordLateRefusal(db, parts),
     parked: createParkedList(db),
     countParked: createParkedCount(db),
     dropParked: createDropParked(db),

@@ -114,6 +114,7 @@ function receiptWrites(
   return {
     record: (receipts) => call("receipts.record", receipts),
     recordLateAnswer: (answer, at) => call("receipts.recordLateAnswer", answer, at),
+    recordLateRefusal: (refusal, at) => call("receipts.recordLateRefusal", refusal, at),
     dropParked: (bounds) => call("receipts.dropParked", bounds),
     flagOverdue: (bounds) => call("receipts.flagOverdue", bounds),
     takeQuestions: (request) => call("receipts.takeQuestions", request),

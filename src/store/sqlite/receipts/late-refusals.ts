@@ -1,0 +1,44 @@
+import { isSettled } from "../../../core/messages/progress.ts";
+import { applyLateRefusal, type RefusedJob } from "../../../core/receipts/late-answer.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
+import type { ReceiptStore } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import { createEndWaiting, type EndingParts } from "../messages/ending.ts";
+import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
+
+/** `ReceiptStore.recordLateRefusal`. */
+export function createRecordLateRefusal(db: Database, parts: EndingParts): ReceiptStore["recordLateRefusal"] {
+  const { accounts, messages } = parts;
+  const endWaiting = createEndWaiting(db, parts);
+  const findJob = db.prepare<JobRow>(
+    `SELECT id, is_leased, attempt, deadline FROM jobs WHERE ${OF_MESSAGE} LIMIT 1`,
+  );
+  const postpone = db.prepare("UPDATE jobs SET due_at = ? WHERE id = ? AND due_at IS NOT NULL");
+  const isHolding = ({ account }: MessageRow) =>
+    accounts.byNumber(account)?.settings.on_unconfirmed === "hold";
+
+  return (refusal, at) =>
+    db.write(() => {
+      const message = messages.read(refusal.messageId);
+      if (!message) return true;
+      const { row, progress: before } = message;
+      const job = findJob.get(row.id);
+      const step = applyLateRefusal(before, refusal, { at, job: job && toJob(job, isHolding(row)) });
+      if (!step) return false;
+      messages.save(row, step);
+      if (job && step.dueAt !== undefined) postpone.run(step.dueAt, job.id);
+      if (!isSettled(before) && isSettled(step.progress)) endWaiting(row);
+      return true;
+    }, 3);
+}
+
+interface JobRow {
+  readonly id: number;
+  readonly is_leased: number;
+  readonly attempt: number;
+  readonly deadline: number;
+}
+
+function toJob({ is_leased, attempt, deadline }: JobRow, isHolding: boolean): RefusedJob {
+  return { isLeased: is_leased === 1, attempt, deadline, isHolding };
+}
