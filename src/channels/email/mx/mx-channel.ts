@@ -118,7 +118,7 @@ async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> 
   } catch (fault) {
     // A bug, ours or the composer's. The message is tried again, as after a lost connection.
     const reason = toOneLine(String(fault));
-    deps.log.warn({ messageId: message.messageId, reason }, "an email could not be sent");
+    deps.log.warn({ message_id: message.messageId, reason }, "an email could not be sent");
     const error = { code: "mx.fault", message: fault instanceof Error ? fault.name : "unknown" };
     return { ...deferAll(recipients, error), countsAsAttempt: true };
   }

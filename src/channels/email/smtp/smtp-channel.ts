@@ -66,10 +66,10 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
     if (mail.kind === "composed") return await sendEnvelopes(pool, sending, mail);
     return allAlike(recipients, { kind: "rejected", error: mail.error });
   } catch (fault) {
-    // A bug here or in the composer: retried like a network fault, until the attempts are used up.
+    // A bug here or in the composer: the message is tried again, as after a lost connection.
     const name = fault instanceof Error ? fault.name : "unknown";
     const reason = toOneLine(String(fault));
-    deps.log.warn({ messageId: message.messageId, reason }, "an email could not be sent");
+    deps.log.warn({ message_id: message.messageId, reason }, "an email could not be sent");
     return deferAll(recipients, { code: "smtp.fault", message: name });
   }
 }

@@ -28,21 +28,21 @@ export const EARLY_MS = 1_000;
 const HORIZON_MS = 30_000;
 
 /**
- * Each time that a message asks costs a claim. So it asks again after a sixth to a third of the time that all who were put off take
- * to go. Then four times as many come back as can go, whatever their number: enough that no time is left unused.
+ * Asking costs a claim. So a message asks again after a sixth to a third of the time that all messages which were put off
+ * take to go. Then about four times as many come back as can go, whatever their number: enough to use all of the rate.
  */
 const ASKS_AFTER = 1 / 6;
 
-/** It asks again after at most twice this long: the rate may be raised, or the others be cancelled. */
+/** A message asks again after at most twice this long: the rate may be raised meanwhile, or other messages cancelled. */
 const MAX_PAUSE_MS = 900_000;
 
-/** It asks again after at most a quarter of its window. */
+/** A message asks again after at most twice this part of its window. */
 const PART_OF_WINDOW = 1 / 8;
 
 /** Kept at a time. A message whose booking was not kept only has to wait once more. */
 const MAX_BOOKINGS = 10_000;
 
-/** Senders' flows whose messages are counted. The messages of one that is not counted ask more often. */
+/** How many flows of senders have their messages counted. Messages of the others ask more often. */
 const MAX_COUNTED_FLOWS = 1_000;
 
 /** How long after its time a booking that was not used is given up. */

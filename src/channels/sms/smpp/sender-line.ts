@@ -36,11 +36,11 @@ const LATE_MS = 20;
 /** The same where a window keeps what is made up for within the rate. On a busy machine timers are as late as this. */
 const LATE_IN_WINDOW_MS = 250;
 
-/** Who has waited so long, because other flows have come, asks again. Leases allow for it. */
+/** A message waits in line for at most this long, since flows that join later delay it; then it asks again. Leases are longer. */
 export const LONGEST_IN_LINE_MS = 4_000;
 const AGAIN_MS = 500;
 
-/** How often it is looked whether the rate has grown meanwhile. */
+/** While a message waits, its time is worked out again this often, since the rate may have grown. */
 const LOOK_MS = 1_000;
 
 /** The highest rate whose window is kept: it holds the time of each segment of a second, for each sender. */

@@ -42,10 +42,10 @@ export interface AskedTurn {
   readonly signal: AbortSignal;
 }
 
-/** Who would wait longer than this in line asks again instead. */
+/** A message that would wait in line for longer than this asks again later instead. */
 export const IN_LINE_MS = 2_000;
 
-/** With less than this in line, whoever comes may join: those with bookings have not come back, or to another process. */
+/** While less than this is in line any message may join: those that have booked the time come late, or to another process. */
 const DRY_MS = 500;
 
 export interface SenderRate {
