@@ -47,4 +47,21 @@ test("a server that does not come within half a minute is said, without its pass
   expect(message).toContain("ECONNREFUSED");
   expect(message).not.toContain("hidden");
   expect(reasons.length).toBeGreaterThan(10);
+  expect(reasons.length).toBeLessThanOrEqual(31);
+});
+
+test("a server that is there and refuses is not waited for", async () => {
+  const { url, drop } = await freshDatabase();
+  const reasons: string[] = [];
+  const opening = openWhenThere(
+    { url: url.replace(/[^/]+$/, "missing"), vault: VAULT },
+    { clock: createHeldClock(), onAway: (reason) => void reasons.push(reason) },
+  );
+  const error = await opening.then(
+    () => undefined,
+    (error) => error as Error,
+  );
+  expect(error?.message).toContain('database "missing" does not exist');
+  expect(reasons).toEqual([]);
+  await drop();
 });
