@@ -57,7 +57,7 @@ export interface ChannelStatus {
   readonly state: (typeof CHANNEL_STATES)[number];
   /** Since when, Unix milliseconds. */
   readonly since: number;
-  /** Why it is down, or not wholly up, in words for the operator. */
+  /** Why it is down, or not wholly up, in words for the operator. Absent while it connects and has not failed before. */
   readonly reason?: string;
   /** For channels that keep connections up: how many are up, and how many there should be. */
   readonly binds?: { readonly up: number; readonly of: number };

@@ -78,7 +78,7 @@ function openOutlet(clock: Clock, { id, sendTimeoutMs, freeSlots, perSecond }: W
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
     onLeftOver() {},
-    isUpElsewhere: () => false,
+    isWorthWaiting: () => false,
   });
 }
 

@@ -65,6 +65,30 @@ onBothStores(() => {
     expect(numbers(second)).toEqual(["14155550302"]);
   });
 
+  /** Its sessions are closed, and others opened. */
+  const reopen = (smsc: FakeSmsc) =>
+    admin(postrider, `/connectors/${connectorOf.get(smsc)}`, { config: { window: 5 } }, "PATCH");
+
+  test("a connector that is being opened is waited for, but for 5 s only", async () => {
+    first.dial.ignoreBind = true;
+    await reopen(first);
+    const message = await live.send("+14155550307");
+    await postrider.pass(4_000);
+    expect(second.submits).toEqual([]);
+    await postrider.pass(2_500);
+    expect(await postrider.reached(message, "delivered", "failed")).toBe("delivered");
+    expect(numbers(second)).toEqual(["14155550307"]);
+  });
+
+  test("one that cannot be opened is not waited for", async () => {
+    first.dial.hangUp = true;
+    await reopen(first);
+    await is(first, "down");
+    const message = await live.send("+14155550308");
+    await second.until(() => numbers(second).length === 1);
+    expect(await postrider.reached(message, "delivered", "failed")).toBe("delivered");
+  });
+
   test("messages that waited for both connectors go over the one that comes", async () => {
     await takeDown(first);
     await takeDown(second);

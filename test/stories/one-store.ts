@@ -36,6 +36,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
     "the lock of a data folder; several processes on PostgreSQL are two-processes.test.ts",
   "share-port.test.ts": "processes on one port; SQLite has threads for it: listeners.test.ts",
   "signal-before-ready.test.ts": "a start that the database keeps waiting at its end; SQLite answers at once",
+  "slot-moves.test.ts": "processes on one database; on SQLite there is one",
   "standby-left-behind.test.ts": "a PostgreSQL and its standby; SQLite has none",
   "start-fails-late.test.ts": "what other processes would wait for; on SQLite there is one",
   "two-processes.test.ts": "processes on one database; on SQLite second-process.test.ts refuses them",

@@ -23,7 +23,7 @@ function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down"
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
     onLeftOver: () => void told.leftOver++,
-    isUpElsewhere: () => false,
+    isWorthWaiting: () => false,
   });
   return { outlet, told };
 }

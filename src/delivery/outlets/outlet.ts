@@ -33,18 +33,18 @@ export interface OutletParts {
   readonly largeLimit: LargeLimit;
   /** Called when reserved slots were given back. */
   readonly onLeftOver: () => void;
-  /** Another process has it up: then messages wait for this connector, rather than go over another one. */
-  readonly isUpElsewhere: () => boolean;
+  /** It is not up here, but messages are to wait for it, rather than go over another connector. */
+  readonly isWorthWaiting: (own: ChannelStatus) => boolean;
 }
 
 export function createOutlet(
   channel: Channel,
-  { throttle, health, largeLimit, onLeftOver, isUpElsewhere }: OutletParts,
+  { throttle, health, largeLimit, onLeftOver, isWorthWaiting }: OutletParts,
 ): Outlet {
   let reserved = 0;
   const status = (): ChannelStatus => {
     const own = channel.status();
-    return own.state !== "up" && isUpElsewhere() ? { ...own, state: "up" } : own;
+    return own.state !== "up" && isWorthWaiting(own) ? { ...own, state: "up" } : own;
   };
   return {
     channel,

@@ -20,7 +20,7 @@ function open() {
   const stops = new Map<string, () => void>();
   const shares = openShares(happened);
   let slotsTold = 0;
-  const status: { state: ChannelStatus["state"] } = { state: "up" };
+  const status: { state: ChannelStatus["state"]; reason?: string } = { state: "up" };
   const channelOf = (id: string): Channel =>
     ({
       connectorId: id,
@@ -31,7 +31,7 @@ function open() {
           happened.push(`stop ${id}`);
           stops.set(id, resolve);
         }),
-      status: () => ({ ...status, since: 0 }),
+      status: () => ({ since: 0, ...status }),
     }) as unknown as Channel;
   const outlets = createOutlets({
     open({ id, kind }, given) {
@@ -61,6 +61,7 @@ function open() {
 function openShares(happened: string[]) {
   const held = new Set<number>();
   const elsewhere = new Set<string>();
+  const moving = new Set<string>();
   const changes: (() => Promise<void>)[] = [];
   const probes: (() => boolean)[] = [];
   const join = (id: string, slots: number): OwnShare => {
@@ -69,11 +70,14 @@ function openShares(happened: string[]) {
       ...{ of: slots, held: () => held },
       onChange: (listener) => void changes.push(listener),
       tellUp: (isUp) => void probes.push(isUp),
+      lookUp: () => void happened.push(`look ${id}`),
       close: () => void happened.push(`leave ${id}`),
     };
   };
-  const shares = { join, isUpElsewhere: (id: string) => elsewhere.has(id) } as Partial<Shares> as Shares;
-  return { held, elsewhere, changes, probes, shares };
+  const isUpElsewhere = (id: string) => elsewhere.has(id);
+  const isMoving = (id: string) => moving.has(id);
+  const shares = { join, isUpElsewhere, isMoving } as Partial<Shares> as Shares;
+  return { held, elsewhere, moving, changes, probes, shares };
 }
 
 test("a connector is opened again only where how it connects has changed, and closed when it is disabled or gone", () => {
@@ -157,4 +161,44 @@ test("workers are told when a status or a share changes, and other processes whe
   expect(outlets.get("a")?.isUp()).toBe(false);
   elsewhere.add("a");
   expect([outlets.get("a")?.isUp(), outlets.get("a")?.health().score]).toEqual([true, 1]);
+});
+
+test("what is being opened is waited for, 5 s at most, unless it has failed before; others are told that it is up", () => {
+  const { clock, outlets, probes, status } = open();
+  const now = clock.now();
+  status.state = "connecting";
+  outlets.reconcile([connector("a", { config: { slots: 2 } }), connector("b")]);
+  const seen = (change: { since: number; reason?: string }) => {
+    Object.assign(status, { reason: undefined }, change);
+    const areUp = ["a", "b"].map((id) => outlets.get(id)?.isUp());
+    return [...areUp, probes[0]?.()];
+  };
+  expect(seen({ since: now })).toEqual([true, true, true]);
+  expect(seen({ since: now - 4_999 })).toEqual([true, true, true]);
+  expect(seen({ since: now - 5_000 })).toEqual([false, false, false]);
+  expect(seen({ since: now, reason: "refused" })).toEqual([false, false, false]);
+  // The clock was set back since.
+  expect(seen({ since: now + 60_000 })).toEqual([false, false, false]);
+});
+
+test("a connector that moves is waited for by a process without a slot, and not by one whose own is down", () => {
+  const { moving, outlets, status } = open();
+  outlets.reconcile([connector("a", { config: { slots: 2 } }), connector("b")]);
+  for (const id of ["a", "b"]) moving.add(id);
+  const seen = (state: ChannelStatus["state"]) => {
+    status.state = state;
+    return ["a", "b"].map((id) => outlets.get(id)?.isUp());
+  };
+  // One that nobody shares does not move.
+  expect(seen("stopped")).toEqual([true, false]);
+  expect(seen("down")).toEqual([false, false]);
+  expect(outlets.get("a")?.health().problems).toEqual(["down"]);
+});
+
+test("the others are told at once that a channel came up or went down", () => {
+  const { happened, listeners, outlets } = open();
+  outlets.reconcile([connector("a", { config: { slots: 2 } })]);
+  happened.splice(0);
+  listeners.get("a")?.onStatus({ state: "down", since: 0 });
+  expect(happened).toEqual(["look a"]);
 });

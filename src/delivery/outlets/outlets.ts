@@ -2,6 +2,7 @@ import type { Channel, ChannelStatus, Share } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Connector } from "../../core/records/accounts.ts";
 import type { DeliveryLog } from "../engine.ts";
+import { MOVE_MS } from "../shares/elsewhere.ts";
 import type { OwnShare, Shares } from "../shares/shares.ts";
 import { createHealth } from "./health.ts";
 import { createLargeLimit } from "./large-limit.ts";
@@ -109,11 +110,12 @@ function openOutlet(
     onStatus: (status) => {
       // The end of a replaced channel is not the connector's: the log would call it stopped while it is up.
       if (!isReplaced()) logStatus(status);
+      share?.lookUp();
       deps.onSlots();
     },
   });
   if (channel) {
-    share?.tellUp(() => channel.status().state === "up");
+    share?.tellUp(() => isUpOrOpening(channel.status(), deps.clock));
     return { outlet: createOutletOf(deps, connector, { channel, share }), ...(share && { share }) };
   }
   deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
@@ -140,10 +142,20 @@ function createOutletOf(
   const keepsRate = channel.keepsRate === true;
   const part = share && (() => share.held().size / share.of);
   const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector), part);
-  const isUpElsewhere = () => share !== undefined && shares?.isUpElsewhere(connector.id) === true;
+  const isElsewhere = ({ state }: ChannelStatus) =>
+    shares?.isUpElsewhere(connector.id) || (state === "stopped" && shares?.isMoving(connector.id));
+  const isWorthWaiting = (own: ChannelStatus) =>
+    isUpOrOpening(own, clock) || (share !== undefined && isElsewhere(own) === true);
   const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
   const largeLimit = createLargeLimit(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);
-  return createOutlet(channel, { throttle, health, largeLimit, onLeftOver, isUpElsewhere });
+  return createOutlet(channel, { throttle, health, largeLimit, onLeftOver, isWorthWaiting });
+}
+
+/** What is being opened has not failed yet. It may take `MOVE_MS`, after which messages go over others until it is up. */
+function isUpOrOpening({ state, reason, since }: ChannelStatus, clock: Clock): boolean {
+  const ageMs = clock.now() - since;
+  // A clock that was set does not prolong it.
+  return state === "up" || (state === "connecting" && reason === undefined && ageMs >= 0 && ageMs < MOVE_MS);
 }
 
 /** Large messages at a time, where the channel names no number. */

@@ -1,6 +1,8 @@
 import type { Share } from "../../channels/channel.ts";
+import type { Clock } from "../../core/clock.ts";
 import { fairShare } from "../../core/queue/share-out.ts";
 import type { KeptLease, LeaseBoard, Slot } from "../../store/store.ts";
+import { MOVE_MS } from "./elsewhere.ts";
 
 export interface HoldingOptions {
   readonly connector: string;
@@ -10,11 +12,14 @@ export interface HoldingOptions {
   readonly isSure: () => boolean;
   /** Slots that the process holds already; those beyond `slots` are given up. */
   readonly has: readonly number[];
+  readonly clock: Clock;
+  /** Called when a turn has news for the others. */
+  readonly onNews: () => void;
 }
 
 /** The slots of one connector that this process holds, leaves and wants. */
 export interface Holding {
-  readonly share: Share & { tellUp(isUp: () => boolean): void };
+  readonly share: Share & { tellUp(isUp: () => boolean): void; lookUp(): void };
   /** Slots that are held. */
   slots(): readonly number[];
   /** The leases to renew: of slots that are held or being left. */
@@ -31,21 +36,25 @@ const NONE: ReadonlySet<number> = new Set();
 
 type Listener = (limitMs?: number) => Promise<void>;
 
-/** A slot is held, then being left while messages under way finish, then free. Until it is free its lease is renewed. */
-export function createHolding({ connector: name, slots: of, process, isSure, has }: HoldingOptions): Holding {
+/**
+ * A slot is held, then being left while messages under way finish, then free. Until it is free its lease is renewed. One that was
+ * up is shown as up while it is being left: the others are to wait until it is theirs. Not for ever: answers may not come.
+ */
+export function createHolding(options: HoldingOptions): Holding {
+  const { connector: name, slots: of, process, isSure, has, clock, onNews } = options;
   const held = new Set(has.filter((slot) => slot < of));
-  const leaving = new Set<number>();
+  const leaving = createLeaving(clock);
   const listeners: Listener[] = [];
   let isUp = () => false;
+  let toldUp = false;
   let wanted: readonly Slot[] = [];
 
   const change = async (left: readonly number[], limitMs?: number) => {
-    for (const slot of left) {
-      held.delete(slot);
-      leaving.add(slot);
-    }
+    for (const slot of left) held.delete(slot);
+    leaving.add(left, limitMs === undefined && isUp());
     await Promise.all(listeners.map((listener) => listener(limitMs)));
-    for (const slot of left) leaving.delete(slot);
+    leaving.remove(left);
+    if (left.length > 0) onNews();
   };
   return {
     share: {
@@ -55,9 +64,14 @@ export function createHolding({ connector: name, slots: of, process, isSure, has
       tellUp(probe) {
         isUp = probe;
       },
+      lookUp: () => void (held.size > 0 && isUp() !== toldUp && onNews()),
     },
     slots: () => [...held],
-    kept: () => [...held, ...leaving].map((slot) => ({ name, slot, isUp: held.has(slot) && isUp() })),
+    kept() {
+      toldUp = isUp();
+      const own = [...held].map((slot) => ({ slot, isUp: toldUp }));
+      return [...own, ...leaving.shown()].map((each) => ({ name, ...each }));
+    },
     wanted: () => wanted,
     look({ processes, leases }) {
       const taken = leases.filter((lease) => lease.name === name);
@@ -69,12 +83,27 @@ export function createHolding({ connector: name, slots: of, process, isSure, has
       const due = fairShare({ name, slots: of, process, processes: sharing(processes) });
       const surplus = [...held].slice(due);
       if (gained.length > 0 || surplus.length > 0) void change(surplus);
-      const free = numbersBelow(of).filter((slot) => !taken.some((lease) => lease.slot === slot));
-      wanted = free.slice(0, Math.max(0, due - held.size)).map((slot) => ({ name, slot }));
+      const free = freeSlots(of, taken).slice(0, Math.max(0, due - held.size));
+      wanted = free.map((slot) => ({ name, slot }));
     },
-    letGo(limitMs) {
-      if (held.size > 0) void change([...held], limitMs);
+    letGo: (limitMs) => void (held.size > 0 && change([...held], limitMs)),
+  };
+}
+
+/** The slots that are being left. */
+function createLeaving(clock: Clock) {
+  /** By slot: when it is no longer shown as up, on the monotonic clock. */
+  const upUntilMs = new Map<number, number>();
+  return {
+    has: (slot: number) => upUntilMs.has(slot),
+    add(slots: readonly number[], areUp: boolean) {
+      const untilMs = areUp ? clock.monotonicMs() + MOVE_MS : 0;
+      for (const slot of slots) upUntilMs.set(slot, untilMs);
     },
+    remove(slots: readonly number[]) {
+      for (const slot of slots) upUntilMs.delete(slot);
+    },
+    shown: () => [...upUntilMs].map(([slot, untilMs]) => ({ slot, isUp: clock.monotonicMs() < untilMs })),
   };
 }
 
@@ -82,6 +111,7 @@ function sharing(processes: LeaseBoard["processes"]): readonly string[] {
   return processes.filter((one) => one.isSharing).map((one) => one.process);
 }
 
-function numbersBelow(limit: number): readonly number[] {
-  return Array.from({ length: limit }, (_, index) => index);
+function freeSlots(of: number, taken: LeaseBoard["leases"]): readonly number[] {
+  const all = Array.from({ length: of }, (_, index) => index);
+  return all.filter((slot) => !taken.some((lease) => lease.slot === slot));
 }

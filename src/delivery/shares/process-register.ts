@@ -7,6 +7,8 @@ export interface ProcessRegister {
   note(processes: readonly LeaseProcess[]): void;
   /** Processes without a turn for `deadMs`, or for `KNOWN_MS` if they are known to be dead. */
   dead(): readonly LeaseProcess[];
+  /** Names of processes without a turn for `ms`. */
+  silentFor(ms: number): ReadonlySet<string>;
 }
 
 export interface RegisterOptions {
@@ -25,27 +27,35 @@ const KNOWN_MS = 2_000;
  */
 const LOOK_MS = 3_000;
 
+interface Seen extends LeaseProcess {
+  readonly stillMs: number;
+  /** After how long without a turn it counts as dead. */
+  readonly deadMs: number;
+}
+
 export function createRegister({ clock, deadMs, known }: RegisterOptions): ProcessRegister {
   const knownDead = new Set(known);
-  // Only once: a process that comes back after it was removed was not dead.
-  const firstStillMs = (process: string) => (knownDead.delete(process) ? deadMs - KNOWN_MS : 0);
-  let seen = new Map<string, LeaseProcess & { readonly stillMs: number }>();
+  let seen = new Map<string, Seen>();
   let lookedMs = clock.monotonicMs();
-  const stillMsOf = ({ process, turn }: LeaseProcess, moreMs: number): number => {
+  const look = ({ process, turn }: LeaseProcess, moreMs: number): Seen => {
     const before = seen.get(process);
-    if (!before) return firstStillMs(process);
-    return before.turn === turn ? before.stillMs + moreMs : 0;
+    if (before?.turn === turn) return { ...before, stillMs: before.stillMs + moreMs };
+    // Known only once: a process that comes back after it was removed was not dead.
+    const isKnown = !before && knownDead.delete(process);
+    return { process, turn, stillMs: 0, deadMs: isKnown ? KNOWN_MS : deadMs };
   };
   return {
     note(processes) {
       const nowMs = clock.monotonicMs();
       const moreMs = Math.min(LOOK_MS, nowMs - lookedMs);
       lookedMs = nowMs;
-      seen = new Map(processes.map((one) => [one.process, { ...one, stillMs: stillMsOf(one, moreMs) }]));
+      seen = new Map(processes.map((one) => [one.process, look(one, moreMs)]));
     },
     dead: () =>
       [...seen.values()]
-        .filter(({ stillMs }) => stillMs >= deadMs)
+        .filter((each) => each.stillMs >= each.deadMs)
         .map(({ process, turn }) => ({ process, turn })),
+    silentFor: (ms) =>
+      new Set([...seen.values()].filter(({ stillMs }) => stillMs >= ms).map((each) => each.process)),
   };
 }

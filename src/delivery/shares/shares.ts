@@ -7,8 +7,9 @@
 import type { Share } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import { type Claimant, NOBODY_ELSE } from "../../core/queue/claimant.ts";
-import type { LeaseBoard, LeaseStore } from "../../store/store.ts";
+import type { LeaseStore, SlotLease } from "../../store/store.ts";
 import type { DeliveryLog } from "../engine.ts";
+import { createElsewhere, type Elsewhere, MOVE_MS } from "./elsewhere.ts";
 import { createHolding, type Holding } from "./holding.ts";
 import { createRegister } from "./process-register.ts";
 
@@ -44,8 +45,10 @@ export interface SharesDeps {
 
 /** This process's share of a connector's slots, until it is closed. */
 export interface OwnShare extends Share {
-  /** Sets the probe that tells the other processes whether messages can leave through this process's slots. */
+  /** Sets the probe that tells the other processes whether messages can leave, or are to wait, for this process's slots. */
   tellUp(isUp: () => boolean): void;
+  /** What the probe says may have changed: tells the others at once if it has. */
+  lookUp(): void;
   /** Call it when nothing is sent through the share any more. */
   close(): void;
 }
@@ -59,6 +62,8 @@ export interface Shares {
   join(connector: string, slots: number): OwnShare;
   /** Whether messages of the connector can leave through another process. */
   isUpElsewhere(connector: string): boolean;
+  /** Whether its slots are between two processes; see `Elsewhere`. */
+  isMoving(connector: string): boolean;
   /** Leaves all connectors to the others, while turns go on. Call it when the last share is closed. */
   leaveConnectors(): void;
   /** Ends the turns and gives up all leases, within 2 s. */
@@ -70,7 +75,15 @@ export function createShares(deps: SharesDeps): Shares {
   const holdings = new Map<string, Holding>();
   const stopping = new AbortController();
   let { isSharing } = deps;
-  const turns = createTurns(deps, { holdings, isSharing: () => isSharing, signal: stopping.signal });
+  const isHeld = ({ process: holder, name, slot }: SlotLease) =>
+    holder === process && holdings.get(name)?.slots().includes(slot) === true;
+  const elsewhere = createElsewhere({ clock, isHeld });
+  const turns = createTurns(deps, {
+    holdings,
+    elsewhere,
+    isSharing: () => isSharing,
+    signal: stopping.signal,
+  });
   let running: Promise<unknown> | undefined;
   return {
     start() {
@@ -81,21 +94,9 @@ export function createShares(deps: SharesDeps): Shares {
       const isOurs = turns.sureFromNow();
       return isOurs ? { process, isOurs } : NOBODY_ELSE;
     },
-    join(connector, slots) {
-      const has = holdings.get(connector)?.slots() ?? [];
-      const holding = createHolding({ connector, slots, process, isSure: turns.isSure, has });
-      holdings.set(connector, holding);
-      turns.wake();
-      return {
-        ...holding.share,
-        close() {
-          if (holdings.get(connector) === holding) holdings.delete(connector);
-          turns.wake();
-        },
-      };
-    },
-    isUpElsewhere: (connector) =>
-      turns.board().leases.some((each) => each.name === connector && each.process !== process && each.isUp),
+    join: createJoin(deps, { holdings, elsewhere, turns }),
+    isUpElsewhere: elsewhere.isUp,
+    isMoving: elsewhere.isMoving,
     leaveConnectors() {
       isSharing = false;
       turns.wake();
@@ -109,16 +110,47 @@ export function createShares(deps: SharesDeps): Shares {
   };
 }
 
+interface JoinParts {
+  readonly holdings: Map<string, Holding>;
+  readonly elsewhere: Elsewhere;
+  readonly turns: Pick<ReturnType<typeof createTurns>, "isSure" | "wake">;
+}
+
+function createJoin(
+  { clock, process }: SharesDeps,
+  { holdings, elsewhere, turns }: JoinParts,
+): Shares["join"] {
+  const { isSure, wake } = turns;
+  return (connector, slots) => {
+    const has = holdings.get(connector)?.slots() ?? [];
+    const holding = createHolding({ connector, slots, process, isSure, has, clock, onNews: wake });
+    holdings.set(connector, holding);
+    elsewhere.watch(connector, slots);
+    wake();
+    return {
+      ...holding.share,
+      close() {
+        if (holdings.get(connector) === holding) {
+          holdings.delete(connector);
+          elsewhere.forget(connector);
+        }
+        wake();
+      },
+    };
+  };
+}
+
 interface TurnsParts {
   readonly holdings: ReadonlyMap<string, Holding>;
+  readonly elsewhere: Pick<Elsewhere, "note">;
   readonly isSharing: () => boolean;
   readonly signal: AbortSignal;
 }
 
-function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsParts) {
+function createTurns(deps: SharesDeps, { holdings, signal, ...parts }: TurnsParts) {
   const { clock } = deps;
   const { isSure, sureFromNow, renew } = createSureTime(clock);
-  const { take, hasMore, board } = createTurn(deps, { holdings, isSharing, renew });
+  const { take, hasMore } = createTurn(deps, { holdings, ...parts, renew });
   const begun = Promise.withResolvers<void>();
   let woken = new AbortController();
 
@@ -126,7 +158,6 @@ function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsPar
     begun: begun.promise,
     isSure,
     sureFromNow,
-    board,
     wake: () => woken.abort(),
     async run() {
       while (!signal.aborted) {
@@ -147,22 +178,21 @@ function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsPar
   };
 }
 
-interface TurnParts extends Pick<TurnsParts, "holdings" | "isSharing"> {
+interface TurnParts extends Omit<TurnsParts, "signal"> {
   /** After a successful turn: when it began (monotonic ms), and whether the database did not know the process before. */
   readonly renew: (startedMs: number, isNew: boolean) => void;
 }
 
-/** Single turns, and the board that the last one returned. */
+/** Single turns. */
 function createTurn(
   { leases, clock, log, process, dead }: SharesDeps,
-  { holdings, isSharing, renew }: TurnParts,
+  { holdings, elsewhere, isSharing, renew }: TurnParts,
 ) {
   const register = createRegister({ clock, deadMs: DEAD_MS, ...(dead && { known: dead }) });
-  let board: LeaseBoard = { processes: [], leases: [], isNew: false };
   const turn = async () => {
     const startedMs = clock.monotonicMs();
     const open = [...holdings.values()];
-    board = await leases.turn({
+    const board = await leases.turn({
       process,
       isSharing: isSharing(),
       keep: open.flatMap((holding) => holding.kept()),
@@ -172,10 +202,10 @@ function createTurn(
     });
     renew(startedMs, board.isNew);
     register.note(board.processes);
+    elsewhere.note(board.leases, register.silentFor(MOVE_MS));
     for (const holding of open) holding.look(board);
   };
   return {
-    board: () => board,
     /** False if the turn failed, which is logged. */
     async take(): Promise<boolean> {
       try {

@@ -140,7 +140,7 @@ test("a process that has not started, or cannot reach the database, stops all th
   await createShares(parts).stop();
 });
 
-test("it is up elsewhere where one slot of another is up: not one that is being left, nor before its channel says so", async () => {
+test("it is up elsewhere where one slot of another is up: not before its channel says so, nor where it was left before", async () => {
   const { clock, start, board } = open();
   const leaving = Promise.withResolvers<void>();
   const a = start("a");
@@ -148,6 +148,7 @@ test("it is up elsewhere where one slot of another is up: not one that is being 
   listen(share, (held) => (held === 1 ? leaving.promise : Promise.resolve()));
   await clock.advance(2 * TURN_MS);
   const b = start("b");
+  b.join("smsc", 2);
   await clock.advance(3 * TURN_MS);
   expect(b.isUpElsewhere("smsc")).toBe(false);
   share.tellUp(() => true);

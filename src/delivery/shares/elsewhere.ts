@@ -1,0 +1,76 @@
+import type { Clock } from "../../core/clock.ts";
+import type { SlotLease } from "../../store/store.ts";
+
+/**
+ * How long messages wait for a connector that is between two processes, or that is being opened, before they go over the next
+ * one of their route. Enough for a turn of the process that leaves it, a bind, and a turn of everybody else.
+ */
+export const MOVE_MS = 5_000;
+
+/** Whether messages can leave through other processes, as the leases show it turn by turn. */
+export interface Elsewhere {
+  /** Begins to watch a connector, unless it is watched already. */
+  watch(connector: string, slots: number): void;
+  forget(connector: string): void;
+  /** Takes up the leases that a turn returned. Those of `silent` processes count for nothing. */
+  note(leases: readonly SlotLease[], silent: ReadonlySet<string>): void;
+  isUp(connector: string): boolean;
+  /**
+   * It was up, and all slots that showed it have since been given up or gone to other processes, `MOVE_MS` ago at most. A slot that
+   * goes down where it is does not move.
+   */
+  isMoving(connector: string): boolean;
+}
+
+export interface ElsewhereOptions {
+  readonly clock: Clock;
+  /** Whether this process holds the slot itself: then its own channel knows better. */
+  readonly isHeld: (lease: SlotLease) => boolean;
+}
+
+interface Watched {
+  readonly slots: number;
+  isNew: boolean;
+  up: readonly SlotLease[];
+  /** When it began to move, on the monotonic clock. */
+  movingSinceMs: number | undefined;
+}
+
+export function createElsewhere({ clock, isHeld }: ElsewhereOptions): Elsewhere {
+  const watched = new Map<string, Watched>();
+  return {
+    watch(connector, slots) {
+      if (watched.has(connector)) return;
+      // Until a turn tells, its slots may be free: then it comes up here, or elsewhere.
+      watched.set(connector, { slots, isNew: true, up: [], movingSinceMs: clock.monotonicMs() });
+    },
+    forget: (connector) => void watched.delete(connector),
+    note(leases, silent) {
+      for (const [connector, each] of watched) {
+        const own = leases.filter(({ name }) => name === connector);
+        const up = own.filter(({ isUp, process }) => isUp && !silent.has(process));
+        if (up.length > 0 || !isOnItsWay(each, own)) each.movingSinceMs = undefined;
+        else each.movingSinceMs ??= clock.monotonicMs();
+        each.up = up;
+        each.isNew = false;
+      }
+    },
+    isUp: (connector) => watched.get(connector)?.up.some((lease) => !isHeld(lease)) === true,
+    isMoving(connector) {
+      const since = watched.get(connector)?.movingSinceMs;
+      return since !== undefined && clock.monotonicMs() - since < MOVE_MS;
+    },
+  };
+}
+
+/** Whether a connector that nobody has up is on its way to a process, and not down where it is. */
+function isOnItsWay(
+  { isNew, slots, up: before, movingSinceMs }: Watched,
+  now: readonly SlotLease[],
+): boolean {
+  if (isNew) return now.length < slots;
+  const hasStayed = before.some(({ slot, process }) =>
+    now.some((lease) => lease.slot === slot && lease.process === process),
+  );
+  return !hasStayed && (before.length > 0 || movingSinceMs !== undefined);
+}
