@@ -27,6 +27,20 @@ export function accountRulesContract(open: OpenStore): void {
   );
 
   test(
+    "a message for an account that has been deleted is not stored, and those accepted with it are",
+    inWorld(open, async ({ store, addAccount, sms, key, claim }) => {
+      const gone = await addAccount();
+      expect(await store.records.remove("accounts", gone.id)).toBe(true);
+      const idempotency = { ...key("k"), answer: { status: 202, body: "{}" } };
+      const accepted = await Promise.allSettled([sms(), sms({ account: gone, idempotency }), sms()]);
+      expect(accepted.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      expect(await claim()).toHaveLength(2);
+      const [again] = await sms({ idempotency });
+      expect(await claim()).toMatchObject([{ messageId: again }]);
+    }),
+  );
+
+  test(
     "of senders made or changed to the default at once one is it, and one that is refused takes it from nobody",
     inWorld(open, async (world) => {
       const { store, addAccount } = world;
