@@ -110,14 +110,13 @@ test("a rolling restart moves the only bind of a connector, and no message goes 
   expect(numbers(second)).toEqual([]);
   expect(numbers(first).toSorted()).toEqual(sent.toSorted());
 
-  // The SMSC goes away: then nobody waits, also where the bind was not.
+  // The SMSC goes away: then messages go over the next connector, also where the bind was not. That they do not wait as
+  // for a move is shown with a held clock, in src/delivery/shares/elsewhere.test.ts.
   binds = first.binds.length;
   first.dial.hangUp = true;
   first.dropAll();
-  const downAt = performance.now();
   const message = await at(replaced)("+447700990000");
   await second.until(() => numbers(second).length > 0);
-  expect(performance.now() - downAt).toBeLessThan(5_000);
   await reached(replaced, message, "sent");
   expect(first.binds.length).toBe(binds);
 }, 120_000);
