@@ -203,7 +203,7 @@ function makeLoops(parts: Parts) {
 function openData({ config, clock, log, faults }: StartOptions, memory: SharedArrayBuffer): Promise<Store> {
   const { dataFolder, secret, databaseUrl: url } = config;
   const onMigration = ({ name, step, of }: MigrationStep) =>
-    log.info({ migration: name, step, of }, "the database is changed to the schema of this version");
+    log.info({ migration: name, step, of }, "changing the database to the schema of this version");
   if (url !== undefined) {
     const waiting = { clock, onAway: (reason: string) => log.warn({}, reason) };
     // An ordinary stop, which settles what is in flight first; but a supervisor is to start the service again.
