@@ -74,6 +74,7 @@ function openOutlet(clock: Clock, { id, sendTimeoutMs, freeSlots, perSecond }: W
     status: () => ({ state: "up", since: 0 }),
   } as unknown as Channel;
   return createOutlet(channel, {
+    clock,
     throttle: createThrottle(clock, perSecond),
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),

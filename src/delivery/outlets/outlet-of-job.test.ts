@@ -19,13 +19,14 @@ function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down"
     status: () => ({ state, since: 0 }),
   } as unknown as Channel;
   const outlet = createOutlet(channel, {
+    clock,
     throttle: createThrottle(clock, undefined),
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
     onLeftOver: () => void told.leftOver++,
     isWorthWaiting: () => false,
   });
-  return { outlet, told };
+  return { clock, outlet, told };
 }
 
 /** What becomes of a message that `owner` took in part and that was claimed for `offered`, with a slot reserved there. */
@@ -55,17 +56,22 @@ test("claimed for its owner it stays there, though that was the last slot", () =
   expect([owner.available(), told.leftOver]).toEqual([0, 0]);
 });
 
-test("it waits for an owner that is full, down or gone, and longer where that may take long", () => {
-  for (const [slots, state, waitMs] of [
-    [0, "up", 1_000],
-    [5, "down", 30_000],
+test("it waits for an owner that is full, down or gone, and longer the longer that has been down", async () => {
+  const { outlet: offered } = openOutlet("offered", 5);
+  const { outlet: full } = openOutlet("owner", 0);
+  expect(choose("owner", offered, full)).toEqual({ owner: "owner", waitMs: 1_000 });
+  const { clock, outlet: down } = openOutlet("owner", 5, "down");
+  for (const [passMs, waitMs] of [
+    [0, 1_000],
+    [7_998.5, 2_000],
+    [112_001.5, 30_000],
+    [3_600_000, 30_000],
   ] as const) {
-    const { outlet: offered } = openOutlet("offered", 5);
-    const { outlet: owner } = openOutlet("owner", slots, state);
-    expect(choose("owner", offered, owner)).toEqual({ owner: "owner", waitMs });
-    expect([offered.available(), owner.available()]).toEqual([4, slots]);
+    await clock.advance(passMs);
+    expect(choose("owner", offered, down)).toEqual({ owner: "owner", waitMs });
   }
-  expect(choose("owner", openOutlet("offered", 5).outlet)).toEqual({ owner: "owner", waitMs: 30_000 });
+  expect(choose("owner", offered)).toEqual({ owner: "owner", waitMs: 30_000 });
+  expect([full.available(), down.available()]).toEqual([0, 5]);
 });
 
 test("workers in line are told of slots that are given back, and not where none are", () => {

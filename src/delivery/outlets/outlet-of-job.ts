@@ -4,8 +4,8 @@ import { ownerOf } from "../judge.ts";
 import type { NextConnector, Offered } from "./next-connector.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** How long a message that only one connector may have waits for it, while that is full and while it is down. */
-const OWNER_WAIT_MS = { full: 1_000, down: 30_000 };
+/** How long a message that only one connector may have waits for it at least, and at most. */
+const OWNER_WAIT_MS = { least: 1_000, most: 30_000 };
 
 export interface OutletChoice {
   readonly outletOf: (connectorId: string) => Outlet | undefined;
@@ -28,9 +28,15 @@ export function outletOfJob(
   }
   if (owner === offer.outlet.channel.connectorId) return { outlet: offer.outlet };
   const outlet = outletOf(owner);
-  if (!outlet?.isUp()) return { owner, waitMs: OWNER_WAIT_MS.down };
-  if (outlet.available() <= 0) return { owner, waitMs: OWNER_WAIT_MS.full };
+  if (!outlet) return { owner, waitMs: OWNER_WAIT_MS.most };
+  if (!outlet.isUp()) return { owner, waitMs: downWaitMs(outlet) };
+  if (outlet.available() <= 0) return { owner, waitMs: OWNER_WAIT_MS.least };
   return { outlet: moveReservation(offer.outlet, outlet) };
+}
+
+/** A quarter of the time for which it has been down, in whole milliseconds: the message leaves soon after it is back, and costs little while it is away. */
+function downWaitMs(outlet: Outlet): number {
+  return Math.min(OWNER_WAIT_MS.most, Math.max(OWNER_WAIT_MS.least, Math.ceil(outlet.downMs() / 4)));
 }
 
 function moveReservation(from: Outlet, to: Outlet): Outlet {

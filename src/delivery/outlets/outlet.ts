@@ -1,5 +1,6 @@
 import type { Channel, ChannelStatus, OutgoingMessage } from "../../channels/channel.ts";
 import type { ConnectorHealth } from "../../core/alarms/connector-health.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import type { Attempted, Health } from "./health.ts";
@@ -13,6 +14,8 @@ export interface Outlet {
   /** Limits the large messages that are being sent. */
   readonly largeLimit: LargeLimit;
   isUp(): boolean;
+  /** Milliseconds since `isUp` was first false; 0 while it is true. Workers ask it once a second. */
+  downMs(): number;
   health(): ConnectorHealth;
   noteAttempt(job: Attempted, outcome: SendOutcome): void;
   noteReceipt(receipt: SeenReceipt): void;
@@ -28,6 +31,7 @@ export interface Outlet {
 }
 
 export interface OutletParts {
+  readonly clock: Clock;
   readonly throttle: Throttle;
   readonly health: Health;
   readonly largeLimit: LargeLimit;
@@ -39,17 +43,23 @@ export interface OutletParts {
 
 export function createOutlet(
   channel: Channel,
-  { throttle, health, largeLimit, onLeftOver, isWorthWaiting }: OutletParts,
+  { clock, throttle, health, largeLimit, onLeftOver, isWorthWaiting }: OutletParts,
 ): Outlet {
   let reserved = 0;
+  let downSinceMs: number | undefined;
   const status = (): ChannelStatus => {
     const own = channel.status();
     return own.state !== "up" && isWorthWaiting(own) ? { ...own, state: "up" } : own;
   };
+  const look = () => {
+    downSinceMs = status().state === "up" ? undefined : (downSinceMs ?? clock.monotonicMs());
+    return downSinceMs;
+  };
   return {
     channel,
     largeLimit,
-    isUp: () => status().state === "up",
+    isUp: () => look() === undefined,
+    downMs: () => clock.monotonicMs() - (look() ?? clock.monotonicMs()),
     health: () => health.score(status()),
     noteAttempt: health.attempt,
     noteReceipt: health.receipt,

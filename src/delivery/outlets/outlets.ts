@@ -148,7 +148,7 @@ function createOutletOf(
     isUpOrOpening(own, clock) || (share !== undefined && isElsewhere(own) === true);
   const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
   const largeLimit = createLargeLimit(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);
-  return createOutlet(channel, { throttle, health, largeLimit, onLeftOver, isWorthWaiting });
+  return createOutlet(channel, { clock, throttle, health, largeLimit, onLeftOver, isWorthWaiting });
 }
 
 /** What is being opened has not failed yet. It may take `MOVE_MS`, after which messages go over others until it is up. */
