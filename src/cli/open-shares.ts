@@ -6,13 +6,13 @@ import type { Parts } from "./parts.ts";
 
 /**
  * Opens the shares of a process that claims on PostgreSQL, or sweeps: who looks for leases that have run out must be able
- * to bury their holders, for only a living process ends its own. `undefined` for others, which share with nobody. Earlier
+ * to declare their holders dead, for only a living process ends its own. `undefined` for others, which share with nobody. Earlier
  * processes of this data folder that are known to be dead need not be waited for.
  */
 export function openShares({ config, clock, steadyLog: log, store, ids }: Parts): Shares | undefined {
   const isSharing = config.roles.has("delivery");
-  const takesTurns = isSharing || config.roles.has("webhooks") || config.roles.has("upkeep");
-  if (config.databaseUrl === undefined || !takesTurns) return undefined;
+  const hasHeartbeat = isSharing || config.roles.has("webhooks") || config.roles.has("upkeep");
+  if (config.databaseUrl === undefined || !hasHeartbeat) return undefined;
   const process = ids();
   const lifeline = openLifeline(config.dataFolder, process, log);
   const shares = createShares({ leases: store.leases, clock, log, process, isSharing, dead: lifeline.dead });

@@ -1,10 +1,10 @@
 /**
  * A process that delivers webhooks on PostgreSQL is killed during a delivery. It is repeated within seconds, with the same id, and
- * not only when its lease of 60 s runs out; counted in turns of living processes, not by the clock.
+ * not only when its lease of 60 s runs out; counted in heartbeats of living processes, not by the clock.
  */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
-import { DEAD_MS, TURN_MS } from "../../src/delivery/shares/shares.ts";
+import { DEAD_MS, HEARTBEAT_MS } from "../../src/delivery/shares/shares.ts";
 import { startFakeDns } from "../fakes/fake-dns.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
@@ -14,8 +14,8 @@ import { makeDataFolder, type PostriderProcess, startPostrider } from "../postri
 import { until } from "../until.ts";
 import { allowHooks, newestSecret, sendSms } from "../webhook-rig.ts";
 
-/** A process known to be dead is buried after two turns, plus those of the start; one that merely shows no turns, after four more than this. */
-const TURNS_OF_A_RESTART = DEAD_MS / TURN_MS - 4;
+/** A process known to be dead is declared dead after two heartbeats, plus those of the start; one that merely has none, after four more than this. */
+const TURNS_OF_A_RESTART = DEAD_MS / HEARTBEAT_MS - 4;
 
 /** A lease would last for about 60. */
 const TURNS_UNTIL_AGAIN = 40;
@@ -45,7 +45,7 @@ async function openWorld() {
   await allowHooks(api, dns.address);
   const receiver = await startFakeWebhookReceiver({ secret: await newestSecret(api) });
   receiver.behave(BEHAVIOURS.silent);
-  /** The oldest process first, each with the number of its last turn; the numbers rise by one with every turn of any process. */
+  /** The oldest process first, each with the number of its last heartbeat; the numbers rise by one with every heartbeat of any process. */
   const board = async (): Promise<readonly Turned[]> => {
     const { rows } = await client.query<{ id: string; turn: string }>(
       "SELECT id, turn FROM lease_processes ORDER BY id",
@@ -75,7 +75,7 @@ async function openWorld() {
 
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** For a killed process that was the only one to take turns: its successor on the same folder buries it and repeats its delivery. */
+/** For a killed process that was the only one: its successor on the same folder declares it dead and repeats its delivery. */
 async function expectGoesOn(world: World, { id, turn }: Turned): Promise<void> {
   const { board, receiver, newest } = world;
   const buried = await until(
@@ -106,7 +106,7 @@ test.concurrent("a webhook that a process with only the role webhooks was delive
   await expectGoesOn(world, left[0]!);
 }, 90_000);
 
-test.concurrent("a process takes turns until its last webhook is settled: killed while stopping, its webhook is repeated as soon", async () => {
+test.concurrent("a process has heartbeats until its last webhook is settled: killed while stopping, its webhook is repeated as soon", async () => {
   await using world = await openWorld();
   const { start, receiver, board, send } = world;
   const all = "delivery,webhooks,upkeep";
@@ -144,7 +144,7 @@ test.concurrent("another process repeats the webhook of a killed one, and proces
   services[at]!.kill("SIGKILL");
   receiver.behave(BEHAVIOURS.ok);
   await receiver.arrived(2);
-  // Two living processes take turns.
+  // Two living processes have heartbeats.
   expect((await newest()) - dead.turn).toBeLessThan(2 * TURNS_UNTIL_AGAIN);
   const [lost, again] = receiver.deliveries.map(({ headers }) => headers["webhook-id"]);
   expect(again).toBe(lost!);

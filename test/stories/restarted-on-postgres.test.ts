@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { cpSync, readdirSync } from "node:fs";
 import { Client } from "pg";
-import { DEAD_MS, TURN_MS } from "../../src/delivery/shares/shares.ts";
+import { DEAD_MS, HEARTBEAT_MS } from "../../src/delivery/shares/shares.ts";
 import { reached } from "../admin.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
@@ -36,9 +36,9 @@ async function openWorld() {
       services.push(service);
       return service;
     },
-    /** The processes on the board, the oldest first, each with the number of its last turn: numbers rise by one for any turn. */
+    /** The live processes, the oldest first, each with the number of its last heartbeat: numbers rise by one for any heartbeat. */
     board,
-    /** Resolves once that many more turns were taken, by whomever. */
+    /** Resolves after that many more heartbeats, of whichever process. */
     async turned(times: number): Promise<void> {
       const newest = async () => Math.max(...(await board()).map(({ turn }) => turn));
       const before = await newest();
@@ -69,8 +69,8 @@ test.concurrent("what a process had on the wire when it was killed is sent again
   const [dead] = await world.board();
   const two = await start(folders[0], one);
   const buried = await until(world.board, (processes) => processes.every(({ id }) => id !== dead?.id));
-  // By turns, one a second, not by the watch: whoever is only not seen is buried after twelve.
-  expect((buried[0]?.turn ?? 0) - (dead?.turn ?? 0)).toBeLessThan(DEAD_MS / TURN_MS - 4);
+  // Counted in heartbeats, one a second, not by the clock: a process that is only not seen is declared dead after twelve.
+  expect((buried[0]?.turn ?? 0) - (dead?.turn ?? 0)).toBeLessThan(DEAD_MS / HEARTBEAT_MS - 4);
   expect(await reached(two, code, "delivered", "failed")).toMatchObject({ status: "delivered" });
   expect(smsc.submits).toHaveLength(2);
 }, 60_000);
@@ -85,7 +85,7 @@ test.concurrent("a process that is started on a copy of another's data folder do
   cpSync(folders[0], folders[1], { recursive: true });
   expect(readdirSync(folders[1]).filter((name) => name.startsWith("process-"))).toHaveLength(1);
 
-  // Whoever turns lives, whatever is said: so it stands still, for less than the twelve turns that it takes to be buried for that.
+  // A process with heartbeats lives, whatever is said: so it stands still, for less than the twelve heartbeats after which it is declared dead for that.
   one.kill("SIGSTOP");
   await start(folders[1], one);
   await world.turned(5);

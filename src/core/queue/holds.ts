@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 
 /** The process that looks for expired leases, and those it must not end: after a jump of its wall clock they only seem expired. */
 export interface Sweeper {
-  /** The name under which the process takes its turns (`LeaseStore.turn`); absent if it takes none. */
+  /** The name of the process in its heartbeats (`LeaseStore.heartbeat`); absent if it has none. */
   readonly process?: string;
   /** Ids of the jobs that this process is working on. */
   readonly held: readonly number[];

@@ -4,14 +4,14 @@ import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
 import { MOVE_MS } from "./elsewhere.ts";
-import { createShares, DEAD_MS, type OwnShare, type Shares, TURN_MS } from "./shares.ts";
+import { createShares, DEAD_MS, HEARTBEAT_MS, type OwnShare, type Shares } from "./shares.ts";
 
 interface Process {
   readonly shares: Shares;
   readonly share: OwnShare;
   /** What its channel says of itself. */
   readonly channel: { isUp: boolean };
-  /** Its way to the database is cut: it takes no turns. */
+  /** Its way to the database is cut: it has no heartbeat. */
   isCut: boolean;
 }
 
@@ -25,7 +25,7 @@ function open() {
       if (one.isCut) throw new Error("away");
     };
     const reached: LeaseStore = {
-      turn: (turn) => reach().then(() => leases.turn(turn)),
+      heartbeat: (beat) => reach().then(() => leases.heartbeat(beat)),
       leave: (name) => reach().then(() => leases.leave(name)),
     };
     const log = { warn() {} };
@@ -43,7 +43,7 @@ function open() {
     ...{ clock, start },
     /** The process that holds the slot once all know that it is up, and the others. */
     async settled(): Promise<readonly [Process, ...Process[]]> {
-      await clock.advance(5 * TURN_MS);
+      await clock.advance(5 * HEARTBEAT_MS);
       const own = holder()!;
       return [own, ...[...processes].filter((each) => each !== own)];
     },
@@ -71,14 +71,14 @@ test("while the slot of a process that stops goes to another, its connector is d
   const [holder, ...others] = await world.settled();
   for (const { channel } of others) channel.isUp = false;
   await world.stop(holder);
-  for (let past = 0; past < 3 * TURN_MS; past += 100) {
+  for (let past = 0; past < 3 * HEARTBEAT_MS; past += 100) {
     await world.clock.advance(100);
     for (const each of others) expect(each === world.holder() || isAwaited(each)).toBe(true);
   }
   const next = world.holder()!;
   next.channel.isUp = true;
   next.share.lookUp();
-  await world.clock.advance(2 * TURN_MS);
+  await world.clock.advance(2 * HEARTBEAT_MS);
   for (const each of others) expect(each.shares.isUpElsewhere("smsc")).toBe(each !== next);
 });
 
@@ -91,12 +91,12 @@ test("nor while its fair share moves, for the process that leaves it and for the
   // Which of them the slot goes to depends on how many there are.
   for (let count = 2; world.holder() === first && count < 10; count++) {
     all.push(world.start(`b${count}`));
-    await world.clock.advance(3 * TURN_MS);
+    await world.clock.advance(3 * HEARTBEAT_MS);
   }
   expect(world.holder()).toBeUndefined();
   for (const each of all) expect(isAwaited(each)).toBe(true);
   left.resolve();
-  for (let past = 0; past < 3 * TURN_MS; past += 100) {
+  for (let past = 0; past < 3 * HEARTBEAT_MS; past += 100) {
     await world.clock.advance(100);
     for (const each of all) expect(each === world.holder() || isAwaited(each)).toBe(true);
   }
@@ -110,10 +110,10 @@ test("what is being left while answers do not come is waited for 5 s", async () 
   await world.settled();
   for (let count = 2; world.holder() === first && count < 10; count++) {
     world.start(`b${count}`);
-    await world.clock.advance(TURN_MS);
+    await world.clock.advance(HEARTBEAT_MS);
   }
   expect(isAwaited(first)).toBe(true);
-  expect(await awaitedMs(world, first)).toBeLessThanOrEqual(MOVE_MS + TURN_MS);
+  expect(await awaitedMs(world, first)).toBeLessThanOrEqual(MOVE_MS + HEARTBEAT_MS);
 });
 
 test("what nobody brings up is waited for 5 s", async () => {
@@ -122,39 +122,39 @@ test("what nobody brings up is waited for 5 s", async () => {
   const [holder, ...others] = await world.settled();
   for (const { channel } of others) channel.isUp = false;
   await world.stop(holder);
-  await world.clock.advance(2 * TURN_MS);
+  await world.clock.advance(2 * HEARTBEAT_MS);
   const bystander = others.find((each) => each !== world.holder())!;
   const ms = await awaitedMs(world, bystander);
-  expect(ms).toBeGreaterThan(MOVE_MS - 3 * TURN_MS);
+  expect(ms).toBeGreaterThan(MOVE_MS - 3 * HEARTBEAT_MS);
   expect(ms).toBeLessThanOrEqual(MOVE_MS);
 });
 
-test("what goes down where it is does not move, and the others know within a turn", async () => {
+test("what goes down where it is does not move, and the others know within a heartbeat", async () => {
   const world = open();
   for (const name of ["a", "b", "c"]) world.start(name);
   const [holder, ...others] = await world.settled();
   holder.channel.isUp = false;
   holder.share.lookUp();
-  await world.clock.advance(TURN_MS);
+  await world.clock.advance(HEARTBEAT_MS);
   expect([holder, ...others].map(isAwaited)).toEqual([false, false, false]);
   holder.channel.isUp = true;
   holder.share.lookUp();
-  await world.clock.advance(TURN_MS);
+  await world.clock.advance(HEARTBEAT_MS);
   expect([holder, ...others].map(isAwaited)).toEqual([false, true, true]);
 });
 
-test("a process that takes no turns has nothing up after 5 s, though its slot is still its own", async () => {
+test("a process without a heartbeat has nothing up after 5 s, though its slot is still its own", async () => {
   const world = open();
   for (const name of ["a", "b", "c"]) world.start(name);
   const [holder, ...others] = await world.settled();
   holder.isCut = true;
   const ms = await awaitedMs(world, others[0]!);
-  expect(ms).toBeGreaterThan(MOVE_MS - TURN_MS);
-  expect(ms).toBeLessThanOrEqual(MOVE_MS + TURN_MS);
+  expect(ms).toBeGreaterThan(MOVE_MS - HEARTBEAT_MS);
+  expect(ms).toBeLessThanOrEqual(MOVE_MS + HEARTBEAT_MS);
   expect(ms).toBeLessThan(DEAD_MS);
 });
 
-test("what a predecessor had is waited for until it is buried and taken over", async () => {
+test("what a predecessor had is waited for until it is declared dead and taken over", async () => {
   const world = open();
   const first = world.start("a");
   await world.settled();

@@ -3,16 +3,16 @@ import type { SlotLease } from "../../store/store.ts";
 
 /**
  * How long messages wait for a connector that is between two processes, or that is being opened, before they go over the next
- * one of their route. Enough for a turn of the process that leaves it, a bind, and a turn of everybody else.
+ * one of their route. Enough for a heartbeat of the process that leaves it, a bind, and a heartbeat of everybody else.
  */
 export const MOVE_MS = 5_000;
 
-/** Whether messages can leave through other processes, as the leases show it turn by turn. */
+/** Whether messages can leave through other processes, as the leases that each heartbeat returns show it. */
 export interface Elsewhere {
   /** Begins to watch a connector, unless it is watched already. */
   watch(connector: string, slots: number): void;
   forget(connector: string): void;
-  /** Takes up the leases that a turn returned. Those of `silent` processes count for nothing. */
+  /** Takes up the leases that a heartbeat returned. Those of `silent` processes count for nothing. */
   note(leases: readonly SlotLease[], silent: ReadonlySet<string>): void;
   isUp(connector: string): boolean;
   /**
@@ -41,7 +41,7 @@ export function createElsewhere({ clock, isHeld }: ElsewhereOptions): Elsewhere 
   return {
     watch(connector, slots) {
       if (watched.has(connector)) return;
-      // Until a turn tells, its slots may be free: then it comes up here, or elsewhere.
+      // Until a heartbeat tells, its slots may be free: then it comes up here, or elsewhere.
       watched.set(connector, { slots, isNew: true, up: [], movingSinceMs: clock.monotonicMs() });
     },
     forget: (connector) => void watched.delete(connector),

@@ -1,7 +1,7 @@
 import type { Share } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import { fairShare } from "../../core/queue/share-out.ts";
-import type { KeptLease, LeaseBoard, Slot } from "../../store/store.ts";
+import type { KeptLease, LeaseSnapshot, Slot } from "../../store/store.ts";
 import { MOVE_MS } from "./elsewhere.ts";
 
 export interface HoldingOptions {
@@ -9,11 +9,11 @@ export interface HoldingOptions {
   readonly slots: number;
   readonly process: string;
   /** Whether this process may use its leases now. */
-  readonly isSure: () => boolean;
+  readonly isValid: () => boolean;
   /** Slots that the process holds already; those beyond `slots` are given up. */
   readonly has: readonly number[];
   readonly clock: Clock;
-  /** Called when a turn has news for the others. */
+  /** Called when the next heartbeat has news for the others. */
   readonly onNews: () => void;
 }
 
@@ -26,8 +26,8 @@ export interface Holding {
   kept(): readonly KeptLease[];
   /** Free slots that this process is to take, up to its fair share. */
   wanted(): readonly Slot[];
-  /** Holds the slots that the board says are this process's, and leaves those beyond its fair share. */
-  look(board: LeaseBoard): void;
+  /** Holds the slots that the store says are this process's, and leaves those beyond its fair share. */
+  apply(snapshot: LeaseSnapshot): void;
   /** Leaves all slots; messages under way may go on for `limitMs`. */
   letGo(limitMs: number): void;
 }
@@ -41,7 +41,7 @@ type Listener = (limitMs?: number) => Promise<void>;
  * up is shown as up while it is being left: the others are to wait until it is theirs. Not for ever: answers may not come.
  */
 export function createHolding(options: HoldingOptions): Holding {
-  const { connector: name, slots: of, process, isSure, has, clock, onNews } = options;
+  const { connector: name, slots: of, process, isValid, has, clock, onNews } = options;
   const held = new Set(has.filter((slot) => slot < of));
   const leaving = createLeaving(clock);
   const listeners: Listener[] = [];
@@ -59,7 +59,7 @@ export function createHolding(options: HoldingOptions): Holding {
   return {
     share: {
       of,
-      held: () => (isSure() ? held : NONE),
+      held: () => (isValid() ? held : NONE),
       onChange: (listener) => void listeners.push(listener),
       tellUp(probe) {
         isUp = probe;
@@ -73,7 +73,7 @@ export function createHolding(options: HoldingOptions): Holding {
       return [...own, ...leaving.shown()].map((each) => ({ name, ...each }));
     },
     wanted: () => wanted,
-    look({ processes, leases }) {
+    apply({ processes, leases }) {
       const taken = leases.filter((lease) => lease.name === name);
       const own = new Set(taken.filter((lease) => lease.process === process).map(({ slot }) => slot));
       const lost = [...held].filter((slot) => !own.has(slot));
@@ -107,11 +107,11 @@ function createLeaving(clock: Clock) {
   };
 }
 
-function sharing(processes: LeaseBoard["processes"]): readonly string[] {
+function sharing(processes: LeaseSnapshot["processes"]): readonly string[] {
   return processes.filter((one) => one.isSharing).map((one) => one.process);
 }
 
-function freeSlots(of: number, taken: LeaseBoard["leases"]): readonly number[] {
+function freeSlots(of: number, taken: LeaseSnapshot["leases"]): readonly number[] {
   const all = Array.from({ length: of }, (_, index) => index);
   return all.filter((slot) => !taken.some((lease) => lease.slot === slot));
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
-import { CLOSE_MS, createShares, SURE_MS } from "./shares.ts";
+import { CLOSE_MS, createShares, VALID_MS } from "./shares.ts";
 
 /** One process, on leases whose answers can be held back. */
 function open() {
@@ -10,9 +10,9 @@ function open() {
   const leases = createLeases();
   let gate: Promise<void> | undefined;
   const slow: LeaseStore = {
-    async turn(turn) {
+    async heartbeat(beat) {
       await gate;
-      return leases.turn(turn);
+      return leases.heartbeat(beat);
     },
     async leave(process) {
       await gate;
@@ -37,7 +37,7 @@ async function isDone(work: Promise<unknown>): Promise<boolean> {
   return Promise.race([work.then(() => true), new Promise<boolean>((end) => setImmediate(end, false))]);
 }
 
-test("slots are left while a turn hangs, as soon as they are no longer sure", async () => {
+test("slots are left while a heartbeat hangs, as soon as they are no longer valid", async () => {
   const { clock, shares, hold } = open();
   await shares.start();
   await clock.advance(100);
@@ -47,7 +47,7 @@ test("slots are left while a turn hangs, as soon as they are no longer sure", as
   await clock.advance(0);
   expect([share.held().size, limits]).toEqual([2, [undefined]]);
   hold();
-  await clock.advance(SURE_MS - 1);
+  await clock.advance(VALID_MS - 1);
   expect(share.held().size).toBe(2);
   await clock.advance(1);
   expect([share.held().size, shares.claimant().process]).toEqual([0, undefined]);
@@ -55,11 +55,11 @@ test("slots are left while a turn hangs, as soon as they are no longer sure", as
   expect(limits).toEqual([undefined, CLOSE_MS]);
 });
 
-test("they are sure from the beginning of a turn, however long that takes", async () => {
+test("they are valid from the beginning of a heartbeat, however long that takes", async () => {
   const { clock, shares, hold } = open();
   const letGo = hold();
   const starting = shares.start();
-  await clock.advance(SURE_MS - 500);
+  await clock.advance(VALID_MS - 500);
   letGo();
   await starting;
   await clock.advance(0);
@@ -91,8 +91,15 @@ test("a share that is joined again has the slots at once, and keeps them when th
   before.close();
   await clock.advance(5_000);
   expect([...after.held()]).toEqual([0, 1]);
-  const board = await leases.turn({ process: "b", isSharing: false, keep: [], take: [], dead: [], now: 0 });
-  const leased = board.leases.map(({ process, slot }) => `${process} ${slot}`);
+  const snapshot = await leases.heartbeat({
+    process: "b",
+    isSharing: false,
+    keep: [],
+    take: [],
+    dead: [],
+    now: 0,
+  });
+  const leased = snapshot.leases.map(({ process, slot }) => `${process} ${slot}`);
   expect(leased).toEqual(["a 0", "a 1"]);
   await shares.stop();
 });

@@ -3,7 +3,15 @@ import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
 import { createThrottle } from "../outlets/throttle.ts";
-import { CLOSE_MS, createShares, DEAD_MS, type OwnShare, type Shares, SURE_MS, TURN_MS } from "./shares.ts";
+import {
+  CLOSE_MS,
+  createShares,
+  DEAD_MS,
+  HEARTBEAT_MS,
+  type OwnShare,
+  type Shares,
+  VALID_MS,
+} from "./shares.ts";
 
 type Deps = Parameters<typeof createShares>[0];
 
@@ -15,7 +23,7 @@ function startProcess(leases: LeaseStore, process: string, over: Partial<Deps> =
   const clock = createHeldClock();
   let isCut = false;
   const reached: LeaseStore = {
-    turn: (turn) => (isCut ? Promise.reject(new Error("away")) : leases.turn(turn)),
+    heartbeat: (beat) => (isCut ? Promise.reject(new Error("away")) : leases.heartbeat(beat)),
     leave: (name) => (isCut ? Promise.reject(new Error("away")) : leases.leave(name)),
   };
   const shares = createShares({ leases: reached, clock, log, process, isSharing: true, ...over });
@@ -54,7 +62,7 @@ test("slots are shared out equally, each is one process's, and a process that go
   expect([ofA.held().size, ofB.held().size].toSorted()).toEqual([2, 3]);
   expect([...slotsOf(ofA), ...slotsOf(ofB)].toSorted()).toEqual([0, 1, 2, 3, 4]);
   await a.shares.stop();
-  await pass(2 * TURN_MS, b.clock);
+  await pass(2 * HEARTBEAT_MS, b.clock);
   expect(ofB.held().size).toBe(5);
   await b.shares.stop();
 });
@@ -83,9 +91,9 @@ test("what a process that died had is taken over within 15 s", async () => {
   const { share: ofB } = joined(b.shares, 4);
   await pass(3_000, a.clock, b.clock);
   expect(ofB.held().size).toBe(2);
-  await pass(DEAD_MS - 2 * TURN_MS, b.clock);
+  await pass(DEAD_MS - 2 * HEARTBEAT_MS, b.clock);
   expect(ofB.held().size).toBe(2);
-  await pass(15_000 - (DEAD_MS - 2 * TURN_MS), b.clock);
+  await pass(15_000 - (DEAD_MS - 2 * HEARTBEAT_MS), b.clock);
   expect(ofB.held().size).toBe(4);
   await b.shares.stop();
 });
@@ -98,28 +106,28 @@ test("from the end of its start on a process claims in its own name, where the d
   expect(shares.claimant().process).toBe("a");
   await shares.stop();
 
-  const away = { ...leases, turn: () => Promise.reject(new Error("away")) };
+  const away = { ...leases, heartbeat: () => Promise.reject(new Error("away")) };
   const alone = createShares({ leases: away, clock, log, process: "b", isSharing: true });
   await alone.start();
   expect(alone.claimant().process).toBeUndefined();
   await alone.stop();
 });
 
-test("what a process had that is said to be dead is taken over after two turns in which it does not show", async () => {
+test("what a process had that is said to be dead is taken over after two heartbeats' time in which it has none", async () => {
   const leases = createLeases();
   const a = startProcess(leases, "a");
   joined(a.shares, 4);
   await pass(300, a.clock);
   const b = startProcess(leases, "b", { dead: ["a"] });
   const { share: ofB } = joined(b.shares, 4);
-  await pass(TURN_MS, b.clock);
+  await pass(HEARTBEAT_MS, b.clock);
   expect(ofB.held().size).toBe(0);
-  await pass(2 * TURN_MS, b.clock);
+  await pass(2 * HEARTBEAT_MS, b.clock);
   expect(ofB.held().size).toBe(4);
   await b.shares.stop();
 });
 
-test("one that is said to be dead and turns all the same keeps what it has", async () => {
+test("one that is said to be dead and has heartbeats all the same keeps what it has", async () => {
   const leases = createLeases();
   const a = startProcess(leases, "a");
   const { share: ofA } = joined(a.shares, 4);
@@ -133,18 +141,18 @@ test("one that is said to be dead and turns all the same keeps what it has", asy
   await Promise.all([a.shares.stop(), b.shares.stop()]);
 });
 
-test("one that was buried while it was sure of itself begins nothing that it had claimed, once it turns again", async () => {
+test("one that was declared dead while its leases were valid begins nothing that it had claimed, after its next heartbeat", async () => {
   const leases = createLeases();
   const a = startProcess(leases, "a");
   await pass(300, a.clock);
   const { isOurs } = a.shares.claimant();
-  const board = await leases.turn({ ...NOTHING, process: "b" });
-  await leases.turn({
+  const snapshot = await leases.heartbeat({ ...NOTHING, process: "b" });
+  await leases.heartbeat({
     ...NOTHING,
     process: "b",
-    dead: board.processes.filter(({ process }) => process === "a"),
+    dead: snapshot.processes.filter(({ process }) => process === "a"),
   });
-  await pass(2 * TURN_MS, a.clock);
+  await pass(2 * HEARTBEAT_MS, a.clock);
   expect(isOurs()).toBe(false);
   expect(a.shares.claimant().process).toBe("a");
   await a.shares.stop();
@@ -157,13 +165,13 @@ test("a holder that cannot renew stops using its slots, and has closed them, bef
   const { share: ofB } = joined(b.shares, 2);
   await pass(3_000, a.clock, b.clock);
   a.cut(true);
-  await pass(SURE_MS, a.clock, b.clock);
+  await pass(VALID_MS, a.clock, b.clock);
   expect(ofA.held().size).toBe(0);
   expect(ofB.held().size).toBe(1);
-  await pass(TURN_MS, a.clock, b.clock);
+  await pass(HEARTBEAT_MS, a.clock, b.clock);
   expect(limits.at(-1)).toBe(CLOSE_MS);
-  expect(SURE_MS + CLOSE_MS + TURN_MS).toBeLessThan(DEAD_MS);
-  await pass(15_000 - SURE_MS - TURN_MS, a.clock, b.clock);
+  expect(VALID_MS + CLOSE_MS + HEARTBEAT_MS).toBeLessThan(DEAD_MS);
+  await pass(15_000 - VALID_MS - HEARTBEAT_MS, a.clock, b.clock);
   expect(ofB.held().size).toBe(2);
   a.cut(false);
   await pass(4_000, a.clock, b.clock);
@@ -187,31 +195,31 @@ test("one that was taken for dead while it slept closes at once what it had", as
   await Promise.all([a.shares.stop(), b.shares.stop()]);
 });
 
-test("what a process has claimed it may begin while its turns go well, and never again after a time when they did not", async () => {
+test("what a process has claimed it may begin while its heartbeats go well, and never again after a time when they did not", async () => {
   const leases = createLeases();
   const { clock, shares, cut } = startProcess(leases, "a");
   expect(shares.claimant().process).toBeUndefined();
-  await pass(TURN_MS, clock);
+  await pass(HEARTBEAT_MS, clock);
   const before = shares.claimant();
   expect(before.process).toBe("a");
-  await pass(10 * SURE_MS, clock);
+  await pass(10 * VALID_MS, clock);
   expect(before.isOurs()).toBeTrue();
   cut(true);
-  await pass(SURE_MS - TURN_MS, clock);
+  await pass(VALID_MS - HEARTBEAT_MS, clock);
   expect(before.isOurs()).toBeTrue();
-  await pass(TURN_MS, clock);
+  await pass(HEARTBEAT_MS, clock);
   expect(before.isOurs()).toBeFalse();
   const meanwhile = shares.claimant();
   cut(false);
-  await pass(2 * TURN_MS, clock);
+  await pass(2 * HEARTBEAT_MS, clock);
   expect(before.isOurs()).toBeFalse();
   expect(shares.claimant().isOurs()).toBeTrue();
-  // In nobody's name: its leases last, whoever buries whom.
+  // In nobody's name: its leases last, whoever is declared dead.
   expect([meanwhile.process, meanwhile.isOurs()]).toEqual([undefined, true]);
   await shares.stop();
 });
 
-test("the first that comes back to a database that was away buries nobody who comes a little later", async () => {
+test("the first that comes back to a database that was away declares nobody dead who comes a little later", async () => {
   const leases = createLeases();
   const [a, b] = [startProcess(leases, "a"), startProcess(leases, "b")];
   const { share: ofA } = joined(a.shares, 2);
@@ -221,9 +229,9 @@ test("the first that comes back to a database that was away buries nobody who co
   await pass(3 * DEAD_MS, a.clock, b.clock);
   b.cut(false);
   await pass(DEAD_MS / 2, a.clock, b.clock);
-  expect((await leases.turn({ ...NOTHING, process: "c" })).processes.map(({ process }) => process)).toContain(
-    "a",
-  );
+  expect(
+    (await leases.heartbeat({ ...NOTHING, process: "c" })).processes.map(({ process }) => process),
+  ).toContain("a");
   a.cut(false);
   await pass(15_000, a.clock, b.clock);
   expect(ofA.held().size).toBe(1);

@@ -1,7 +1,7 @@
 /**
- * Divides the slots of connectors among the processes that deliver, by leases in the database. In every turn a process
+ * Divides the slots of connectors among the processes that deliver, by leases in the database. With every heartbeat a process
  * renews its leases, which also shows the others that it lives and keeps its claims, and reads those of the others. It
- * uses a slot only while the lease is sure: for `SURE_MS` from the beginning of the last successful turn, by its own
+ * uses a slot only while the lease is valid: for `VALID_MS` from the beginning of the last successful heartbeat, by its own
  * clock. The others wait longer than that before they take the slot (ADR 20).
  */
 import type { Share } from "../../channels/channel.ts";
@@ -13,19 +13,19 @@ import { createElsewhere, type Elsewhere, MOVE_MS } from "./elsewhere.ts";
 import { createHolding, type Holding } from "./holding.ts";
 import { createRegister } from "./process-register.ts";
 
-/** Between two turns. */
-export const TURN_MS = 1_000;
+/** Between two heartbeats. */
+export const HEARTBEAT_MS = 1_000;
 
-/** How long after the beginning of its last successful turn a process may use its slots. */
-export const SURE_MS = 7_000;
+/** How long after the beginning of its last successful heartbeat a process may use its slots. */
+export const VALID_MS = 7_000;
 
 /** How long after that messages under way may still finish; then the slots' connections are closed. */
 export const CLOSE_MS = 3_000;
 
-/** A process without a turn for this long loses its leases and claims. More than `SURE_MS` and `CLOSE_MS` together. */
+/** A process without a heartbeat for this long loses its leases and claims. More than `VALID_MS` and `CLOSE_MS` together. */
 export const DEAD_MS = 12_000;
 
-/** How long a start waits for its first turn. */
+/** How long a start waits for its first heartbeat. */
 const START_MS = 2_000;
 
 /** How long a stop waits to give up its leases. If it cannot, others wait until this process counts as dead. */
@@ -39,7 +39,7 @@ export interface SharesDeps {
   readonly process: string;
   /** Whether this process takes part in sharing out connectors, until `leaveConnectors`. */
   readonly isSharing: boolean;
-  /** Names of processes known to be dead: what they held is taken after two turns' time instead of `DEAD_MS`. */
+  /** Names of processes known to be dead: what they held is taken after two heartbeats' time instead of `DEAD_MS`. */
   readonly dead?: readonly string[];
 }
 
@@ -54,9 +54,9 @@ export interface OwnShare extends Share {
 }
 
 export interface Shares {
-  /** Resolves after the first turn, which lets claims carry this process's name, or after 2 s at the latest. */
+  /** Resolves after the first heartbeat, which lets claims carry this process's name, or after 2 s at the latest. */
   start(): Promise<void>;
-  /** Whom to claim for. Ask before each claim: it changes when leases are no longer sure. */
+  /** Whom to claim for. Ask before each claim: it changes when leases are no longer valid. */
   claimant(): Claimant;
   /** Takes a share of a connector with `slots` slots. Joining again takes over the slots of the earlier share. */
   join(connector: string, slots: number): OwnShare;
@@ -64,9 +64,9 @@ export interface Shares {
   isUpElsewhere(connector: string): boolean;
   /** Whether its slots are between two processes; see `Elsewhere`. */
   isMoving(connector: string): boolean;
-  /** Leaves all connectors to the others, while turns go on. Call it when the last share is closed. */
+  /** Leaves all connectors to the others, while heartbeats go on. Call it when the last share is closed. */
   leaveConnectors(): void;
-  /** Ends the turns and gives up all leases, within 2 s. */
+  /** Ends the heartbeats and gives up all leases, within 2 s. */
   stop(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export function createShares(deps: SharesDeps): Shares {
   const isHeld = ({ process: holder, name, slot }: SlotLease) =>
     holder === process && holdings.get(name)?.slots().includes(slot) === true;
   const elsewhere = createElsewhere({ clock, isHeld });
-  const turns = createTurns(deps, {
+  const heartbeats = createHeartbeats(deps, {
     holdings,
     elsewhere,
     isSharing: () => isSharing,
@@ -87,19 +87,19 @@ export function createShares(deps: SharesDeps): Shares {
   let running: Promise<unknown> | undefined;
   return {
     start() {
-      running = Promise.all([turns.run(), turns.guard()]);
-      return Promise.race([turns.begun, sleep(clock, START_MS, stopping.signal)]);
+      running = Promise.all([heartbeats.run(), heartbeats.guard()]);
+      return Promise.race([heartbeats.begun, sleep(clock, START_MS, stopping.signal)]);
     },
     claimant() {
-      const isOurs = turns.sureFromNow();
+      const isOurs = heartbeats.validFromNow();
       return isOurs ? { process, isOurs } : NOBODY_ELSE;
     },
-    join: createJoin(deps, { holdings, elsewhere, turns }),
+    join: createJoin(deps, { holdings, elsewhere, heartbeats }),
     isUpElsewhere: elsewhere.isUp,
     isMoving: elsewhere.isMoving,
     leaveConnectors() {
       isSharing = false;
-      turns.wake();
+      heartbeats.wake();
     },
     async stop() {
       stopping.abort();
@@ -113,17 +113,17 @@ export function createShares(deps: SharesDeps): Shares {
 interface JoinParts {
   readonly holdings: Map<string, Holding>;
   readonly elsewhere: Elsewhere;
-  readonly turns: Pick<ReturnType<typeof createTurns>, "isSure" | "wake">;
+  readonly heartbeats: Pick<ReturnType<typeof createHeartbeats>, "isValid" | "wake">;
 }
 
 function createJoin(
   { clock, process }: SharesDeps,
-  { holdings, elsewhere, turns }: JoinParts,
+  { holdings, elsewhere, heartbeats }: JoinParts,
 ): Shares["join"] {
-  const { isSure, wake } = turns;
+  const { isValid, wake } = heartbeats;
   return (connector, slots) => {
     const has = holdings.get(connector)?.slots() ?? [];
-    const holding = createHolding({ connector, slots, process, isSure, has, clock, onNews: wake });
+    const holding = createHolding({ connector, slots, process, isValid, has, clock, onNews: wake });
     holdings.set(connector, holding);
     elsewhere.watch(connector, slots);
     wake();
@@ -140,59 +140,59 @@ function createJoin(
   };
 }
 
-interface TurnsParts {
+interface HeartbeatsParts {
   readonly holdings: ReadonlyMap<string, Holding>;
   readonly elsewhere: Pick<Elsewhere, "note">;
   readonly isSharing: () => boolean;
   readonly signal: AbortSignal;
 }
 
-function createTurns(deps: SharesDeps, { holdings, signal, ...parts }: TurnsParts) {
+function createHeartbeats(deps: SharesDeps, { holdings, signal, ...parts }: HeartbeatsParts) {
   const { clock } = deps;
-  const { isSure, sureFromNow, renew } = createSureTime(clock);
-  const { take, hasMore } = createTurn(deps, { holdings, ...parts, renew });
+  const { isValid, validFromNow, renew } = createValidity(clock);
+  const { send, hasMore } = createHeartbeat(deps, { holdings, ...parts, renew });
   const begun = Promise.withResolvers<void>();
   let woken = new AbortController();
 
   return {
     begun: begun.promise,
-    isSure,
-    sureFromNow,
+    isValid,
+    validFromNow,
     wake: () => woken.abort(),
     async run() {
       while (!signal.aborted) {
         woken = new AbortController();
-        const wentWell = await take();
+        const wentWell = await send();
         begun.resolve();
         if (wentWell && hasMore()) continue;
-        await sleep(clock, TURN_MS, AbortSignal.any([woken.signal, signal]));
+        await sleep(clock, HEARTBEAT_MS, AbortSignal.any([woken.signal, signal]));
       }
     },
-    /** A loop of its own, since a turn of `run` may take longer than the leases are safe. */
+    /** A loop of its own, since a heartbeat of `run` may take longer than the leases are valid. */
     async guard() {
       while (!signal.aborted) {
-        await sleep(clock, TURN_MS / 4, signal);
-        if (!isSure()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
+        await sleep(clock, HEARTBEAT_MS / 4, signal);
+        if (!isValid()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
       }
     },
   };
 }
 
-interface TurnParts extends Omit<TurnsParts, "signal"> {
-  /** After a successful turn: when it began (monotonic ms), and whether the database did not know the process before. */
+interface HeartbeatParts extends Omit<HeartbeatsParts, "signal"> {
+  /** After a successful heartbeat: when it began (monotonic ms), and whether the database did not know the process before. */
   readonly renew: (startedMs: number, isNew: boolean) => void;
 }
 
-/** Single turns. */
-function createTurn(
+/** Single heartbeats. */
+function createHeartbeat(
   { leases, clock, log, process, dead }: SharesDeps,
-  { holdings, elsewhere, isSharing, renew }: TurnParts,
+  { holdings, elsewhere, isSharing, renew }: HeartbeatParts,
 ) {
   const register = createRegister({ clock, deadMs: DEAD_MS, ...(dead && { known: dead }) });
-  const turn = async () => {
+  const beat = async () => {
     const startedMs = clock.monotonicMs();
     const open = [...holdings.values()];
-    const board = await leases.turn({
+    const snapshot = await leases.heartbeat({
       process,
       isSharing: isSharing(),
       keep: open.flatMap((holding) => holding.kept()),
@@ -200,45 +200,45 @@ function createTurn(
       now: clock.now(),
       dead: register.dead(),
     });
-    renew(startedMs, board.isNew);
-    register.note(board.processes);
-    elsewhere.note(board.leases, register.silentFor(MOVE_MS));
-    for (const holding of open) holding.look(board);
+    renew(startedMs, snapshot.isNew);
+    register.note(snapshot.processes);
+    elsewhere.note(snapshot.leases, register.silentFor(MOVE_MS));
+    for (const holding of open) holding.apply(snapshot);
   };
   return {
-    /** False if the turn failed, which is logged. */
-    async take(): Promise<boolean> {
+    /** False if the heartbeat failed, which is logged. */
+    async send(): Promise<boolean> {
       try {
-        await turn();
+        await beat();
         return true;
       } catch (error) {
         log.warn({ err: error }, "leases could not be renewed");
         return false;
       }
     },
-    /** Whether another turn is due at once: there are free slots to take, or dead processes to remove. */
+    /** Whether another heartbeat is due at once: there are free slots to take, or dead processes to remove. */
     hasMore: () =>
       register.dead().length > 0 || [...holdings.values()].some((holding) => holding.wanted().length > 0),
   };
 }
 
-/** How long leases are sure, counted from the beginning of the last successful turn. */
-function createSureTime(clock: Clock) {
+/** How long leases are valid, counted from the beginning of the last successful heartbeat. */
+function createValidity(clock: Clock) {
   let untilMs = Number.NEGATIVE_INFINITY;
-  /** How often leases have not been sure in between. */
+  /** How often leases have not been valid in between. */
   let gaps = 0;
-  const isSure = () => clock.monotonicMs() < untilMs;
+  const isValid = () => clock.monotonicMs() < untilMs;
   return {
-    isSure,
-    /** A function that tells whether leases have been sure ever since this call; `undefined` if they are not now. */
-    sureFromNow(): (() => boolean) | undefined {
+    isValid,
+    /** A function that tells whether leases have been valid ever since this call; `undefined` if they are not now. */
+    validFromNow(): (() => boolean) | undefined {
       const before = gaps;
-      return isSure() ? () => isSure() && gaps === before : undefined;
+      return isValid() ? () => isValid() && gaps === before : undefined;
     },
     renew(startedMs: number, isNew: boolean) {
       // A process that the database no longer knew had been removed as dead.
-      if (isNew || !isSure()) gaps++;
-      untilMs = startedMs + SURE_MS;
+      if (isNew || !isValid()) gaps++;
+      untilMs = startedMs + VALID_MS;
     },
   };
 }

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
-import { createShares, type OwnShare, SURE_MS, TURN_MS } from "./shares.ts";
+import { createShares, HEARTBEAT_MS, type OwnShare, VALID_MS } from "./shares.ts";
 
 /** Processes on the same clock and leases; the way of each to the leases can be cut. */
 function open() {
@@ -15,7 +15,7 @@ function open() {
       if (cut.has(process)) throw new Error("away");
     };
     const reached: LeaseStore = {
-      turn: (turn) => reach().then(() => leases.turn(turn)),
+      heartbeat: (beat) => reach().then(() => leases.heartbeat(beat)),
       leave: (name) => reach().then(() => leases.leave(name)),
     };
     const shares = createShares({ leases: reached, clock, log: { warn() {} }, process, isSharing: true });
@@ -23,9 +23,9 @@ function open() {
     return shares;
   };
   /** What one sees that has no part. */
-  const board = () =>
-    leases.turn({ process: "c", isSharing: false, keep: [], take: [], dead: [], now: clock.now() });
-  return { clock, cut, start, board };
+  const snapshot = () =>
+    leases.heartbeat({ process: "c", isSharing: false, keep: [], take: [], dead: [], now: clock.now() });
+  return { clock, cut, start, snapshot };
 }
 
 /** Notes what the share's channel is told; it has left a slot when `done` resolves. */
@@ -40,14 +40,14 @@ function listen(share: OwnShare, done: (held: number) => Promise<void> = async (
 }
 
 test("the slots of one connector do not count for another", async () => {
-  const { clock, start, board } = open();
+  const { clock, start, snapshot } = open();
   const [a, b] = [start("a"), start("b")];
   const two = [a, b].map((each) => each.join("two", 2));
   const four = [a, b].map((each) => each.join("four", 4));
   await clock.advance(5_000);
   expect(two.map((share) => share.held().size)).toEqual([1, 1]);
   expect(four.map((share) => share.held().size)).toEqual([2, 2]);
-  const leased = (await board()).leases.map(({ name, slot }) => `${name} ${slot}`);
+  const leased = (await snapshot()).leases.map(({ name, slot }) => `${name} ${slot}`);
   expect(leased.toSorted()).toEqual(["four 0", "four 1", "four 2", "four 3", "two 0", "two 1"]);
 });
 
@@ -77,7 +77,7 @@ test("one that could not renew for a while closes its slots within 3 s, and uses
   const told = listen(start("a").join("smsc", 2));
   await clock.advance(100);
   cut.add("a");
-  await clock.advance(SURE_MS + 2 * TURN_MS);
+  await clock.advance(VALID_MS + 2 * HEARTBEAT_MS);
   cut.delete("a");
   await clock.advance(10_000);
   expect(told).toEqual([
@@ -88,22 +88,22 @@ test("one that could not renew for a while closes its slots within 3 s, and uses
 });
 
 test("slots are free as soon as their share is closed, and a part is the others' as soon as it is left", async () => {
-  const { clock, start, board } = open();
+  const { clock, start, snapshot } = open();
   const a = start("a");
   const share = a.join("smsc", 2);
   await clock.advance(100);
-  expect((await board()).leases).toHaveLength(2);
+  expect((await snapshot()).leases).toHaveLength(2);
   share.close();
   await clock.advance(0);
-  expect((await board()).leases).toEqual([]);
+  expect((await snapshot()).leases).toEqual([]);
   a.leaveConnectors();
   await clock.advance(0);
-  expect((await board()).processes).toContainEqual(
+  expect((await snapshot()).processes).toContainEqual(
     expect.objectContaining({ process: "a", isSharing: false }),
   );
 });
 
-test("a process that stands still is buried after 12 s and not before, also by one that has just started", async () => {
+test("a process that stands still is declared dead after 12 s and not before, also by one that has just started", async () => {
   const { clock, cut, start } = open();
   start("a").join("smsc", 4);
   await clock.advance(100);
@@ -115,18 +115,18 @@ test("a process that stands still is buried after 12 s and not before, also by o
   expect(share.held().size).toBe(4);
 });
 
-test("whether messages of a connector can leave elsewhere is known within two turns", async () => {
+test("whether messages of a connector can leave elsewhere is known within two heartbeats", async () => {
   const { clock, start } = open();
   const [a, b] = [start("a"), start("b")];
   const share = a.join("smsc", 1);
   let isUp = true;
   for (const each of [share, b.join("smsc", 1)]) each.tellUp(() => isUp);
-  await clock.advance(3 * TURN_MS);
+  await clock.advance(3 * HEARTBEAT_MS);
   const [holder, other] = share.held().size === 1 ? [a, b] : [b, a];
   expect([holder, other].map((each) => each.isUpElsewhere("smsc"))).toEqual([false, true]);
   expect(other.isUpElsewhere("other")).toBe(false);
   isUp = false;
-  await clock.advance(2 * TURN_MS);
+  await clock.advance(2 * HEARTBEAT_MS);
   expect(other.isUpElsewhere("smsc")).toBe(false);
 });
 
@@ -141,34 +141,34 @@ test("a process that has not started, or cannot reach the database, stops all th
 });
 
 test("it is up elsewhere where one slot of another is up: not before its channel says so, nor where it was left before", async () => {
-  const { clock, start, board } = open();
+  const { clock, start, snapshot } = open();
   const leaving = Promise.withResolvers<void>();
   const a = start("a");
   const share = a.join("smsc", 2);
   listen(share, (held) => (held === 1 ? leaving.promise : Promise.resolve()));
-  await clock.advance(2 * TURN_MS);
+  await clock.advance(2 * HEARTBEAT_MS);
   const b = start("b");
   b.join("smsc", 2);
-  await clock.advance(3 * TURN_MS);
+  await clock.advance(3 * HEARTBEAT_MS);
   expect(b.isUpElsewhere("smsc")).toBe(false);
   share.tellUp(() => true);
-  await clock.advance(2 * TURN_MS);
-  const ofA = (await board()).leases.filter(({ process }) => process === "a");
+  await clock.advance(2 * HEARTBEAT_MS);
+  const ofA = (await snapshot()).leases.filter(({ process }) => process === "a");
   expect(ofA.map(({ isUp }) => isUp).toSorted()).toEqual([false, true]);
   expect([b.isUpElsewhere("smsc"), a.isUpElsewhere("smsc")]).toEqual([true, false]);
   leaving.resolve();
 });
 
-test("a process that cannot take the slots that it wants tries again once a turn", async () => {
+test("a process that cannot take the slots that it wants tries again once a heartbeat", async () => {
   const clock = createHeldClock();
   const leases = createLeases();
   const times: number[] = [];
   const warned: unknown[] = [];
   const reached: LeaseStore = {
-    async turn(turn) {
+    async heartbeat(beat) {
       times.push(clock.monotonicMs());
-      if (turn.take.length > 0 && times.length < 5) throw new Error("away");
-      return leases.turn(turn);
+      if (beat.take.length > 0 && times.length < 5) throw new Error("away");
+      return leases.heartbeat(beat);
     },
     leave: leases.leave,
   };
@@ -176,9 +176,9 @@ test("a process that cannot take the slots that it wants tries again once a turn
   const shares = createShares({ leases: reached, clock, log, process: "a", isSharing: true });
   const share = shares.join("smsc", 2);
   void shares.start();
-  await clock.advance(4 * TURN_MS);
+  await clock.advance(4 * HEARTBEAT_MS);
   const tries = times.slice(1);
-  expect(tries.slice(1).map((at, n) => at - tries[n]!)).toEqual([TURN_MS, TURN_MS, TURN_MS]);
+  expect(tries.slice(1).map((at, n) => at - tries[n]!)).toEqual([HEARTBEAT_MS, HEARTBEAT_MS, HEARTBEAT_MS]);
   expect(warned).toEqual(Array(3).fill({ err: new Error("away") }));
   expect(share.held().size).toBe(2);
   await shares.stop();

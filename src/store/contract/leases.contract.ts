@@ -1,29 +1,29 @@
 import { expect, test } from "bun:test";
-import type { LeaseBoard, LeaseTurn } from "../store.ts";
+import type { Heartbeat, LeaseSnapshot } from "../store.ts";
 import { inWorld, type OpenStore, QUEUE, SECOND } from "./world.contract.ts";
 
-const idle: Omit<LeaseTurn, "process"> = { isSharing: true, keep: [], take: [], dead: [], now: 0 };
+const idle: Omit<Heartbeat, "process"> = { isSharing: true, keep: [], take: [], dead: [], now: 0 };
 const slot = (number: number, name = "smsc") => ({ name, slot: number });
 
-function holders(board: LeaseBoard): readonly string[] {
-  return board.leases.map((lease) => `${lease.name} ${lease.slot} ${lease.process}`).toSorted();
+function holders(snapshot: LeaseSnapshot): readonly string[] {
+  return snapshot.leases.map((lease) => `${lease.name} ${lease.slot} ${lease.process}`).toSorted();
 }
 
 export function leasesContract(open: OpenStore): void {
   test(
     "a slot is had by the first that takes it, until that one gives it up",
     inWorld(open, async ({ store: { leases } }) => {
-      await leases.turn({ ...idle, process: "a", take: [slot(0), slot(1)] });
-      expect(holders(await leases.turn({ ...idle, process: "b", take: [slot(1), slot(2)] }))).toEqual([
+      await leases.heartbeat({ ...idle, process: "a", take: [slot(0), slot(1)] });
+      expect(holders(await leases.heartbeat({ ...idle, process: "b", take: [slot(1), slot(2)] }))).toEqual([
         "smsc 0 a",
         "smsc 1 a",
         "smsc 2 b",
       ]);
-      await leases.turn({ ...idle, process: "a", keep: [{ ...slot(0), isUp: true }] });
+      await leases.heartbeat({ ...idle, process: "a", keep: [{ ...slot(0), isUp: true }] });
       const keep = [{ ...slot(2), isUp: false }];
-      const board = await leases.turn({ ...idle, process: "b", keep, take: [slot(0), slot(1)] });
-      expect(holders(board)).toEqual(["smsc 0 a", "smsc 1 b", "smsc 2 b"]);
-      expect(board.leases.filter(({ isUp }) => isUp)).toEqual([
+      const snapshot = await leases.heartbeat({ ...idle, process: "b", keep, take: [slot(0), slot(1)] });
+      expect(holders(snapshot)).toEqual(["smsc 0 a", "smsc 1 b", "smsc 2 b"]);
+      expect(snapshot.leases.filter(({ isUp }) => isUp)).toEqual([
         { name: "smsc", slot: 0, process: "a", isUp: true },
       ]);
     }),
@@ -34,46 +34,46 @@ export function leasesContract(open: OpenStore): void {
     inWorld(open, async ({ store: { leases } }) => {
       const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
       const take = Array.from({ length: 5 }, (_, index) => slot(index));
-      const boards = await Promise.all(
+      const snapshots = await Promise.all(
         names.map((process) =>
-          leases.turn({ ...idle, process, take: process > "p3" ? take.toReversed() : take }),
+          leases.heartbeat({ ...idle, process, take: process > "p3" ? take.toReversed() : take }),
         ),
       );
-      const last = boards.find(({ processes }) => processes.length === names.length);
+      const last = snapshots.find(({ processes }) => processes.length === names.length);
       expect(last?.leases).toHaveLength(5);
     }),
   );
 
   test(
-    "one that stands still is buried with all it has, and finds that out; one that has turned since is not",
+    "one that stands still is removed with all it has, and finds that out; one with a heartbeat since is not",
     inWorld(open, async ({ store: { leases } }) => {
-      const seen = await leases.turn({ ...idle, process: "a", take: [slot(0)] });
+      const seen = await leases.heartbeat({ ...idle, process: "a", take: [slot(0)] });
       const dead = seen.processes.filter(({ process }) => process === "a");
       const keep = [{ ...slot(0), isUp: true }];
-      await leases.turn({ ...idle, process: "a", keep });
-      const spared = await leases.turn({ ...idle, process: "b", dead, take: [slot(0)] });
+      await leases.heartbeat({ ...idle, process: "a", keep });
+      const spared = await leases.heartbeat({ ...idle, process: "b", dead, take: [slot(0)] });
       expect(holders(spared)).toEqual(["smsc 0 a"]);
 
       const now = spared.processes.filter(({ process }) => process === "a");
-      const buried = await leases.turn({ ...idle, process: "b", dead: now, take: [slot(0)] });
-      expect(holders(buried)).toEqual(["smsc 0 b"]);
-      expect(buried.processes.map(({ process }) => process)).toEqual(["b"]);
+      const removed = await leases.heartbeat({ ...idle, process: "b", dead: now, take: [slot(0)] });
+      expect(holders(removed)).toEqual(["smsc 0 b"]);
+      expect(removed.processes.map(({ process }) => process)).toEqual(["b"]);
 
-      const stale = await leases.turn({ ...idle, process: "a", keep });
-      expect([seen, spared, buried, stale].map(({ isNew }) => isNew)).toEqual([true, true, false, true]);
+      const stale = await leases.heartbeat({ ...idle, process: "a", keep });
+      expect([seen, spared, removed, stale].map(({ isNew }) => isNew)).toEqual([true, true, false, true]);
       expect(holders(stale)).toEqual(["smsc 0 b"]);
       const again = stale.processes.filter(({ process }) => process === "a");
       expect(again).toHaveLength(1);
-      expect([...now, ...dead].map(({ turn }) => turn)).not.toContain(again[0]?.turn);
+      expect([...now, ...dead].map(({ heartbeat }) => heartbeat)).not.toContain(again[0]?.heartbeat);
     }),
   );
 
   test(
-    "the board tells of each process whether it takes part in sharing, as of its last turn",
+    "the snapshot tells of each process whether it takes part in sharing, as of its last heartbeat",
     inWorld(open, async ({ store: { leases } }) => {
-      await leases.turn({ ...idle, process: "a", isSharing: false });
+      await leases.heartbeat({ ...idle, process: "a", isSharing: false });
       const parts = async (isSharing: boolean) => {
-        const { processes } = await leases.turn({ ...idle, process: "b", isSharing });
+        const { processes } = await leases.heartbeat({ ...idle, process: "b", isSharing });
         return Object.fromEntries(processes.map((one) => [one.process, one.isSharing]));
       };
       expect(await parts(true)).toEqual({ a: false, b: true });
@@ -82,15 +82,15 @@ export function leasesContract(open: OpenStore): void {
   );
 
   test(
-    "what a process has claimed is its own while it turns, whoever takes an earlier turn of it for its last",
+    "what a process has claimed is its own while it has heartbeats, whoever takes an earlier one for its last",
     inWorld(open, async ({ store, sms, clock }) => {
       const [messageId] = await sms();
-      const seen = await store.leases.turn({ ...idle, process: "a" });
+      const seen = await store.leases.heartbeat({ ...idle, process: "a" });
       const request = { queue: QUEUE, limit: 1, leaseMs: 60 * SECOND, process: "a" };
       const [job] = await store.queue.claim({ ...request, now: clock.now });
-      await store.leases.turn({ ...idle, process: "a" });
+      await store.leases.heartbeat({ ...idle, process: "a" });
       const dead = seen.processes.filter(({ process }) => process === "a");
-      await store.leases.turn({ ...idle, process: "b", dead, now: clock.now });
+      await store.leases.heartbeat({ ...idle, process: "b", dead, now: clock.now });
       expect(await store.queue.stage(clock.now, 10)).toBe(0);
       expect(job).toMatchObject({ messageId, claim: 1 });
     }),
@@ -99,13 +99,13 @@ export function leasesContract(open: OpenStore): void {
   test(
     "who leaves has nothing any more, and others have what they had",
     inWorld(open, async ({ store: { leases } }) => {
-      await leases.turn({ ...idle, process: "a", take: [slot(0), slot(0, "other")] });
-      await leases.turn({ ...idle, process: "b", take: [slot(1)] });
+      await leases.heartbeat({ ...idle, process: "a", take: [slot(0), slot(0, "other")] });
+      await leases.heartbeat({ ...idle, process: "b", take: [slot(1)] });
       await leases.leave("a");
       const keep = [{ ...slot(1), isUp: true }];
-      const board = await leases.turn({ ...idle, process: "b", keep, take: [slot(0, "other")] });
-      expect(holders(board)).toEqual(["other 0 b", "smsc 1 b"]);
-      expect(board.processes.map(({ process }) => process)).toEqual(["b"]);
+      const snapshot = await leases.heartbeat({ ...idle, process: "b", keep, take: [slot(0, "other")] });
+      expect(holders(snapshot)).toEqual(["other 0 b", "smsc 1 b"]);
+      expect(snapshot.processes.map(({ process }) => process)).toEqual(["b"]);
     }),
   );
 }

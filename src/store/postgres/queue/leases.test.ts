@@ -4,7 +4,7 @@ import { CONNECTIONS } from "../database/driver.ts";
 import { race } from "../database/race.contract.ts";
 import { openOther } from "../postgres-world.contract.ts";
 
-const turnOf = (process: string) => ({ process, isSharing: true, keep: [], take: [], dead: [], now: 1 });
+const beatOf = (process: string) => ({ process, isSharing: true, keep: [], take: [], dead: [], now: 1 });
 
 test("a process whose connections are all busy still shows that it lives", () =>
   race(async ({ other, whileHeld }) => {
@@ -13,26 +13,26 @@ test("a process whose connections are all busy still shows that it lives", () =>
       for (let n = 0; n <= CONNECTIONS; n++)
         writes.push(other.records.setSettings(undefined, { [`s${n}`]: "1" }));
       await isWaiting(CONNECTIONS);
-      expect((await other.leases.turn(turnOf("busy"))).processes).toMatchObject([{ process: "busy" }]);
+      expect((await other.leases.heartbeat(beatOf("busy"))).processes).toMatchObject([{ process: "busy" }]);
     });
     await Promise.all(writes);
   }));
 
-/** How long leases are sure, less the second from one turn to the next (ADR 20). */
+/** How long leases are valid, less the second from one heartbeat to the next (ADR 20). */
 const LONGEST_WAIT_MS = 6_000;
 
-test("a process that falls silent in its turn keeps others from theirs for less time than their leases last", () =>
+test("a process that falls silent in its heartbeat keeps others from theirs for less time than their leases last", () =>
   race(async ({ url, other, whileHeld }) => {
     const proxy = await openPostgresProxy(url);
     const far = await openOther(proxy.url);
     let silent: Promise<unknown> = Promise.resolve();
     await whileHeld("lease_processes", async (isWaiting) => {
-      silent = far.leases.turn(turnOf("silent")).catch((error: unknown) => error);
+      silent = far.leases.heartbeat(beatOf("silent")).catch((error: unknown) => error);
       await isWaiting(1);
       proxy.silence();
     });
     const sinceMs = performance.now();
-    const { processes } = await other.leases.turn(turnOf("lively"));
+    const { processes } = await other.leases.heartbeat(beatOf("lively"));
     expect(performance.now() - sinceMs).toBeLessThan(LONGEST_WAIT_MS);
     expect(processes).toMatchObject([{ process: "lively" }]);
     await proxy.close();

@@ -1,17 +1,17 @@
-import type { LeaseBoard, LeaseStore, LeaseTurn, LiveProcess, SlotLease } from "../../store.ts";
+import type { Heartbeat, LeaseSnapshot, LeaseStore, LiveProcess, SlotLease } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
 
 export function createLeases(db: Database): LeaseStore {
   return {
-    turn: (turn) =>
+    heartbeat: (beat) =>
       db.transaction(async (session) => {
         await session.query("SELECT pg_advisory_xact_lock($1)", [LOCKS.leases]);
-        await bury(session, turn);
-        const [live] = await session.query<{ isNew: boolean }>(LIVE, [turn.process, turn.isSharing]);
-        await keepAndTake(session, turn);
-        return { isNew: live?.isNew ?? false, ...(await readBoard(session)) };
+        await removeDead(session, beat);
+        const [live] = await session.query<{ isNew: boolean }>(LIVE, [beat.process, beat.isSharing]);
+        await keepAndTake(session, beat);
+        return { isNew: live?.isNew ?? false, ...(await readSnapshot(session)) };
       }),
     leave: async (process) => void (await db.query("DELETE FROM lease_processes WHERE id = $1", [process])),
   };
@@ -23,35 +23,36 @@ export function createLeases(db: Database): LeaseStore {
  */
 export const MAY_END = `(holder IS NULL OR holder = $4::text OR holder NOT IN (SELECT id FROM lease_processes))`;
 
-async function bury(session: Session, { dead, now }: LeaseTurn): Promise<void> {
+async function removeDead(session: Session, { dead, now }: Heartbeat): Promise<void> {
   if (dead.length === 0) return;
-  await session.query(BURY, [dead.map((one) => one.process), dead.map((one) => one.turn), now]);
+  await session.query(REMOVE_DEAD, [dead.map((one) => one.process), dead.map((one) => one.heartbeat), now]);
 }
 
 /**
- * The leases of its jobs and webhooks end now, and the next sweep finds them. Only leased rows are looked through. What is locked is
+ * The leases of their jobs and webhooks end now, and the next sweep finds them. Only leased rows are looked through. What is locked is
  * being settled, or by a transaction that stands still with its process: all others would wait for that.
  */
-const BURY = `WITH buried AS (
+const REMOVE_DEAD = `WITH removed AS (
     DELETE FROM lease_processes AS p USING unnest($1::text[], $2::bigint[]) AS dead (id, turn)
     WHERE p.id = dead.id AND p.turn = dead.turn RETURNING p.id
   ), held AS (
-    SELECT id FROM jobs WHERE is_leased = true AND due_at > $3 AND holder IN (SELECT id FROM buried)
+    SELECT id FROM jobs WHERE is_leased = true AND due_at > $3 AND holder IN (SELECT id FROM removed)
     FOR UPDATE SKIP LOCKED
   ), jobs_ended AS (
     UPDATE jobs SET due_at = $3 FROM held WHERE jobs.id = ANY(ARRAY[held.id])
   ), carried AS (
-    SELECT id FROM webhooks WHERE state = 'leased' AND due_at > $3 AND holder IN (SELECT id FROM buried)
+    SELECT id FROM webhooks WHERE state = 'leased' AND due_at > $3 AND holder IN (SELECT id FROM removed)
     FOR UPDATE SKIP LOCKED
   )
   UPDATE webhooks SET due_at = $3 FROM carried WHERE webhooks.id = ANY(ARRAY[carried.id])`;
 
+/** The column `turn` numbers heartbeats, over all processes. */
 const LIVE = `WITH before AS (SELECT FROM lease_processes WHERE id = $1)
   INSERT INTO lease_processes (id, turn, is_sharing) VALUES ($1, nextval('lease_turns'), $2)
   ON CONFLICT (id) DO UPDATE SET turn = excluded.turn, is_sharing = excluded.is_sharing RETURNING NOT EXISTS (SELECT FROM before) AS "isNew"`;
 
-async function keepAndTake(session: Session, { process, keep, take }: LeaseTurn): Promise<void> {
-  const slotsOf = (leases: LeaseTurn["take"]) =>
+async function keepAndTake(session: Session, { process, keep, take }: Heartbeat): Promise<void> {
+  const slotsOf = (leases: Heartbeat["take"]) =>
     [leases.map(({ name }) => name), leases.map(({ slot }) => slot)] as const;
   await session.query(GIVE_UP, [process, ...slotsOf(keep)]);
   await session.query(MARK, [process, ...slotsOf(keep), keep.map(({ isUp }) => isUp)]);
@@ -68,9 +69,9 @@ const MARK = `UPDATE leases AS l SET is_up = kept.is_up
 const TAKE = `INSERT INTO leases (name, slot, process)
   SELECT name, slot, $1 FROM unnest($2::text[], $3::int[]) AS t (name, slot) ON CONFLICT DO NOTHING`;
 
-async function readBoard(session: Session): Promise<Omit<LeaseBoard, "isNew">> {
+async function readSnapshot(session: Session): Promise<Omit<LeaseSnapshot, "isNew">> {
   const processes = await session.query<LiveProcess>(
-    'SELECT id AS process, turn, is_sharing AS "isSharing" FROM lease_processes',
+    'SELECT id AS process, turn AS heartbeat, is_sharing AS "isSharing" FROM lease_processes',
   );
   const leases = await session.query<SlotLease>(
     'SELECT name, slot, process, is_up AS "isUp" FROM leases ORDER BY name, slot',

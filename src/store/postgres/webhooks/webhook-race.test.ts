@@ -72,8 +72,8 @@ test(
   () =>
     onTwo(async (world, other) => {
       await sendAll(world);
-      const turn = { isSharing: false, keep: [], take: [], dead: [], now: world.clock.now };
-      for (const process of ["a", "b"]) await other.leases.turn({ ...turn, process });
+      const beat = { isSharing: false, keep: [], take: [], dead: [], now: world.clock.now };
+      for (const process of ["a", "b"]) await other.leases.heartbeat({ ...beat, process });
       const lanes = [{ lane: { accountId: world.account.id, host: HOST }, limit: 2 }];
       const taken = await world.store.outbox.claim({ lanes, now: 0, leaseMs: HOUR, process: "a" });
       expect(taken).toHaveLength(2);

@@ -2,12 +2,12 @@ import type { KeptLease, LeaseStore, LiveProcess, Slot, SlotLease } from "../../
 
 /** The folder is locked for one process: what leases there are end with it, and need not outlast it. */
 export function createLeases(): LeaseStore {
-  const turns = new Map<string, LiveProcess>();
+  const processes = new Map<string, LiveProcess>();
   const leases = new Map<string, SlotLease>();
-  let lastTurn = 0;
+  let lastHeartbeat = 0;
 
   const forget = (process: string) => {
-    turns.delete(process);
+    processes.delete(process);
     for (const [key, lease] of leases) if (lease.process === process) leases.delete(key);
   };
   const keepOnly = (process: string, kept: readonly KeptLease[]) => {
@@ -20,10 +20,11 @@ export function createLeases(): LeaseStore {
     }
   };
   return {
-    async turn({ process, isSharing, keep, take, dead }) {
-      for (const one of dead) if (turns.get(one.process)?.turn === one.turn) forget(one.process);
-      const isNew = !turns.has(process);
-      turns.set(process, { process, turn: ++lastTurn, isSharing });
+    async heartbeat({ process, isSharing, keep, take, dead }) {
+      for (const one of dead)
+        if (processes.get(one.process)?.heartbeat === one.heartbeat) forget(one.process);
+      const isNew = !processes.has(process);
+      processes.set(process, { process, heartbeat: ++lastHeartbeat, isSharing });
       keepOnly(process, keep);
       for (const { name, slot } of take) {
         const key = keyOf({ name, slot });
@@ -31,7 +32,7 @@ export function createLeases(): LeaseStore {
       }
       return {
         isNew,
-        processes: [...turns.values()],
+        processes: [...processes.values()],
         leases: [...leases.values()],
       };
     },

@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test";
 import type { ClaimedJob } from "../../../core/queue/claimed-job.ts";
 import { CONNECTOR, createWorld, deferred, QUEUE, SECOND, sent } from "../../contract/world.contract.ts";
-import type { LeaseTurn, Store } from "../../store.ts";
+import type { Heartbeat, Store } from "../../store.ts";
 import { openDriver } from "../database/driver.ts";
 import { scansOf } from "../database/table-scans.contract.ts";
 import { openFresh } from "../postgres-world.contract.ts";
 
-const IDLE: Omit<LeaseTurn, "process" | "now"> = { isSharing: true, keep: [], take: [], dead: [] };
+const IDLE: Omit<Heartbeat, "process" | "now"> = { isSharing: true, keep: [], take: [], dead: [] };
 
-/** Processes "a" and "b" that have turned, and ways to let them claim, and "b" bury "a". */
+/** Processes "a" and "b" that have had a heartbeat, and ways to let them claim, and "b" declare "a" dead. */
 async function openTwo() {
   const { store, url } = await openFresh();
   const world = await createWorld(store);
   const { clock } = world;
-  for (const process of ["b", "a"]) await store.leases.turn({ ...IDLE, process, now: clock.now });
+  for (const process of ["b", "a"]) await store.leases.heartbeat({ ...IDLE, process, now: clock.now });
   return {
     ...world,
     url,
@@ -25,14 +25,14 @@ async function openTwo() {
         leaseMs: 60 * SECOND,
         ...(process !== undefined && { process }),
       }),
-    bury: () => buryA(store, clock.now),
+    declareDead: () => declareADead(store, clock.now),
   };
 }
 
-async function buryA({ leases }: Store, now: number): Promise<void> {
-  const { processes } = await leases.turn({ ...IDLE, process: "b", now });
+async function declareADead({ leases }: Store, now: number): Promise<void> {
+  const { processes } = await leases.heartbeat({ ...IDLE, process: "b", now });
   const dead = processes.filter(({ process }) => process === "a");
-  await leases.turn({ ...IDLE, process: "b", now, dead });
+  await leases.heartbeat({ ...IDLE, process: "b", now, dead });
 }
 
 function settle(store: Store, { jobId, claim, messageId }: ClaimedJob, now: number) {
@@ -42,15 +42,15 @@ function settle(store: Store, { jobId, claim, messageId }: ClaimedJob, now: numb
   ]);
 }
 
-test("what a buried process has claimed is found again at once, interrupted, and nothing of anybody else's", async () => {
-  const { store, clock, claim, bury, sms, status, history } = await openTwo();
+test("what a dead process has claimed is found again at once, interrupted, and nothing of anybody else's", async () => {
+  const { store, clock, claim, declareDead, sms, status, history } = await openTwo();
   const to = ["+1", "+2", "+3", "+4", "+5"];
   await sms({ to });
   const dead = await claim("a", 2);
   const own = await claim("b", 2);
   await claim(undefined, 1);
   clock.now += 12 * SECOND;
-  await bury();
+  await declareDead();
   expect(await store.queue.nextDueAt()).toBe(clock.now);
   expect(await store.queue.stage(clock.now, 10)).toBe(2);
   const again = await claim("b", 10);
@@ -63,7 +63,7 @@ test("what a buried process has claimed is found again at once, interrupted, and
   }
   for (const job of own) expect(await status(job.messageId)).toBe("sending");
 
-  // The one that was buried has had its say.
+  // The one that was declared dead has had its say.
   expect(await settle(store, dead[0]!, clock.now)).toEqual([false]);
   expect(await settle(store, again[0]!, clock.now)).toEqual([true]);
   await store.close();
@@ -85,8 +85,8 @@ test("a lease that seems to have run out is ended by its own process, and by oth
   await store.close();
 });
 
-test("a job that the buried process had put back, and another took since, is the other's", async () => {
-  const { store, clock, claim, bury, sms } = await openTwo();
+test("a job that the dead process had put back, and another took since, is the other's", async () => {
+  const { store, clock, claim, declareDead, sms } = await openTwo();
   await sms({ to: ["+1", "+2"] });
   const [put, late] = await claim("a", 2);
   await store.queue.release([{ jobId: put!.jobId, claim: put!.claim }], clock.now);
@@ -96,13 +96,13 @@ test("a job that the buried process had put back, and another took since, is the
   await store.queue.settle([{ ...about, jobId, claim: late!.claim, messageId, next }]);
   await store.queue.stage(clock.now, 10);
   expect(await claim("b", 10)).toHaveLength(2);
-  await bury();
+  await declareDead();
   expect(await store.queue.stage(clock.now, 10)).toBe(0);
   await store.close();
 });
 
-test("what the buried process had put off waits until its time all the same", async () => {
-  const { store, clock, claim, bury, sms } = await openTwo();
+test("what the dead process had put off waits until its time all the same", async () => {
+  const { store, clock, claim, declareDead, sms } = await openTwo();
   await sms();
   const [job] = await claim("a", 1);
   const { jobId, messageId } = job!;
@@ -110,20 +110,20 @@ test("what the buried process had put off waits until its time all the same", as
   const about = { at: clock.now, countsAsAttempt: true, outcomes: [deferred()], keepsContent: false };
   await store.queue.settle([{ ...about, jobId, claim: job!.claim, messageId, next }]);
   clock.now += 12 * SECOND;
-  await bury();
+  await declareDead();
   expect(await store.queue.nextDueAt()).toBe(next.dueAt);
   await store.close();
 });
 
-test("a job that somebody is writing about when its process is buried keeps its lease, and holds up nobody", async () => {
-  const { store, url, clock, claim, bury, sms } = await openTwo();
+test("a job that somebody is writing about when its process is declared dead keeps its lease, and holds up nobody", async () => {
+  const { store, url, clock, claim, declareDead, sms } = await openTwo();
   await sms({ to: ["+1", "+2"] });
   const [held] = await claim("a", 2);
   const driver = openDriver({ url, connections: 1 });
   await driver.hold(async (stranger) => {
     await stranger.exec("BEGIN");
     await stranger.query("SELECT 1 FROM jobs WHERE id = $1 FOR UPDATE", [held!.jobId]);
-    await bury();
+    await declareDead();
     await stranger.exec("ROLLBACK");
   });
   expect(await store.queue.stage(clock.now, 10)).toBe(1);
@@ -132,8 +132,8 @@ test("a job that somebody is writing about when its process is buried keeps its 
   await store.close();
 });
 
-test("webhooks that a buried process was delivering are in line again at once, and nobody else's", async () => {
-  const { store, account, clock, bury, ...world } = await openTwo();
+test("webhooks that a dead process was delivering are in line again at once, and nobody else's", async () => {
+  const { store, account, clock, declareDead, ...world } = await openTwo();
   await world.sms({ to: ["+1", "+2"], content: { callbackUrl: "https://a.test/" } });
   for (const job of await world.claim("b", 2)) await settle(store, job, clock.now);
   const take = async (process: string) => {
@@ -142,7 +142,7 @@ test("webhooks that a buried process was delivering are in line again at once, a
   };
   const [dead, own] = [await take("a"), await take("b")];
   clock.now += 12 * SECOND;
-  await bury();
+  await declareDead();
   expect(await store.outbox.stage(clock.now, 10)).toBe(1);
   expect(await take("b")).toMatchObject({ messageId: dead!.messageId, claim: 2 });
   expect(own!.messageId).not.toBe(dead!.messageId);
@@ -150,12 +150,12 @@ test("webhooks that a buried process was delivering are in line again at once, a
   await store.close();
 });
 
-test("a burial finds what was claimed by the index of what waits, however many stand in line", async () => {
+test("declaring a process dead finds what was claimed by the index of what waits, however many stand in line", async () => {
   const { store, url, clock, claim, sms } = await openTwo();
   await sms({ to: Array.from({ length: 1_000 }, (_, at) => `+44${at}`) });
   await claim("a", 3);
   const driver = openDriver({ url, connections: 1 });
-  const scans = await scansOf(driver, url, (other) => buryA(other, clock.now));
+  const scans = await scansOf(driver, url, (other) => declareADead(other, clock.now));
   expect(scans.filter(({ name }) => name === "jobs")).toEqual([
     { name: "jobs", whole: 0, indexed: expect.any(Number) },
   ]);
