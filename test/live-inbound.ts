@@ -1,5 +1,5 @@
 /** Handsets that write to a live account's number over an SMSC, and what the account receives. */
-import { TAG } from "../src/channels/sms/smpp/pdu.ts";
+import { TAG } from "../src/channels/sms/smpp/wire/pdu.ts";
 import { admin, type Peer } from "./admin.ts";
 import type { FakeSmsc } from "./fakes/fake-smsc.ts";
 

@@ -1,5 +1,5 @@
 /** A live account that sends SMS over connectors of the test, all set up over HTTP. */
-import { COMMAND } from "../src/channels/sms/smpp/pdu.ts";
+import { COMMAND } from "../src/channels/sms/smpp/wire/pdu.ts";
 import { admin, liveAccount, type Peer, send } from "./admin.ts";
 import type { FakeSmsc } from "./fakes/fake-smsc.ts";
 import type { HeldPostrider, MessageAt } from "./held-postrider.ts";

@@ -1,5 +1,5 @@
 /** The receipts that an SMSC owes: sent when they are due, and again until they are acknowledged. */
-import type { ShortMessage } from "../../src/channels/sms/smpp/pdu.ts";
+import type { ShortMessage } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import { receiptFor } from "../fakes/smsc-receipts.ts";
 import type { Submitted } from "./smsc.ts";
 import { receiptsOf } from "./smsc-fates.ts";

@@ -1,7 +1,7 @@
 /** An SMSC over real TCP that fails at random, by a seed. It remembers every submit: the truth about what was sent. */
 import * as net from "node:net";
-import { createFrameReader } from "../../src/channels/sms/smpp/frame-reader.ts";
-import { cString } from "../../src/channels/sms/smpp/octets.ts";
+import { createFrameReader } from "../../src/channels/sms/smpp/wire/frame-reader.ts";
+import { cString } from "../../src/channels/sms/smpp/wire/octets.ts";
 import {
   COMMAND,
   decodeShortMessage,
@@ -12,7 +12,7 @@ import {
   responseTo,
   type ShortMessage,
   TAG,
-} from "../../src/channels/sms/smpp/pdu.ts";
+} from "../../src/channels/sms/smpp/wire/pdu.ts";
 import type { FakeSmsc } from "../fakes/fake-smsc.ts";
 import { type Deliver, isOwed, type OwedReceipt, oweReceipts, payReceipts } from "./owed-receipts.ts";
 import { type Fate, fateOf, isTaken, STATUS_OF } from "./smsc-fates.ts";

@@ -3,8 +3,8 @@
  */
 import * as net from "node:net";
 import * as tls from "node:tls";
-import { createFrameReader } from "../../src/channels/sms/smpp/frame-reader.ts";
-import { cString } from "../../src/channels/sms/smpp/octets.ts";
+import { createFrameReader } from "../../src/channels/sms/smpp/wire/frame-reader.ts";
+import { cString } from "../../src/channels/sms/smpp/wire/octets.ts";
 import {
   COMMAND,
   decodeMessageId,
@@ -15,7 +15,7 @@ import {
   type Pdu,
   responseTo,
   type ShortMessage,
-} from "../../src/channels/sms/smpp/pdu.ts";
+} from "../../src/channels/sms/smpp/wire/pdu.ts";
 import { createSignals, type Signals } from "./signals.ts";
 import type { BoundAs, SmscDial } from "./smsc-dial.ts";
 import { receiptFor } from "./smsc-receipts.ts";

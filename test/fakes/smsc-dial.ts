@@ -1,4 +1,4 @@
-import type { ShortMessage } from "../../src/channels/sms/smpp/pdu.ts";
+import type { ShortMessage } from "../../src/channels/sms/smpp/wire/pdu.ts";
 
 export type BoundAs = "transceiver" | "transmitter" | "receiver";
 

@@ -1,5 +1,5 @@
-import { cString } from "../../src/channels/sms/smpp/octets.ts";
-import { type ShortMessage, TAG } from "../../src/channels/sms/smpp/pdu.ts";
+import { cString } from "../../src/channels/sms/smpp/wire/octets.ts";
+import { type ShortMessage, TAG } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import type { ReceivedSubmit } from "./fake-smsc.ts";
 import type { SmscDial } from "./smsc-dial.ts";
 

@@ -1,6 +1,6 @@
 /** The SMSC takes messages and sends no receipts for them. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { COMMAND } from "../../src/channels/sms/smpp/pdu.ts";
+import { COMMAND } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";

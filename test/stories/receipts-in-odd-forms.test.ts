@@ -1,7 +1,7 @@
 /** Receipts as SMSCs in the field write them, each of which settles its message as its author meant. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { cString } from "../../src/channels/sms/smpp/octets.ts";
-import { type ShortMessage, TAG } from "../../src/channels/sms/smpp/pdu.ts";
+import { cString } from "../../src/channels/sms/smpp/wire/octets.ts";
+import { type ShortMessage, TAG } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, type ReceivedSubmit, startFakeSmsc } from "../fakes/fake-smsc.ts";

@@ -1,7 +1,7 @@
 /** What receipts say of the first segments of a long message while the others wait for the rate. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { cString } from "../../src/channels/sms/smpp/octets.ts";
-import { COMMAND, TAG } from "../../src/channels/sms/smpp/pdu.ts";
+import { cString } from "../../src/channels/sms/smpp/wire/octets.ts";
+import { COMMAND, TAG } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, type ReceivedSubmit, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import type { SmscDial } from "../fakes/smsc-dial.ts";

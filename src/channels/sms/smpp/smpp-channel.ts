@@ -11,24 +11,30 @@ import type {
   QueriedPart,
   Share,
 } from "../../channel.ts";
-import { createAbortWatch } from "./abort-watch.ts";
-import { addressOf } from "./addresses.ts";
-import { type Binds, createBinds } from "./binds.ts";
-import { createCredentialGate } from "./credential-gate.ts";
-import { createHandsetInbox } from "./handset-inbox.ts";
-import { createPace, type Pace } from "./pace.ts";
-import { queryParts } from "./query-parts.ts";
-import { isReceipt } from "./receipt.ts";
-import { createReceiptInbox } from "./receipt-inbox.ts";
-import { LONGEST_IN_LINE_MS } from "./sender-line.ts";
-import { createSenderPace, type SenderPace } from "./sender-pace.ts";
-import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
-import { openSession, type SessionEvents } from "./session.ts";
+import { createHandsetInbox } from "./inbox/handset-inbox.ts";
+import { queryParts } from "./inbox/query-parts.ts";
+import { isReceipt } from "./inbox/receipt.ts";
+import { createReceiptInbox } from "./inbox/receipt-inbox.ts";
+import { createPace, type Pace } from "./rate/pace.ts";
+import { LONGEST_IN_LINE_MS } from "./rate/sender-line.ts";
+import { createSenderPace, type SenderPace } from "./rate/sender-pace.ts";
+import { type Binds, createBinds } from "./session/binds.ts";
+import { createCredentialGate } from "./session/credential-gate.ts";
+import { openSession, type SessionEvents } from "./session/session.ts";
 import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
-import { createSubmitLine } from "./submit-line.ts";
-import { type Attempt, isSettled, isToBeSent, type Submitter, submitMessage } from "./submit-message.ts";
-import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
-import { type SubmitResult, waitsForSender } from "./submit-result.ts";
+import { createAbortWatch } from "./submit/abort-watch.ts";
+import { addressOf } from "./submit/addresses.ts";
+import { type SenderTurn, segmentsDue, takeSenderTurn } from "./submit/sender-turn.ts";
+import { createSubmitLine } from "./submit/submit-line.ts";
+import {
+  type Attempt,
+  isSettled,
+  isToBeSent,
+  type Submitter,
+  submitMessage,
+} from "./submit/submit-message.ts";
+import { planSubmit, type SubmitPlan } from "./submit/submit-plan.ts";
+import { type SubmitResult, waitsForSender } from "./submit/submit-result.ts";
 
 /** Added to the time limits of a send. */
 const SEND_MARGIN_MS = 5000;

@@ -5,8 +5,8 @@ import { MAX_PER_SECOND } from "../../channel.ts";
 import { bareHost } from "../../host-name.ts";
 import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
 import { RECEIPTS_WITH } from "../receipts-with.ts";
-import type { BindRole, SessionOptions } from "./session.ts";
-import type { StatusClass } from "./status-words.ts";
+import type { BindRole, SessionOptions } from "./session/session.ts";
+import type { StatusClass } from "./wire/status-words.ts";
 
 const tag = (value: number, description: string) =>
   Type.Integer({ default: value, minimum: 0x0001, maximum: 0xffff, description });

@@ -7,11 +7,11 @@ import { authorityProblem } from "../../authority-problem.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { hostProblem } from "../../host-name.ts";
 import { speaksTls } from "../../tls-advice.ts";
-import { openSession } from "./session.ts";
+import { openSession } from "./session/session.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
 import { readSmppConfig, type SmppConfig, sessionOptions, smppConfigSchema } from "./smpp-config.ts";
-import { ESME_RX_T_APPN } from "./status-words.ts";
-import { segmentsOf } from "./submit-plan.ts";
+import { segmentsOf } from "./submit/submit-plan.ts";
+import { ESME_RX_T_APPN } from "./wire/status-words.ts";
 
 /** Leaves time for the goodbye within the 15 s a check may take. */
 const CHECK_TIMEOUT_MS = 12_000;

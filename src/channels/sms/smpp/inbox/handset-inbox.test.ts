@@ -1,0 +1,145 @@
+import { afterEach, expect, test } from "bun:test";
+import { closeSmppRigs, openBoundSmppRig, openSmppRig } from "../../../../../test/fakes/smpp-rig.ts";
+import type { ReceivedSms } from "../../../../core/inbound/inbound.ts";
+
+afterEach(closeSmppRigs);
+
+const HELLO = {
+  source: { ton: 1, npi: 1, address: "919876543210" },
+  destination: { ton: 0, npi: 1, address: "56161" },
+  shortMessage: Buffer.from("hello"),
+};
+
+async function openRig(onInbound?: (messages: readonly ReceivedSms[]) => Promise<void>) {
+  const received: ReceivedSms[] = [];
+  const deps = {
+    onInbound:
+      onInbound ??
+      (async (messages: readonly ReceivedSms[]) => {
+        received.push(...messages);
+      }),
+  };
+  return { ...(await openBoundSmppRig({ deps })), received };
+}
+
+test("what a handset writes is handed over with the time it came", async () => {
+  const { smsc, received, clock } = await openRig();
+  expect(await smsc.deliver(HELLO)).toBe(0);
+  expect(received).toEqual([
+    {
+      connectorId: "c1",
+      from: "+919876543210",
+      to: "56161",
+      text: "hello",
+      encoding: "gsm7",
+      segments: 1,
+      receivedAt: clock.now(),
+      key: expect.any(String),
+      sameSince: clock.now() - 600_000,
+    },
+  ]);
+});
+
+test("a text in a data_sm arrives whole and in its alphabet (§4.7.1)", async () => {
+  const { smsc, received } = await openRig();
+  const text = "नमस्ते ".repeat(40);
+  const payload = Buffer.from(text, "utf16le").swap16();
+  const body = Buffer.concat([
+    Buffer.from("\0\x01\x01919876543210\0\x00\x0156161\0", "latin1"),
+    Buffer.of(0, 0, 8), // esm_class, registered_delivery, data_coding
+    Buffer.of(0x04, 0x24, payload.length >> 8, payload.length & 0xff), // message_payload
+    payload,
+  ]);
+  expect(await smsc.request(0x103, body)).toMatchObject({ commandId: 0x80000103, status: 0 });
+  expect(received).toMatchObject([{ from: "+919876543210", to: "56161", text, encoding: "ucs2" }]);
+});
+
+test("a text that looks like a receipt is what the handset wrote", async () => {
+  const { smsc, received, receipts } = await openRig();
+  const text = "id:1 stat:DELIVRD";
+  expect(await smsc.deliver({ ...HELLO, shortMessage: Buffer.from(text) })).toBe(0);
+  expect(received[0]?.text).toBe(text);
+  expect(receipts).toEqual([]);
+});
+
+test("a message is acknowledged only once it is stored", async () => {
+  const [given, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { smsc } = await openRig(() => {
+    given.resolve();
+    return stored.promise;
+  });
+  let status: number | undefined;
+  const acknowledged = smsc.deliver(HELLO).then((answer) => {
+    status = answer;
+  });
+  await given.promise;
+  await smsc.request(0x15);
+  expect(status).toBeUndefined();
+  stored.resolve();
+  await acknowledged;
+  expect(status).toBe(0);
+});
+
+test("one that cannot be stored is refused for now, and logged without its text or number", async () => {
+  const { smsc, logs } = await openRig(() => Promise.reject(new Error("disk full")));
+  expect(await smsc.deliver(HELLO)).toBe(0x64);
+  const written = JSON.stringify(logs);
+  expect(logs).toMatchObject([{ fields: { connector: "c1" } }]);
+  expect(written).toContain("messages from handsets could not be stored");
+  expect(written).not.toContain("hello");
+  expect(written).not.toContain("9876543210");
+});
+
+test("one that was refused for now is a repeat when it comes again: it may have been stored all the same", async () => {
+  const keys: string[] = [];
+  const { smsc } = await openRig(async (messages) => {
+    keys.push(...messages.map(({ key }) => key));
+    if (keys.length === 1) throw new Error("the answer of the database was lost");
+  });
+  expect(await smsc.deliver(HELLO)).toBe(0x64);
+  expect(await smsc.deliver(HELLO)).toBe(0);
+  expect(keys[1]).toBe(keys[0]!);
+});
+
+test("where nobody takes messages they are refused, so that the SMSC keeps them", async () => {
+  const { smsc } = await openBoundSmppRig();
+  expect(await smsc.deliver(HELLO)).toBe(0x64);
+});
+
+test("the same words again on a living session are a message of their own, each with its key", async () => {
+  const { smsc, received, clock } = await openRig();
+  for (let time = 0; time < 3; time++) {
+    expect(await smsc.deliver(HELLO)).toBe(0);
+    await clock.advance(1_000);
+  }
+  expect(new Set(received.map(({ key }) => key)).size).toBe(3);
+});
+
+test("the same words on the next session are a repeat, unless the answer had long arrived", async () => {
+  const received: ReceivedSms[] = [];
+  const rig = await openSmppRig({
+    deps: { onInbound: async (messages) => void received.push(...messages) },
+  });
+  const { smsc, clock, channel } = rig;
+  channel.start();
+  const bound = () => rig.until(() => channel.status().state === "up");
+  const reconnect = async () => {
+    smsc.dropAll();
+    await rig.until(() => channel.status().state !== "up");
+    await clock.advance(5_000);
+    await bound();
+  };
+  await bound();
+  await smsc.deliver(HELLO);
+  await reconnect();
+  await smsc.deliver(HELLO);
+  expect(received[1]?.key).toBe(received[0]!.key);
+  for (let time = 0; time < 4; time++) {
+    await clock.advance(10_000);
+    await smsc.request(0x15);
+  }
+  await reconnect();
+  await smsc.deliver(HELLO);
+  expect(received).toHaveLength(3);
+  expect(received[2]!.key).not.toBe(received[0]!.key);
+});

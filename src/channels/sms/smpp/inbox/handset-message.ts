@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import type { InboundPart, ReceivedSms } from "../../../../core/inbound/inbound.ts";
+import { toInboundAddress } from "../../../../core/inbound/inbound-address.ts";
+import { decodeGsm7 } from "../../../../core/sms/gsm7.ts";
+import type { DefaultAlphabet } from "../../../../core/sms/sms-segments.ts";
+import { type Address, ESM_UDHI, type ShortMessage, TAG, userData } from "../wire/pdu.ts";
+
+/** What a deliver_sm or data_sm from a handset says; the inbox adds the connector and the time. */
+export interface HandsetMessage extends Pick<ReceivedSms, "from" | "to" | "text" | "encoding" | "part"> {
+  /** The same for the same message, delivered again. */
+  readonly fingerprint: string;
+}
+
+/** Never fails: octets that are no text are given in hexadecimal. `alphabet`: the SMSC's default one. */
+export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlphabet): HandsetMessage {
+  const octets = Buffer.from(userData(message));
+  const headerLength = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
+  const part = partOfHeader(octets.subarray(1, headerLength)) ?? partOfTlvs(message);
+  return {
+    from: addressOf(message.source),
+    to: addressOf(message.destination),
+    ...withoutNul(decode(octets.subarray(headerLength), message.dataCoding, alphabet)),
+    ...(part && { part }),
+    fingerprint: fingerprintOf(message, octets),
+  };
+}
+
+/** Type of number (§5.2.5). */
+const INTERNATIONAL = 1;
+const NATIONAL = 2;
+
+function addressOf({ ton, address }: Address): string {
+  return toInboundAddress(address, { isInternational: ton === INTERNATIONAL, isNational: ton === NATIONAL });
+}
+
+// ---------------------------------------------------------------- parts
+
+/** Information elements of concatenation (3GPP TS 23.040 §9.2.3.24.1 and .8): with a reference of one octet, and of two. */
+const CONCAT_8 = 0x00;
+const CONCAT_16 = 0x08;
+
+/**
+ * Added to references: they are counted by whoever wrote them, so that the same number in another place is another message's.
+ * More than 16 bits are of no width that is sent.
+ */
+const IN_16_BITS = 0x1_0000;
+const IN_TLVS = 0x2_0000;
+
+function partOfHeader(header: Buffer): InboundPart | undefined {
+  let rest = header;
+  while (rest.length >= 2) {
+    const [element, length = 0] = rest;
+    const value = rest.subarray(2, 2 + length);
+    if (element === CONCAT_8 && value.length === 3) return toPart(value.readUInt8(), value[1], value[2]);
+    if (element === CONCAT_16 && value.length === 4)
+      return toPart(IN_16_BITS + value.readUInt16BE(), value[2], value[3]);
+    rest = rest.subarray(2 + length);
+  }
+  return undefined;
+}
+
+function partOfTlvs({ tlvs }: ShortMessage): InboundPart | undefined {
+  const reference = tlvs.get(TAG.sarReference);
+  if (reference?.length !== 2) return undefined;
+  return toPart(
+    IN_TLVS + Buffer.from(reference).readUInt16BE(),
+    tlvs.get(TAG.sarTotal)?.[0],
+    tlvs.get(TAG.sarNumber)?.[0],
+  );
+}
+
+function toPart(reference: number, total = 0, number = 0): InboundPart | undefined {
+  return total >= 2 && number >= 1 && number <= total ? { reference, total, number } : undefined;
+}
+
+// ---------------------------------------------------------------- text
+
+type Text = Pick<HandsetMessage, "text" | "encoding">;
+
+/** By data_coding (§5.2.19). From 0x10 on it is, with some SMSCs, the GSM data coding scheme (3GPP TS 23.038 §4). */
+function decode(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): Text {
+  const coding = dataCoding >= 0x10 ? fromGsm(dataCoding) : dataCoding;
+  switch (coding) {
+    case 0:
+      return { encoding: "gsm7", text: alphabet === "gsm7" ? decodeGsm7(octets) : octets.toString("latin1") };
+    case GSM_ALPHABET:
+      return { encoding: "gsm7", text: decodeGsm7(octets) };
+    case 1:
+    case 3:
+      return { encoding: "gsm7", text: octets.toString("latin1") };
+    case 6:
+      return { encoding: "ucs2", text: new TextDecoder("iso-8859-5").decode(octets) };
+    case 7:
+      return { encoding: "ucs2", text: new TextDecoder("iso-8859-8").decode(octets) };
+    case 8:
+      return { encoding: "ucs2", text: decodeUcs2(octets) };
+    default:
+      return { encoding: "gsm7", text: octets.toString("hex") };
+  }
+}
+
+/** Some SMSCs end a text with a NUL, as if it were a C-octet string. A stop word must be found all the same. */
+function withoutNul({ text, encoding }: Text): Text {
+  let end = text.length;
+  while (text[end - 1] === "\0") end--;
+  return { text: text.slice(0, end), encoding };
+}
+
+/** Of our own: GSM-7, whatever the SMSC's default alphabet is. */
+const GSM_ALPHABET = -1;
+const BINARY = 4;
+
+function fromGsm(dataCoding: number): number {
+  if (dataCoding >= 0xf0) return dataCoding & 0x04 ? BINARY : GSM_ALPHABET;
+  if (dataCoding >= 0x40) return BINARY;
+  return [GSM_ALPHABET, BINARY, 8, BINARY][(dataCoding >> 2) & 0x03] ?? BINARY;
+}
+
+/** Big-endian. Half a surrogate pair at an end stays: the other half may be in the next part. */
+function decodeUcs2(octets: Buffer): string {
+  return octets
+    .subarray(0, octets.length & ~1)
+    .swap16()
+    .toString("utf16le");
+}
+
+/** A deliver_sm has no id and no time: all that shows a repeat are equal addresses and equal octets. */
+function fingerprintOf(
+  { source, destination, esmClass, dataCoding, tlvs }: ShortMessage,
+  octets: Buffer,
+): string {
+  const tag = (number: number) => Buffer.from(tlvs.get(number) ?? []).toString("hex");
+  const tags = [TAG.userMessageReference, TAG.sarReference, TAG.sarNumber].map(tag);
+  const head = [source.address, destination.address, esmClass, dataCoding, ...tags].join("\0");
+  return createHash("sha256").update(`${head}\0`).update(octets).digest("base64url");
+}

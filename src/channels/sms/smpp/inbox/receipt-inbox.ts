@@ -1,0 +1,50 @@
+import type { Receipt } from "../../../../core/messages/outcome.ts";
+import type { ChannelDeps } from "../../../channel.ts";
+import type { OwnCodes } from "../../dlt-scrub-codes.ts";
+import { canonicalId, type IdFormat } from "../wire/message-id.ts";
+import type { ShortMessage } from "../wire/pdu.ts";
+import { STATUS_OK } from "../wire/status-words.ts";
+import { readReceipt, type SmppReceipt } from "./receipt.ts";
+import { createStoreLine } from "./store-line.ts";
+
+/** Takes the receipts that the SMSC delivers: stores them, and only then acknowledges them. */
+export interface ReceiptInbox {
+  take(message: ShortMessage, acknowledge: (status: number) => void): void;
+}
+
+type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onReceipts">;
+
+export interface InboxOptions {
+  readonly connectorId: string;
+  readonly idFormat: IdFormat;
+  readonly storeTimeoutMs: number;
+  /** The connector's own scrub codes. */
+  readonly dltCodes?: OwnCodes;
+}
+
+export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
+  const { connectorId, idFormat, storeTimeoutMs, dltCodes } = options;
+  const line = createStoreLine<Receipt>(
+    { noun: "receipts", connectorId, timeoutMs: storeTimeoutMs, store: deps.onReceipts },
+    deps,
+  );
+  return {
+    take(message, acknowledge) {
+      const receipt = readReceipt(message, dltCodes);
+      if (!receipt) {
+        deps.log.warn({ connector: connectorId }, "a receipt names no message and was dropped");
+        return acknowledge(STATUS_OK);
+      }
+      line.join({ ...canonical(receipt, idFormat), connectorId, receivedAt: deps.clock.now() }, acknowledge);
+    },
+  };
+}
+
+function canonical(
+  { providerMessageId: id, otherId: other, ...rest }: SmppReceipt,
+  format: IdFormat,
+): SmppReceipt {
+  const providerMessageId = canonicalId(id, format, "receipt");
+  const otherId = other === undefined ? providerMessageId : canonicalId(other, format, "receipt");
+  return { ...rest, providerMessageId, ...(otherId !== providerMessageId && { otherId }) };
+}

@@ -1,0 +1,217 @@
+import type { Clock } from "../../../../core/clock.ts";
+import { createRateWindow, type RateWindow } from "../../../../core/rate-window.ts";
+
+/**
+ * How fast a connector sends, in segments a second: at its configured rate, or slower when the SMSC says that this is too
+ * fast. The rate is then halved, and each second it grows by a twentieth of the rate that was too fast. Where nobody knows
+ * yet how much the SMSC takes, it doubles each second instead, until the SMSC says that it is too fast again.
+ */
+export interface Pace {
+  /** How many segments may go now; infinite without a rate. */
+  available(): number;
+  /** How many segments may go now or within `SOON_S`. */
+  soon(): number;
+  take(): void;
+  /** Milliseconds until a segment may go; 0 if one may. */
+  waitMs(): number;
+  /** The SMSC has taken a segment. */
+  accepted(): void;
+  /**
+   * The SMSC refused a segment sent at `sentAtMs` (monotonic) as too fast. Nothing goes for `pauseMs`. The rate stays as
+   * it is if the segment was sent before the rate was last reduced: it says nothing about the new rate.
+   */
+  slowDown(refusal: { readonly sentAtMs: number; readonly pauseMs: number }): void;
+  /** This process's part of the configured rate from now on: more than 0, at most 1. */
+  setPart(part: number): void;
+  /** `undefined` without a rate. */
+  rate(): { readonly perSecond: number; readonly isReduced: boolean } | undefined;
+}
+
+/** The largest burst, in seconds' worth of segments. What follows it is slower until the second is over. */
+const BURST_S = 0.25;
+
+/** How long, in seconds, a segment may wait here rather than in the queue. */
+const SOON_S = 0.05;
+
+/** Where no rate is configured, a reduction ends when the rate has grown to this many times what was too fast. */
+const LIFTED_AT = 4;
+
+/** Where it was not known what is too fast, a reduction ends at this rate at the earliest. */
+const LEAST_LIFTED_AT = 1_000;
+
+const GROWTH_PER_S = 0.05;
+const LEAST_GROWTH_PER_S = 0.2;
+const LEAST_RATE = 1;
+
+interface State {
+  readonly clock: Clock;
+  ceiling: number;
+  readonly counted: ReturnType<typeof countBySecond>;
+  rate: number;
+  tokens: number;
+  filledAt: number;
+  /** What went lately, against `ceiling`. */
+  window: RateWindow;
+  reduced: Reduction | undefined;
+}
+
+/** Present while the rate is reduced. */
+interface Reduction {
+  /** When it was last reduced. */
+  readonly atMs: number;
+  /** `undefined`: it doubles each second. */
+  readonly growthPerS: number | undefined;
+  /** The rate at which it ends. */
+  readonly endsAt: number;
+}
+
+/** @param perSecond absent: as fast as the windows allow, until the SMSC says otherwise */
+export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): Pace {
+  const state: State = {
+    clock,
+    ceiling: perSecond,
+    counted: countBySecond(clock),
+    rate: perSecond,
+    tokens: burst(perSecond),
+    filledAt: clock.monotonicMs(),
+    window: windowOf(perSecond),
+    reduced: undefined,
+  };
+  const now = () => clock.monotonicMs();
+  return {
+    available: () => allowed(state, 0),
+    soon: () => allowed(state, SOON_S),
+    take() {
+      if (isUnlimited(state)) return;
+      refill(state);
+      state.tokens -= 1;
+      state.window.took(now());
+    },
+    waitMs() {
+      refill(state);
+      const missing = Math.max(0, 1 - state.tokens);
+      const tokenMs = Math.max(0, state.filledAt - now()) + Math.ceil((missing / state.rate) * 1000);
+      return Math.max(tokenMs, state.window.waitMs(now()));
+    },
+    accepted: state.counted.add,
+    slowDown: (refusal) => slowDown(state, refusal),
+    setPart(part) {
+      if (perSecond * part !== state.ceiling) setCeiling(state, perSecond * part);
+    },
+    rate() {
+      if (isUnlimited(state)) return undefined;
+      refill(state);
+      const { rate, reduced } = state;
+      return Number.isFinite(rate) ? { perSecond: rate, isReduced: reduced !== undefined } : undefined;
+    },
+  };
+}
+
+/** No rate is configured, and the SMSC asks for none: then not even the time is read. */
+function isUnlimited({ rate, reduced }: State): boolean {
+  return rate === Number.POSITIVE_INFINITY && reduced === undefined;
+}
+
+/** How many segments may go within these seconds: 0 while it rests. */
+function allowed(state: State, inS: number): number {
+  if (!isUnlimited(state)) refill(state);
+  // Refilled, it may have been let go just now.
+  if (isUnlimited(state)) return Number.POSITIVE_INFINITY;
+  const nowMs = state.clock.monotonicMs();
+  if (state.filledAt > nowMs) return 0;
+  return Math.min(Math.floor(state.tokens + state.rate * inS), state.window.room(nowMs + inS * 1000));
+}
+
+/** Adds the tokens, and the growth, of the time since `filledAt`. During a pause `filledAt` lies ahead, and nothing is added. */
+function refill(state: State): void {
+  const nowMs = state.clock.monotonicMs();
+  const seconds = (nowMs - state.filledAt) / 1000;
+  if (seconds <= 0) return;
+  const fullMs = Math.min(state.window.waitMs(state.filledAt), nowMs - state.filledAt);
+  state.filledAt = nowMs;
+  const { reduced } = state;
+  if (reduced) {
+    const { growthPerS } = reduced;
+    state.rate = growthPerS === undefined ? state.rate * 2 ** seconds : state.rate + growthPerS * seconds;
+    if (state.rate >= reduced.endsAt) {
+      state.reduced = undefined;
+      state.rate = state.ceiling;
+    }
+  }
+  const { rate, tokens } = state;
+  // While the second is full no more than one is saved, or a burst would make another one each second.
+  const held = fullMs > 0 ? Math.max(tokens, Math.min(1, tokens + (rate * fullMs) / 1000)) : tokens;
+  state.tokens = Math.min(burst(rate), held + rate * (seconds - fullMs / 1000));
+}
+
+/** Where the part has grown, another process may have used up the difference just now: no more than one token stays. */
+function setCeiling(state: State, ceiling: number): void {
+  refill(state);
+  state.ceiling = ceiling;
+  state.window = windowOf(ceiling, state.window);
+  state.rate = state.reduced ? Math.min(state.rate, ceiling) : ceiling;
+  if (state.reduced) state.reduced = { ...state.reduced, endsAt: ceiling };
+  state.tokens = Math.min(state.tokens, 1);
+}
+
+function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown"]>[0]): void {
+  refill(state);
+  const nowMs = state.clock.monotonicMs();
+  if (pauseMs > 0) {
+    state.filledAt = Math.max(state.filledAt, nowMs + pauseMs);
+    state.tokens = 1;
+  }
+  const { reduced, ceiling } = state;
+  if (reduced && sentAtMs <= reduced.atMs) return;
+  const isKnown = Number.isFinite(state.rate) || state.counted.isSteady();
+  const tooFast = Number.isFinite(state.rate) ? state.rate : Math.max(LEAST_RATE, state.counted.perSecond());
+  const isFirst = reduced?.growthPerS === undefined;
+  const liftedAt = isKnown ? tooFast * LIFTED_AT : Math.max(LEAST_LIFTED_AT, tooFast * LIFTED_AT);
+  state.rate = Math.max(Math.min(LEAST_RATE, ceiling), tooFast / 2);
+  state.tokens = Math.min(state.tokens, burst(state.rate));
+  state.reduced = {
+    atMs: nowMs,
+    growthPerS: isKnown ? Math.max(LEAST_GROWTH_PER_S, tooFast * GROWTH_PER_S) : undefined,
+    endsAt: Number.isFinite(ceiling) ? ceiling : isFirst ? liftedAt : reduced.endsAt,
+  };
+}
+
+/** Where the largest burst is one segment, segments come one by one: a margin for the way would only slow them down. */
+function windowOf(ceiling: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
+  return burst(ceiling) > 1 ? before.withRate(ceiling) : before.withRate(ceiling, 0);
+}
+
+function burst(rate: number): number {
+  return Math.max(1, rate * BURST_S);
+}
+
+/**
+ * Counts events by the second; `perSecond` is the count of this second or the one before, whichever is higher. It is
+ * steady where the one before had at least half as many: a burst does not tell what can be kept up.
+ */
+function countBySecond(clock: Clock) {
+  let second = 0;
+  let count = 0;
+  let previous = 0;
+  const turn = () => {
+    const current = Math.floor(clock.monotonicMs() / 1000);
+    if (current === second) return;
+    previous = current === second + 1 ? count : 0;
+    count = 0;
+    second = current;
+  };
+  return {
+    add() {
+      turn();
+      count++;
+    },
+    perSecond() {
+      turn();
+      return Math.max(count, previous);
+    },
+    isSteady() {
+      turn();
+      return previous > 0 && previous * 2 >= count;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { Clock } from "../../../../core/clock.ts";
+import { createPutOffCount, type PutOffCount } from "./put-off-count.ts";
+import type { AskedTurn } from "./sender-pace.ts";
+
+/** The times at which messages that cannot stand in their sender's line are to go. */
+export interface SenderBookings {
+  /** Puts a message off behind those of its flow that were put off before. Milliseconds until it is to ask again. */
+  book(asked: AskedTurn, line: LineAhead): number;
+  /** The message was put off until a time that has not lapsed. */
+  has(messageId: string): boolean;
+  /** Milliseconds until which the times of its sender and flow are given away; not positive: none is. */
+  untilMs(asked: AskedTurn): number;
+  /** The message joins the line now. */
+  end(messageId: string): void;
+}
+
+interface LineAhead {
+  /** Milliseconds until a message that joined the line now would begin. */
+  readonly aheadMs: number;
+  /** How many flows share the sender's rate. */
+  readonly flows: number;
+}
+
+/** How long before its time a message comes back, to stand in line meanwhile. */
+export const EARLY_MS = 1_000;
+
+/** How far ahead times are given away. A message that finds none left asks again after at least this long. */
+const HORIZON_MS = 30_000;
+
+/**
+ * Asking costs a claim. So a message asks again after a sixth to a third of the time that all messages which were put off
+ * take to go. Then about four times as many come back as can go, whatever their number: enough to use all of the rate.
+ */
+const ASKS_AFTER = 1 / 6;
+
+/** A message asks again after at most twice this long: the rate may be raised meanwhile, or other messages cancelled. */
+const MAX_PAUSE_MS = 900_000;
+
+/** A message asks again after at most twice this part of its window. */
+const PART_OF_WINDOW = 1 / 8;
+
+/** Kept at a time. A message whose booking was not kept only has to wait once more. */
+const MAX_BOOKINGS = 10_000;
+
+/** How many flows of senders have their messages counted. Messages of the others ask more often. */
+const MAX_COUNTED_FLOWS = 1_000;
+
+/** How long after its time a booking that was not used is given up. */
+const LAPSE_MS = 60_000;
+
+/** @param perSecond each sender's rate over all processes: a message that comes again may come to another one */
+export function createSenderBookings(clock: Clock, random: () => number, perSecond: number): SenderBookings {
+  /** Until when times are booked, by sender and flow; in the order of last use. */
+  const bookedUntil = new Map<string, number>();
+  /** When each message that was put off is to go; in the order booked. */
+  const bookings = new Map<string, number>();
+  /** Of those for which no time was left, by sender and flow; in the order of last use. */
+  const putOff = new Map<string, PutOffCount>();
+  const takesMs = (segments: number, flows: number) => (segments / perSecond) * 1000 * flows;
+
+  const askAgainMs = (asked: AskedTurn, flows: number) => {
+    const name = flowName(asked);
+    const count = putOff.get(name) ?? createPutOffCount(clock);
+    putOff.delete(name);
+    putOff.set(name, count);
+    const [oldest] = putOff.keys();
+    if (putOff.size > MAX_COUNTED_FLOWS && oldest !== undefined) putOff.delete(oldest);
+    const wanted = takesMs(count.now(), flows) * ASKS_AFTER;
+    const most = Math.min(MAX_PAUSE_MS, asked.remainingMs * PART_OF_WINDOW);
+    const pauseMs = Math.max(HORIZON_MS, Math.min(wanted, most)) * (1 + random());
+    count.add(asked.segments, pauseMs);
+    return pauseMs;
+  };
+
+  return {
+    book(asked, { aheadMs, flows }) {
+      const now = clock.monotonicMs();
+      const name = flowName(asked);
+      const at = Math.max(bookedUntil.get(name) ?? 0, now + aheadMs);
+      if (at - now > HORIZON_MS) return askAgainMs(asked, flows);
+      forgetPassed(bookedUntil, now);
+      bookedUntil.delete(name);
+      bookedUntil.set(name, at + takesMs(asked.segments, flows));
+      forgetPassed(bookings, now - LAPSE_MS);
+      if (bookings.size < MAX_BOOKINGS) bookings.set(asked.messageId, at);
+      return at - now - EARLY_MS;
+    },
+    has: (messageId) =>
+      (bookings.get(messageId) ?? Number.NEGATIVE_INFINITY) > clock.monotonicMs() - LAPSE_MS,
+    untilMs: (asked) => (bookedUntil.get(flowName(asked)) ?? 0) - clock.monotonicMs(),
+    end: (messageId) => void bookings.delete(messageId),
+  };
+}
+
+function flowName({ flow, sender }: AskedTurn): string {
+  return `${flow} ${sender}`;
+}
+
+/** Forgets entries up to `limit`, from the oldest on. It stops at the first that is later, so a few may stay for a while. */
+function forgetPassed(times: Map<string, number>, limit: number): void {
+  for (const [name, at] of times) {
+    if (at > limit) return;
+    times.delete(name);
+  }
+}

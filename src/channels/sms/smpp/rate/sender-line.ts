@@ -1,0 +1,200 @@
+import type { Clock } from "../../../../core/clock.ts";
+import { createRateWindow, type RateWindow } from "../../../../core/rate-window.ts";
+import {
+  createFlowLines,
+  type FlowLines,
+  joinFlow,
+  leaveFlow,
+  nextPlace,
+  type Place,
+  segmentsBefore,
+  serve,
+  sharing,
+} from "./flow-lines.ts";
+import type { AskedTurn, HeldTurn, Turn } from "./sender-pace.ts";
+
+/**
+ * The messages of one sender that wait for their turn, in one line for each flow. The flows are served in turns, segment by
+ * segment. The next segment gets its turn once the one before has gone: what waits for the window is not yet counted.
+ */
+export interface SenderLine {
+  /** Milliseconds until a message of the flow that joined now would begin, about; 0: at once. */
+  aheadMs(asked: Pick<AskedTurn, "flow" | "isBegun">): number;
+  /** How many flows would share the rate if this one were among them. */
+  sharing(flow: number): number;
+  /** The first segment may go now, or when the promise resolves. A number: ask again after so many milliseconds. */
+  join(asked: Joining): Turn | Promise<Turn>;
+  /** Nobody waits, and nobody would have to. */
+  isIdle(): boolean;
+}
+
+type Joining = Pick<AskedTurn, "flow" | "isBegun" | "segments" | "submits" | "signal">;
+
+/** A timer may be late by as much, where no window is kept; the next turn does not wait for that. */
+const LATE_MS = 20;
+
+/** The same where a window keeps what is made up for within the rate. On a busy machine timers are as late as this. */
+const LATE_IN_WINDOW_MS = 250;
+
+/** A message waits in line for at most this long, since flows that join later delay it; then it asks again. Leases are longer. */
+export const LONGEST_IN_LINE_MS = 4_000;
+const AGAIN_MS = 500;
+
+/** While a message waits, its time is worked out again this often, since the rate may have grown. */
+const LOOK_MS = 1_000;
+
+/** The highest rate whose window is kept: it holds the time of each segment of a second, for each sender. */
+const MOST_IN_WINDOW = 1_000;
+
+interface State {
+  readonly clock: Clock;
+  /** In segments a second. */
+  readonly rate: () => number;
+  /** What went lately, against `windowRate`. */
+  window: RateWindow;
+  windowRate: number;
+  readonly flows: FlowLines;
+  /** Whose segment may go now. Nobody else's may until it has gone. */
+  called: Place | undefined;
+  /** The next may go when `owed` segments, at the rate that it is by then, have taken their time from `freeAt` on. */
+  freeAt: number;
+  owed: number;
+  isTimed: boolean;
+}
+
+/**
+ * @param rate the sender's at this time, in segments a second
+ * @param freeAt when the first segment may go, on the monotonic clock
+ */
+export function createSenderLine(clock: Clock, rate: () => number, freeAt: number): SenderLine {
+  const state: State = {
+    clock,
+    rate,
+    window: windowOf(rate()),
+    windowRate: rate(),
+    flows: createFlowLines(),
+    called: undefined,
+    freeAt,
+    owed: 0,
+    isTimed: false,
+  };
+  const isIdle = () => state.flows.lines.size === 0 && restMs(state) === 0;
+  return {
+    aheadMs: (asked) =>
+      restMs(state) + costMs(state, (state.called?.step ?? 0) + segmentsBefore(state.flows, asked)),
+    sharing: (flow) => sharing(state.flows, flow),
+    join(asked) {
+      if (asked.signal.aborted) return AGAIN_MS;
+      const isFree = isIdle();
+      const place = joinFlow(state.flows, asked);
+      if (!isFree) return firstTurn(state, place, asked.signal);
+      state.freeAt = clock.monotonicMs();
+      state.owed = 0;
+      call(state, place);
+      return hold(state, place, asked.signal);
+    },
+    isIdle,
+  };
+}
+
+function lateMs({ windowRate }: State): number {
+  return windowRate <= MOST_IN_WINDOW ? LATE_IN_WINDOW_MS : LATE_MS;
+}
+
+function windowOf(rate: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
+  return before.withRate(rate <= MOST_IN_WINDOW ? rate : Number.POSITIVE_INFINITY, 0);
+}
+
+/** How long so many segments take. */
+function costMs({ rate }: State, segments: number): number {
+  return (segments / rate()) * 1000;
+}
+
+function restMs(state: State): number {
+  const nowMs = state.clock.monotonicMs();
+  return Math.max(0, state.freeAt + costMs(state, state.owed) - nowMs, windowNow(state).waitMs(nowMs));
+}
+
+/** The rate changes with this process's part of it. */
+function windowNow(state: State): RateWindow {
+  const rate = state.rate();
+  if (rate !== state.windowRate) state.window = windowOf(rate, state.window);
+  state.windowRate = rate;
+  return state.window;
+}
+
+async function firstTurn(state: State, place: Place, signal: AbortSignal): Promise<Turn> {
+  if (await turnOf(state, place, { limitMs: LONGEST_IN_LINE_MS, signal })) return hold(state, place, signal);
+  leave(state, place);
+  return AGAIN_MS;
+}
+
+function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {
+  return {
+    gone() {
+      const nowMs = state.clock.monotonicMs();
+      state.called = undefined;
+      state.freeAt = Math.max(state.freeAt + costMs(state, state.owed), nowMs - lateMs(state));
+      state.owed = place.step;
+      windowNow(state).took(nowMs);
+      serveLater(state);
+    },
+    async next(limitMs) {
+      // The segment before has not gone: its turn is the next one's.
+      if (state.called === place) place.left -= place.step;
+      else if (signal.aborted || restMs(state) > limitMs) return false;
+      else return turnOf(state, place, { limitMs, signal });
+      return true;
+    },
+    end: () => leave(state, place),
+    intervalMs: () => costMs(state, place.step * sharing(state.flows, place.flow)),
+  };
+}
+
+/** Resolves with true when it is the turn of its next segment; with false after the limit, and on abort. */
+function turnOf(
+  state: State,
+  place: Place,
+  { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal },
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (isCalled: boolean) => {
+      cancel();
+      signal.removeEventListener("abort", giveUp);
+      place.go = undefined;
+      resolve(isCalled);
+    };
+    const giveUp = () => settle(false);
+    const cancel = state.clock.after(limitMs, giveUp);
+    signal.addEventListener("abort", giveUp);
+    place.go = () => settle(true);
+    serveLater(state);
+  });
+}
+
+function leave(state: State, place: Place): void {
+  leaveFlow(state.flows, place);
+  if (state.called === place) state.called = undefined;
+  serveLater(state);
+}
+
+function serveLater(state: State): void {
+  const next = nextPlace(state.flows);
+  if (state.isTimed || state.called || !next) return;
+  const ms = Math.ceil(restMs(state));
+  if (ms === 0) {
+    call(state, next);
+    next.go?.();
+    return;
+  }
+  state.isTimed = true;
+  state.clock.after(Math.min(ms, LOOK_MS), () => {
+    state.isTimed = false;
+    serveLater(state);
+  });
+}
+
+function call(state: State, place: Place): void {
+  state.called = place;
+  serve(state.flows, place);
+}

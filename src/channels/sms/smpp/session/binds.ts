@@ -1,0 +1,151 @@
+import type { Clock } from "../../../../core/clock.ts";
+import type { ChannelStatus, Share } from "../../../channel.ts";
+import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
+import type { BindRole, Session } from "./session.ts";
+
+/** The binds of one connector: each is kept up by itself, and together they have one status. */
+export interface Binds {
+  start(): void;
+  /** The sessions that take submit_sm. */
+  sessions(): readonly Session[];
+  /** Leaves one session, and opens another in its place. */
+  replace(session: Session, reason: string): void;
+  stop(): Promise<void>;
+  /** Up as long as one bind that submits is up. */
+  status(): Pick<ChannelStatus, "state" | "since" | "reason" | "binds">;
+}
+
+export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
+  readonly roles: readonly BindRole[];
+  /** A slot is one bind, or one transmitter and its receiver. Absent: all binds are this process's. */
+  readonly share?: Share;
+  readonly open: (role: BindRole, ...rest: Parameters<LinkDeps["open"]>) => Session;
+  /** Called when the state changes, when the number of binds that are up changes, and when another one is down. */
+  readonly onStatus: (isNewState: boolean) => void;
+}
+
+interface Bind {
+  readonly index: number;
+  readonly role: BindRole;
+  readonly link: BoundLink;
+}
+
+export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps): Binds {
+  let phase: "new" | "running" | "stopped" = "new";
+  const view = createView(deps.clock, onStatus);
+  /** This process's binds, by index. */
+  let binds: readonly Bind[] = [];
+  const isHeld = (index: number) =>
+    share === undefined || share.held().has(Math.floor((index * share.of) / roles.length));
+
+  const make = (role: BindRole, index: number): Bind => ({
+    index,
+    role,
+    link: keepBound({
+      ...deps,
+      open: (events, turn) => open(role, events, turn),
+      onStatus() {
+        // While stopping, the first to be gone must not look as if the connector had lost a bind.
+        if (phase !== "running") return;
+        startOthers(binds);
+        view.look(binds);
+      },
+    }),
+  });
+  /** Opens the binds that are this process's now, and leaves those that are not any more. */
+  const reconcile = async (limitMs?: number) => {
+    if (phase !== "running") return;
+    const left = binds.filter(({ index }) => !isHeld(index));
+    const known = new Map(binds.map((bind) => [bind.index, bind]));
+    binds = roles.flatMap((role, index) => (isHeld(index) ? [known.get(index) ?? make(role, index)] : []));
+    binds[0]?.link.start();
+    startOthers(binds);
+    view.look(binds);
+    await Promise.all(left.map(({ link }) => link.stop(limitMs)));
+  };
+  share?.onChange(reconcile);
+  return {
+    start() {
+      if (phase !== "new") return;
+      phase = "running";
+      void reconcile();
+    },
+    sessions: () => sessionsOf(share ? binds.filter(({ index }) => isHeld(index)) : binds),
+    replace: (session, reason) => binds.find(({ link }) => link.session() === session)?.link.replace(reason),
+    async stop() {
+      phase = "stopped";
+      await Promise.all(binds.map(({ link }) => link.stop()));
+      view.look(binds);
+    },
+    status: () => statusOf(binds, view),
+  };
+}
+
+/** The others start once the first is up or down: with a wrong password, one refusal is enough. */
+function startOthers([first, ...others]: readonly Bind[]): void {
+  if (!first || !["up", "down"].includes(first.link.status().state)) return;
+  for (const { link } of others) link.start();
+}
+
+function statusOf(
+  binds: readonly Bind[],
+  { state, since }: Pick<ChannelStatus, "state" | "since">,
+): ReturnType<Binds["status"]> {
+  const reason = reasonOf(binds, state);
+  const reach = { up: count(binds, "up"), of: binds.length };
+  return { state, since, ...(reason !== undefined && { reason }), binds: reach };
+}
+
+/** The state of the binds together, as last looked at. */
+function createView(clock: Clock, onStatus: BindsDeps["onStatus"]) {
+  let before = { up: 0, down: 0 };
+  const view = {
+    state: "stopped" as LinkStatus["state"],
+    since: clock.now(),
+    look(binds: readonly Bind[]) {
+      const state = foldStates(binds.filter(carries).map(({ link }) => link.status().state));
+      const counts = { up: count(binds, "up"), down: count(binds, "down") };
+      const isNewState = state !== view.state;
+      const isNews = isNewState || counts.up !== before.up || counts.down > before.down;
+      if (isNewState) view.since = clock.now();
+      view.state = state;
+      before = counts;
+      if (isNews) onStatus(isNewState);
+    },
+  };
+  return view;
+}
+
+function count(binds: readonly Bind[], state: LinkStatus["state"]): number {
+  return binds.filter(({ link }) => link.status().state === state).length;
+}
+
+function sessionsOf(binds: readonly Bind[]): readonly Session[] {
+  const sessions: Session[] = [];
+  for (const bind of binds) {
+    const session = carries(bind) ? bind.link.session() : undefined;
+    if (session) sessions.push(session);
+  }
+  return sessions;
+}
+
+function carries({ role }: Bind): boolean {
+  return role !== "receiver";
+}
+
+function foldStates(states: readonly LinkStatus["state"][]): LinkStatus["state"] {
+  const order = ["up", "connecting", "down"] as const;
+  return order.find((state) => states.includes(state)) ?? "stopped";
+}
+
+function reasonOf(binds: readonly Bind[], state: LinkStatus["state"]): string | undefined {
+  if (state === "stopped") return undefined;
+  const missing = binds.filter(({ link }) => link.status().state !== "up");
+  const reasons = missing.flatMap(({ link, role }) => {
+    const { reason } = link.status();
+    return reason === undefined ? [] : [{ role, reason }];
+  });
+  const [first] = reasons;
+  if (!first || binds.length === 1) return first?.reason;
+  return `${missing.length} of ${binds.length} binds are missing, a ${first.role}: ${first.reason}`;
+}

@@ -1,0 +1,176 @@
+import type { Clock, Random } from "../../../../core/clock.ts";
+import { errorText } from "../../../../core/error-text.ts";
+import type { ChannelStatus } from "../../../channel.ts";
+import type { CredentialGate } from "./credential-gate.ts";
+import type { Session, SessionEnd, SessionEvents } from "./session.ts";
+import { within } from "./within.ts";
+
+/** Keeps one bind up: opens its session, and another one when that ends. */
+export interface BoundLink {
+  /** Connects, and stays connected. Only the first call counts. */
+  start(): void;
+  /** The session, while it is bound and takes work. */
+  session(): Session | undefined;
+  /** Leaves the session, once the answers under way have come, or after 10 s; then opens another. */
+  replace(reason: string): void;
+  /** Leaves the session likewise, for good; after `limitMs` even if answers are still under way. */
+  stop(limitMs?: number): Promise<void>;
+  status(): LinkStatus;
+}
+
+export type LinkStatus = Pick<ChannelStatus, "state" | "reason">;
+
+export interface LinkDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** `turn`: how many sessions in a row were lost or did not come about before. */
+  readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">, turn: number) => Session;
+  /** Called when the status may have changed. */
+  readonly onStatus: () => void;
+  readonly gate: CredentialGate;
+  /** Resolves when nobody waits for an answer any more: then there is no need to wait for them. */
+  readonly nobodyWaits: () => Promise<void>;
+}
+
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 60_000;
+
+/** When a session is left: how long answers under way are waited for. */
+const DRAIN_MS = 10_000;
+
+/**
+ * After a session that held this long, the next failure counts as the first. Not longer: an SMSC that ends sessions once a
+ * minute, or after half a minute without traffic, would be away ever longer.
+ */
+const STABLE_MS = 10_000;
+
+interface State {
+  readonly deps: LinkDeps;
+  status: LinkStatus;
+  phase: "new" | "running" | "stopping";
+  /** The current session, bound or not. */
+  opened: Session | undefined;
+  /** The current session while it takes work. */
+  usable: Session | undefined;
+  boundAt: number | undefined;
+  failures: number;
+  cancelRetry: () => void;
+  /** Resolves when the current session has ended. */
+  ended: PromiseWithResolvers<void>;
+  stopped: Promise<void> | undefined;
+}
+
+export function keepBound(deps: LinkDeps): BoundLink {
+  const state: State = {
+    deps,
+    status: { state: "stopped" },
+    phase: "new",
+    opened: undefined,
+    usable: undefined,
+    boundAt: undefined,
+    failures: 0,
+    cancelRetry: () => {},
+    ended: Promise.withResolvers(),
+    stopped: undefined,
+  };
+  return {
+    start() {
+      if (state.phase !== "new") return;
+      state.phase = "running";
+      connect(state);
+    },
+    session: () => state.usable,
+    replace(reason) {
+      if (state.usable) void leaveSession(state, reason);
+    },
+    stop(limitMs) {
+      state.stopped ??= stop(state);
+      if (limitMs !== undefined) cutAfter(state, limitMs);
+      return state.stopped;
+    },
+    status: () => state.status,
+  };
+}
+
+function connect(state: State): void {
+  const holdMs = state.deps.gate.holdMs();
+  if (holdMs > 0) {
+    setStatus(state, "down", state.deps.gate.reason());
+    state.cancelRetry = state.deps.clock.after(holdMs, () => connect(state));
+    return;
+  }
+  setStatus(state, "connecting", state.status.reason);
+  state.ended = Promise.withResolvers();
+  try {
+    const events = {
+      onBound: (session: Session) => bound(state, session),
+      onEnd: (end: SessionEnd) => ended(state, end),
+    };
+    state.opened = state.deps.open(events, state.failures);
+  } catch (error) {
+    // Only a setting makes this throw: a certificate that cannot be read, an impossible host name.
+    ended(state, { reason: errorText(error), isCredentialFault: true });
+  }
+}
+
+function bound(state: State, session: Session): void {
+  state.usable = session;
+  state.boundAt = state.deps.clock.monotonicMs();
+  state.deps.gate.passed();
+  setStatus(state, "up", undefined);
+}
+
+function ended(state: State, end: SessionEnd): void {
+  const heldMs = state.boundAt === undefined ? 0 : state.deps.clock.monotonicMs() - state.boundAt;
+  state.opened = undefined;
+  state.usable = undefined;
+  state.boundAt = undefined;
+  state.ended.resolve();
+  if (state.phase === "stopping") return;
+  state.failures = heldMs >= STABLE_MS ? 1 : state.failures + 1;
+  const delayMs = end.isCredentialFault
+    ? state.deps.gate.refused(end.reason)
+    : backoffMs(state.failures, state.deps.random());
+  setStatus(state, "down", end.isCredentialFault ? state.deps.gate.reason() : end.reason);
+  state.cancelRetry = state.deps.clock.after(delayMs, () => connect(state));
+}
+
+/** 1 s, doubling up to 60 s, less a random part of up to a half, so that many binds do not come back at once. */
+function backoffMs(failures: number, chance: number): number {
+  const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 6));
+  return delay * (0.5 + chance / 2);
+}
+
+/** Takes no more work, waits for answers under way, and unbinds. */
+async function leaveSession(state: State, reason: string): Promise<void> {
+  const { opened: session, deps } = state;
+  if (!session) return;
+  state.usable = undefined;
+  session.slots.close();
+  await within(deps.clock, DRAIN_MS, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
+  session.unbind(reason);
+}
+
+async function stop(state: State): Promise<void> {
+  state.phase = "stopping";
+  state.cancelRetry();
+  if (state.opened) {
+    if (state.boundAt === undefined) state.opened.destroy("stopped");
+    else await leaveSession(state, "stopped");
+    await state.ended.promise;
+  }
+  setStatus(state, "stopped", undefined);
+}
+
+/** Destroys the session after `limitMs`, unless it has ended before. */
+function cutAfter(state: State, limitMs: number): void {
+  const cancel = state.deps.clock.after(limitMs, () =>
+    state.opened?.destroy("its place went to another process"),
+  );
+  void state.ended.promise.then(cancel);
+}
+
+function setStatus(state: State, to: LinkStatus["state"], reason: string | undefined): void {
+  state.status = { state: to, ...(reason === undefined ? {} : { reason }) };
+  state.deps.onStatus();
+}

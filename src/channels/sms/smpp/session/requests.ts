@@ -1,0 +1,149 @@
+import type { Clock } from "../../../../core/clock.ts";
+import { COMMAND, type Pdu, responseTo } from "../wire/pdu.ts";
+
+/** What became of a request we sent. */
+export type Answer =
+  | { readonly kind: "answered"; readonly pdu: Pdu }
+  /** The time limit passed first. */
+  | { readonly kind: "silent" }
+  /** The session ended first. */
+  | { readonly kind: "lost"; readonly reason: string };
+
+/** The requests of one session that wait for an answer. Each ends at its time limit at the latest. */
+export interface Requests {
+  /** @param onLate called when the answer comes after the limit; not for requests so old that they are forgotten */
+  begin(
+    commandId: number,
+    limitMs: number,
+    onLate?: (pdu: Pdu) => void,
+  ): { readonly sequence: number; readonly answer: Promise<Answer> };
+  /** Hands a response to its request, late or not. False if no request is known that it answers. */
+  answer(pdu: Pdu): boolean;
+  /** Ends all requests, and those begun later, as lost. */
+  lose(reason: string): void;
+}
+
+/** Highest sequence_number (§5.1.4); 1 follows. */
+const MAX_SEQUENCE = 0x7fffffff;
+
+/** Requests past their limit that are remembered for a late answer; the oldest are forgotten first. */
+const MAX_OVERDUE = 10_000;
+
+interface Waiting {
+  readonly responseId: number;
+  readonly endsAtMs: number;
+  readonly onLate: ((pdu: Pdu) => void) | undefined;
+  readonly resolve: (answer: Answer) => void;
+}
+
+interface Overdue {
+  readonly responseId: number;
+  readonly onLate: (pdu: Pdu) => void;
+}
+
+interface Sequences {
+  readonly first?: number | undefined;
+  readonly last?: number;
+}
+
+/** @param sequences for tests; absent: from 1 on, all there are */
+export function createRequests(clock: Clock, sequences: Sequences = {}): Requests {
+  const waiting = new Map<number, Waiting>();
+  const overdue = new Map<number, Overdue>();
+  let lost: Answer | undefined;
+  const alarm = createAlarm(clock, () => giveUp());
+
+  // When the counter has wrapped, an old request may still hold a number.
+  const takeSequence = createCounter(sequences, (number) => waiting.has(number) || overdue.has(number));
+
+  const end = (sequence: number, { resolve }: Waiting, answer: Answer) => {
+    if (waiting.delete(sequence) && waiting.size === 0) alarm.cancel();
+    resolve(answer);
+  };
+
+  /** Ends the requests whose time is up. */
+  const giveUp = () => {
+    const nowMs = clock.monotonicMs();
+    for (const [sequence, request] of [...waiting]) {
+      if (request.endsAtMs > nowMs) alarm.setFor(request.endsAtMs);
+      else {
+        end(sequence, request, { kind: "silent" });
+        remember(overdue, sequence, request);
+      }
+    }
+  };
+
+  return {
+    begin(commandId, limitMs, onLate) {
+      const sequence = takeSequence();
+      if (lost) return { sequence, answer: Promise.resolve(lost) };
+      const endsAtMs = clock.monotonicMs() + limitMs;
+      const { promise: answer, resolve } = Promise.withResolvers<Answer>();
+      waiting.set(sequence, { responseId: responseTo(commandId), endsAtMs, onLate, resolve });
+      alarm.setFor(endsAtMs);
+      return { sequence, answer };
+    },
+    answer(pdu) {
+      const request = waiting.get(pdu.sequence);
+      if (!request) return answerLate(overdue, pdu);
+      if (pdu.commandId !== request.responseId && pdu.commandId !== COMMAND.genericNack) return false;
+      end(pdu.sequence, request, { kind: "answered", pdu });
+      return true;
+    },
+    lose(reason) {
+      lost = { kind: "lost", reason };
+      overdue.clear();
+      for (const [sequence, request] of [...waiting]) end(sequence, request, lost);
+    },
+  };
+}
+
+function createCounter(
+  { first = 1, last = MAX_SEQUENCE }: Sequences,
+  isTaken: (number: number) => boolean,
+): () => number {
+  const after = (number: number) => (number === last ? 1 : number + 1);
+  let next = first;
+  return () => {
+    while (isTaken(next)) next = after(next);
+    const number = next;
+    next = after(number);
+    return number;
+  };
+}
+
+/** One timer for all requests. It rings at the earliest of the times it was set for. */
+function createAlarm(clock: Clock, ring: () => void) {
+  let set: { readonly atMs: number; readonly cancel: () => void } | undefined;
+  const cancel = () => {
+    set?.cancel();
+    set = undefined;
+  };
+  return {
+    setFor(atMs: number): void {
+      if (set && set.atMs <= atMs) return;
+      cancel();
+      const cancelTimer = clock.after(atMs - clock.monotonicMs(), () => {
+        set = undefined;
+        ring();
+      });
+      set = { atMs, cancel: cancelTimer };
+    },
+    cancel,
+  };
+}
+
+function remember(overdue: Map<number, Overdue>, sequence: number, { responseId, onLate }: Waiting): void {
+  if (!onLate) return;
+  overdue.set(sequence, { responseId, onLate });
+  const [oldest] = overdue.keys();
+  if (overdue.size > MAX_OVERDUE && oldest !== undefined) overdue.delete(oldest);
+}
+
+function answerLate(overdue: Map<number, Overdue>, pdu: Pdu): boolean {
+  const request = overdue.get(pdu.sequence);
+  if (pdu.commandId !== request?.responseId) return false;
+  overdue.delete(pdu.sequence);
+  request.onLate(pdu);
+  return true;
+}

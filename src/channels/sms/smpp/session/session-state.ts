@@ -1,0 +1,31 @@
+import type { Clock } from "../../../../core/clock.ts";
+import type { Connection } from "../wire/connection.ts";
+import { COMMAND } from "../wire/pdu.ts";
+import type { Requests } from "./requests.ts";
+import type { BindRole, Session, SessionEvents, SessionOptions } from "./session.ts";
+import type { Unacknowledged } from "./unacknowledged.ts";
+
+/** What the parts of a session share. */
+export interface SessionState {
+  readonly options: SessionOptions;
+  readonly events: SessionEvents;
+  readonly clock: Clock;
+  readonly connection: Connection;
+  readonly requests: Requests;
+  readonly session: Session;
+  readonly unacknowledged: Unacknowledged;
+  phase: "opening" | "bound" | "ended";
+  isCredentialFault: boolean;
+  lastHeardAt: number;
+  cancelWatch: () => void;
+}
+
+/** How long each end of an unbind may take: what is under way, and the answer. */
+export const UNBIND_TIMEOUT_MS = 2000;
+
+/** The command that binds in each role. */
+export const BIND_COMMANDS: Readonly<Record<BindRole, number>> = {
+  transceiver: COMMAND.bindTransceiver,
+  transmitter: COMMAND.bindTransmitter,
+  receiver: COMMAND.bindReceiver,
+};

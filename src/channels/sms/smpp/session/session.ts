@@ -1,0 +1,185 @@
+/**
+ * One SMPP session, from connecting to closing. It binds, keeps itself alive with enquire_link, submits within its window,
+ * and answers the SMSC's requests (`session-receive.ts`). It is opened once and never reused.
+ */
+import type { Clock } from "../../../../core/clock.ts";
+import { type ConnectionTarget, openConnection } from "../wire/connection.ts";
+import { type Address, COMMAND, encodeBind, encodePdu, type Pdu, type ShortMessage } from "../wire/pdu.ts";
+import { isCredentialFault, STATUS_OK, statusWord } from "../wire/status-words.ts";
+import { type Answer, createRequests } from "./requests.ts";
+import { receive, refuseBrokenFrame } from "./session-receive.ts";
+import { BIND_COMMANDS, type SessionState, UNBIND_TIMEOUT_MS } from "./session-state.ts";
+import { readSubmitAnswer, type SubmitAnswer } from "./submit-answer.ts";
+import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
+import { createUnacknowledged } from "./unacknowledged.ts";
+import { within } from "./within.ts";
+
+/** What a session may be used for (§2.2): to submit, to be delivered to, or both. */
+export type BindRole = "transceiver" | "transmitter" | "receiver";
+
+export interface SessionOptions extends ConnectionTarget {
+  readonly role: BindRole;
+  readonly systemId: string;
+  readonly password: string;
+  readonly systemType: string;
+  readonly addressRange: Address;
+  /** How many submit_sm may be unanswered at a time. */
+  readonly window: number;
+  readonly bindTimeoutMs: number;
+  /** How long an answer to submit_sm or enquire_link may take. */
+  readonly responseTimeoutMs: number;
+  /** After this long without a PDU from the SMSC, enquire_link is sent. */
+  readonly enquireLinkMs: number;
+  readonly firstSequence?: number; // For tests. Absent: 1.
+}
+
+export interface SessionEvents {
+  onBound(session: Session): void;
+  /** A deliver_sm or data_sm. `acknowledge` sends its response; to be called once, at any time. */
+  onMessage(message: ShortMessage, acknowledge: (status: number) => void): void;
+  /** Slots may have come free, or there will be no more. */
+  onSlots(): void;
+  /** Called once, as the last event, also for a session that was never bound. */
+  onEnd(end: SessionEnd): void;
+}
+
+export interface SessionEnd {
+  /** In words for the operator. */
+  readonly reason: string;
+  /** The SMSC refused our system_id or password: another bind soon cannot help. */
+  readonly isCredentialFault: boolean;
+}
+
+export interface Session {
+  readonly slots: SubmitWindow;
+  /**
+   * Sends one submit_sm. The caller has taken a slot for it, and gives it back after acting on the answer. Never rejects.
+   * An answer that comes after the time limit, but on this session, goes to `onLate`.
+   */
+  submit(body: Uint8Array, onLate?: (answer: SubmitAnswer) => void): Promise<SubmitAnswer>;
+  /** Sends another request, in a slot likewise. */
+  ask(commandId: number, body: Uint8Array): Promise<Answer>;
+  /** Unbinds and closes, once what was delivered is acknowledged; within a few seconds. */
+  unbind(reason: string): void;
+  /** Closes now. */
+  destroy(reason: string): void;
+}
+
+/** Connects and binds; `onBound` or `onEnd` tells how it went. */
+export function openSession(options: SessionOptions, clock: Clock, events: SessionEvents): Session {
+  const connection = openConnection(options, clock, {
+    onOpen: () => void bind(state),
+    onPdu: (pdu) => receive(state, pdu),
+    onBrokenFrame: (reason) => refuseBrokenFrame(state, reason),
+    onClosed: (reason) => end(state, reason),
+  });
+  const session: Session = {
+    slots: createSubmitWindow(options.window, events.onSlots),
+    submit: (body, onLate) => submit(state, body, onLate),
+    ask: (commandId, body) => request(state, commandId, { body }),
+    unbind: (reason) => void unbind(state, reason),
+    destroy: connection.destroy,
+  };
+  const state: SessionState = {
+    options,
+    events,
+    clock,
+    connection,
+    session,
+    unacknowledged: createUnacknowledged(),
+    requests: createRequests(clock, { first: options.firstSequence }),
+    phase: "opening",
+    isCredentialFault: false,
+    lastHeardAt: clock.monotonicMs(),
+    cancelWatch: () => {},
+  };
+  return session;
+}
+
+// ---------------------------------------------------------------- life
+
+async function bind(state: SessionState): Promise<void> {
+  const { options, connection } = state;
+  const { role, systemId, password, systemType, addressRange: address } = options;
+  const body = encodeBind({ systemId, password, systemType, address });
+  const answer = await request(state, BIND_COMMANDS[role], { body, limitMs: options.bindTimeoutMs });
+  if (answer.kind === "lost") return;
+  if (answer.kind === "silent") return connection.destroy("the SMSC did not answer the bind");
+  const { status } = answer.pdu;
+  if (answer.pdu.commandId === COMMAND.genericNack || status !== STATUS_OK) {
+    state.isCredentialFault = isCredentialFault(status);
+    const word = statusWord(status);
+    return connection.destroy(`the SMSC refused the bind: ${word.words} (${word.name})`);
+  }
+  if (state.phase !== "bound") return;
+  void watch(state);
+  state.events.onBound(state.session);
+}
+
+/** Sends enquire_link to a silent SMSC, and ends the session if that is not answered. */
+async function watch(state: SessionState): Promise<void> {
+  if (state.phase !== "bound") return;
+  const { enquireLinkMs } = state.options;
+  const silentMs = state.clock.monotonicMs() - state.lastHeardAt;
+  if (silentMs < enquireLinkMs) {
+    state.cancelWatch = state.clock.after(enquireLinkMs - silentMs, () => void watch(state));
+    return;
+  }
+  const answer = await request(state, COMMAND.enquireLink, {});
+  if (answer.kind === "silent") state.connection.destroy("the SMSC did not answer enquire_link");
+  else await watch(state);
+}
+
+async function unbind(state: SessionState, reason: string): Promise<void> {
+  const { clock, unacknowledged, connection } = state;
+  await within(clock, UNBIND_TIMEOUT_MS, unacknowledged.whenNone());
+  const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_TIMEOUT_MS });
+  // Once more: messages may have crossed the unbind.
+  await within(clock, UNBIND_TIMEOUT_MS, answered.then(unacknowledged.whenNone));
+  connection.end(reason);
+}
+
+function end(state: SessionState, reason: string): void {
+  state.phase = "ended";
+  state.cancelWatch();
+  state.session.slots.close();
+  state.requests.lose(reason);
+  state.events.onEnd({ reason, isCredentialFault: state.isCredentialFault });
+}
+
+// ---------------------------------------------------------------- what we ask
+
+interface RequestOptions {
+  readonly body?: Uint8Array | undefined;
+  /** Absent: the response timeout. */
+  readonly limitMs?: number;
+  readonly onWritten?: (() => void) | undefined;
+  readonly onLate?: ((pdu: Pdu) => void) | undefined;
+}
+
+function request(
+  state: SessionState,
+  commandId: number,
+  { body, onWritten, onLate, ...options }: RequestOptions,
+) {
+  const limitMs = options.limitMs ?? state.options.responseTimeoutMs;
+  const { sequence, answer } = state.requests.begin(commandId, limitMs, onLate);
+  state.connection.write(encodePdu({ commandId, sequence, body }), onWritten);
+  return answer;
+}
+
+function submit(
+  state: SessionState,
+  body: Uint8Array,
+  onLate?: (answer: SubmitAnswer) => void,
+): Promise<SubmitAnswer> {
+  let wasWritten = false;
+  const onWritten = () => {
+    wasWritten = true;
+  };
+  const onLatePdu = onLate && ((pdu: Pdu) => onLate(readSubmitAnswer(pdu)));
+  return request(state, COMMAND.submitSm, { body, onWritten, onLate: onLatePdu }).then((answer) => {
+    if (answer.kind === "answered") return readSubmitAnswer(answer.pdu);
+    return answer.kind === "lost" ? { ...answer, wasWritten } : answer;
+  });
+}

@@ -1,0 +1,34 @@
+import { createHash } from "node:crypto";
+import type { OutgoingSms } from "../../../channel.ts";
+import type { SmppConfig } from "../smpp-config.ts";
+import type { Tlvs } from "../wire/octets.ts";
+
+/** The message's DLT ids, and the hash of its chain, as TLVs (India, TCCCPR 2018); `undefined` if an id cannot be written. */
+export function dltTlvs({ content }: OutgoingSms, config: SmppConfig): Tlvs | undefined {
+  const entityId = content.resolved?.dltEntityId ?? content.dltEntityId;
+  const templateId = content.resolved?.dltTemplateId ?? content.dltTemplateId;
+  const ids: [number, string | undefined][] = [
+    [config.dlt_entity_tag, entityId],
+    [config.dlt_template_tag, templateId],
+  ];
+  if (config.dlt_order === "template_first") ids.reverse();
+  if (entityId || templateId) ids.push([config.dlt_chain_tag, chainHash(config.dlt_chain_ids, entityId)]);
+  const tlvs = new Map<number, Uint8Array>();
+  for (const [tag, id] of ids) {
+    if (!id) continue;
+    if (!/^[\x21-\x7e]{1,64}$/.test(id)) return undefined;
+    tlvs.set(tag, Buffer.from(config.dlt_nul_terminated ? `${id}\0` : id, "latin1"));
+  }
+  return tlvs;
+}
+
+/**
+ * SHA-256, in lower-case hexadecimal, of the chain's ids joined by commas: entity, aggregators, delivery telemarketer (the
+ * operators' manual on header binding). `undefined` where no chain is configured, or where the message has no entity for
+ * its place in it.
+ */
+export function chainHash(chain: readonly string[], entityId: string | undefined): string | undefined {
+  const ids = chain.map((id) => (id === "entity" ? entityId : id));
+  if (ids.length === 0 || ids.includes(undefined)) return undefined;
+  return createHash("sha256").update(ids.join(",")).digest("hex");
+}

@@ -1,0 +1,148 @@
+import type { Clock } from "../../../../core/clock.ts";
+import type { Pace } from "../rate/pace.ts";
+import type { Session } from "../session/session.ts";
+
+/**
+ * Gives each segment of a connector its turn: a session with a free slot, when the pace allows it. If there is none, the
+ * segment waits in line, first come first served. At most as many wait as the windows have slots, and more are refused at
+ * once. Only a segment of a message that has begun (`isBegun`) may always wait: each message has one in line at a time.
+ */
+export interface SubmitLine {
+  /** How many segments would get their turn at once, or nearly so. */
+  free(): number;
+  /** A session, with one slot taken; `undefined` if none came free in time, on abort, or where the line is full. */
+  take(limit: {
+    readonly waitMs: number;
+    readonly signal: AbortSignal;
+    /** Another segment of the message has been sent. */
+    readonly isBegun?: boolean;
+  }): Session | undefined | Promise<Session | undefined>;
+  /** Call when slots may have come free, or sessions have come or gone. */
+  serve(): void;
+}
+
+export interface SubmitLineDeps {
+  readonly clock: Clock;
+  readonly pace: Pace;
+  /** The sessions that submit. */
+  readonly sessions: () => readonly Session[];
+  readonly onFree: () => void;
+}
+
+/** However fast the pace is, the line is not served more often than this. */
+const SHORTEST_WAIT_MS = 20;
+
+export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDeps): SubmitLine {
+  const line = createLine(clock);
+  const timer = createTimer(clock);
+  const isAnyOpen = () => sessions().some(isOpen);
+  const free = () => Math.max(0, Math.min(sum(sessions(), freeSlots), pace.soon()) - line.length());
+  const takeNow = (): Session | undefined => {
+    const session = freest(sessions());
+    if (!session || pace.available() < 1) return undefined;
+    session.slots.take();
+    pace.take();
+    return session;
+  };
+  /** Serves again when the pace allows more. Slots and sessions that come free call `serve` themselves. */
+  const wakeLater = () => {
+    if (pace.available() < 1 && isAnyOpen()) timer.set(Math.max(SHORTEST_WAIT_MS, pace.waitMs()), serve);
+  };
+  const serve = () => {
+    if (!isAnyOpen()) {
+      timer.cancel();
+      return line.sendAway();
+    }
+    while (line.length() > 0) {
+      const session = takeNow();
+      if (!session) break;
+      line.callFirst(session);
+    }
+    wakeLater();
+    if (free() > 0) onFree();
+  };
+  return {
+    free,
+    take({ waitMs, signal, isBegun = false }) {
+      if (signal.aborted) return undefined;
+      const session = line.length() === 0 ? takeNow() : undefined;
+      wakeLater();
+      if (session) return session;
+      const room = isBegun && isAnyOpen() ? 1 : sum(sessions(), openSlots) - line.length();
+      return room > 0 ? line.join(waitMs, signal) : undefined;
+    },
+    serve,
+  };
+}
+
+/** One timer: while it is set, setting it again does nothing. */
+function createTimer(clock: Clock) {
+  let cancel: (() => void) | undefined;
+  return {
+    set(ms: number, run: () => void) {
+      cancel ??= clock.after(ms, () => {
+        cancel = undefined;
+        run();
+      });
+    },
+    cancel() {
+      cancel?.();
+      cancel = undefined;
+    },
+  };
+}
+
+/** The session with the most free slots, so that all carry about the same. */
+function freest(sessions: readonly Session[]): Session | undefined {
+  let best: Session | undefined;
+  for (const session of sessions) {
+    if (session.slots.free() > (best?.slots.free() ?? 0)) best = session;
+  }
+  return best;
+}
+
+function isOpen({ slots }: Session): boolean {
+  return slots.isOpen();
+}
+
+function freeSlots({ slots }: Session): number {
+  return slots.free();
+}
+
+function openSlots({ slots }: Session): number {
+  return slots.isOpen() ? slots.size : 0;
+}
+
+function sum(sessions: readonly Session[], count: (session: Session) => number): number {
+  let total = 0;
+  for (const session of sessions) total += count(session);
+  return total;
+}
+
+function createLine(clock: Clock) {
+  const line = new Set<(session: Session | undefined) => void>();
+  return {
+    length: () => line.size,
+    /** Resolves with the session when called; with `undefined` when the time is up, on abort, and when sent away. */
+    join: (waitMs: number, signal: AbortSignal) =>
+      new Promise<Session | undefined>((resolve) => {
+        const refuse = () => leave(undefined);
+        const leave = (session: Session | undefined) => {
+          line.delete(leave);
+          cancel();
+          signal.removeEventListener("abort", refuse);
+          resolve(session);
+        };
+        const cancel = clock.after(waitMs, refuse);
+        signal.addEventListener("abort", refuse);
+        line.add(leave);
+      }),
+    callFirst(session: Session) {
+      const [first] = line;
+      first?.(session);
+    },
+    sendAway() {
+      for (const leave of [...line]) leave(undefined);
+    },
+  };
+}

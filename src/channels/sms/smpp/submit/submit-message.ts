@@ -1,0 +1,277 @@
+/** One attempt at a message: its segments, submitted in their order over whatever binds there are. */
+import type { Clock } from "../../../../core/clock.ts";
+import type { Part } from "../../../../core/messages/message.ts";
+import type { LateAnswer, LateRefusal } from "../../../../core/receipts/late-answer.ts";
+import type { OutgoingMessage, OutgoingSms } from "../../../channel.ts";
+import type { Pace } from "../rate/pace.ts";
+import type { HeldTurn } from "../rate/sender-pace.ts";
+import type { Binds } from "../session/binds.ts";
+import type { Session } from "../session/session.ts";
+import type { SubmitAnswer } from "../session/submit-answer.ts";
+import { THROTTLE_PAUSE_MS } from "../wire/status-words.ts";
+import type { AbortWatch } from "./abort-watch.ts";
+import type { SubmitLine } from "./submit-line.ts";
+import type { SubmitPlan } from "./submit-plan.ts";
+import {
+  type AnswerReading,
+  leftToOthers,
+  notTried,
+  type SubmitResult,
+  toSubmitResult,
+  unconfirmed,
+  waitsForSender,
+} from "./submit-result.ts";
+
+/** What of a connector all attempts share. */
+export interface Submitter {
+  readonly clock: Clock;
+  readonly binds: Pick<Binds, "sessions" | "replace">;
+  /** False while all slots of the connector are other processes'. */
+  readonly isServing: () => boolean;
+  readonly line: SubmitLine;
+  readonly pace: Pace;
+  readonly abortWatch: AbortWatch;
+  readonly reading: AnswerReading;
+  /** How long a segment may wait until it goes, counted from the beginning of the attempt. */
+  readonly patienceMs: number;
+  readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId"> | Omit<LateRefusal, "connectorId">) => void;
+}
+
+export interface Attempt {
+  readonly message: OutgoingSms;
+  readonly plan: SubmitPlan;
+  readonly signal: AbortSignal;
+  /** False once another process may have taken the message over. */
+  readonly isOurs: () => boolean;
+  /** Its turn at the rate of its sender. Absent: the connector's pace alone counts. */
+  readonly heldTurn?: HeldTurn;
+}
+
+/** An attempt under way. */
+interface Progress extends Attempt {
+  readonly startedAt: number;
+  /** A segment of the message has been sent, in this attempt or before. */
+  isBegun: boolean;
+  /** Set when a segment is refused: why the others are not sent. */
+  refused: SubmitResult | undefined;
+}
+
+/** Submits the segments still to be sent, each when it gets its turn, without waiting for the answers in between. */
+export async function submitMessage(
+  submitter: Submitter,
+  attempt: Attempt,
+): Promise<(SubmitResult | undefined)[]> {
+  const startedAt = submitter.clock.monotonicMs();
+  const isBegun = attempt.message.parts.some(isSettled);
+  const progress: Progress = { ...attempt, startedAt, isBegun, refused: undefined };
+  const begun: Begun[] = [];
+  try {
+    await beginSegments(submitter, progress, begun);
+  } finally {
+    attempt.heldTurn?.end();
+  }
+  return Promise.all(begun);
+}
+
+type Begun = SubmitResult | Promise<SubmitResult> | undefined;
+
+async function beginSegments(submitter: Submitter, progress: Progress, begun: Begun[]): Promise<void> {
+  const { message, plan } = progress;
+  let isFirst = true;
+  for (let segment = 0; segment < plan.submits; segment++) {
+    if (!isToBeSent(message, segment)) {
+      begun.push(undefined);
+      continue;
+    }
+    const asked = isFirst || senderLetsGo(submitter, progress);
+    isFirst = false;
+    const mayGo = asked instanceof Promise ? await asked : asked;
+    // Not even a slot is taken for these: others wait for it.
+    if (progress.refused) begun.push(progress.refused);
+    else if (!mayGo) begun.push(putOff(submitter, progress));
+    else if (submitter.binds.sessions().length === 0) begun.push(notConnected(submitter));
+    else {
+      const taking = takeSlot(submitter, progress);
+      // Most get one at once: then there is nothing to await, which would cost a turn of the microtask queue.
+      const session = taking instanceof Promise ? await taking : taking;
+      begun.push(beginSegment(submitter, progress, { segment, session }));
+    }
+  }
+}
+
+/** Whether the rate of its sender lets the next segment go within its patience. */
+function senderLetsGo(submitter: Submitter, progress: Progress): boolean | Promise<boolean> {
+  if (!progress.heldTurn || progress.refused) return true;
+  return progress.heldTurn.next(submitter.patienceMs - elapsedMs(submitter, progress));
+}
+
+/** The segment goes in another turn of the message. */
+function putOff(submitter: Submitter, progress: Progress): SubmitResult {
+  return progress.signal.aborted ? noSlot(submitter, progress) : waitsForSender(SENDER_AGAIN_MS);
+}
+
+const SENDER_AGAIN_MS = 1_000;
+
+const NOT_CONNECTED = notTried("smpp.not_connected", "there is no session with the SMSC");
+
+const HANDED_OVER = leftToOthers("smpp.handed_over", "another process serves the connector now");
+
+function notConnected({ isServing }: Submitter): SubmitResult {
+  return isServing() ? NOT_CONNECTED : HANDED_OVER;
+}
+
+export function isToBeSent(message: OutgoingMessage, part: number): boolean {
+  return !isSettled(message.parts[part]) && (message.only === undefined || message.only.includes(part));
+}
+
+export function isSettled(part: Part | undefined): boolean {
+  return part !== undefined && part.status !== "pending" && part.status !== "unconfirmed";
+}
+
+/** A slot of some session's window, when the connector's pace allows it. */
+function takeSlot(submitter: Submitter, progress: Progress): ReturnType<SubmitLine["take"]> {
+  const waitMs = submitter.patienceMs - elapsedMs(submitter, progress);
+  return submitter.line.take({ waitMs, signal: progress.signal, isBegun: progress.isBegun });
+}
+
+/** Submits the segment, or says why it is not sent. */
+function beginSegment(
+  submitter: Submitter,
+  progress: Progress,
+  { segment, session }: { readonly segment: number; readonly session: Session | undefined },
+): SubmitResult | Promise<SubmitResult> {
+  if (!session) return noSlot(submitter, progress);
+  const remainingMs = progress.message.remainingMs - elapsedMs(submitter, progress);
+  // A message that lacks a segment is of no use: once one is refused, the others are not sent.
+  const reason =
+    progress.refused ?? takenOver(progress) ?? tooLate(submitter, progress, { segment, remainingMs });
+  if (reason) {
+    session.slots.giveBack();
+    return reason;
+  }
+  const answer = submitSegment(submitter, session, { progress, segment, remainingMs });
+  progress.isBegun = true;
+  // Counted from when it is written: the first of a process takes a while to encode.
+  progress.heldTurn?.gone();
+  return answer;
+}
+
+/** Sets `refused` if the process stood still while the segment waited: another process has taken the message over, and sends all of it. */
+function takenOver(progress: Progress): SubmitResult | undefined {
+  if (!progress.isOurs()) progress.refused = TAKEN_OVER;
+  return progress.refused;
+}
+
+const TAKEN_OVER = leftToOthers("smpp.taken_over", "another process may have taken the message over");
+
+/**
+ * Why it is too late to send the segment: the delivery window is over, or, before the first segment, the last one could not
+ * be sent within it at the current rate (which sets `refused`). After the first, the others are sent while there is time.
+ */
+function tooLate(
+  { pace }: Submitter,
+  progress: Progress,
+  { segment, remainingMs }: Omit<Segment, "progress">,
+): SubmitResult | undefined {
+  if (remainingMs <= 0) return notTried("smpp.too_late", "the delivery window ended here");
+  const { message, plan, heldTurn } = progress;
+  const segmentMs = heldTurn?.intervalMs() ?? 0;
+  const isFirst = segment === 0 && !message.parts.some(isSettled);
+  const perSecond = pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY;
+  const lastMs = isFirst ? (plan.submits - 1) * Math.max(1000 / perSecond, segmentMs) : 0;
+  if (lastMs < remainingMs) return undefined;
+  const words = `at the rate of ${segmentMs > 1000 / perSecond ? "its sender" : "its connector"} the message needs ${Math.ceil(lastMs / 1000)} s for its segments, more than is left`;
+  progress.refused = notTried("smpp.too_late", words, remainingMs / 2);
+  return progress.refused;
+}
+
+interface Segment {
+  readonly progress: Progress;
+  readonly segment: number;
+  readonly remainingMs: number;
+}
+
+function submitSegment(
+  submitter: Submitter,
+  session: Session,
+  { progress, segment, remainingMs }: Segment,
+): Promise<SubmitResult> {
+  const sentAtMs = submitter.clock.monotonicMs();
+  const body = progress.plan.body(segment, remainingMs);
+  const read = (answer: SubmitAnswer) => toSubmitResult(answer, submitter.reading, progress.message.to);
+  const onLate = (answer: SubmitAnswer) => {
+    const result = read(answer);
+    heedRefusal(progress, result);
+    tellLate(submitter, progress, { segment, result });
+  };
+  return new Promise((resolve) => {
+    let isReported = false;
+    const report = (result: SubmitResult) => {
+      isReported = true;
+      resolve(result);
+    };
+    const stopWatching = submitter.abortWatch.watch(progress.signal, () => report(CUT_OFF));
+    void session.submit(body, onLate).then((answer) => {
+      stopWatching();
+      const result = read(answer);
+      react(submitter, session, { result, sentAtMs });
+      heedRefusal(progress, result);
+      if (!isReported) report(result);
+      else if (answer.kind !== "lost") tellLate(submitter, progress, { segment, result });
+      // Only now, so that the next segment to go already knows what this answer changed.
+      session.slots.giveBack();
+    });
+  });
+}
+
+/** The result of a submitted segment when the attempt is aborted before its answer. */
+const CUT_OFF = unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered");
+
+function heedRefusal(progress: Progress, result: SubmitResult): void {
+  if (result.outcome.kind === "rejected") progress.refused ??= result;
+}
+
+function tellLate(
+  { onLateAnswer }: Submitter,
+  { message, plan }: Progress,
+  { segment, result: { outcome } }: { readonly segment: number; readonly result: SubmitResult },
+): void {
+  const { messageId, claim } = message;
+  if (outcome.kind === "sent") {
+    const { kind: _, ...taken } = outcome;
+    const detail = { encoding: plan.encoding, segments: plan.segments };
+    onLateAnswer({ messageId, part: segment, parts: plan.submits, detail, ...taken });
+  } else if (outcome.kind !== "unconfirmed" && claim !== undefined) {
+    onLateAnswer({ messageId, part: segment, claim, outcome });
+  }
+}
+
+/** Applies what the answer means for the segments that follow. */
+function react(
+  { pace, binds }: Submitter,
+  session: Session,
+  { result, sentAtMs }: { result: SubmitResult; sentAtMs: number },
+): void {
+  const { reaction, outcome } = result;
+  if (reaction === "rest") pace.slowDown({ sentAtMs, pauseMs: THROTTLE_PAUSE_MS });
+  if (reaction === "slow") pace.slowDown({ sentAtMs, pauseMs: 0 });
+  if (reaction === "replace") binds.replace(session, `the SMSC answered ${errorOf(result)}`);
+  if (outcome.kind === "sent") pace.accepted();
+}
+
+function noSlot({ binds, isServing }: Submitter, { signal }: Progress): SubmitResult {
+  if (signal.aborted)
+    return notTried("smpp.cut_off", "the attempt was cut off while it waited for the window");
+  if (!isServing()) return HANDED_OVER;
+  if (binds.sessions().every(({ slots }) => !slots.isOpen()))
+    return notTried("smpp.session_lost", "the session ended first");
+  return notTried("smpp.window_full", "the window stayed full");
+}
+
+function elapsedMs({ clock }: Submitter, { startedAt }: Progress): number {
+  return clock.monotonicMs() - startedAt;
+}
+
+function errorOf({ outcome }: SubmitResult): string {
+  return "error" in outcome ? outcome.error.message : "";
+}

@@ -1,0 +1,118 @@
+import type { MessageError } from "../../../../core/messages/message.ts";
+import type { PartOutcome } from "../../../../core/messages/outcome.ts";
+import { dltScrubError } from "../../dlt-scrub-codes.ts";
+import type { SubmitAnswer } from "../session/submit-answer.ts";
+import { type IdFormat, responseIds } from "../wire/message-id.ts";
+import { STATUS_OK, type StatusClass, statusCode, statusWord } from "../wire/status-words.ts";
+
+/** What one submit_sm came to. */
+export interface SubmitResult {
+  readonly outcome: PartOutcome;
+  /** False where it must not use up the retry budget. */
+  readonly counts: boolean;
+  /** How the connector reacts: `rest` pauses and then goes slower, `slow` goes slower, `replace` replaces the session. */
+  readonly reaction?: "rest" | "slow" | "replace";
+}
+
+/** The wait where the message is not at fault. */
+const SOON_MS = 1000;
+
+/** The wait where another process may take the message now. */
+const AT_ONCE_MS = 1;
+
+/** How a connector's configuration reads the SMSC's answers. */
+export interface AnswerReading {
+  /** The connector's own classes of command_status, by number. */
+  readonly statusClasses: ReadonlyMap<number, StatusClass>;
+  readonly idFormat: IdFormat;
+  /** A final receipt is asked for, whatever becomes of the message. */
+  readonly hasReceipts: boolean;
+}
+
+/** Reads the answer to a submit_sm; `to`: the recipient's number. */
+export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to: string): SubmitResult {
+  const overrides = reading.statusClasses;
+  switch (answer.kind) {
+    case "silent":
+      return unconfirmed("smpp.no_answer", "the SMSC did not answer submit_sm in time");
+    case "lost":
+      return answer.wasWritten
+        ? unconfirmed("smpp.session_lost", `the session ended before the answer: ${answer.reason}`)
+        : notTried("smpp.session_lost", answer.reason);
+    case "nacked":
+      return fromNack(answer.status, overrides, to);
+    case "answered":
+      return answer.status === STATUS_OK
+        ? sent(responseIds(answer.messageId, reading.idFormat), reading.hasReceipts)
+        : fromStatus(answer.status, overrides, to);
+  }
+}
+
+/** It was not sent, and not because of the message itself. `waitMs`: how long to wait before the next try. */
+export function notTried(code: string, message: string, waitMs = SOON_MS): SubmitResult {
+  const retryAfterMs = Math.max(SOON_MS, Math.round(waitMs));
+  return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs }, counts: false };
+}
+
+/** The sender's own rate is used up for now. */
+export function waitsForSender(retryAfterMs: number): SubmitResult {
+  return ownPace("smpp.sender_rate", "the sender is at its rate for now", retryAfterMs);
+}
+
+/** Another process has to send it. It counts as waiting for our own pace, so that it does not fail over to another connector. */
+export function leftToOthers(code: string, message: string): SubmitResult {
+  return ownPace(code, message, AT_ONCE_MS);
+}
+
+function ownPace(code: string, message: string, retryAfterMs: number): SubmitResult {
+  const outcome: PartOutcome = { kind: "deferred", error: { code, message }, retryAfterMs, isOwnPace: true };
+  return { outcome, counts: false };
+}
+
+/** It was sent, or may have been, and there is no answer. */
+export function unconfirmed(code: string, message: string): SubmitResult {
+  return { outcome: { kind: "unconfirmed", error: { code, message } }, counts: true };
+}
+
+function sent(providerMessageIds: readonly string[], hasReceipts: boolean): SubmitResult {
+  const noReceipt = hasReceipts ? {} : ({ expectsReceipt: false } as const);
+  return { outcome: { kind: "sent", providerMessageIds, ...noReceipt }, counts: true };
+}
+
+/** generic_nack says that the PDU could not be read, whatever its status; unless the status says to try again later. */
+function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>, to: string): SubmitResult {
+  const { class: statusClass } = statusWord(status, overrides);
+  if (statusClass !== "framing" && statusClass !== "session" && statusClass !== "permanent")
+    return fromStatus(status, overrides, to);
+  return fromStatus(status, new Map([[status, "framing"]]), to);
+}
+
+/** Some SMSCs apply DLT scrubbing before they answer, and put its code (6xx, decimal) into command_status. */
+function scrubError(status: number, to: string): MessageError | undefined {
+  return status >= 600 && status < 700 ? dltScrubError(String(status), { to }) : undefined;
+}
+
+function fromStatus(status: number, overrides: ReadonlyMap<number, StatusClass>, to: string): SubmitResult {
+  const word = statusWord(status, overrides);
+  const plain = { code: statusCode(status), message: `${word.words} (${word.name})` };
+  const error = scrubError(status, to) ?? plain;
+  const deferred = (retryAfterMs?: number): PartOutcome => ({
+    kind: "deferred",
+    error,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+  switch (word.class) {
+    case "throttled":
+      return { outcome: deferred(word.retryAfterMs), counts: false, reaction: "rest" };
+    case "full":
+      return { outcome: deferred(word.retryAfterMs), counts: false, reaction: "slow" };
+    case "transient":
+      return { outcome: deferred(word.retryAfterMs), counts: true };
+    case "session":
+      return { outcome: deferred(SOON_MS), counts: false, reaction: "replace" };
+    case "framing":
+      return { outcome: deferred(), counts: true, reaction: "replace" };
+    case "permanent":
+      return { outcome: { kind: "rejected", error }, counts: true };
+  }
+}

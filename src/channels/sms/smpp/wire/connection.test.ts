@@ -1,0 +1,178 @@
+import { expect, test } from "bun:test";
+import * as net from "node:net";
+import * as tls from "node:tls";
+import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
+import { testTls } from "../../../../../test/fakes/test-tls.ts";
+import { until } from "../../../../../test/until.ts";
+import type { Resolve } from "./address-turns.ts";
+import { openConnection } from "./connection.ts";
+
+async function openTo(onConnection: (socket: net.Socket) => void, { isSecure = false } = {}) {
+  const server = isSecure
+    ? tls.createServer({ key: testTls.key, cert: testTls.cert }, onConnection)
+    : net.createServer(onConnection);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as net.AddressInfo;
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<string>();
+  const target = {
+    host: "127.0.0.1",
+    port,
+    connectTimeoutMs: 1000,
+    ...(isSecure ? { tls: { ca: testTls.ca, isVerified: true } } : {}),
+  };
+  const clock = createHeldClock();
+  const connection = openConnection(target, clock, {
+    onOpen: opened.resolve,
+    onPdu() {},
+    onBrokenFrame() {},
+    onClosed: closed.resolve,
+  });
+  return { connection, clock, server, opened: opened.promise, closed: closed.promise };
+}
+
+test.each([false, true])(
+  "a peer that does not read is left, and what had not gone out is never called written (TLS: %p)",
+  async (isSecure) => {
+    const peers: net.Socket[] = [];
+    const { connection, server, opened, closed } = await openTo(
+      (socket) => {
+        socket.on("error", () => {});
+        socket.pause();
+        peers.push(socket);
+      },
+      { isSecure },
+    );
+    await opened;
+    let isClosed = false;
+    void closed.then(() => {
+      isClosed = true;
+    });
+    const frame = Buffer.alloc(64 * 1024, 1);
+    let given = 0;
+    let written = 0;
+    const give = () => {
+      if (isClosed) return true;
+      connection.write(frame, () => written++);
+      given++;
+      return false;
+    };
+    await until(give, Boolean, { pauseMs: 0 });
+    expect(await closed).toBe("the SMSC does not read what it is sent");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(written).toBeLessThan(given);
+    for (const peer of peers) peer.destroy();
+    server.close();
+  },
+);
+
+test("of frames that went out in part, those that the peer has are called written when it hangs up", async () => {
+  const frame = Buffer.alloc(64 * 1024, 1);
+  let received = 0;
+  const { connection, server, opened, closed } = await openTo((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      received += chunk.length;
+      if (received > 2 * frame.length) socket.resetAndDestroy();
+    });
+  });
+  await opened;
+  let written = 0;
+  // More than a socket takes at a time.
+  for (let i = 0; i < 500; i++) connection.write(frame, () => written++);
+  let writtenBefore = -1;
+  await closed.then(() => {
+    writtenBefore = written;
+  });
+  expect(writtenBefore).toBeGreaterThanOrEqual(2);
+  server.close();
+});
+
+test("a connection nobody completes is given up", async () => {
+  // A server that never speaks TLS: the handshake hangs.
+  const plain = net.createServer((socket) => void socket.on("error", () => {}));
+  await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+  const clock = createHeldClock();
+  const closed = Promise.withResolvers<string>();
+  const greeted = new Promise((resolve) => {
+    plain.once("connection", (socket) => socket.once("data", resolve));
+  });
+  openConnection(
+    {
+      host: "127.0.0.1",
+      port: (plain.address() as net.AddressInfo).port,
+      connectTimeoutMs: 1000,
+      tls: { isVerified: true },
+    },
+    clock,
+    { onOpen() {}, onPdu() {}, onBrokenFrame() {}, onClosed: closed.resolve },
+  );
+  await greeted;
+  await clock.advance(1000);
+  expect(await closed.promise).toStartWith("the TLS handshake took too long");
+  expect(clock.pending()).toBe(0);
+  plain.close();
+});
+
+test("a refused connection says so, once, and leaves no timer behind", async () => {
+  const reasons: string[] = [];
+  const closed = Promise.withResolvers<void>();
+  const clock = createHeldClock();
+  // Nobody is given this one, as any that was closed might be.
+  openConnection({ host: "127.0.0.1", port: 1, connectTimeoutMs: 1000 }, clock, {
+    onOpen() {},
+    onPdu() {},
+    onBrokenFrame() {},
+    onClosed(reason) {
+      reasons.push(reason);
+      closed.resolve();
+    },
+  });
+  await closed.promise;
+  expect(clock.pending()).toBe(0);
+  await clock.advance(2000);
+  expect(reasons).toHaveLength(1);
+  expect(reasons[0]).toMatch(/refused|connect/i);
+});
+
+test("end closes within a second even if the peer keeps its side open", async () => {
+  const peers: net.Socket[] = [];
+  const { connection, clock, server, opened, closed } = await openTo((socket) => {
+    socket.on("error", () => {});
+    peers.push(socket);
+  });
+  await opened;
+  connection.end("goodbye");
+  await clock.advance(1000);
+  expect(await closed).toBe("goodbye");
+  for (const peer of peers) peer.destroy();
+  server.close();
+});
+
+test.each([false, true])(
+  "a name with several addresses is connected to at the one whose turn it is (TLS: %p)",
+  async (isSecure) => {
+    const names = [2, 3, 4].map((n) => `127.0.0.${n}`);
+    const reached = Promise.withResolvers<string | undefined>();
+    const server = net.createServer((socket) => {
+      reached.resolve(socket.localAddress);
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+    const { port } = server.address() as net.AddressInfo;
+    const target = {
+      ...{ host: "smsc.example", port, connectTimeoutMs: 1000, turn: 4 },
+      ...(isSecure && { tls: { ca: testTls.ca, isVerified: true } }),
+      resolve: (_host: string, _options: object, done: Parameters<Resolve>[2]) =>
+        done(
+          null,
+          names.map((address) => ({ address, family: 4 })),
+        ),
+    };
+    const events = { onOpen() {}, onPdu() {}, onBrokenFrame() {}, onClosed() {} };
+    const connection = openConnection(target, createHeldClock(), events);
+    expect(await reached.promise).toBe("127.0.0.3");
+    connection.destroy("done");
+    server.close();
+  },
+);

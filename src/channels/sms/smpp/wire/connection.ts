@@ -1,0 +1,210 @@
+import * as net from "node:net";
+import * as tls from "node:tls";
+import type { Clock } from "../../../../core/clock.ts";
+import { withCertificateAdvice } from "../../../certificate-advice.ts";
+import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../../tls-advice.ts";
+import { lookupInTurn, type Resolve } from "./address-turns.ts";
+import { createFrameReader } from "./frame-reader.ts";
+import type { Pdu } from "./pdu.ts";
+
+export interface ConnectionTarget {
+  readonly host: string;
+  readonly port: number;
+  /** How often it was tried before, in a row: of a name with several addresses another comes first then. Absent: 0. */
+  readonly turn?: number;
+  /** Finds the addresses of the name; absent: as the machine does. */
+  readonly resolve?: Resolve;
+  /** Absent: clear text. */
+  readonly tls?: {
+    /** PEM; absent: the authorities the runtime trusts. */
+    readonly ca?: string;
+    /** Name the certificate must be for; absent: `host`. */
+    readonly serverName?: string;
+    /** False: any certificate will do. */
+    readonly isVerified: boolean;
+  };
+  /** How long connecting, TLS included, may take. */
+  readonly connectTimeoutMs: number;
+}
+
+export interface ConnectionEvents {
+  onOpen(): void;
+  onPdu(pdu: Pdu): void;
+  /** A command_length was impossible; in words for the operator. Nothing more will be read. */
+  onBrokenFrame(reason: string): void;
+  /** Once, whatever ended it; in words for the operator. */
+  onClosed(reason: string): void;
+}
+
+export interface Connection {
+  /** `onWritten` is called once all octets have left this process, or may have when it closes; never if they did not. */
+  write(frame: Buffer, onWritten?: () => void): void;
+  /** Lets what was written go out, then closes; within a second. Nothing is written any more. */
+  end(reason: string): void;
+  /** Closes now. */
+  destroy(reason: string): void;
+}
+
+/** A peer that does not read may make us hold this much; then the connection is closed. */
+const MAX_UNREAD_OCTETS = 1024 * 1024;
+
+const END_GRACE_MS = 1000;
+
+const IN_THE_CLEAR = "`tls` is to be false";
+const OVER_TLS = "the SMSC speaks TLS on this port: `tls` is to be true";
+
+/** Connects over TCP, or TLS, and reads PDUs. */
+export function openConnection(target: ConnectionTarget, clock: Clock, events: ConnectionEvents): Connection {
+  const socket = target.tls
+    ? tls.connect(tlsOptions(target, target.tls))
+    : net.connect({ host: target.host, port: target.port, lookup: lookupOf(target) });
+  const whyTooLong = watchConnecting(socket);
+  let timer = clock.after(target.connectTimeoutMs, () => fail(whyTooLong()));
+  let isClosed = false;
+  let ending: string | undefined;
+  const close = (reason: string) => {
+    if (isClosed) return;
+    isClosed = true;
+    timer();
+    frames.tellBegun();
+    events.onClosed(ending ?? reason);
+  };
+  const destroy = (reason: string) => {
+    socket.destroy();
+    close(reason);
+  };
+  const fail = (reason: string) => destroy(withAdvice(reason, target));
+
+  socket.setNoDelay(true);
+  socket.on(target.tls ? "secureConnect" : "connect", () => {
+    timer();
+    if (!isClosed) events.onOpen();
+  });
+  const read = createReader(events, () => isClosed);
+  socket.on("data", read);
+  socket.on("error", (error) => fail(error.message));
+  socket.on("close", () => close("the SMSC closed the connection"));
+
+  const frames = createFrameLine(socket);
+  return {
+    write(frame, onWritten) {
+      if (isClosed || ending !== undefined) return;
+      if (socket.writableLength > MAX_UNREAD_OCTETS) return destroy("the SMSC does not read what it is sent");
+      frames.join(frame, onWritten);
+    },
+    end(reason) {
+      if (isClosed) return;
+      ending = reason;
+      frames.flush();
+      timer();
+      timer = clock.after(END_GRACE_MS, () => destroy(reason));
+      socket.end();
+    },
+    destroy,
+  };
+}
+
+/** The reason with what the operator can do about it. */
+function withAdvice(reason: string, { tls: used }: ConnectionTarget): string {
+  if (!used) return reason;
+  const host = used.serverName === undefined ? "`host` (or `tls_server_name`)" : "`tls_server_name`";
+  const fields = { authority: "tls_ca", hasAuthority: used.ca !== undefined, host };
+  return withClearAdvice(withCertificateAdvice(reason, fields), IN_THE_CLEAR);
+}
+
+/** What to say when time is up: where there is a connection, it is TLS that did not come about. */
+function watchConnecting(socket: net.Socket): () => string {
+  let reason = "connecting took too long";
+  socket.once("connect", () => {
+    reason = NO_HANDSHAKE;
+  });
+  return () => reason;
+}
+
+/**
+ * Collects the frames of one turn of the event loop and writes them at once: a system call for each would cost more than
+ * everything else about it. The frames are written after all promise callbacks, and the ticks that those asked for.
+ */
+function createFrameLine(socket: net.Socket) {
+  let frames: Uint8Array[] = [];
+  let listeners: (() => void)[] = [];
+  const writes = createWrites();
+  const flush = () => {
+    if (frames.length === 0 || socket.destroyed) return;
+    const [octets, told] = [Buffer.concat(frames), listeners];
+    frames = [];
+    listeners = [];
+    const ended = writes.begin(told);
+    socket.write(octets, (error) => {
+      if (!error) ended();
+    });
+  };
+  return {
+    join(frame: Uint8Array, onWritten?: () => void): void {
+      frames.push(frame);
+      if (onWritten) listeners.push(onWritten);
+      if (frames.length === 1) queueMicrotask(() => process.nextTick(flush));
+    },
+    flush,
+    tellBegun: writes.tellBegun,
+  };
+}
+
+/**
+ * The writes that the socket has not completed. A write that has begun may have left in part, and nobody knows how much of
+ * it. The first write begins at once. Those behind it wait in the socket, which writes all of them together when a write ends:
+ * so then all count as begun.
+ */
+function createWrites() {
+  const writes = new Set<{ readonly listeners: readonly (() => void)[]; isBegun: boolean }>();
+  return {
+    begin(listeners: readonly (() => void)[]): () => void {
+      const write = { listeners, isBegun: writes.size === 0 };
+      writes.add(write);
+      return () => {
+        writes.delete(write);
+        for (const other of writes) other.isBegun = true;
+        for (const tell of listeners) tell();
+      };
+    },
+    tellBegun(): void {
+      for (const { listeners, isBegun } of writes) if (isBegun) for (const tell of listeners) tell();
+      writes.clear();
+    },
+  };
+}
+
+/** Hands on what comes in, PDU by PDU, until a frame is broken or the connection closed. */
+function createReader(events: ConnectionEvents, isClosed: () => boolean): (chunk: Buffer) => void {
+  const frames = createFrameReader((pdu) => {
+    if (!isClosed()) events.onPdu(pdu);
+  });
+  let isReadable = true;
+  let isFirst = true;
+  return (chunk) => {
+    if (isClosed() || !isReadable) return;
+    const isTls = isFirst && isTlsRecord(chunk);
+    isFirst = false;
+    isReadable = frames.push(chunk);
+    if (isReadable || isClosed()) return;
+    events.onBrokenFrame(isTls ? OVER_TLS : "the SMSC sent a PDU of impossible length");
+  };
+}
+
+function tlsOptions(
+  target: ConnectionTarget,
+  options: NonNullable<ConnectionTarget["tls"]>,
+): tls.ConnectionOptions {
+  return {
+    host: target.host,
+    port: target.port,
+    lookup: lookupOf(target),
+    rejectUnauthorized: options.isVerified,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...(options.serverName === undefined ? {} : { servername: options.serverName }),
+  };
+}
+
+function lookupOf({ turn = 0, resolve }: ConnectionTarget): net.LookupFunction {
+  return lookupInTurn(turn, resolve);
+}
