@@ -1,16 +1,7 @@
 /** The SMPP channel: messages become submit_sm; deliver_sm become receipts, and messages from handsets. */
-import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
-import type {
-  Channel,
-  ChannelDeps,
-  ChannelStatus,
-  OutgoingMessage,
-  OutgoingSms,
-  QueriedPart,
-  Share,
-} from "../../channel.ts";
+import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms, QueriedPart, Share } from "../../channel.ts";
 import { createHandsetInbox } from "./inbox/handset-inbox.ts";
 import { queryParts } from "./inbox/query-parts.ts";
 import { isReceipt } from "./inbox/receipt.ts";
@@ -24,27 +15,13 @@ import { openSession, type SessionEvents } from "./session/session.ts";
 import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
 import { createAbortWatch } from "./submit/abort-watch.ts";
 import { addressOf } from "./submit/addresses.ts";
-import { type SenderTurn, segmentsDue, takeSenderTurn } from "./submit/sender-turn.ts";
+import { type AttemptDeps, attemptSms } from "./submit/attempt-sms.ts";
 import { createSubmitLine } from "./submit/submit-line.ts";
-import {
-  type Attempt,
-  isSettled,
-  isToBeSent,
-  type Submitter,
-  submitMessage,
-} from "./submit/submit-message.ts";
-import { planSubmit, type SubmitPlan } from "./submit/submit-plan.ts";
-import { type SubmitResult, waitsForSender } from "./submit/submit-result.ts";
+import { planSubmit } from "./submit/submit-plan.ts";
+import type { Submitter } from "./submit/submit-segments.ts";
 
 /** Added to the time limits of a send. */
 const SEND_MARGIN_MS = 5000;
-
-interface SmppChannel {
-  readonly config: SmppConfig;
-  readonly submitter: Submitter;
-  /** Absent: senders have no rate of their own. */
-  readonly senderPace: SenderPace | undefined;
-}
 
 /** Throws if the connector's configuration is not that of `smppConfigSchema`. */
 export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channel {
@@ -75,7 +52,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });
   const status = (): ChannelStatus => ({ ...binds.status(), ...withRate(pace.rate()), ...alarm.get() });
-  const channel = {
+  const attempts: AttemptDeps = {
     config,
     submitter: createSubmitter({ connector, config, binds, line, pace }, deps),
     senderPace: openSenderPace(config, deps, part),
@@ -88,7 +65,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     start: binds.start,
     freeSlots: line.free,
     send: (message, signal, isOurs = NOBODY_ELSE.isOurs) =>
-      sends.add(send(channel, message, { signal, isOurs })),
+      sends.add(attemptSms(attempts, message, { signal, isOurs })),
     partsOf: (message) => partsOf(message, config),
     ...(config.query_sm && { query: createQuery({ connector, config, line }, deps) }),
     stop: binds.stop,
@@ -234,73 +211,4 @@ function tellStatus(
   const fields = { connector: connector.id, name: connector.name, binds };
   if (binds && binds.up < binds.of) deps.log.warn({ ...fields, reason }, "SMPP binds are missing");
   else deps.log.info(fields, "all SMPP binds are up");
-}
-
-async function send(
-  channel: SmppChannel,
-  message: OutgoingMessage,
-  limits: Pick<Attempt, "signal" | "isOurs">,
-): Promise<SendOutcome> {
-  if (message.channel !== "sms")
-    return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
-  const plan = planSubmit(message, channel.config);
-  if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
-  if (message.parts.some(isSettled) && message.parts.length !== plan.submits) {
-    const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
-    return rejectAll(message, "smpp.segments_changed", words);
-  }
-  const { config, senderPace, submitter } = channel;
-  const attempt = { message, plan, ...limits };
-  const { clock } = submitter;
-  const asking = senderPace
-    ? takeSenderTurn({ config, senderPace, clock }, attempt)
-    : { ...attempt, later: [] };
-  const turn = asking instanceof Promise ? await asking : asking;
-  const results =
-    typeof turn === "number" ? deferDue(message, plan, turn) : await submitTurn(submitter, turn);
-  const tried = results.filter((result) => result !== undefined);
-  return {
-    parts: results.map((result) => result?.outcome),
-    countsAsAttempt: tried.length > 0 && countsAsAttempt(tried),
-    ...(typeof turn !== "number" && {
-      detail: { encoding: plan.encoding, segments: plan.segments, ...firstId(results) },
-    }),
-  };
-}
-
-/** For the timeline, as the SMSC wrote it: its support asks for it, and a receipt that matches nothing can be compared with it. */
-function firstId(results: readonly (SubmitResult | undefined)[]): { provider_message_id?: string } {
-  const [id] = results.flatMap((result) =>
-    result?.outcome.kind === "sent" ? result.outcome.providerMessageIds.slice(0, 1) : [],
-  );
-  return id === undefined ? {} : { provider_message_id: id };
-}
-
-/** Beside segments that were sent, one that was only put off does not make the attempt count. */
-function countsAsAttempt(results: readonly SubmitResult[]): boolean {
-  return results.every(({ counts }) => counts) || results.some((r) => r.counts && r.outcome.kind !== "sent");
-}
-
-type Results = (SubmitResult | undefined)[];
-
-/** Sends the segments of this turn. Those of later ones may go a segment's time after the last, unless one was refused. */
-async function submitTurn(submitter: Submitter, turn: SenderTurn): Promise<Results> {
-  const results = await submitMessage(submitter, turn);
-  const refused = results.find((result) => result?.outcome.kind === "rejected");
-  const waits = waitsForSender(Math.ceil(turn.heldTurn?.intervalMs() ?? 0));
-  for (const segment of turn.later) results[segment] = refused ?? waits;
-  return results;
-}
-
-function deferDue(message: OutgoingSms, plan: SubmitPlan, retryAfterMs: number): Results {
-  const results: Results = Array(plan.submits).fill(undefined);
-  for (const segment of segmentsDue(message, plan)) results[segment] = waitsForSender(retryAfterMs);
-  return results;
-}
-
-function rejectAll(message: OutgoingMessage, code: string, words: string): SendOutcome {
-  const rejected: PartOutcome = { kind: "rejected", error: { code, message: words } };
-  const count = Math.max(1, message.parts.length);
-  const parts = Array.from({ length: count }, (_, i) => (isToBeSent(message, i) ? rejected : undefined));
-  return { parts, countsAsAttempt: parts.includes(rejected) };
 }

@@ -1,7 +1,7 @@
 /** How the messages of one sender go before, after and between each other. */
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
-import { type AskedTurn, createSenderPace, type HeldTurn } from "./sender-pace.ts";
+import { type AskAgain, type AskedTurn, createSenderPace, type HeldTurn, isAskAgain } from "./sender-pace.ts";
 
 /** At ten segments a second. */
 function open(perSecond = 10) {
@@ -15,7 +15,7 @@ function open(perSecond = 10) {
   };
   const go = async (messageId: string, over: Partial<AskedTurn> = {}) => {
     const turn = await ask(messageId, over);
-    if (typeof turn === "number") return;
+    if (isAskAgain(turn)) return;
     went.push(messageId);
     turn.gone();
     turn.end();
@@ -24,7 +24,8 @@ function open(perSecond = 10) {
   const begin = (segments: number, over: Partial<AskedTurn> = {}) =>
     ask("long", { segments, submits: segments, ...over }) as HeldTurn;
   /** Milliseconds until one with these would go: it has no time left, and does not join. */
-  const aheadMs = (over: Partial<AskedTurn> = {}) => ask("late", { remainingMs: 0, ...over }) as number;
+  const aheadMs = (over: Partial<AskedTurn> = {}) =>
+    (ask("late", { remainingMs: 0, ...over }) as AskAgain).retryAfterMs;
   return { clock, went, ask, go, begin, aheadMs };
 }
 
@@ -73,8 +74,8 @@ test("messages of flows that take turns are put off for the time that both need"
   begin(1);
   void ask("in line", { flow: 2 });
   void ask("in line, too");
-  const [first, second] = [await ask("1"), await ask("2")] as [number, number];
-  expect(second - first).toBe(2_000);
+  const [first, second] = [await ask("1"), await ask("2")] as [AskAgain, AskAgain];
+  expect(second.retryAfterMs - first.retryAfterMs).toBe(2_000);
 });
 
 test("of flows that have not gone for long none is remembered: they take turns like new ones", async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createDice } from "../../../../../test/chaos/dice.ts";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
-import { createSenderPace, type Turn } from "./sender-pace.ts";
+import { createSenderPace, isAskAgain, type Turn } from "./sender-pace.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -25,9 +25,9 @@ function openCrowd({ perSecond, processes = 1, flows = 1, segments = 1, windowMs
   const again = new Map<number, string[]>();
   const seen = { asks: 0, went: 0, pauses: [] as number[] };
   const settle = (messageId: string, turn: Turn) => {
-    if (typeof turn === "number") {
-      seen.pauses.push(turn);
-      const second = Math.ceil((clock.monotonicMs() + turn) / 1000);
+    if (isAskAgain(turn)) {
+      seen.pauses.push(turn.retryAfterMs);
+      const second = Math.ceil((clock.monotonicMs() + turn.retryAfterMs) / 1000);
       again.set(second, [...(again.get(second) ?? []), messageId]);
       return;
     }

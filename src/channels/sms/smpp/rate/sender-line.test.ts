@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { LONGEST_IN_LINE_MS } from "./sender-line.ts";
-import { createSenderPace, type HeldTurn, type Turn } from "./sender-pace.ts";
+import { createSenderPace, type HeldTurn, isAskAgain, type Turn } from "./sender-pace.ts";
 
 /** At a time that is far from zero, as on a machine that has run for a day. */
 async function open(perSecond: number) {
@@ -22,9 +22,9 @@ async function open(perSecond: number) {
   ) => {
     const askedAt = clock.monotonicMs();
     const settle = (turn: Turn) => {
-      if (typeof turn === "number") {
-        again.set(id, clock.monotonicMs() - startedAt + turn);
-        return turn;
+      if (isAskAgain(turn)) {
+        again.set(id, clock.monotonicMs() - startedAt + turn.retryAfterMs);
+        return turn.retryAfterMs;
       }
       went.push(`${id} ${clock.monotonicMs() - startedAt}`);
       turn.gone();
@@ -94,7 +94,7 @@ test("who comes at the moment at which another may go does not go before it, nor
 /** A message of several segments, each of which goes when its turn comes. */
 async function goOn(turn: Turn | Promise<Turn>, segments: number, onGone: (segment: number) => void) {
   const held = await turn;
-  if (typeof held === "number") return;
+  if (isAskAgain(held)) return;
   for (let segment = 1; segment <= segments; segment++) {
     if (segment > 1 && !(await held.next(60_000))) break;
     onGone(segment);
@@ -195,8 +195,8 @@ test("nothing is kept of senders that have sent, nor of messages that did not co
   const ask = (sender: string, messageId: string, over: { flow?: number; segments?: number } = {}) => {
     const given = { flow: 1, isBegun: false, segments: 30, submits: 1, remainingMs: 3_600_000, ...over };
     const turn = pace.turn({ sender, messageId, signal, ...given });
-    if (typeof turn === "object" && "gone" in turn) return goes(turn);
-    return turn instanceof Promise ? turn.then((later) => typeof later === "object" && goes(later)) : turn;
+    if (turn instanceof Promise) return turn.then((later) => isAskAgain(later) || goes(later));
+    return isAskAgain(turn) || goes(turn);
   };
   const objects = () => {
     Bun.gc(true);

@@ -11,7 +11,7 @@ import {
   serve,
   sharing,
 } from "./flow-lines.ts";
-import type { AskedTurn, HeldTurn, Turn } from "./sender-pace.ts";
+import type { AskAgain, AskedTurn, HeldTurn, Turn } from "./sender-pace.ts";
 
 /**
  * The messages of one sender that wait for their turn, in one line for each flow. The flows are served in turns, segment by
@@ -22,7 +22,7 @@ export interface SenderLine {
   aheadMs(asked: Pick<AskedTurn, "flow" | "isBegun">): number;
   /** How many flows would share the rate if this one were among them. */
   sharing(flow: number): number;
-  /** The first segment may go now, or when the promise resolves. A number: ask again after so many milliseconds. */
+  /** The first segment may go now, or when the promise resolves; or the message is to ask again. */
   join(asked: Joining): Turn | Promise<Turn>;
   /** Nobody waits, and nobody would have to. */
   isIdle(): boolean;
@@ -38,7 +38,7 @@ const LATE_IN_WINDOW_MS = 250;
 
 /** A message waits in line for at most this long, since flows that join later delay it; then it asks again. Leases are longer. */
 export const LONGEST_IN_LINE_MS = 4_000;
-const AGAIN_MS = 500;
+const ASK_AGAIN: AskAgain = { retryAfterMs: 500 };
 
 /** While a message waits, its time is worked out again this often, since the rate may have grown. */
 const LOOK_MS = 1_000;
@@ -84,7 +84,7 @@ export function createSenderLine(clock: Clock, rate: () => number, freeAt: numbe
       restMs(state) + costMs(state, (state.called?.step ?? 0) + segmentsBefore(state.flows, asked)),
     sharing: (flow) => sharing(state.flows, flow),
     join(asked) {
-      if (asked.signal.aborted) return AGAIN_MS;
+      if (asked.signal.aborted) return ASK_AGAIN;
       const isFree = isIdle();
       const place = joinFlow(state.flows, asked);
       if (!isFree) return firstTurn(state, place, asked.signal);
@@ -126,7 +126,7 @@ function windowNow(state: State): RateWindow {
 async function firstTurn(state: State, place: Place, signal: AbortSignal): Promise<Turn> {
   if (await turnOf(state, place, { limitMs: LONGEST_IN_LINE_MS, signal })) return hold(state, place, signal);
   leave(state, place);
-  return AGAIN_MS;
+  return ASK_AGAIN;
 }
 
 function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {

@@ -5,8 +5,8 @@ import { createSenderLine, type SenderLine } from "./sender-line.ts";
 /** Keeps each sender to its rate, in segments a second, without holding up the others. */
 export interface SenderPace {
   /**
-   * A message's turn. `HeldTurn`: its first segment may go now. A promise resolves when it may, within `LONGEST_IN_LINE_MS`, or
-   * with a time. A number: it is to ask again after so many milliseconds, and keeps no slot meanwhile.
+   * A message's turn: its first segment may go now, or is to ask again. A promise resolves with either, within
+   * `LONGEST_IN_LINE_MS`: the message waits in line until then.
    */
   turn(asked: AskedTurn): Turn | Promise<Turn>;
   /** Milliseconds that a segment takes. */
@@ -25,7 +25,16 @@ export interface HeldTurn {
   intervalMs(): number;
 }
 
-export type Turn = HeldTurn | number;
+/** The message is to ask again after so many milliseconds, and keeps no slot meanwhile. */
+export interface AskAgain {
+  readonly retryAfterMs: number;
+}
+
+export type Turn = HeldTurn | AskAgain;
+
+export function isAskAgain(turn: object): turn is AskAgain {
+  return "retryAfterMs" in turn;
+}
 
 export interface AskedTurn {
   readonly sender: string;
@@ -73,10 +82,11 @@ export function createSenderPace(
       const aheadMs = line.aheadMs(asked);
       const hasRoom = isKnown || aheadMs <= DRY_MS;
       const bookedMs = hasRoom ? 0 : bookings.untilMs(asked);
-      if (aheadMs >= asked.remainingMs) return Math.ceil(aheadMs);
+      if (aheadMs >= asked.remainingMs) return { retryAfterMs: Math.ceil(aheadMs) };
       if (Math.max(aheadMs, bookedMs) > IN_LINE_MS) {
         const flows = line.sharing(asked.flow);
-        return Math.ceil(isKnown ? aheadMs - EARLY_MS : bookings.book(asked, { aheadMs, flows }));
+        const againMs = isKnown ? aheadMs - EARLY_MS : bookings.book(asked, { aheadMs, flows });
+        return { retryAfterMs: Math.ceil(againMs) };
       }
       bookings.end(asked.messageId);
       return line.join(asked);

@@ -1,11 +1,11 @@
 /** What the rate of its sender lets go of a message, and how fast. */
 import type { Clock } from "../../../../core/clock.ts";
 import type { OutgoingSms } from "../../../channel.ts";
-import type { SenderPace, Turn } from "../rate/sender-pace.ts";
+import { type AskAgain, isAskAgain, type SenderPace, type Turn } from "../rate/sender-pace.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 import { senderOf } from "./addresses.ts";
-import { type Attempt, isSettled, isToBeSent } from "./submit-message.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
+import { type Attempt, isSettled, isToBeSent } from "./submit-segments.ts";
 
 /** A message that may go, or as many of its segments as go in one turn. */
 export interface SenderTurn extends Attempt {
@@ -22,11 +22,11 @@ interface SenderTurnDeps {
 /** What was answered is stored when the turn ends: so much, and not a whole long message, is sent again after a crash. */
 const LONGEST_TURN_MS = 5_000;
 
-/** Waits for the sender's rate. Milliseconds: nothing of the message may go for so long. */
+/** Waits for the sender's rate. `AskAgain`: nothing of the message may go for so long. */
 export function takeSenderTurn(
   deps: SenderTurnDeps,
   attempt: Attempt,
-): SenderTurn | number | Promise<SenderTurn | number> {
+): SenderTurn | AskAgain | Promise<SenderTurn | AskAgain> {
   const { config, senderPace, clock } = deps;
   const { message, plan, signal } = attempt;
   const segmentMs = senderPace.segmentMs();
@@ -55,7 +55,7 @@ export function takeSenderTurn(
     later,
   };
   if (turn instanceof Promise) return afterTurn(clock, begun, turn);
-  return typeof turn === "number" ? turn : { ...begun, heldTurn: turn };
+  return isAskAgain(turn) ? turn : { ...begun, heldTurn: turn };
 }
 
 /** What waiting took is not left of the message's window. */
@@ -63,10 +63,10 @@ async function afterTurn(
   clock: Clock,
   begun: SenderTurn,
   asked: Promise<Turn>,
-): Promise<SenderTurn | number> {
+): Promise<SenderTurn | AskAgain> {
   const askedAt = clock.monotonicMs();
   const turn = await asked;
-  if (typeof turn === "number") return turn;
+  if (isAskAgain(turn)) return turn;
   const remainingMs = begun.message.remainingMs - (clock.monotonicMs() - askedAt);
   return { ...begun, heldTurn: turn, message: { ...begun.message, remainingMs } };
 }

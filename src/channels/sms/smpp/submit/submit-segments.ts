@@ -1,4 +1,4 @@
-/** One attempt at a message: its segments, submitted in their order over whatever binds there are. */
+/** The segments of one attempt, submitted in their order over whatever binds there are. */
 import type { Clock } from "../../../../core/clock.ts";
 import type { Part } from "../../../../core/messages/message.ts";
 import type { LateAnswer, LateRefusal } from "../../../../core/receipts/late-answer.ts";
@@ -57,7 +57,7 @@ interface Progress extends Attempt {
 }
 
 /** Submits the segments still to be sent, each when it gets its turn, without waiting for the answers in between. */
-export async function submitMessage(
+export async function submitSegments(
   submitter: Submitter,
   attempt: Attempt,
 ): Promise<(SubmitResult | undefined)[]> {

@@ -1,0 +1,89 @@
+/** One attempt at an SMS: it is planned, submitted when the rate of its sender lets it go, and the answers make one outcome. */
+import type { PartOutcome, SendOutcome } from "../../../../core/messages/outcome.ts";
+import type { OutgoingMessage, OutgoingSms } from "../../../channel.ts";
+import { isAskAgain, type SenderPace } from "../rate/sender-pace.ts";
+import type { SmppConfig } from "../smpp-config.ts";
+import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
+import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
+import { type SubmitResult, waitsForSender } from "./submit-result.ts";
+import { type Attempt, isSettled, isToBeSent, type Submitter, submitSegments } from "./submit-segments.ts";
+
+export interface AttemptDeps {
+  readonly config: SmppConfig;
+  readonly submitter: Submitter;
+  /** Absent: senders have no rate of their own. */
+  readonly senderPace: SenderPace | undefined;
+}
+
+/** See `Channel.send`. */
+export async function attemptSms(
+  deps: AttemptDeps,
+  message: OutgoingMessage,
+  limits: Pick<Attempt, "signal" | "isOurs">,
+): Promise<SendOutcome> {
+  if (message.channel !== "sms")
+    return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
+  const plan = planSubmit(message, deps.config);
+  if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
+  if (message.parts.some(isSettled) && message.parts.length !== plan.submits) {
+    const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
+    return rejectAll(message, "smpp.segments_changed", words);
+  }
+  const asking = askForTurn(deps, { message, plan, ...limits });
+  const turn = asking instanceof Promise ? await asking : asking;
+  if (isAskAgain(turn)) return toOutcome(deferDue(message, plan, turn.retryAfterMs));
+  const results = await submitTurn(deps.submitter, turn);
+  const detail = { encoding: plan.encoding, segments: plan.segments, ...firstId(results) };
+  return { ...toOutcome(results), detail };
+}
+
+function askForTurn({ config, senderPace, submitter }: AttemptDeps, attempt: Attempt) {
+  if (!senderPace) return { ...attempt, later: [] };
+  return takeSenderTurn({ config, senderPace, clock: submitter.clock }, attempt);
+}
+
+/** By segment; `undefined` where it was not this attempt's. */
+type Results = (SubmitResult | undefined)[];
+
+function toOutcome(results: Results): SendOutcome {
+  const tried = results.filter((result) => result !== undefined);
+  return {
+    parts: results.map((result) => result?.outcome),
+    countsAsAttempt: tried.length > 0 && countsAsAttempt(tried),
+  };
+}
+
+/** For the timeline, as the SMSC wrote it: its support asks for it, and a receipt that matches nothing can be compared with it. */
+function firstId(results: Results): { provider_message_id?: string } {
+  const [id] = results.flatMap((result) =>
+    result?.outcome.kind === "sent" ? result.outcome.providerMessageIds.slice(0, 1) : [],
+  );
+  return id === undefined ? {} : { provider_message_id: id };
+}
+
+/** Beside segments that were sent, one that was only put off does not make the attempt count. */
+function countsAsAttempt(results: readonly SubmitResult[]): boolean {
+  return results.every(({ counts }) => counts) || results.some((r) => r.counts && r.outcome.kind !== "sent");
+}
+
+/** Sends the segments of this turn. Those of later ones may go a segment's time after the last, unless one was refused. */
+async function submitTurn(submitter: Submitter, turn: SenderTurn): Promise<Results> {
+  const results = await submitSegments(submitter, turn);
+  const refused = results.find((result) => result?.outcome.kind === "rejected");
+  const waits = waitsForSender(Math.ceil(turn.heldTurn?.intervalMs() ?? 0));
+  for (const segment of turn.later) results[segment] = refused ?? waits;
+  return results;
+}
+
+function deferDue(message: OutgoingSms, plan: SubmitPlan, retryAfterMs: number): Results {
+  const results: Results = Array(plan.submits).fill(undefined);
+  for (const segment of segmentsDue(message, plan)) results[segment] = waitsForSender(retryAfterMs);
+  return results;
+}
+
+function rejectAll(message: OutgoingMessage, code: string, words: string): SendOutcome {
+  const rejected: PartOutcome = { kind: "rejected", error: { code, message: words } };
+  const count = Math.max(1, message.parts.length);
+  const parts = Array.from({ length: count }, (_, i) => (isToBeSent(message, i) ? rejected : undefined));
+  return { parts, countsAsAttempt: parts.includes(rejected) };
+}
