@@ -4,6 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { MessageChannel, Worker } from "node:worker_threads";
 import { builtPrograms } from "../../../test/built-programs.ts";
 import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
 import { createSystemClock } from "../../cli/system-clock.ts";
@@ -13,7 +14,8 @@ import { createVault } from "../vault.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { migrate } from "./migrate.ts";
 import { openOn, type SqliteOptions } from "./open-sqlite.ts";
-import { openThreaded } from "./thread/open-threaded.ts";
+import type { ThreadSetup } from "./thread/messages.ts";
+import { openThreaded, type ThreadedOptions } from "./thread/open-threaded.ts";
 
 export const MASTER_KEY = "a master key of some length";
 
@@ -119,8 +121,11 @@ async function makeEmptyFile(): Promise<string> {
   return path;
 }
 
-/** With the thread, in a folder that goes with it, and a third connection to look inside. */
-export async function openOnThread(over: { readonly commitMs?: number } = {}) {
+/** With the thread, in a folder that goes with it, and a third connection to look inside. `start`: see `ThreadedOptions`. */
+export async function openOnThread({
+  start,
+  ...over
+}: Pick<ThreadedOptions, "start"> & { commitMs?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "postrider-store-"));
   const path = join(folder, "p.db");
   copyFileSync(await emptyFile(), path);
@@ -129,6 +134,7 @@ export async function openOnThread(over: { readonly commitMs?: number } = {}) {
     setup: { path, masterKey: MASTER_KEY, ...over },
     vault: VAULT,
     clock: createSystemClock(),
+    ...(start && { start }),
     onLost: (error) => {
       throw error;
     },
@@ -143,4 +149,25 @@ export async function openOnThread(over: { readonly commitMs?: number } = {}) {
     },
   };
   return { store, inside: lookInside(driver) };
+}
+
+/** The same on a thread that serves one store after the other: to start a thread and load its program is most of the work. */
+export function openOnSharedThread() {
+  return openOnThread({ start: openOnShared });
+}
+
+let shared: Worker | undefined;
+
+function openOnShared(_program: URL, setup: ThreadSetup): Worker {
+  shared ??= startShared();
+  const { port1, port2 } = new MessageChannel();
+  shared.postMessage({ port: port2, setup }, [port2]);
+  // It has what the store uses of a thread: a shared one does not end with the store.
+  return port1 as unknown as Worker;
+}
+
+function startShared(): Worker {
+  const thread = new Worker(new URL("../../../test/fakes/shared-store-thread.ts", import.meta.url));
+  thread.unref();
+  return thread;
 }

@@ -7,10 +7,17 @@ import { createWorld, rejection } from "../../contract/world.contract.ts";
 import { storeContract } from "../../store.contract.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { createVault } from "../../vault.ts";
-import { inFolder, MASTER_KEY, openOnThread, THREAD_PROGRAM, VAULT } from "../sqlite-world.contract.ts";
+import {
+  inFolder,
+  MASTER_KEY,
+  openOnSharedThread,
+  openOnThread,
+  THREAD_PROGRAM,
+  VAULT,
+} from "../sqlite-world.contract.ts";
 import { openThreaded } from "./open-threaded.ts";
 
-storeContract("sqlite on a thread of its own", openOnThread);
+storeContract("sqlite on a thread of its own", openOnSharedThread);
 
 test("a read waits for no commit", async () => {
   const { store } = await openOnThread({ commitMs: 200 });

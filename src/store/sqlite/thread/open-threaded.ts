@@ -26,6 +26,8 @@ export interface ThreadedOptions {
   /** The thread ended by itself. Every call fails from now on, until the process is restarted. */
   readonly onLost: (error: Error) => void;
   readonly onMigration?: OnMigration | undefined;
+  /** For tests, which open many stores on one thread. Absent: starts a thread for this store. */
+  readonly start?: (program: URL, setup: ThreadSetup) => Pick<Worker, "on" | "postMessage">;
 }
 
 /**
@@ -39,12 +41,13 @@ export async function openThreaded({
   clock,
   onLost,
   onMigration,
+  start = (program, workerData) => new Worker(program, { workerData }),
 }: ThreadedOptions): Promise<Store> {
   const ready = createListeners<string>();
   const events = createListeners<string>();
   const lanes = createListeners<Lane>();
   let reading: ReadingStore | undefined;
-  const thread = startThread(program, setup, {
+  const thread = listenTo(start(program, setup), {
     onAnswers(answers) {
       reading?.renew();
       calls.answer(answers);
@@ -93,8 +96,7 @@ interface Listeners {
   readonly onMigration: OnMigration | undefined;
 }
 
-function startThread(program: URL, setup: ThreadSetup, { onAnswers, onLost, onMigration }: Listeners) {
-  const worker = new Worker(program, { workerData: setup });
+function listenTo(worker: Pick<Worker, "on" | "postMessage">, { onAnswers, onLost, onMigration }: Listeners) {
   const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   let state: "opening" | "open" | "over" = "opening";
