@@ -37,6 +37,13 @@ test("of a field that is repeated the first counts, but every host does", () => 
   });
 });
 
+test("of many and of endless hosts only so many characters are kept, and the others count", () => {
+  const hosts = Array.from({ length: 100 }, (_, index) => `mx: ${index}.${"z".repeat(600)}\n`).join("");
+  const { mx = [] } = parseStsPolicy(FILE.replace("mx:", `${hosts}mx:`)) ?? {};
+  expect(mx.join("").length).toBeLessThanOrEqual(4_096);
+  expect(mx.slice(-2)).toEqual(["mail.example.com", "*.example.net"]);
+});
+
 test("no policy holds longer than a year, and none needs hosts to say that there is none", () => {
   expect(parseStsPolicy(FILE.replace("604800", "9999999999"))?.maxAgeMs).toBe(31_557_600_000);
   expect(parseStsPolicy("version: STSv1\nmode: none\nmax_age: 0\n")).toEqual({

@@ -3,17 +3,26 @@ import { type MailPolicy, POLICY_MODES } from "../../../core/email/mail-policy.t
 
 /** A year: RFC 8461 §3.2. */
 const LONGEST_AGE_S = 31_557_600;
+/**
+ * Patterns that are kept, and characters of all of them. Real policies have a handful; but strangers write them, and those of
+ * ten thousand domains are held at once.
+ */
 const MAX_PATTERNS = 100;
+const MAX_CHARACTERS = 4_096;
 
 /** `undefined` for a file that is no valid policy. Unknown fields are ignored. Takes time linear in the text, which a stranger wrote. */
 export function parseStsPolicy(text: string): MailPolicy | undefined {
   const fields = new Map<string, string>();
   const mx: string[] = [];
+  let room = MAX_CHARACTERS;
   for (const line of text.split(/\r?\n/)) {
     const name = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):/.exec(line)?.[1];
     if (name === undefined) continue;
     const value = line.slice(name.length + 1).trim();
-    if (name === "mx" && mx.length < MAX_PATTERNS) mx.push(value.toLowerCase());
+    if (name === "mx" && mx.length < MAX_PATTERNS && value.length <= room) {
+      room -= value.length;
+      mx.push(value.toLowerCase());
+    }
     // Of a repeated field the first counts (§3.2): a policy must not fall away because of a line too many.
     if (!fields.has(name)) fields.set(name, value);
   }
