@@ -21,7 +21,7 @@ test.each([
   expect(existsSync(join(folder.path, "data"))).toBe(false);
 });
 
-test.each([[["migrate-to"]], [["migrate-to", ""]]])("%p says nothing of where to", async (args) => {
+test.each([[["migrate-to"]], [["migrate-to", "-"]]])("%p says nothing of where to", async (args) => {
   const { code, err } = await spawned(args);
   expect([code, err]).toEqual([2, "error: where to? postrider migrate-to postgres://…\n"]);
 });

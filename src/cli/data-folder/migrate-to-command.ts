@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
 import type { Counted } from "../../store/move/count-both.ts";
 import { type Terminal, UsageFailure } from "../admin/command-line.ts";
+import { readValue } from "../admin/input-file.ts";
 import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
 import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
@@ -23,17 +24,21 @@ export interface MoveCommand {
 export function addMigrateToCommand(program: Command, { target, terminal, clock }: MoveCommand): void {
   program
     .command("migrate-to")
-    .argument("[url]", "postgres://user:password@host/database, empty; it must not be in use")
+    .argument(
+      "[url]",
+      "postgres://user:password@host/database, empty; it must not be in use. -: the URL comes on standard input",
+    )
     .description(
       "copy a service that is stopped from its data folder into PostgreSQL; continues after an interruption",
     )
     .option("--cancel", "go back to the data folder after all; what the copy has done since is lost", false)
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
-    .action((url: string | undefined, { data, cancel }: MoveOptions) =>
+    .action((typed: string | undefined, { data, cancel }: MoveOptions) =>
       untilCutOff(terminal, async (onCutOff) => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);
         if (cancel) return void terminal.stdout(await goBack(dataFolder));
-        if (!url) throw new UsageFailure("where to? postrider migrate-to postgres://…");
+        const url = typed === undefined ? "" : await readValue(typed);
+        if (url === "") throw new UsageFailure("where to? postrider migrate-to postgres://…");
         const onProgress = createProgress(terminal, clock);
         const onStage = (stage: keyof typeof LEFT) => onCutOff(LEFT[stage]);
         const counted = await migrateTo({ ...target, dataFolder, url, clock, onProgress, onStage });
