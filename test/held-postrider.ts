@@ -9,6 +9,8 @@ import type { Clock } from "../src/core/clock.ts";
 import type { Peer } from "./admin.ts";
 import { databaseOf } from "./both-stores.ts";
 import { createHeldClock } from "./fakes/held-clock.ts";
+import { keptDkimKeys } from "./fakes/kept-dkim-keys.ts";
+import { placeMigrated } from "./migrated-folder.ts";
 import { answersOfPostgres } from "./postgres-answers.ts";
 import { makeDataFolder, onPostgres } from "./postrider-process.ts";
 import { until } from "./until.ts";
@@ -84,12 +86,19 @@ export async function startHeldPostrider(
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void logged.push(JSON.parse(line)) });
   const stored = onPostgres(await databaseOf(folder.path));
+  if (!stored.DATABASE_URL) placeMigrated(folder.path);
   const read = readConfig(
     { PORT: "0", POSTRIDER_DATA: folder.path, ...stored, ...environment },
     roles === undefined ? {} : { roles },
   );
   if ("problems" in read) throw new Error(read.problems.join("; "));
-  const postrider = await startPostrider({ config: read.config, clock, log, ...more });
+  const postrider = await startPostrider({
+    config: read.config,
+    clock,
+    log,
+    makeDkimKeys: keptDkimKeys(),
+    ...more,
+  });
 
   const status: HeldPostrider["status"] = async ({ path, apiKey }) => {
     const response = await fetch(postrider.url + path, { headers: { Authorization: `Bearer ${apiKey}` } });

@@ -1,6 +1,7 @@
 /** The composition root: makes every part, starts them in order and stops them in reverse. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
+import { type MakeDkimKeys, makeDkimKeys } from "../api/admin/domains/dkim-pair.ts";
 import type { Clock } from "../core/clock.ts";
 import { present } from "../core/present.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
@@ -60,6 +61,8 @@ export interface StartOptions {
   readonly faults?: { readonly commitMs: number };
   /** For tests: stands in for the hosts of providers. */
   readonly webAddress?: FixedAddress;
+  /** For tests: hands out keys that were made before. */
+  readonly makeDkimKeys?: MakeDkimKeys;
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
@@ -93,7 +96,7 @@ interface Opened {
 }
 
 function makeParts(
-  { config, clock, log, webAddress }: StartOptions,
+  { config, clock, log, webAddress, makeDkimKeys: makeKeys = makeDkimKeys }: StartOptions,
   { store, metrics, listeners, earlierKeys }: Opened,
 ): Parts {
   return {
@@ -111,6 +114,7 @@ function makeParts(
     dns: createDns(store.records, clock),
     mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret), earlierKeys),
     ...(webAddress && { webAddress }),
+    makeDkimKeys: makeKeys,
     largeBodies: createLargeBodyThread({
       program: new URL("./large-body-thread.ts", import.meta.url),
       clock,

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { MakeDkimKeys } from "../api/admin/domains/dkim-pair.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Dns } from "../core/domains/dns.ts";
 import type { DeliveryLog } from "../delivery/engine.ts";
@@ -21,6 +22,7 @@ export interface Parts {
   readonly ids: () => string;
   readonly dns: Dns;
   readonly mailKeys: MailKeys;
+  readonly makeDkimKeys: MakeDkimKeys;
   readonly largeBodies: LargeBodyThread;
   readonly webAddress?: FixedAddress;
 }

@@ -10,6 +10,7 @@ import { smppConnectorKind } from "../../src/channels/sms/smpp/smpp-connector.ts
 import { createIds } from "../../src/core/uuid.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createHeldClock, type HeldClock } from "../fakes/held-clock.ts";
+import { keptDkimKeys } from "../fakes/kept-dkim-keys.ts";
 import { STORES } from "./stores.ts";
 
 const ADMIN_TOKEN = "pr_admin_test";
@@ -104,6 +105,7 @@ async function startAdmin(store: Store): Promise<RunningAdmin> {
     clock,
     newId,
     randomBytes,
+    makeDkimKeys: keptDkimKeys(),
     connectorKinds: [smppConnectorKind, smtpConnectorKind, testKind],
     checkConnector: async () => admin.check,
     connectorStatus: (id) => statuses.get(id),

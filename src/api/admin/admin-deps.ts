@@ -6,6 +6,7 @@ import type { Connector } from "../../core/records/accounts.ts";
 import type { RandomBytes } from "../../core/uuid.ts";
 import type { PausedHost, WebhookAttempt } from "../../core/webhooks/webhook-outbox.ts";
 import type { Store } from "../../store/store.ts";
+import type { MakeDkimKeys } from "./domains/dkim-pair.ts";
 
 /** What the admin endpoints are given by the composition root. */
 export interface AdminDeps extends DomainDns {
@@ -13,6 +14,7 @@ export interface AdminDeps extends DomainDns {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly randomBytes: RandomBytes;
+  readonly makeDkimKeys: MakeDkimKeys;
   readonly connectorKinds: readonly ConnectorKind[];
   /** Tries a connector within 15 s, sending nothing. `domain`: whose mail hosts to try, for kinds that look them up. */
   checkConnector(

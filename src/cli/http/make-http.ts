@@ -97,7 +97,7 @@ export function createHttp(
 type Watched = Pick<HttpParts, "engine" | "webhooks" | "alarms">;
 
 function createAdmin(
-  { store, clock, ids, dns, steadyLog: log }: Parts,
+  { store, clock, ids, dns, makeDkimKeys, steadyLog: log }: Parts,
   { engine, webhooks, alarms }: Watched,
 ) {
   return adminEndpoints({
@@ -105,6 +105,7 @@ function createAdmin(
     clock,
     newId: ids,
     randomBytes,
+    makeDkimKeys,
     connectorKinds: CONNECTOR_KINDS,
     checkConnector: (connector, domain) =>
       kindOf(connector.kind).check(connector, clock, { network: createNetwork(dns), ...present({ domain }) }),

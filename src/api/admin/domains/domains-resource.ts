@@ -15,7 +15,7 @@ import {
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
-import { makeDkimPair, newSelector } from "./dkim-pair.ts";
+import { newDkimPair } from "./dkim-pair.ts";
 import { dnsRecordFields, shownDnsRecord } from "./dns-records.ts";
 import { isDomain, NOT_A_DOMAIN } from "./domain-name.ts";
 import { type DomainPolicy, readDomainPolicy } from "./domain-policy.ts";
@@ -37,7 +37,7 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
         accountId: given.account_id.toLowerCase(),
         domain: normalised(given.domain),
         ownershipToken: `postrider-verification=${Buffer.from(deps.randomBytes(20)).toString("hex")}`,
-        dkimKeys: [await makeDkimPair(newSelector(deps.randomBytes), now)],
+        dkimKeys: [await newDkimPair(deps, now)],
         createdAt: now,
       }),
     }),

@@ -12,7 +12,7 @@ import {
   shownRecord,
   shownSchema,
 } from "../record-plan.ts";
-import { makeDkimPair, newSelector } from "./dkim-pair.ts";
+import { newDkimPair } from "./dkim-pair.ts";
 
 /** Makes new DKIM keys for a domain. */
 export function rotateEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): Endpoint {
@@ -33,7 +33,7 @@ export function rotateEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): En
         async toChanges(domain) {
           if (nextPair(domain))
             throw conflict({ dkim_selector: "the next keys still wait for their records" });
-          const pair = await makeDkimPair(newSelector(deps.randomBytes), call.now);
+          const pair = await newDkimPair(deps, call.now);
           // Keys that were never in the DNS can be dropped: nobody could verify what they signed.
           const kept = domain.dkimKeys.filter(({ seenAt }) => seenAt !== undefined);
           return { dkimKeys: [...kept, pair], nextCheckAt: null };
