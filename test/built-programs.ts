@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { CLI } from "../scripts/programs.ts";
-import { folderUntilTheEnd } from "./temp-folder.ts";
+import { filledOnce } from "./shared-folder.ts";
 
 let built: string | undefined;
 
@@ -11,7 +11,7 @@ let built: string | undefined;
  */
 export function builtPrograms(): string {
   if (!isTestRun) return CLI;
-  built ??= build();
+  built ??= filledOnce("postrider-built-", build);
   return built;
 }
 
@@ -21,9 +21,7 @@ const BUILD = join(import.meta.dir, "../scripts/build-quick-start.ts");
 const isTestRun = process.env.NODE_ENV === "test";
 
 /** In a process of its own, since what it makes depends on the environment, and that of tests says that it is one. */
-function build(): string {
-  const folder = folderUntilTheEnd("postrider-built-");
+function build(folder: string): void {
   const env = { PATH: process.env.PATH ?? "", HOME: folder };
   execFileSync(process.execPath, [BUILD, folder], { env, stdio: ["ignore", "ignore", "pipe"] });
-  return folder;
 }
