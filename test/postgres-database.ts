@@ -2,6 +2,7 @@
 import { Client } from "pg";
 import { openDriver } from "../src/store/postgres/database/driver.ts";
 import { migrate } from "../src/store/postgres/migrate.ts";
+import { openDrivers, type StoreDrivers } from "../src/store/postgres/open-postgres.ts";
 import { postgresServer, type TestDatabase, unref } from "./postgres-server.ts";
 
 export async function freshDatabase(): Promise<TestDatabase> {
@@ -13,27 +14,60 @@ export async function copyOf(original: TestDatabase): Promise<TestDatabase> {
   return (await postgresServer(prepare)).copyDatabase(original);
 }
 
-/** Unused databases: emptying one costs less than creating one. */
-const unused: UsedBefore[] = [];
-
 interface UsedBefore {
   readonly url: string;
   /** Stays open, since to connect takes longer than to empty; `undefined` when the server has ended it. */
   session?: Client | undefined;
 }
 
-/**
- * The same, but other tests may have used it before; `drop` leaves it to the next. `oldDaysToo`: also without the tables
- * of days before today, with which pruning would begin, but the first.
- */
-export async function emptyDatabase({ oldDaysToo = false } = {}): Promise<TestDatabase> {
+interface Emptying {
+  /** Also without the tables of days before today, with which pruning would begin, but the first. */
+  readonly oldDaysToo?: boolean;
+}
+
+/** Unused databases: emptying one costs less than creating one. */
+const unused: UsedBefore[] = [];
+
+/** The same, but other tests may have used it before; `drop` leaves it to the next. */
+export async function emptyDatabase(emptying: Emptying = {}): Promise<TestDatabase> {
   const database = unused.pop() ?? { url: (await freshDatabase()).url };
+  return emptied(database, { ...emptying, leaveTo: unused });
+}
+
+const connected: Connected[] = [];
+
+interface Connected extends UsedBefore {
+  readonly drivers: StoreDrivers;
+}
+
+/**
+ * The same for a store of this process, on connections that stay open, and prepared, for the next: to connect and to run each
+ * statement for the first time is most of the work of a short test.
+ */
+export async function connectedDatabase(
+  emptying: Emptying = {},
+): Promise<TestDatabase & { readonly drivers: StoreDrivers }> {
+  const database = connected.pop() ?? (await connect());
+  return { ...(await emptied(database, { ...emptying, leaveTo: connected })), drivers: database.drivers };
+}
+
+async function connect(): Promise<Connected> {
+  const { url } = await freshDatabase();
+  const { driver, pulse } = openDrivers({ url });
+  const close = async () => {};
+  return { url, drivers: { driver: { ...driver, close }, pulse: { ...pulse, close } } };
+}
+
+async function emptied<Database extends UsedBefore>(
+  database: Database,
+  { leaveTo, oldDaysToo = false }: Emptying & { readonly leaveTo: Database[] },
+): Promise<TestDatabase> {
   await empty(database, { oldDaysToo });
   let isOurs = true;
   return {
     url: database.url,
     async drop() {
-      if (isOurs) unused.push(database);
+      if (isOurs) leaveTo.push(database);
       isOurs = false;
     },
   };

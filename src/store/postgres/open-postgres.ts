@@ -3,7 +3,7 @@ import type { OnMigration } from "../on-migration.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
-import { type DriverOptions, openDriver } from "./database/driver.ts";
+import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
 import { checkMasterKey, readMeta, refuseHalfMoved } from "./database/meta.ts";
 import { createNotifier } from "./database/notifier.ts";
 import { refuseUnsafeCommits } from "./database/safe-commits.ts";
@@ -53,11 +53,24 @@ export type PostgresOptions = DriverOptions & KeyWatch & { readonly onMigration?
 /** All others' turns wait for a process that stands still in its own: for less than their leases are sure without one. */
 const PULSE_IDLE_MS = 4_000;
 
-/** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
-export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const driver = openDriver(options);
-  // A connection for signs of life only: a process whose other connections are all busy must not be taken for dead.
+export interface StoreDrivers {
+  readonly driver: Driver;
+  /** A connection for signs of life only: a process whose other connections are all busy must not be taken for dead. */
+  readonly pulse: Driver;
+}
+
+export function openDrivers(options: DriverOptions): StoreDrivers {
   const pulse = openDriver({ ...options, connections: 1, idleMs: PULSE_IDLE_MS });
+  return { driver: openDriver(options), pulse };
+}
+
+/** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
+export function openPostgres(options: PostgresOptions): Promise<Store> {
+  return openOn(openDrivers(options), options);
+}
+
+/** The same on drivers that the caller has opened; they are closed with the store. */
+export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresOptions): Promise<Store> {
   try {
     if (!(await isMigrated(driver))) await migrateAt(options.url, options.onMigration);
     const closable = openClosable(driver, options.clock);

@@ -3,15 +3,15 @@ import { beforeAll } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { keptPort } from "../../../test/fakes/kept-port.ts";
 import { openPostgresProxy, type PostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
-import { emptyDatabase } from "../../../test/postgres-database.ts";
-import { postgresServer, type TestDatabase } from "../../../test/postgres-server.ts";
+import { connectedDatabase } from "../../../test/postgres-database.ts";
+import { postgresServer } from "../../../test/postgres-server.ts";
 import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Inside } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { createVault } from "../vault.ts";
 import { type Driver, openDriver, type Session } from "./database/driver.ts";
 import { migrate } from "./migrate.ts";
-import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
+import { openOn, openPostgres, type PostgresOptions } from "./open-postgres.ts";
 
 export const VAULT = createVault({ masterKey: "a master key of some length", randomBytes });
 
@@ -31,15 +31,7 @@ export function openOther(url: string, options: Partial<PostgresOptions> = {}): 
 
 /** Opens a store on a new database; the database goes when the store is closed. */
 export async function openFresh(options: Partial<PostgresOptions> = {}) {
-  return openOn(await (await postgresServer(prepare)).createDatabase(), options);
-}
-
-/** The same on a database that others may have used before: that is there sooner. Tables of later days may stand in it. */
-export async function openEmptied() {
-  return openOn(await emptyDatabase({ oldDaysToo: true }), {});
-}
-
-async function openOn({ url, drop }: TestDatabase, options: Partial<PostgresOptions>) {
+  const { url, drop } = await (await postgresServer(prepare)).createDatabase();
   const store = await openOther(url, options);
   const driver = openDriver({ url, connections: 1 });
   const close = async () => {
@@ -52,6 +44,20 @@ async function openOn({ url, drop }: TestDatabase, options: Partial<PostgresOpti
     store: { ...store, close },
     inside: lookInside(driver),
   };
+}
+
+/**
+ * The same on a database, and on connections, that others may have used before: that is there sooner. Tables of later days
+ * may stand in it.
+ */
+export async function openEmptied() {
+  const { url, drivers, drop } = await connectedDatabase({ oldDaysToo: true });
+  const store = await openOn(drivers, { url, vault: VAULT, clock: createSystemClock() });
+  const close = async () => {
+    await store.close();
+    await drop();
+  };
+  return { store: { ...store, close }, inside: lookInside(drivers.driver) };
 }
 
 export interface ProxiedStore {
