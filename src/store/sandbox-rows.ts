@@ -29,7 +29,7 @@ const TESTS = [
 
 /** What a query asks of a row: each test is to be followed by its values, in brackets. */
 export function sandboxTests(
-  query: SandboxQuery,
+  query: Omit<SandboxQuery, "limit">,
 ): readonly { readonly test: string; readonly values: readonly string[] }[] {
   return TESTS.flatMap(([field, test]) => {
     const value = query[field];

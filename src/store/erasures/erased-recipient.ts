@@ -69,6 +69,10 @@ export function otherTwins<K extends RecordKind>(
   const field = SPELLED[kind];
   const name = textAt(field, record);
   if (!field || name === undefined || !("accountId" in record)) return undefined;
-  const search: Readonly<Record<string, unknown>> = { accountId: record.accountId, [field]: name };
+  const search: Readonly<Record<string, unknown>> = {
+    ...{ accountId: record.accountId, [field]: name },
+    // Exactly this one, so that an index finds it: somebody may have opted out of many senders, or many of one.
+    ...(kind === "optOuts" && { sender: "sender" in record ? (record.sender ?? null) : null }),
+  };
   return { searches: otherSearches(kind, search as Partial<RecordTypes[K]>, toErased), field };
 }

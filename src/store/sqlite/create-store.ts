@@ -145,6 +145,7 @@ function createShared(db: Database, { vault, accounts, share }: StoreParts) {
       accounts,
       optOuts,
       erasedNames,
+      queues,
       meta: createMeta(db, vault),
       values: createRecordValues(vault),
       webhookSecrets: createWebhookSecrets(db, vault),

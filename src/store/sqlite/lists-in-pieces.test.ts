@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createWorld, type World } from "../contract/world.contract.ts";
-import { openInMemory } from "./sqlite-world.contract.ts";
+import type { Driver } from "./database/driver.ts";
+import { openInMemory, openWithDriver } from "./sqlite-world.contract.ts";
 
 /** Turns of the event loop that begin and end while `work` runs. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
@@ -44,5 +45,82 @@ test("so does a list of webhooks, and a replay of them", async () => {
   for (const walk of [list, replay]) expect(await turnsDuring(walk)).toBeGreaterThanOrEqual(3);
   expect(await list()).toEqual({ events: [] });
   expect(await replay()).toEqual({ replayed: 0 });
+  await store.close();
+});
+
+/** Inserts that many rows with the ids 1, 2, 3 …, as 8 digits. */
+function fill(driver: Driver, count: number, insert: (id: string) => string): void {
+  const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})`;
+  driver.exec(`${numbers} ${insert("printf('%08d', n)")} FROM numbers`);
+}
+
+test("a search among opt-outs that no index answers lets others work in between, and so does one among sandbox messages", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { account } = await createWorld(store);
+  fill(
+    driver,
+    9_000,
+    (id) => `INSERT INTO opt_outs (id, account_id, recipient, reason, created_at)
+    SELECT ${id}, '${account.id}', '+91' || n, 'stop', 0`,
+  );
+  fill(
+    driver,
+    9_000,
+    (
+      id,
+    ) => `INSERT INTO sandbox_messages (id, account_id, message_id, channel, recipient, received_at, rendered)
+    SELECT ${id}, '${account.id}', 'm', 'sms', '+91' || n, 0, '{}'`,
+  );
+  const accountId = account.id;
+  for (const where of [{ recipient: "+918999" }, { accountId, recipient: "+918999" }]) {
+    const search = () => store.records.list("optOuts", where, { limit: 5 });
+    expect(await turnsDuring(search)).toBeGreaterThanOrEqual(3);
+    expect((await search()).map(({ id }) => id)).toEqual(["00008999"]);
+    expect(await store.records.list("optOuts", where, { limit: 5, after: "00008999" })).toEqual([]);
+  }
+  for (const query of [{ to: "+918999" }, { accountId, to: "+918999", after: "00000007" }]) {
+    const list = () => store.sandbox.list({ ...query, limit: 5 });
+    expect(await turnsDuring(list)).toBeGreaterThanOrEqual(3);
+    expect((await list()).map(({ id }) => id)).toEqual(["00008999"]);
+  }
+  expect(await store.sandbox.list({ accountId, limit: 4_500 })).toHaveLength(4_500);
+  await store.close();
+});
+
+test("counting what is ready lets others work between one queue and the next", async () => {
+  const { store } = await openInMemory();
+  const { sms } = await createWorld(store);
+  for (const queue of ["a", "b", "c", "d"]) await sms({ queue });
+  const count = () => store.queue.backlog(10);
+  expect(await turnsDuring(count)).toBeGreaterThanOrEqual(3);
+  expect((await count()).map(({ queue, ready }) => [queue, ready])).toEqual([
+    ["a", 1],
+    ["b", 1],
+    ["c", 1],
+    ["d", 1],
+  ]);
+  await store.close();
+});
+
+test("removing a route looks at jobs that wait for others with others' work in between", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { sms, clock, id } = await createWorld(store);
+  const routes = [id(), id()];
+  for (const queue of routes) await sms({ queue, dueAt: clock.now + 1 });
+  driver.exec("DELETE FROM jobs WHERE queue = (SELECT max(number) FROM queues)");
+  fill(
+    driver,
+    40_000,
+    () => `INSERT INTO jobs (queue, flow, message_id, deadline, due_at, is_leased, was_interrupted, claim, attempt)
+    SELECT 1, 1, 'm', 0, 1, 0, 0, 0, 0`,
+  );
+  const unused = { id: routes[1] ?? "", channel: "sms", match: "*", connectorIds: [], createdAt: 0 } as const;
+  await store.records.create("routes", unused);
+  let removed: unknown;
+  const remove = async () => {
+    removed = await store.records.remove("routes", unused.id);
+  };
+  expect(await turnsDuring(remove)).toBeGreaterThanOrEqual(4);
+  expect(removed).toBe(true);
   await store.close();
 });

@@ -123,6 +123,55 @@ test("lists step down the account's index, and read nothing else of the messages
   await store.close();
 });
 
+test("searches for records by what is unique among them are answered by an index", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const { account } = await createWorld(store);
+  const accountId = account.id;
+  ears.reset();
+  const page = { limit: 5 };
+  await store.records.list("smsTemplates", { accountId, dltTemplateId: "1" }, page);
+  await store.records.list("dltEntities", { accountId, entityId: "1" }, page);
+  await store.records.list("domains", { accountId, domain: "x.test" }, page);
+  await store.records.list("contacts", { accountId, externalId: "1" }, page);
+  await store.records.list("suppressions", { accountId, email: "a@x.test" }, page);
+  await store.records.list("optOuts", { accountId, sender: "ACME", recipient: "+911" }, page);
+  await store.records.list("inboundNumbers", { connectorId: "c" }, page);
+  const searches = ears.statements().filter((sql) => /ORDER BY \+?id/.test(sql));
+  const plans = searches.map((sql) => ears.plan(sql)[0] ?? "");
+  expect(plans.filter((plan) => !/account_id=\? AND \w+=\?|connector_id=\?/.test(plan))).toEqual([]);
+  expect(plans).toHaveLength(7);
+  await store.close();
+});
+
+test("a new opt-out is compared with the erased ones by an index, however many there are", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const { account, clock, id } = await createWorld(store);
+  const optOut = { accountId: account.id, recipient: "+911", reason: "r", createdAt: clock.now };
+  await store.records.create("optOuts", { ...optOut, id: id() });
+  await store.erasures.create({ id: id(), recipient: "+911", salt: "s", digest: "d", createdAt: clock.now });
+  while ((await store.erasures.advance(clock.now, 100)) > 0);
+  ears.reset();
+  expect(await store.records.create("optOuts", { ...optOut, id: id() })).toEqual({ conflict: "recipient" });
+  expect(await store.records.create("optOuts", { ...optOut, sender: "ACME", id: id() })).toBe("created");
+  const looks = ears.statements().filter((sql) => /FROM opt_outs/.test(sql));
+  expect(looks.length).toBeGreaterThanOrEqual(2);
+  for (const sql of looks) expect(ears.plan(sql).join()).toMatch(/INDEX opt_outs_of_(all_senders|sender) /);
+  await store.close();
+});
+
+test("an account that has records is not deleted first, to find that out", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const { account, id } = await createWorld(store);
+  await store.records.create("contacts", { id: id(), accountId: account.id, createdAt: 0 });
+  ears.reset();
+  expect(await store.records.remove("accounts", account.id)).toBe("in_use");
+  expect(ears.statements().filter((sql) => sql.startsWith("DELETE"))).toEqual([]);
+  await store.close();
+});
+
 test("claiming webhooks costs the same statements whatever waits for other hosts", async () => {
   const ears = createListeningDriver();
   const store = await openOn(ears.driver, { vault: VAULT });

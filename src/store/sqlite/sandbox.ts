@@ -1,4 +1,5 @@
 import type { SandboxQuery } from "../../core/messages/sandbox-entry.ts";
+import { present } from "../../core/present.ts";
 import {
   SANDBOX_COLUMNS,
   type SandboxRow,
@@ -8,6 +9,7 @@ import {
 } from "../sandbox-rows.ts";
 import type { SandboxLedger } from "../store.ts";
 import type { Database } from "./database/database.ts";
+import { selectInPieces } from "./database/select-in-pieces.ts";
 
 /** The simulator's memory. */
 export function createSandboxLedger(db: Database): SandboxLedger {
@@ -25,16 +27,29 @@ export function createSandboxLedger(db: Database): SandboxLedger {
       db.write(() => {
         for (const entry of entries) insert.run(...toSandboxRow(entry));
       }, entries.length),
-    list: (query) => db.read(() => select(db, query).map(toSandboxEntry)),
+    list: async (query) => (await select(db, query)).map(toSandboxEntry),
     dueReceipts: (now, limit) => db.read(() => due.all(now, limit).map(toSandboxEntry)),
     nextReceiptAt: () => db.read(() => next.get()?.at ?? undefined),
   };
 }
 
-function select(db: Database, query: SandboxQuery): readonly SandboxRow[] {
-  const tests = sandboxTests(query);
-  const asked = tests.map(({ test, values }) => `${test} (${values.map(() => "?").join(", ")})`);
-  const where = asked.length > 0 ? `WHERE ${asked.join(" AND ")}` : "";
-  const sql = `SELECT * FROM sandbox_messages ${where} ORDER BY id LIMIT ?`;
-  return db.prepare<SandboxRow>(sql).all(...tests.flatMap(({ values }) => values), query.limit);
+/** Only the entries of a message are found by an index. */
+function select(
+  db: Database,
+  { after, limit, messageId, ...others }: SandboxQuery,
+): Promise<readonly SandboxRow[]> {
+  return selectInPieces<SandboxRow>(db, {
+    table: "sandbox_messages",
+    along: toTests(messageId === undefined ? {} : { messageId }),
+    only: toTests(others),
+    page: { ...present({ after }), limit },
+  });
+}
+
+function toTests(asked: Omit<SandboxQuery, "limit">) {
+  const tests = sandboxTests(asked);
+  return {
+    tests: tests.map(({ test, values }) => `${test} (${values.map(() => "?").join(", ")})`),
+    values: tests.flatMap(({ values }) => values),
+  };
 }

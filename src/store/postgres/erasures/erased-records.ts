@@ -4,9 +4,6 @@ import type { Session } from "../database/driver.ts";
 import type { RecordRows } from "../records/record-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 
-/** The most opt-outs that one number may have from senders of one account. */
-const MAX_TWINS = 1_000;
-
 /** Adds erased forms and other spellings: who knows the recipient finds its records, and cannot create them twice. */
 export function withErased(
   rows: RecordRows,
@@ -26,17 +23,10 @@ export function withErased(
     async insert(session, kind, record) {
       const twins = otherTwins(kind, record, await formFor(session, kind, record));
       for (const where of twins?.searches ?? []) {
-        const found = await rows.select(session, kind, { where, limit: MAX_TWINS });
-        if (twins && found.some((each) => senderOf(each) === senderOf(record))) {
-          return { conflict: twins.field };
-        }
+        const found = await rows.select(session, kind, { where, limit: 1 });
+        if (twins && found.length > 0) return { conflict: twins.field };
       }
       return rows.insert(session, kind, record);
     },
   };
-}
-
-/** Opt-outs of one number from several senders are different records. */
-function senderOf(record: object): unknown {
-  return "sender" in record ? record.sender : undefined;
 }

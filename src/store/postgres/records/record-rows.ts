@@ -172,7 +172,10 @@ function insertSql(table: RecordTable, fields: Fields): string {
 }
 
 function selectSql(table: RecordTable, fields: Fields): string {
-  const tests = Object.keys(fields).map((field, at) => `${comparable(table, field).name} = $${at + 1}`);
+  const tests = Object.entries(fields).map(([field, value], at) => {
+    const { name } = comparable(table, field);
+    return value === null ? `${name} IS NULL AND $${at + 1}::text IS NULL` : `${name} = $${at + 1}`;
+  });
   const where = [...tests, `id > $${tests.length + 1}`].join(" AND ");
   return `SELECT * FROM ${table.table} WHERE ${where} ORDER BY id LIMIT $${tests.length + 2}`;
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { uuidTime } from "../../../core/uuid.ts";
 import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -5,7 +6,7 @@ import type { Queues } from "./queues.ts";
 
 const MAX_FLOWS = 1_000;
 
-/** How much waits. */
+/** How much waits: one queue after the other, with others' work in between, since each may be long. */
 export function createBacklog(db: Database, queues: Queues): Queue["backlog"] {
   const count = db.prepare<{ count: number }>(
     "SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = ? LIMIT ?)",
@@ -19,7 +20,14 @@ export function createBacklog(db: Database, queues: Queues): Queue["backlog"] {
       ...(oldestReadySince !== undefined && { oldestReadySince }),
     };
   };
-  return (countTo) => db.read(() => queues.all().map((queue) => backlogOf(queue, countTo)));
+  return async (countTo) => {
+    const found: QueueBacklog[] = [];
+    for (const queue of await db.read(queues.all)) {
+      found.push(await db.read(() => backlogOf(queue, countTo)));
+      await setImmediate();
+    }
+    return found;
+  };
 }
 
 /** Since when the oldest of those first in line (one of each flow) has been ready. */

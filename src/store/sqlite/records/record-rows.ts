@@ -1,11 +1,12 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import { isStill } from "../../records/record-change.ts";
-import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import { columnOf, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
 import type { Fields, RecordValues } from "../../records/record-values.ts";
 import type { RecordChanges, Updated } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { isConstraint, type SqlValue } from "../database/driver.ts";
 import { type AccountRules, createAccountRules } from "./account-rules.ts";
+import { createRecordSelect, type RecordSelect } from "./record-select.ts";
 
 export interface Conflict {
   /** The field that is taken, or that refers to a record that does not exist. */
@@ -15,17 +16,12 @@ export interface Conflict {
 /** The statements behind `Records`, to be run inside a transaction. */
 export interface RecordRows {
   insert<K extends RecordKind>(kind: K, record: RecordTypes[K]): "created" | Conflict;
-  select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page): RecordTypes[K][];
+  readonly select: RecordSelect;
   update<K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Updated<K>;
   remove(kind: RecordKind, id: string): boolean | "in_use";
 }
 
 type Row = Readonly<Record<string, SqlValue>>;
-
-export interface Page {
-  readonly after?: string;
-  readonly limit: number;
-}
 
 export function createRecordRows(db: Database, values: RecordValues): RecordRows {
   const isThere = (table: RecordTable, id: string) =>
@@ -48,13 +44,7 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
       rules.keep(kind, fields);
       return "created";
     },
-    select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) {
-      const table: RecordTable = RECORD_TABLES[kind];
-      const fields = given(where);
-      const statement = db.prepare<Row>(selectSql(table, fields));
-      const rows = statement.all(...bind(table, "", fields), page.after ?? "", page.limit);
-      return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
-    },
+    select: createRecordSelect(db, values),
     update: createUpdate(db, values, { write, rules, bind }),
     remove: (kind, id) => removeNow(db, kind, id),
   };
@@ -98,12 +88,18 @@ function createUpdate(
 
 /** Statements that find a row that uses the record with this id, for uses that are no foreign keys. */
 const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
-  accounts: ["SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1"],
+  // Without the tables of its records here, foreign keys would count all of them.
+  accounts: [
+    "SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1",
+    "SELECT 1 FROM api_keys WHERE account_id = ? AND revoked_at IS NULL",
+    ...Object.values<RecordTable>(RECORD_TABLES)
+      .filter(({ table, columns }) => columns.accountId && table !== "api_keys")
+      .map(({ table }) => `SELECT 1 FROM ${table} WHERE account_id = ?`),
+  ],
   connectors: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
-  // The queue is named by the route's id: the route stays while it has jobs.
+  // The queue is named by the route's id: the route stays while it has jobs. Whether some wait was asked before, in pieces.
   routes: [
     `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NULL WHERE queues.name = ?`,
-    `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NOT NULL WHERE queues.name = ?`,
   ],
 };
 
@@ -155,11 +151,6 @@ function insertSql(table: RecordTable, fields: Fields): string {
   const names = Object.keys(fields).map((field) => columnOf(table, field).name);
   const marks = names.map(() => "?");
   return `INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
-}
-
-function selectSql(table: RecordTable, fields: Fields): string {
-  const tests = Object.keys(fields).map((field) => `${comparable(table, field).name} = ?`);
-  return `SELECT * FROM ${table.table} WHERE ${[...tests, "id > ?"].join(" AND ")} ORDER BY id LIMIT ?`;
 }
 
 function updateSql(table: RecordTable, fields: Fields): string {

@@ -8,10 +8,13 @@ import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 import type { Meta } from "../database/meta.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
+import { createHasWaiting } from "../queue/has-waiting.ts";
+import type { Queues } from "../queue/queues.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { AccountCache } from "./account-cache.ts";
 import { createFindKeyOwner } from "./find-key-owner.ts";
-import { type Conflict, createRecordRows, type Page, type RecordRows } from "./record-rows.ts";
+import { type Conflict, createRecordRows, type RecordRows } from "./record-rows.ts";
+import type { Page } from "./record-select.ts";
 import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
@@ -23,13 +26,15 @@ export interface RecordParts {
   readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;
   readonly erasedNames: ErasedNames;
+  readonly queues: Pick<Queues, "numberOf">;
 }
 
 /** `Records` on SQLite. */
 export function createRecords(db: Database, parts: RecordParts): Records {
   const rows = createRecordRows(db, parts.values);
   const settings = createSettings(db, parts.vault);
-  const select = createSelect(rows, parts.erasedNames);
+  const hasWaiting = createHasWaiting(db, parts.queues);
+  const searchesOf = createSearches(parts.erasedNames);
   const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
     db.write(() => {
       const done = work();
@@ -39,10 +44,23 @@ export function createRecords(db: Database, parts: RecordParts): Records {
 
   return {
     create: (kind, record) => change(kind, () => insertNow(rows, parts.erasedNames, { kind, record })),
-    find: (kind, where) => db.read(() => select(kind, where, { limit: 1 })[0]),
-    list: (kind, where, page) => db.read(() => select(kind, where, page)),
+    find: (kind, where) =>
+      db.read(() => {
+        const page = { limit: 1 };
+        return firstOf(
+          searchesOf(kind, where).map((each) => rows.select.now(kind, each, page)),
+          page,
+        )[0];
+      }),
+    async list(kind, where, page) {
+      const searches = await db.read(() => searchesOf(kind, where));
+      return firstOf(await Promise.all(searches.map((each) => rows.select.inPieces(kind, each, page))), page);
+    },
     update: (kind, read, changes) => change(kind, () => rows.update(kind, read, changes)),
-    remove: (kind, id) => change(kind, () => rows.remove(kind, id)),
+    async remove(kind, id) {
+      if (kind === "routes" && (await hasWaiting(id))) return "in_use";
+      return change(kind, () => rows.remove(kind, id));
+    },
     findKeyOwner: createFindKeyOwner(db, parts.accounts),
     settings: (accountId) => db.read(() => settings.of(accountId)),
     setSettings: (accountId, values) =>
@@ -69,15 +87,22 @@ function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable
   if (table.isWatched) meta.raiseRecordsVersion();
 }
 
-/** Also finds records under the erased form of the recipient searched for, and under other spellings of an address. */
-function createSelect(rows: RecordRows, erasedNames: ErasedNames): RecordRows["select"] {
-  return <K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) => {
-    const found = rows.select(kind, where, page);
-    const others = otherSearches(kind, where, erasedNames.form());
-    if (others.length === 0) return found;
-    const all = [...found, ...others.flatMap((other) => rows.select(kind, other, page))];
-    return all.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, page.limit);
-  };
+/** A search also finds records under the erased form of the recipient searched for, and under other spellings of an address. */
+function createSearches(erasedNames: ErasedNames) {
+  return <K extends RecordKind>(
+    kind: K,
+    where: Partial<RecordTypes[K]>,
+  ): readonly Partial<RecordTypes[K]>[] => [where, ...otherSearches(kind, where, erasedNames.form())];
+}
+
+/** The page that several searches come to together. */
+function firstOf<R extends { readonly id: string }>(found: readonly R[][], { limit }: Page): readonly R[] {
+  const [only = [], ...others] = found;
+  if (others.length === 0) return only;
+  return found
+    .flat()
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
 }
 
 function insertNow<K extends RecordKind>(
@@ -86,14 +111,6 @@ function insertNow<K extends RecordKind>(
   { kind, record }: { readonly kind: K; readonly record: RecordTypes[K] },
 ): "created" | Conflict {
   const twins = otherTwins(kind, record, erasedNames.form());
-  const found = (twins?.searches ?? []).flatMap((where) => rows.select(kind, where, { limit: MAX_TWINS }));
-  if (twins && found.some((twin) => senderOf(twin) === senderOf(record))) return { conflict: twins.field };
-  return rows.insert(kind, record);
-}
-
-/** The most senders of one account that one number can have opted out of. */
-const MAX_TWINS = 1_000;
-
-function senderOf(record: object): unknown {
-  return "sender" in record ? record.sender : undefined;
+  const isTwin = (where: Partial<RecordTypes[K]>) => rows.select.now(kind, where, { limit: 1 }).length > 0;
+  return twins?.searches.some(isTwin) ? { conflict: twins.field } : rows.insert(kind, record);
 }

@@ -1,0 +1,87 @@
+import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
+import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import type { Fields, RecordValues } from "../../records/record-values.ts";
+import type { Database } from "../database/database.ts";
+import type { SqlValue } from "../database/driver.ts";
+import { selectInPieces } from "../database/select-in-pieces.ts";
+
+export interface Page {
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/** Selects records with these values, in order of id. */
+export interface RecordSelect {
+  /** Inside a transaction, by one statement. */
+  now<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page): RecordTypes[K][];
+  /** With others' work in between where it goes through records that no index tells apart. */
+  inPieces<K extends RecordKind>(
+    kind: K,
+    where: Partial<RecordTypes[K]>,
+    page: Page,
+  ): Promise<RecordTypes[K][]>;
+}
+
+/** Fields by which, together, an index finds one record, or a few. */
+const UNIQUE: { readonly [K in RecordKind]?: readonly (keyof RecordTypes[K])[] } = {
+  smsTemplates: ["accountId", "dltTemplateId"],
+  dltEntities: ["accountId", "entityId"],
+  domains: ["accountId", "domain"],
+  contacts: ["accountId", "externalId"],
+  suppressions: ["accountId", "email"],
+  optOuts: ["accountId", "sender", "recipient"],
+  inboundNumbers: ["connectorId"],
+};
+
+type Row = Readonly<Record<string, SqlValue>>;
+
+export function createRecordSelect(db: Database, values: RecordValues): RecordSelect {
+  const toValues = (table: RecordTable, fields: Fields) =>
+    Object.entries(fields).map(([field, value]) =>
+      values.toSql({ table, column: columnOf(table, field), id: "" }, value),
+    );
+  const now: RecordSelect["now"] = <K extends RecordKind>(
+    kind: K,
+    where: Partial<RecordTypes[K]>,
+    page: Page,
+  ) => {
+    const table: RecordTable = RECORD_TABLES[kind];
+    const fields = given(where);
+    // With the plus no index is chosen for its order, such as that of all records of the account.
+    const id = isUnique(kind, fields) ? "+id" : "id";
+    const tests = [...testsOf(table, fields), `${id} > ?`].join(" AND ");
+    const statement = db.prepare<Row>(`SELECT * FROM ${table.table} WHERE ${tests} ORDER BY ${id} LIMIT ?`);
+    const rows = statement.all(...toValues(table, fields), page.after ?? "", page.limit);
+    return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
+  };
+
+  return {
+    now,
+    async inPieces<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) {
+      const fields = given(where);
+      const table: RecordTable = RECORD_TABLES[kind];
+      const { accountId, ...others } = fields;
+      const isFound = Object.keys(others).length === 0 || isUnique(kind, fields);
+      if (isFound) return db.read(() => now(kind, where, page));
+      const along = accountId === undefined ? {} : { accountId };
+      const rows = await selectInPieces<Row & { readonly id: string }>(db, {
+        ...{ table: table.table, page },
+        along: { tests: testsOf(table, along), values: toValues(table, along) },
+        only: { tests: testsOf(table, others), values: toValues(table, others) },
+      });
+      return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
+    },
+  };
+}
+
+function isUnique(kind: RecordKind, fields: Fields): boolean {
+  const unique: readonly string[] | undefined = UNIQUE[kind];
+  return unique?.every((field) => field in fields) ?? false;
+}
+
+function testsOf(table: RecordTable, fields: Fields): readonly string[] {
+  return Object.entries(fields).map(([field, value]) => {
+    const { name } = comparable(table, field);
+    return value === null ? `${name} IS NULL AND ? IS NULL` : `${name} = ?`;
+  });
+}
