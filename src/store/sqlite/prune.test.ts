@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createWorld } from "../contract/world.contract.ts";
-import { openInMemory } from "./sqlite-world.contract.ts";
+import { openInMemory, openWithDriver } from "./sqlite-world.contract.ts";
 
 test("one call deletes a hundred messages at most, whatever is asked for, so that others do not wait", async () => {
   const { store } = await openInMemory();
@@ -31,5 +31,20 @@ test("a walk that a full disk cut off goes on with what it could not delete", as
   expect(await store.retention.pruneMessages(bounds).catch(() => "failed")).toBe("failed");
   isFull = false;
   expect(await store.retention.pruneMessages(bounds)).toBe(2);
+  await store.close();
+});
+
+test("wiping the texts of batches that are over reads a few thousand messages in one call, and then goes on", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { sms } = await createWorld(store);
+  const to = Array.from({ length: 1_000 }, (_, index) => `+91${index}`);
+  for (let batch = 0; batch < 5; batch++) await sms({ to });
+  driver.exec("UPDATE messages SET status = 'delivered'; DELETE FROM jobs");
+  const [under = ""] = await sms({ to });
+  expect(await store.retention.wipeContents(500)).toBe(3);
+  expect(await store.retention.wipeContents(500)).toBe(2);
+  expect(await store.retention.wipeContents(500)).toBe(0);
+  driver.exec(`UPDATE messages SET status = 'delivered' WHERE id >= '${under}'`);
+  expect(await store.retention.wipeContents(500)).toBe(1);
   await store.close();
 });

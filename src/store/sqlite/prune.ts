@@ -153,30 +153,47 @@ function createRound() {
   };
 }
 
-interface WipeRow {
+interface BatchRow {
   readonly id: number;
-  readonly is_open: number;
+  readonly messages: number;
+  readonly first_message_id: string;
+  readonly last_message_id: string;
 }
 
 /** Batches examined in one call: most are still under way, and are skipped until the next round. */
 const MAX_EXAMINED = 200;
 
+/** Messages read in one call: to know that a batch is over takes all of its messages, which may have to come from the disk. */
+const MAX_READ = 3_000;
+
 /** Wipes bodies of batches none of whose messages can be attempted any more; each call goes on where the last one ended. */
 function createWipe(db: Database, contents: Contents): (limit: number) => number {
-  const candidates = db.prepare<WipeRow>(
-    `SELECT c.id, EXISTS (
-       SELECT 1 FROM messages m WHERE m.id >= c.first_message_id AND m.id <= c.last_message_id
-         AND m.content = c.id AND m.status IN ('scheduled', 'queued', 'sending')) AS is_open
-     FROM contents c WHERE c.body IS NOT NULL AND c.messages > 1 AND c.is_kept = 0 AND c.id > ?
-     ORDER BY c.id LIMIT ?`,
+  const candidates = db.prepare<BatchRow>(
+    `SELECT id, messages, first_message_id, last_message_id FROM contents
+     WHERE body IS NOT NULL AND messages > 1 AND is_kept = 0 AND id > ? ORDER BY id LIMIT ?`,
   );
+  // Begins with those that are attempted last: of a batch under way it hardly reads more than one.
+  const open = db.prepare(
+    `SELECT 1 FROM messages WHERE id >= ? AND id <= ? AND content = ?
+       AND status IN ('scheduled', 'queued', 'sending') ORDER BY id DESC LIMIT 1`,
+  );
+  const isOpen = (row: BatchRow) => open.get(row.first_message_id, row.last_message_id, row.id) !== undefined;
   let last = 0;
   return (limit) => {
     const maxExamined = Math.min(limit, MAX_EXAMINED);
     const rows = candidates.all(last, maxExamined);
     last = rows.length < maxExamined ? 0 : (rows.at(-1)?.id ?? 0);
-    const done = rows.filter((row) => row.is_open === 0);
-    for (const row of done) contents.wipeBatch(row.id);
-    return done.length;
+    let wiped = 0;
+    let read = 0;
+    for (const row of rows) {
+      if (isOpen(row)) continue;
+      contents.wipeBatch(row.id);
+      wiped++;
+      read += row.messages;
+      if (read < MAX_READ) continue;
+      last = row.id;
+      break;
+    }
+    return wiped;
   };
 }
