@@ -7,7 +7,7 @@ let built: string | undefined;
 
 /**
  * The folder of the service's programs, built when a test run first asks: from the sources, a start takes nearly three times
- * the work, and there are hundreds of starts. Benchmarks, and the commands of the documents, run the sources themselves.
+ * the work, and there are hundreds of starts. Benchmarks, and the quickstart, run the sources themselves.
  */
 export function builtPrograms(): string {
   if (!isTestRun) return CLI;

@@ -1,6 +1,7 @@
 /** Runs the commands of a documentation page in a shell, as they are written. */
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { builtPrograms } from "./built-programs.ts";
 import { type Ran, ran } from "./ran.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -42,7 +43,7 @@ export interface Shell {
 export function openShell(dataFolder: string): Shell {
   const variables: Record<string, string> = {};
   const program = join(dataFolder, "postrider");
-  const main = join(ROOT, "src/cli/main.ts");
+  const main = join(builtPrograms(), "main.ts");
   writeFileSync(
     program,
     `#!/bin/sh\nPOSTRIDER_DATA='${dataFolder}' exec '${process.execPath}' '${main}' "$@"\n`,
