@@ -14,6 +14,13 @@ import { until } from "../until.ts";
 const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 const CLIENTS = 16;
 const BATCH = IS_LONG ? 50 : 10;
+
+/** How many more requests than a few may be answered before a kill. */
+const MOST_ANSWERED = IS_LONG ? 200 : 80;
+
+/** Messages looked up at a time: they end in the order in which they were accepted, more or less. */
+const AT_ONCE = 50;
+
 const FINAL = new Set(["delivered", "undelivered", "failed", "expired"]);
 
 /** The ways of writing take turns on the same database. */
@@ -43,7 +50,7 @@ onBothStores(
         const writing = (kill: number) => WAYS[store][kill % WAYS[store].length] ?? [];
         for (let kill = 0; kill < kills; kill++) {
           const load = startLoad(service, accepted);
-          await load.accepted(20 + Math.floor(Math.random() * 200));
+          await load.accepted(20 + Math.floor(Math.random() * MOST_ANSWERED));
           service.kill("SIGKILL");
           await service.exited;
           await load.stop();
@@ -139,9 +146,13 @@ const batch = () =>
 async function allFinal(service: PostriderProcess, ids: readonly string[]): Promise<void> {
   let open = [...ids];
   const look = async () => {
-    const statuses = await Promise.all(open.slice(0, 200).map((id) => statusOf(service, id)));
-    const still = open.slice(0, 200).filter((_, index) => !FINAL.has(statuses[index] ?? ""));
-    open = [...still, ...open.slice(200)];
+    let still: readonly string[] = [];
+    while (open.length > 0 && still.length === 0) {
+      const asked = open.slice(0, AT_ONCE);
+      const statuses = await Promise.all(asked.map((id) => statusOf(service, id)));
+      still = asked.filter((_, index) => !FINAL.has(statuses[index] ?? ""));
+      open = [...still, ...open.slice(AT_ONCE)];
+    }
     return open;
   };
   await until(look, ({ length }) => length === 0, { withinMs: 120_000 });
