@@ -33,7 +33,7 @@ export function storeChores({ queue, feed, erasures, inbound, retention }: Chore
     { name: "expire", everyMs: 500, run: (now) => queue.expire(now, CHUNK) },
     { name: "number events", everyMs: 50, run: () => feed.numberEvents(CHUNK) },
     { name: "prepare days", everyMs: 60_000, run: (now) => retention.prepareDays(now) },
-    { name: "erase", everyMs: 1_000, run: (now) => erasures.advance(now, 4 * CHUNK) },
+    { name: "erase", everyMs: 1_000, run: (now) => erasures.advance(now, 4 * CHUNK), isPatient: true },
     { name: "wipe", everyMs: 30_000, run: () => retention.wipeContents(CHUNK) },
     prune("messages", (now) => retention.pruneMessages(oldMessages(now))),
     prune("suppressions", (now) => retention.pruneSuppressions(now, CHUNK)),

@@ -80,6 +80,24 @@ export function erasureStretchContract(open: OpenStore): void {
     }),
   );
 
+  test(
+    "many accounts that have nothing of the recipient are passed over at once",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      for (let count = 0; count < 30; count++) await world.addAccount();
+      const last = await world.addAccount();
+      await world.sms({ account: last, to: [OTHER, HANDSET] });
+      await ask(world, HANDSET);
+      let stretches = 0;
+      while ((await store.erasures.advance(clock.now, 1_000)) > 0) stretches++;
+      expect(stretches).toBeLessThan(30);
+      expect((await store.erasures.list({ limit: 1 }))[0]).toMatchObject({
+        erased: 1,
+        completedAt: clock.now,
+      });
+    }),
+  );
+
   ofOneAccount(open);
   ofSandbox(open);
 }

@@ -78,6 +78,24 @@ export function readPosition(position: string): { readonly account?: number; rea
 /** Erasing a message costs some ten statements, examining one a step in an index. */
 export const LOOKS_PER_MESSAGE = 10;
 
+/** Going over to an account costs a few statements, however few messages it has. */
+export const LOOKS_PER_ACCOUNT = 20;
+
+/** What a stretch came to in one account. */
+export interface WalkedAccount extends Pick<Stretch, "isBlocked"> {
+  /** The message to go on after; absent: the account has no more. */
+  readonly last?: string;
+  /** What it cost. */
+  readonly looks: number;
+  readonly erased: number;
+  readonly redacted: number;
+}
+
+/** Whether a stretch that has come to the end of an account may go on in the next: in most accounts nothing is found. */
+export function mayGoOn({ erased, redacted, looks }: WalkedAccount, most: number): boolean {
+  return erased === 0 && redacted === 0 && looks < most;
+}
+
 /** Whether a parked receipt names the recipient anywhere. Providers write numbers without the plus, or without the country. */
 export function isAbout(stored: string, recipient: string): boolean {
   if (stored.toLowerCase().includes(recipient.replace(/^\+/, ""))) return true;

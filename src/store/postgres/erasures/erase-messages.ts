@@ -1,6 +1,13 @@
 import { closeParts, createScrubber, isRecipient } from "../../../core/messages/erasure.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
-import { type ErasureTask, LOOKS_PER_MESSAGE, readPosition } from "../../erasures/erasure-work.ts";
+import {
+  type ErasureTask,
+  LOOKS_PER_ACCOUNT,
+  LOOKS_PER_MESSAGE,
+  mayGoOn,
+  readPosition,
+  type WalkedAccount,
+} from "../../erasures/erasure-work.ts";
 import { addressJson } from "../../messages/message-page.ts";
 import type { Session } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
@@ -12,12 +19,16 @@ import type { From, Walk } from "./erasures.ts";
 
 /** Goes through the messages of one account after another, by the index that lists them. */
 export const eraseMessages: Walk = async (session, task, { position, looks, log }) => {
-  const { account = await nextAccount(session, task, undefined), id } = readPosition(position);
-  if (account === undefined) return {};
-  const { last, ...done } = await walkAccount(session, task, { account, after: id, looks, log });
-  if (last !== undefined) return { ...done, next: `${account} ${last}` };
-  const next = task.accountId === undefined ? await nextAccount(session, task, account) : undefined;
-  return { ...done, ...(next !== undefined && { next: `${next} ` }) };
+  let { account = await nextAccount(session, task, undefined), id } = readPosition(position);
+  for (let left = looks; account !== undefined; id = "") {
+    const { last, ...done } = await walkAccount(session, task, { account, after: id, looks: left, log });
+    if (last !== undefined) return { ...done, next: `${account} ${last}` };
+    account = task.accountId === undefined ? await nextAccount(session, task, account) : undefined;
+    // Messages of two accounts would not be locked in order.
+    if (!mayGoOn(done, left)) return { ...done, ...(account !== undefined && { next: `${account} ` }) };
+    left -= done.looks;
+  }
+  return {};
 };
 
 async function nextAccount(
@@ -32,14 +43,6 @@ async function nextAccount(
   return rows[0]?.number;
 }
 
-interface Walked {
-  /** Absent: the account has no more. */
-  readonly last?: string;
-  readonly isBlocked?: boolean;
-  readonly erased: number;
-  readonly redacted: number;
-}
-
 async function walkAccount(
   session: Session,
   task: ErasureTask,
@@ -49,26 +52,34 @@ async function walkAccount(
     looks,
     log,
   }: Omit<From, "position"> & { account: number; after: string; log: MessageLog },
-): Promise<Walked> {
+): Promise<WalkedAccount> {
   const { recipient, createdAt } = task;
   const channel = recipient.startsWith("+") ? "sms" : "email";
   const from = after === "" ? NIL_UUID : after;
-  const [end] = await session.query<{ id: string }>(ENDS, [account, channel, from, looks]);
+  const [row] = await session.query<EndRow>(ENDS, [account, channel, from, looks + 1]);
+  const end = row && row.count > looks ? row.last : null;
   const latest = firstUuidAt(createdAt + 1);
-  const upTo = end !== undefined && end.id < latest ? end.id : latest;
+  const upTo = end !== null && end < latest ? end : latest;
   const needle = channel === "sms" ? recipient : addressJson(recipient);
   const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
   const sql = channel === "sms" ? FIND_SMS : FIND_EMAIL;
   const rows = await session.query<{ id: string }>(sql, [account, channel, from, upTo, needle, most]);
   const found = rows.map(({ id }) => id);
-  const { forgotten, ...done } = await forgetAll(session, log, { ids: found, task });
+  const { forgotten, ...counts } = await forgetAll(session, log, { ids: found, task });
+  const done = { ...counts, looks: LOOKS_PER_ACCOUNT + (row?.count ?? 0) };
   // An attempt or a webhook under way ends first, so that all its traces are here to be erased.
   if (forgotten < found.length) return { ...done, last: found[forgotten - 1] ?? after, isBlocked: true };
-  const last = found.length === most ? found.at(-1) : end?.id;
+  const last = found.length === most ? found.at(-1) : (end ?? undefined);
   return { ...done, ...(last !== undefined && last <= upTo && { last }) };
 }
 
-const ENDS = `SELECT id FROM messages WHERE account = $1 AND channel = $2 AND id > $3 ORDER BY id OFFSET $4 LIMIT 1`;
+interface EndRow {
+  readonly count: number;
+  readonly last: string | null;
+}
+
+const ENDS = `SELECT count(*) AS count, max(id::text) AS last FROM (
+  SELECT id FROM messages WHERE account = $1 AND channel = $2 AND id > $3 ORDER BY id LIMIT $4) AS passed`;
 
 const findSql = (test: string) => `SELECT id FROM messages
   WHERE account = $1 AND channel = $2 AND id > $3 AND id <= $4 AND ${test} ORDER BY id LIMIT $6`;
@@ -90,6 +101,7 @@ async function forgetAll(
   log: MessageLog,
   { ids, task }: { readonly ids: readonly string[]; readonly task: ErasureTask },
 ): Promise<Forgotten> {
+  if (ids.length === 0) return { forgotten: 0, erased: 0, redacted: 0 };
   const jobs = await session.query<LockedJob>(LOCK_JOBS, [ids]);
   const unclaimed = beforeLeased(ids, jobs);
   await log.lock(unclaimed);

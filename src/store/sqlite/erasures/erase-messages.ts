@@ -3,7 +3,14 @@ import { closeParts, createScrubber, dropName, isRecipient } from "../../../core
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
-import { type ErasureTask, LOOKS_PER_MESSAGE, readPosition } from "../../erasures/erasure-work.ts";
+import {
+  type ErasureTask,
+  LOOKS_PER_ACCOUNT,
+  LOOKS_PER_MESSAGE,
+  mayGoOn,
+  readPosition,
+  type WalkedAccount,
+} from "../../erasures/erasure-work.ts";
 import { addressJson } from "../../messages/message-page.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
@@ -16,6 +23,9 @@ export interface EraseMessageParts {
   readonly accounts: AccountCache;
 }
 
+/** Messages erased in one stretch: they lie apart, and each touches some ten pages of the file. */
+const MAX_ERASED = 50;
+
 /** Goes through the messages of one account after another, by the index that lists them. */
 export function createMessageErasure(db: Database, { accounts }: EraseMessageParts): Walk {
   const nextAccount = db.prepare<{ number: number }>(
@@ -24,16 +34,19 @@ export function createMessageErasure(db: Database, { accounts }: EraseMessagePar
   const walk = createAccountWalk(db);
   const firstOf = ({ accountId }: ErasureTask) =>
     accountId === undefined ? nextAccount.get(-1)?.number : accounts.byId(accountId)?.number;
-  const after = ({ accountId }: ErasureTask, account: number) =>
+  const nextOf = ({ accountId }: ErasureTask, account: number) =>
     accountId === undefined ? nextAccount.get(account)?.number : undefined;
 
   return (task, position, looks) => {
-    const { account = firstOf(task), id } = readPosition(position);
-    if (account === undefined) return {};
-    const { last, ...done } = walk(task, { account, after: id, looks });
-    if (last !== undefined) return { ...done, next: `${account} ${last}` };
-    const next = after(task, account);
-    return { ...done, ...(next !== undefined && { next: `${next} ` }) };
+    let { account = firstOf(task), id } = readPosition(position);
+    for (let left = looks; account !== undefined; id = "") {
+      const { last, ...done } = walk(task, { account, after: id, looks: left });
+      if (last !== undefined) return { ...done, next: `${account} ${last}` };
+      account = nextOf(task, account);
+      if (!mayGoOn(done, left)) return { ...done, ...(account !== undefined && { next: `${account} ` }) };
+      left -= done.looks;
+    }
+    return {};
   };
 }
 
@@ -43,17 +56,10 @@ interface Part {
   readonly looks: number;
 }
 
-interface Walked {
-  /** Absent: the account has no more. */
-  readonly last?: string;
-  readonly isBlocked?: boolean;
-  readonly erased: number;
-  readonly redacted: number;
-}
-
-function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Walked {
-  const ends = db.prepare<{ id: string }>(
-    "SELECT id FROM messages WHERE account = ? AND channel = ? AND id > ? ORDER BY id LIMIT 1 OFFSET ?",
+function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => WalkedAccount {
+  const ends = db.prepare<{ count: number; last: string | null }>(
+    `SELECT count(*) AS count, max(id) AS last FROM (
+       SELECT id FROM messages WHERE account = ? AND channel = ? AND id > ? ORDER BY id LIMIT ?)`,
   );
   const rows = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account = ?1 AND channel = ?2 AND id > ?3 AND id <= ?4`;
   const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id LIMIT ?6`);
@@ -66,21 +72,22 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
 
   return ({ recipient, writings, createdAt }, { account, after, looks }) => {
     const channel = recipient.startsWith("+") ? "sms" : "email";
-    const last = ends.get(account, channel, after, looks)?.id;
+    const end = ends.get(account, channel, after, looks + 1);
+    const last = end && end.count > looks ? (end.last ?? undefined) : undefined;
     const latest = firstUuidAt(createdAt + 1);
     const upTo = last !== undefined && last < latest ? last : latest;
     const needle = channel === "sms" ? recipient : addressJson(recipient);
-    const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
+    const most = Math.min(Math.ceil(looks / LOOKS_PER_MESSAGE), MAX_ERASED);
     const found = (channel === "sms" ? sms : email).all(account, channel, after, upTo, needle, most);
-    const counts = { erased: 0, redacted: 0 };
+    const counts = { erased: 0, redacted: 0, looks: LOOKS_PER_ACCOUNT + (end?.count ?? 0) };
     for (const row of found) {
       // An attempt or a webhook under way ends first, so that all its traces are here to be erased.
       const isUnderWay = hasLeasedJob.get(row.id) ?? hasLeasedWebhook.get(row.id);
       if (isUnderWay) return { ...counts, last: before(row.id), isBlocked: true };
       counts[forget(row, { recipient, writings })]++;
     }
-    const end = found.length === most ? found.at(-1)?.id : last;
-    return { ...counts, ...(end !== undefined && end <= upTo && { last: end }) };
+    const goOn = found.length === most ? found.at(-1)?.id : last;
+    return { ...counts, ...(goOn !== undefined && goOn <= upTo && { last: goOn }) };
   };
 }
 

@@ -70,6 +70,18 @@ test("after an erasure no table holds the number or the address", async () => {
   await store.close();
 });
 
+test("a stretch erases fifty messages at most, so that others do not wait", async () => {
+  const { store } = await openWithDriver(":memory:");
+  const { sms, clock, id } = await createWorld(store);
+  await sms({ to: Array<string>(120).fill(NUMBER) });
+  await store.erasures.create({ id: id(), recipient: NUMBER, salt: "s", digest: "d", createdAt: clock.now });
+  const counts = [];
+  while ((await store.erasures.advance(clock.now, 2_000)) > 0)
+    counts.push((await store.erasures.list({ limit: 1 }))[0]?.erased);
+  expect([...new Set(counts)]).toEqual([0, 50, 100, 120]);
+  await store.close();
+});
+
 /** What no test of the contract comes by easily. */
 function fillTheRest(
   driver: Driver,
