@@ -26,8 +26,11 @@ export interface Holding {
   kept(): readonly KeptLease[];
   /** Free slots that this process is to take, up to its fair share. */
   wanted(): readonly Slot[];
-  /** Holds the slots that the store says are this process's, and leaves those beyond its fair share. */
-  apply(snapshot: LeaseSnapshot): void;
+  /**
+   * Holds the slots that the store says are this process's, and leaves those beyond its fair share. `silent`: processes that may
+   * be dead. Their part of what is free is the others' until they show themselves.
+   */
+  apply(snapshot: LeaseSnapshot, silent: ReadonlySet<string>): void;
   /** Leaves all slots; messages under way may go on for `limitMs`. */
   letGo(limitMs: number): void;
 }
@@ -73,14 +76,14 @@ export function createHolding(options: HoldingOptions): Holding {
       return [...own, ...leaving.shown()].map((each) => ({ name, ...each }));
     },
     wanted: () => wanted,
-    apply({ processes, leases }) {
+    apply({ processes, leases }, silent) {
       const taken = leases.filter((lease) => lease.name === name);
       const own = new Set(taken.filter((lease) => lease.process === process).map(({ slot }) => slot));
       const lost = [...held].filter((slot) => !own.has(slot));
       if (lost.length > 0) void change(lost, 0);
       const gained = [...own].filter((slot) => !held.has(slot) && !leaving.has(slot));
       for (const slot of gained) held.add(slot);
-      const due = fairShare({ name, slots: of, process, processes: sharing(processes) });
+      const due = partOf(options, sharing(processes), silent);
       const surplus = [...held].slice(due);
       if (gained.length > 0 || surplus.length > 0) void change(surplus);
       const free = freeSlots(of, taken).slice(0, Math.max(0, due - held.size));
@@ -105,6 +108,16 @@ function createLeaving(clock: Clock) {
     },
     shown: () => [...upUntilMs].map(([slot, untilMs]) => ({ slot, isUp: clock.monotonicMs() < untilMs })),
   };
+}
+
+/** The larger part, with the silent ones and without: what somebody holds does not move because they fall silent. */
+function partOf(
+  { connector: name, slots, process }: HoldingOptions,
+  all: readonly string[],
+  silent: ReadonlySet<string>,
+): number {
+  const among = (processes: readonly string[]) => fairShare({ name, slots, process, processes });
+  return Math.max(among(all), among(all.filter((one) => !silent.has(one))));
 }
 
 function sharing(processes: LeaseSnapshot["processes"]): readonly string[] {

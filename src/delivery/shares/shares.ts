@@ -25,6 +25,9 @@ export const CLOSE_MS = 3_000;
 /** A process without a heartbeat for this long loses its leases and claims. More than `VALID_MS` and `CLOSE_MS` together. */
 export const DEAD_MS = 12_000;
 
+/** From a process without a heartbeat for this long the others keep no slot free: messages wait for one that moves for `MOVE_MS`. */
+const SILENT_MS = 3_000;
+
 /** How long a start waits for its first heartbeat. */
 const START_MS = 2_000;
 
@@ -203,7 +206,8 @@ function createHeartbeat(
     renew(startedMs, snapshot.isNew);
     register.note(snapshot.processes);
     elsewhere.note(snapshot.leases, register.silentFor(MOVE_MS));
-    for (const holding of open) holding.apply(snapshot);
+    const silent = register.silentFor(SILENT_MS);
+    for (const holding of open) holding.apply(snapshot, silent);
   };
   return {
     /** False if the heartbeat failed, which is logged. */

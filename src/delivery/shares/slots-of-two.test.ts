@@ -115,6 +115,20 @@ test("a process that stands still is declared dead after 12 s and not before, al
   expect(share.held().size).toBe(4);
 });
 
+test("a slot is not left to a process without heartbeats, nor kept free for it until it is declared dead", async () => {
+  const { clock, cut, start } = open();
+  // The only slot is the second's of two processes, and the first's of three.
+  start("a").join("smsc-4", 1);
+  const b = start("b").join("smsc-4", 1);
+  await clock.advance(5_000);
+  expect(b.held().size).toBe(1);
+  cut.add("a");
+  await clock.advance(HEARTBEAT_MS);
+  const c = start("c").join("smsc-4", 1);
+  await clock.advance(4 * HEARTBEAT_MS);
+  expect([b.held().size, c.held().size]).toEqual([0, 1]);
+});
+
 test("whether messages of a connector can leave elsewhere is known within two heartbeats", async () => {
   const { clock, start } = open();
   const [a, b] = [start("a"), start("b")];
