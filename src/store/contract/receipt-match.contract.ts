@@ -210,6 +210,38 @@ function referenceContract(open: OpenStore): void {
   );
 
   test(
+    "where it is about one of two segments, the message waits for its retry",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, history, clock }) => {
+      const [id = ""] = await sms({ to: [ONE] });
+      const job = await claimOne();
+      await receive("x-0", { reference: partReference(id, 0), recipient: ONE });
+      await settle(job, {
+        outcomes: [unconfirmed(), unconfirmed()],
+        next: { kind: "again", dueAt: clock.now + SECOND },
+      });
+      expect(await status(id)).toBe("queued");
+      expect(await history(id)).toEqual(["attempt:queued", "late_answer:queued", "receipt:queued"]);
+    }),
+  );
+
+  test(
+    "where the message has failed already, its entry tells of that segment only, not of the message's size",
+    inWorld(open, async ({ store, sms, claimOne, settle, receive, status, clock }) => {
+      const [id = ""] = await sms({ to: [ONE] });
+      await settle(await claimOne(), {
+        outcomes: [unconfirmed(), sent("p-1")],
+        detail: { segments: 2, encoding: "gsm7" },
+        next: { kind: "again", dueAt: clock.now + SECOND },
+      });
+      await receive("p-1", { status: "failed" });
+      await receive("x-0", { reference: partReference(id, 0), recipient: ONE });
+      expect(await status(id)).toBe("failed");
+      const told = (await store.messages.timeline({ id }))?.find(({ kind }) => kind === "late_answer");
+      expect(told?.detail).toEqual({ connector: CONNECTOR, part: 0, provider_message_ids: ["x-0"] });
+    }),
+  );
+
+  test(
     "a part of which nobody knows the connector, for the process died, is found by its reference too",
     inWorld(open, async ({ store, sms, claimOne, receive, status, clock }) => {
       const [id = ""] = await sms({ to: [ONE] });

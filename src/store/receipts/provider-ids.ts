@@ -164,7 +164,8 @@ function markSent<M extends KnownMessage>(
   const awaitedSince = receipt.status === "sent" ? receivedAt : undefined;
   state.knownIds.note({ ...answer, awaitedSince });
   const part = progress.parts[found.part];
-  const detail = { ...state.sizeOf(messageId) };
+  // The size is told where a message becomes sent. One that is settled has been sent, or never will be.
+  const detail = isSettled(progress) ? {} : { ...state.sizeOf(messageId) };
   const parts = Math.max(progress.parts.length, found.part + 1);
   if (!part || isOpen(part)) markTaken(state, { ...answer, parts, detail }, receivedAt);
   return { ...found, message: state.messages.find(messageId) ?? found.message };

@@ -20,8 +20,8 @@ export interface MessageLog {
   readLeased(id: string): ReadMessage | undefined;
   /** Saves the result of a step of `core/messages/progress.ts`. */
   save(message: MessageRow, step: Step): void;
-  /** Writes at once what has been saved of this message, for a statement that is about to read its rows. */
-  write(id: string): void;
+  /** The entries of this message that have been saved and are not in its timeline yet. */
+  unwrittenEntries(id: string): readonly TimelineEntry[];
   /** Wipes the body that is in the message's row. */
   wipe(id: string): void;
   /** Changes the status from `from` to `to`; any other status stays. No timeline entry. */
@@ -55,7 +55,7 @@ export function createMessageLog(db: Database, events: EventLog, webhooks: Webho
       unwritten.add({ row, progress, entries });
       if (host !== null) webhooks.add({ messageId, account, host }, entries);
     },
-    write: unwritten.write,
+    unwrittenEntries: unwritten.entriesOf,
     wipe: unwritten.wipe,
     moveStatus(id, from, to) {
       unwritten.write(id);
@@ -97,6 +97,7 @@ function createUnwritten(db: Database, append: (all: readonly NewEntries[]) => v
   db.onRollback(() => saved.clear());
   return {
     get: (id: string): ReadMessage | undefined => saved.get(id),
+    entriesOf: (id: string): readonly TimelineEntry[] => saved.get(id)?.entries ?? [],
     add({ row, progress, entries }: SavedMessage): void {
       const before = saved.get(row.id);
       if (before) saved.set(row.id, { ...before, row, progress, entries: before.entries.concat(entries) });

@@ -24,7 +24,6 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
     const found = messages.read(id);
     return found && { id, recipient: found.row.recipient, ...found };
   };
-  const sizeOf = createSizeOf(db);
   const endWaiting = createEndWaiting(db, state);
   return createRules<FoundMessage>({
     messages: {
@@ -41,10 +40,7 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
     knownIds: createKnownIds(db),
     parked: createParkedReceipts(db),
     unconfirmed: createUnconfirmedParts(db),
-    sizeOf(id) {
-      messages.write(id);
-      return sizeOf(id);
-    },
+    sizeOf: createSizeOf(db, messages),
   });
 }
 

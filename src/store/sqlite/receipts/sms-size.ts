@@ -1,11 +1,20 @@
+import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
+import type { MessageLog } from "../messages/message-log.ts";
 
-/** Reads the size of an SMS from the timeline entry of its last attempt. */
-export function createSizeOf(db: Database): SizeOf {
+/** Reads the size of an SMS from the timeline entry of its last attempt, which the transaction may not have written yet. */
+export function createSizeOf(db: Database, messages: Pick<MessageLog, "unwrittenEntries">): SizeOf {
   const last = db.prepare<{ detail: string | null }>(
     `SELECT detail FROM timeline WHERE message_id = ? AND kind IN ('attempt', 'lost_settle')
      ORDER BY position DESC LIMIT 1`,
   );
-  return (messageId) => readSize(JSON.parse(last.get(messageId)?.detail ?? "{}"));
+  return (messageId) => {
+    const unwritten = messages.unwrittenEntries(messageId).findLast(isOfAttempt);
+    return readSize(unwritten ? (unwritten.detail ?? {}) : JSON.parse(last.get(messageId)?.detail ?? "{}"));
+  };
+}
+
+function isOfAttempt({ kind }: TimelineEntry): boolean {
+  return kind === "attempt" || kind === "lost_settle";
 }
