@@ -130,7 +130,7 @@ export function erasureContract(open: OpenStore): void {
   );
 
   test(
-    "the last open recipient's erasure ends an email, and its job",
+    "the last open recipient's erasure ends an email, with its job and its body",
     inWorld(open, async (world) => {
       const { clock } = world;
       const parts = [ADDRESS, "ravi@x.test"].map((address) => ({ status: "pending", address }) as const);
@@ -141,6 +141,7 @@ export function erasureContract(open: OpenStore): void {
       await world.store.queue.stage(clock.now, 10);
       expect(await world.claim()).toEqual([]);
       expect(await world.status(id, "email")).toBe("sent");
+      expect(await world.inside.hasBody(id)).toBe(false);
     }),
   );
 

@@ -1,4 +1,5 @@
 import { closeParts, createScrubber, isRecipient } from "../../../core/messages/erasure.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import {
   type ErasureTask,
@@ -11,10 +12,12 @@ import {
 import { addressJson } from "../../messages/message-page.ts";
 import type { Session } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
+import { wipe } from "../messages/ending.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { removeMessages } from "../messages/message-removal.ts";
 import { isTo } from "../messages/recipient-test.ts";
 import { type LockedJob, redactRows } from "../messages/redact-messages.ts";
+import { readSettings } from "../records/account-settings.ts";
 import type { From, Walk } from "./erasures.ts";
 
 /** Goes through the messages of one account after another, by the index that lists them. */
@@ -154,5 +157,12 @@ async function redact(
     log.save(message, { progress: JSON.parse(scrub(JSON.stringify(closed))), entries: [] });
   }
   const after = messages.flatMap(({ id }) => log.find(id) ?? []);
+  const settingsOf = await readSettings(
+    session,
+    after.map(({ accountId }) => accountId),
+  );
+  // Of those that are over no job is left that would do it.
+  for (const message of after)
+    wipe(log, message, { isOver: isSettled(message.progress), settings: settingsOf(message.accountId) });
   await redactRows(session, { messages: after, jobs, recipient, scrub });
 }

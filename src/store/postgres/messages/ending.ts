@@ -44,7 +44,8 @@ const END_WAITING = `WITH ended AS (
   SELECT DISTINCT message_id FROM ended WHERE NOT EXISTS (
     SELECT 1 FROM jobs j WHERE j.message_id = ended.message_id AND j.id <> ALL (SELECT id FROM ended))`;
 
-function wipe(
+/** Wipes the body of a message that is over, unless its account keeps bodies. */
+export function wipe(
   log: MessageLog,
   message: LockedMessage,
   { isOver, settings }: { readonly isOver: boolean; readonly settings: Settings },

@@ -2,6 +2,7 @@ import { dropShownNames } from "../../../core/email/shown-mail.ts";
 import { closeParts, createScrubber, dropName, isRecipient } from "../../../core/messages/erasure.ts";
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import {
   type ErasureTask,
@@ -14,6 +15,8 @@ import {
 import { addressJson } from "../../messages/message-page.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
+import type { Contents } from "../messages/contents.ts";
+import { createWipe } from "../messages/ending.ts";
 import { createMessageRemoval } from "../messages/message-removal.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
 import type { AccountCache } from "../records/account-cache.ts";
@@ -21,17 +24,19 @@ import type { Walk } from "./erasures.ts";
 
 export interface EraseMessageParts {
   readonly accounts: AccountCache;
+  readonly contents: Contents;
 }
 
 /** Messages erased in one stretch: they lie apart, and each touches some ten pages of the file. */
 const MAX_ERASED = 50;
 
 /** Goes through the messages of one account after another, by the index that lists them. */
-export function createMessageErasure(db: Database, { accounts }: EraseMessageParts): Walk {
+export function createMessageErasure(db: Database, parts: EraseMessageParts): Walk {
+  const { accounts } = parts;
   const nextAccount = db.prepare<{ number: number }>(
     "SELECT number FROM accounts WHERE number > ? ORDER BY number LIMIT 1",
   );
-  const walk = createAccountWalk(db);
+  const walk = createAccountWalk(db, parts);
   const firstOf = ({ accountId }: ErasureTask) =>
     accountId === undefined ? nextAccount.get(-1)?.number : accounts.byId(accountId)?.number;
   const nextOf = ({ accountId }: ErasureTask, account: number) =>
@@ -56,7 +61,10 @@ interface Part {
   readonly looks: number;
 }
 
-function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => WalkedAccount {
+function createAccountWalk(
+  db: Database,
+  parts: EraseMessageParts,
+): (task: ErasureTask, part: Part) => WalkedAccount {
   const ends = db.prepare<{ count: number; last: string | null }>(
     `SELECT count(*) AS count, max(id) AS last FROM (
        SELECT id FROM messages WHERE account = ? AND channel = ? AND id > ? ORDER BY id LIMIT ?)`,
@@ -68,7 +76,7 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
   const hasLeasedWebhook = db.prepare(
     "SELECT 1 FROM webhooks WHERE message_id = ? AND state = 'leased' LIMIT 1",
   );
-  const forget = createForget(db);
+  const forget = createForget(db, parts);
 
   return ({ recipient, writings, createdAt }, { account, after, looks }) => {
     const channel = recipient.startsWith("+") ? "sms" : "email";
@@ -99,10 +107,13 @@ function before(id: string): string {
 type Whom = Pick<ErasureTask, "recipient" | "writings">;
 
 /** Erases the message if it was theirs alone; takes them out of an email to several. */
-function createForget(db: Database): (row: MessageRow, whom: Whom) => "erased" | "redacted" {
+function createForget(
+  db: Database,
+  parts: EraseMessageParts,
+): (row: MessageRow, whom: Whom) => "erased" | "redacted" {
   const remove = createMessageRemoval(db);
   const removeSandbox = db.prepare("DELETE FROM sandbox_messages WHERE message_id = ?");
-  const redact = createRedaction(db);
+  const redact = createRedaction(db, parts);
   return (row, whom) => {
     const isAlone = toProgress(row).parts.every((part) => isRecipient(part, whom.recipient));
     if (row.channel === "email" && !isAlone) {
@@ -115,7 +126,7 @@ function createForget(db: Database): (row: MessageRow, whom: Whom) => "erased" |
   };
 }
 
-function createRedaction(db: Database): (row: MessageRow, whom: Whom) => void {
+function createRedaction(db: Database, parts: EraseMessageParts): (row: MessageRow, whom: Whom) => void {
   const find = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
   const content = db.prepare("UPDATE contents SET envelope = ? WHERE id = ?");
   const message = db.prepare("UPDATE messages SET status = ?, parts = ?, error = ? WHERE id = ?");
@@ -124,6 +135,7 @@ function createRedaction(db: Database): (row: MessageRow, whom: Whom) => void {
   );
   const closeJobs = createJobClosing(db);
   const scrubRows = createRowScrubbing(db);
+  const wipe = createWipe(parts);
 
   return (row, { recipient: address, writings }) => {
     const scrub = createScrubber(address, ...writings);
@@ -141,6 +153,8 @@ function createRedaction(db: Database): (row: MessageRow, whom: Whom) => void {
     );
     scrubRows(row.id, { scrub, address });
     heads.run(row.id);
+    // No job is left that would do it.
+    if (isSettled(progress)) wipe(row, true);
   };
 }
 

@@ -36,7 +36,8 @@ export function createEndWaiting(db: Database, parts: Pick<EndingParts, "account
   };
 }
 
-function createWipe({ accounts, contents }: Pick<EndingParts, "accounts" | "contents">) {
+/** Wipes the body of a message that is over, unless its account keeps bodies. */
+export function createWipe({ accounts, contents }: Pick<EndingParts, "accounts" | "contents">) {
   return (message: MessageRow, isOver: boolean): void => {
     const { keep_bodies } = accounts.byNumber(message.account)?.settings ?? {};
     if (keep_bodies === "true") contents.keepBatch(message);
