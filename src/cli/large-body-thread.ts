@@ -1,7 +1,7 @@
 /** The program of the thread that parses large bodies and composes large mail, so that other requests do not wait. */
 import { parentPort } from "node:worker_threads";
 import { readJson } from "../api/body/read-json.ts";
-import { composeMail } from "../channels/email/smtp/compose-mail.ts";
+import { composeMail } from "../channels/email/mail/compose-mail.ts";
 import type { FromThread, Task, ToThread } from "./large-bodies/messages.ts";
 
 if (!parentPort) throw new Error("this program runs on a thread that the service starts");

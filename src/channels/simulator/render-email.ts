@@ -1,5 +1,5 @@
 import type { OutgoingEmail } from "../channel.ts";
-import { composeMail } from "../email/smtp/compose-mail.ts";
+import { composeMail } from "../email/mail/compose-mail.ts";
 import type { Rendering } from "./rendering.ts";
 import { createTruncation, type Truncation } from "./truncation.ts";
 

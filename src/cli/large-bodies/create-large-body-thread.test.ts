@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { makeDataFolder } from "../../../test/postrider-process.ts";
-import { composeWhereFit } from "../../channels/email/smtp/compose-large.ts";
-import { composeMail } from "../../channels/email/smtp/compose-mail.ts";
+import { composeWhereFit } from "../../channels/email/mail/compose-large.ts";
+import { composeMail } from "../../channels/email/mail/compose-mail.ts";
 import { createSystemClock } from "../system-clock.ts";
 import { createLargeBodyThread, type LargeBodyThread } from "./create-large-body-thread.ts";
 

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { type ReadLargeJson, readJson } from "../../api/body/read-json.ts";
-import type { ComposeLarge } from "../../channels/email/smtp/compose-large.ts";
-import { composeMail } from "../../channels/email/smtp/compose-mail.ts";
+import type { ComposeLarge } from "../../channels/email/mail/compose-large.ts";
+import { composeMail } from "../../channels/email/mail/compose-mail.ts";
 import type { Clock } from "../../core/clock.ts";
 import { hasFreeFiles } from "./free-files.ts";
 import type { FromThread, Task, ToThread } from "./messages.ts";

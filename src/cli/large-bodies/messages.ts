@@ -1,6 +1,6 @@
 /** Messages to and from the large-body thread: structured clones, with octets transferred. */
 import type { JsonBody } from "../../api/body/read-json.ts";
-import type { ComposedMail, MailToCompose } from "../../channels/email/smtp/compose-mail.ts";
+import type { ComposedMail, MailToCompose } from "../../channels/email/mail/compose-mail.ts";
 
 export type Task =
   | { readonly kind: "read"; readonly octets: ArrayBuffer | Uint8Array }

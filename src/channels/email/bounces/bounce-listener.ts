@@ -5,7 +5,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { portAdvice } from "../../../core/port-advice.ts";
 import type { ChannelLog } from "../../channel.ts";
 import type { Returned, ReturnMailHandler } from "./return-mail-handler.ts";
-import { createSeats } from "./seats.ts";
+import { createAddressLimit } from "./address-limit.ts";
 
 /** Octets of a mail that are read: a report comes before the mail that it quotes. */
 const MAX_KEPT_OCTETS = 512 * 1024;
@@ -145,7 +145,7 @@ function logReturned(log: ChannelLog, { kind, results, messageIds, code }: Retur
 
 /** Bounds how long a session may last, and how many one address may have open. */
 function limitSessions(server: SMTPServer, clock: Clock): { readonly end: () => void } {
-  const seats = createSeats(MAX_OF_ADDRESS);
+  const limit = createAddressLimit(MAX_OF_ADDRESS);
   const open = new Map<Socket, () => void>();
   const leave = (socket: Socket) => {
     open.get(socket)?.();
@@ -157,16 +157,16 @@ function limitSessions(server: SMTPServer, clock: Clock): { readonly end: () => 
   };
   server.server.on("connection", (socket: Socket) => {
     sweep();
-    const rise = seats.take(socket.remoteAddress ?? "");
+    const release = limit.admit(socket.remoteAddress ?? "");
     socket.on("error", () => {});
-    if (!rise) return void socket.destroy();
+    if (!release) return void socket.destroy();
     const cancel = clock.after(MAX_SESSION_MS, () => {
       socket.destroy();
       leave(socket);
     });
     open.set(socket, () => {
       cancel();
-      rise();
+      release();
     });
     socket.once("close", () => leave(socket));
   });

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { domainToASCII } from "node:url";
 import { promisify } from "node:util";
-import { octetPieces } from "../smtp/mail-body.ts";
+import { octetPieces } from "../mail/mail-body.ts";
 import { createRelaxedBody, fieldsOf, type HeaderField, nameOf, signedText } from "./canonical.ts";
 
 export interface DkimKey {

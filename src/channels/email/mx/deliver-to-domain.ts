@@ -7,7 +7,7 @@ import type { AddressRules, Network } from "../../network.ts";
 import { CALLED_OFF, type Handover, handOver } from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
-import type { Gates } from "./gates.ts";
+import type { DestinationLimits } from "./destination-limits.ts";
 import type { HostAddress, HostSessions } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
@@ -20,8 +20,8 @@ export interface MxParts {
   readonly rules: AddressRules;
   readonly policies: MtaSts | undefined;
   readonly sessions: HostSessions;
-  readonly domainGates: Gates;
-  readonly hostGates: Gates;
+  readonly domainLimits: DestinationLimits;
+  readonly hostLimits: DestinationLimits;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: ChannelLog;
@@ -44,7 +44,7 @@ export async function deliverToDomain(
   domain: string,
   handover: Handover,
 ): Promise<Delivered> {
-  const entry = await parts.domainGates.enter(domain, handover.signal);
+  const entry = await parts.domainLimits.enter(domain, handover.signal);
   if (entry.kind === "full") return all(handover, held(entry.retryAfterMs), { countsAsAttempt: false });
   try {
     return await deliver(parts, domain, handover);
@@ -112,13 +112,13 @@ async function tryTargets(
   let isSecure: boolean | undefined;
   for (const target of targets) {
     if (left.length === 0 || handover.signal.aborted || !handover.isOurs()) break;
-    const entry = await parts.hostGates.enter(target.name, handover.signal);
+    const entry = await parts.hostLimits.enter(target.name, handover.signal);
     if (entry.kind === "full") {
       untried = wasAsked ? untried : held(entry.retryAfterMs);
       continue;
     }
-    const line = parts.sessions.lineTo(target);
-    const handed = await handOver(line, { ...handover, envelopes: left }).finally(entry.leave);
+    const source = parts.sessions.connectionsTo(target);
+    const handed = await handOver(source, { ...handover, envelopes: left }).finally(entry.leave);
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
     ({ left } = handed);
     wasAsked ||= handed.outcomes.size > 0 || handed.fault?.code !== CALLED_OFF.code;

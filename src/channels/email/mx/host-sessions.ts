@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { Line } from "../smtp/hand-over.ts";
+import type { ConnectionSource } from "../smtp/hand-over.ts";
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
 import type { MxSettings } from "./mx-config.ts";
@@ -14,7 +14,7 @@ export interface HostAddress {
 
 /** Connections to many hosts, reused while they are idle for a short time. */
 export interface HostSessions {
-  readonly lineTo: (host: HostAddress) => Line;
+  readonly connectionsTo: (host: HostAddress) => ConnectionSource;
   /** It could not be connected to lately: others should be tried first. */
   readonly hasFailed: (host: HostAddress) => boolean;
   readonly quitAll: () => Promise<void>;
@@ -45,7 +45,7 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
   };
 
   return {
-    lineTo(host) {
+    connectionsTo(host) {
       const idle = idleOf(`${host.address} ${host.name} ${host.mustProve}`);
       return {
         async connect({ isFresh, signal }) {

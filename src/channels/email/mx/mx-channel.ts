@@ -4,17 +4,17 @@ import { present } from "../../../core/present.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
+import { createInFlight } from "../../in-flight.ts";
 import type { Network } from "../../network.ts";
-import { composeWhereFit } from "../smtp/compose-large.ts";
+import { composeWhereFit } from "../mail/compose-large.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
 import { largeAtATime } from "../smtp/large-at-a-time.ts";
-import { asciiDomainOf } from "../smtp/mail-address.ts";
+import { asciiDomainOf } from "../mail/mail-address.ts";
 import { envelopesOf, type Recipients, recipientsOf } from "../smtp/recipients.ts";
-import { createSlots } from "../smtp/slots.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
 import { type Delivered, deliverToDomain, type MxParts } from "./deliver-to-domain.ts";
-import { createGates } from "./gates.ts";
+import { createDestinationLimits } from "./destination-limits.ts";
 import { createHostSessions } from "./host-sessions.ts";
 import { createMtaSts } from "./mta-sts.ts";
 import { type MxSettings, toMxSettings } from "./mx-config.ts";
@@ -25,7 +25,7 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
   const { network } = deps;
   if (!network) throw new Error("an MX channel needs the network");
   const parts = createParts(settings, { ...deps, network });
-  const slots = createSlots();
+  const sends = createInFlight();
   const stopping = new AbortController();
   let status: ChannelStatus = { state: "stopped", since: deps.clock.now() };
 
@@ -34,7 +34,7 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
     status = { state, since: deps.clock.now() };
     deps.onStatus(status);
   };
-  const freeSlots = () => (status.state === "up" ? Math.max(0, settings.maxConnections - slots.taken()) : 0);
+  const freeSlots = () => (status.state === "up" ? Math.max(0, settings.maxConnections - sends.count()) : 0);
 
   return {
     connectorId: connector.id,
@@ -54,14 +54,14 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
       if (freeSlots() === 0) return deferAll(recipients, NO_CONNECTION);
       const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, stopping.signal]);
       const sending = { message, recipients, signal: joined.signal, isOurs, deps };
-      const outcome = await slots.hold(() => sendMail(parts, sending)).finally(joined.release);
+      const outcome = await sends.add(sendMail(parts, sending)).finally(joined.release);
       deps.onSlots();
       return outcome;
     },
     async stop() {
       enter("stopped");
       const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
-      await slots.allFree();
+      await sends.whenEmpty();
       cancel();
       stopping.abort(STOPPED);
       await parts.sessions.quitAll();
@@ -89,8 +89,8 @@ function createParts(settings: MxSettings, deps: ChannelDeps & { readonly networ
     rules: network.addressRules(allowedRanges),
     policies: keepsMtaSts ? createMtaSts(stsDeps) : undefined,
     sessions: createHostSessions(settings, clock),
-    domainGates: createGates(clock, settings.perDomain),
-    hostGates: createGates(clock, settings.perHost),
+    domainLimits: createDestinationLimits(clock, settings.perDomain),
+    hostLimits: createDestinationLimits(clock, settings.perHost),
     clock,
     random,
     log,

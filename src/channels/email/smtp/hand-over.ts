@@ -1,7 +1,7 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
-import type { ComposedMail } from "./compose-mail.ts";
-import { isAscii } from "./mail-address.ts";
+import type { ComposedMail } from "../mail/compose-mail.ts";
+import { isAscii } from "../mail/mail-address.ts";
 import {
   isServiceClosing,
   missingCredentials,
@@ -15,8 +15,8 @@ import type { Envelope, TransactionLimits } from "./smtp-transaction.ts";
 
 export type Mail = ComposedMail & { readonly kind: "composed" };
 
-/** The source of connections. */
-export interface Line {
+/** Where connections to the server come from. */
+export interface ConnectionSource {
   /** An idle connection, or a new one if there is none or `isFresh`. */
   readonly connect: (options: {
     readonly isFresh: boolean;
@@ -47,13 +47,13 @@ export interface HandedOver {
   readonly detail: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Sends the envelopes one after the other, each over a connection from `line`. Never rejects. */
-export async function handOver(line: Line, { envelopes, ...limits }: Handover): Promise<HandedOver> {
+/** Sends the envelopes one after the other, each over a connection from `source`. Never rejects. */
+export async function handOver(source: ConnectionSource, { envelopes, ...limits }: Handover): Promise<HandedOver> {
   const outcomes = new Map<string, PartOutcome>();
   const left = [...envelopes];
   let detail: HandedOver["detail"] = {};
   for (let envelope = left[0]; envelope; envelope = left[0]) {
-    const tried = await tryEnvelope(line, { ...limits, envelope });
+    const tried = await tryEnvelope(source, { ...limits, envelope });
     if ("fault" in tried) return { outcomes, left, fault: tried.fault, detail };
     const { report, session } = tried;
     const behind = cutOff(tried);
@@ -79,10 +79,10 @@ interface Trial extends Omit<Handover, "envelopes"> {
   readonly envelope: Envelope;
 }
 
-async function tryEnvelope(line: Line, trial: Trial): Promise<Tried | { readonly fault: MessageError }> {
-  const first = await tryOnce(line, trial, { isFresh: false });
+async function tryEnvelope(source: ConnectionSource, trial: Trial): Promise<Tried | { readonly fault: MessageError }> {
+  const first = await tryOnce(source, trial, { isFresh: false });
   // The idle connection was dead already, and the server saw nothing of this message: try once on a new one.
-  const last = first === "stale" ? await tryOnce(line, trial, { isFresh: true }) : first;
+  const last = first === "stale" ? await tryOnce(source, trial, { isFresh: true }) : first;
   return last === "stale" ? { fault: NO_CONNECTION } : last;
 }
 
@@ -97,24 +97,24 @@ export const CALLED_OFF: MessageError = {
 };
 
 async function tryOnce(
-  line: Line,
+  source: ConnectionSource,
   { mail, envelope, ...limits }: Trial,
   { isFresh }: { readonly isFresh: boolean },
 ): Promise<Tried | { readonly fault: MessageError } | "stale"> {
   const { signal, isOurs } = limits;
   if (signal.aborted) return { fault: CALLED_OFF };
-  const lent = await line.connect({ isFresh, signal });
+  const lent = await source.connect({ isFresh, signal });
   if ("fault" in lent) return lent;
   const { session, isReused } = lent;
   const to = takenBy(session, envelope, mail);
   const isCalledOff = signal.aborted || !isOurs();
   if (isCalledOff || to.length === 0) {
-    line.giveBack(session);
+    source.giveBack(session);
     return isCalledOff ? { fault: CALLED_OFF } : { envelope, mail, session, report: NOTHING_SAID };
   }
   const { raw, needsSmtpUtf8 } = mail;
   const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, limits);
-  line.giveBack(session);
+  source.giveBack(session);
   if (report.end.kind === "called_off") return { fault: CALLED_OFF };
   if (isReused && isUntouched(report) && !signal.aborted) return "stale";
   return { envelope, mail, session, report };

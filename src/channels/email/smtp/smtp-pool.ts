@@ -1,11 +1,11 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
+import { createInFlight } from "../../in-flight.ts";
 import { type ConnectionLimit, createConnectionLimit } from "./connection-limit.ts";
-import type { Line } from "./hand-over.ts";
+import type { ConnectionSource } from "./hand-over.ts";
 import { createHostHealth, type HostHealth } from "./host-health.ts";
 import { createIdleSessions, type IdleSessions } from "./idle-sessions.ts";
 import { joinSignals } from "./joined-signal.ts";
-import { createSlots } from "./slots.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
 import { isServiceClosing } from "./smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "./smtp-session.ts";
@@ -15,7 +15,7 @@ import { withTlsAdvice } from "./with-tls-advice.ts";
  * Connections to one host, opened when needed and reused. When one cannot be opened, the host counts as down and is left
  * alone for a while; if it was refused with 421 while others are open, only fewer are opened for a while.
  */
-export interface SmtpPool extends Line {
+export interface SmtpPool extends ConnectionSource {
   readonly start: () => void;
   readonly status: () => ChannelStatus;
   /** 0 while the host is not known to be up. */
@@ -35,11 +35,11 @@ type PoolDeps = Pick<ChannelDeps, "clock" | "random" | "onSlots" | "onStatus">;
 export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool {
   const idle = createIdleSessions(deps.clock, settings.idleTimeoutMs);
   const stopping = new AbortController();
-  const slots = createSlots();
+  const sends = createInFlight();
   const loans = createLoans();
   const limit = createConnectionLimit(deps.clock, { most: settings.maxConnections, onRaise: deps.onSlots });
   const health = openHost(settings, deps, { idle, stopping: stopping.signal, onUp: limit.lift });
-  const freeSlots = () => (health.isUp() ? Math.max(0, limit.current() - slots.taken()) : 0);
+  const freeSlots = () => (health.isUp() ? Math.max(0, limit.current() - sends.count()) : 0);
   const faults = createFaults({ health, limit, served: () => loans.open() + idle.count() });
 
   return {
@@ -47,7 +47,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     status: health.status,
     freeSlots,
     stopping: stopping.signal,
-    withSlot: (work) => (freeSlots() > 0 ? slots.hold(work).finally(deps.onSlots) : undefined),
+    withSlot: (work) => (freeSlots() > 0 ? sends.add(work()).finally(deps.onSlots) : undefined),
     async connect({ isFresh, signal }) {
       const waiting = isFresh ? undefined : idle.take();
       if (waiting) return loans.lend(waiting, true);
@@ -67,7 +67,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     async stop() {
       health.stop();
       const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
-      await Promise.all([slots.allFree(), idle.quitAll()]);
+      await Promise.all([sends.whenEmpty(), idle.quitAll()]);
       // The last messages have returned sessions since, and may have lowered the limit.
       await idle.quitAll();
       limit.stop();

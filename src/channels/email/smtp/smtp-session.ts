@@ -2,8 +2,8 @@ import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import { withoutEcho } from "../../without-echo.ts";
-import { limitReplies } from "./limit-replies.ts";
-import { readAtOnce } from "./read-at-once.ts";
+import { limitReplies } from "./nodemailer/limit-replies.ts";
+import { readAtOnce } from "./nodemailer/read-at-once.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
 import { type FilledEnvelope, runTransaction, type TransactionLimits } from "./smtp-transaction.ts";

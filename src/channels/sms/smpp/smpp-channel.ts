@@ -2,6 +2,7 @@
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms, QueriedPart, Share } from "../../channel.ts";
+import { createInFlight } from "../../in-flight.ts";
 import { createHandsetInbox } from "./inbox/handset-inbox.ts";
 import { queryParts } from "./inbox/query-parts.ts";
 import { isReceipt } from "./inbox/receipt.ts";
@@ -169,20 +170,6 @@ function createQuery(
     sourceOf: ({ from }: QueriedPart) => addressOf(from ?? config.source_addr, config),
   };
   return (parts, signal) => queryParts(inquirer, parts, signal);
-}
-
-/** The sends under way. */
-function createInFlight() {
-  const inFlight = new Set<Promise<unknown>>();
-  return {
-    add<T>(work: Promise<T>): Promise<T> {
-      const remove = () => void inFlight.delete(work);
-      inFlight.add(work);
-      work.then(remove, remove);
-      return work;
-    },
-    whenEmpty: async () => void (await Promise.allSettled(inFlight)),
-  };
 }
 
 /** The alarm in the channel's status, set while the SMSC refuses our credentials. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { RawScript } from "../../../../test/fakes/fake-smtp.ts";
-import { outgoingEmail, withRelays } from "../../../../test/fakes/smtp-relay.ts";
+import type { RawScript } from "../../../../../test/fakes/fake-smtp.ts";
+import { outgoingEmail, withRelays } from "../../../../../test/fakes/smtp-relay.ts";
 
 const NEVER = new AbortController().signal;
 const MANY_EMPTY_LINES = "\r\n".repeat(500_000);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import { createGates, type Entry } from "./gates.ts";
+import { createDestinationLimits, type Entry } from "./destination-limits.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -9,29 +9,29 @@ function kinds(entries: readonly (Entry | undefined)[]): (string | undefined)[] 
 }
 
 test("as many as allowed are inside at a time, and the next one goes in when one leaves", async () => {
-  const gates = createGates(createHeldClock(), { atATime: 2 });
-  const [first] = await Promise.all([gates.enter("a", NEVER), gates.enter("a", NEVER)]);
-  const third = gates.enter("a", NEVER);
-  expect((await gates.enter("b", NEVER)).kind).toBe("in");
+  const limits = createDestinationLimits(createHeldClock(), { atATime: 2 });
+  const [first] = await Promise.all([limits.enter("a", NEVER), limits.enter("a", NEVER)]);
+  const third = limits.enter("a", NEVER);
+  expect((await limits.enter("b", NEVER)).kind).toBe("in");
   if (first?.kind === "in") first.leave();
   expect((await third).kind).toBe("in");
 });
 
 test("whoever is still inside counts when another leaves", async () => {
-  const gates = createGates(createHeldClock(), { atATime: 2 });
-  const [first] = await Promise.all([gates.enter("a", NEVER), gates.enter("a", NEVER)]);
+  const limits = createDestinationLimits(createHeldClock(), { atATime: 2 });
+  const [first] = await Promise.all([limits.enter("a", NEVER), limits.enter("a", NEVER)]);
   if (first?.kind === "in") first.leave();
-  expect((await gates.enter("a", NEVER)).kind).toBe("in");
-  expect(await Promise.race([gates.enter("a", NEVER), Promise.resolve("waits")])).toBe("waits");
+  expect((await limits.enter("a", NEVER)).kind).toBe("in");
+  expect(await Promise.race([limits.enter("a", NEVER), Promise.resolve("waits")])).toBe("waits");
 });
 
 test("a rate holds on when nobody is inside any more", async () => {
   const clock = createHeldClock();
-  const gates = createGates(clock, { atATime: 2, perSecond: 1 });
-  const first = await gates.enter("a", NEVER);
+  const limits = createDestinationLimits(clock, { atATime: 2, perSecond: 1 });
+  const first = await limits.enter("a", NEVER);
   if (first.kind === "in") first.leave();
   let isIn = false;
-  const second = gates.enter("a", NEVER).then(() => {
+  const second = limits.enter("a", NEVER).then(() => {
     isIn = true;
   });
   await clock.advance(999);
@@ -41,30 +41,30 @@ test("a rate holds on when nobody is inside any more", async () => {
 });
 
 test("a place that comes free is the first in line's, whoever comes at that moment", async () => {
-  const gates = createGates(createHeldClock(), { atATime: 1 });
-  const inside = await gates.enter("a", NEVER);
-  const waiting = gates.enter("a", NEVER);
+  const limits = createDestinationLimits(createHeldClock(), { atATime: 1 });
+  const inside = await limits.enter("a", NEVER);
+  const waiting = limits.enter("a", NEVER);
   if (inside.kind === "in") inside.leave();
-  const late = gates.enter("a", NEVER);
+  const late = limits.enter("a", NEVER);
   expect((await waiting).kind).toBe("in");
   expect(await Promise.race([late, Promise.resolve("waits")])).toBe("waits");
 });
 
 test("the line is short, and nobody stands in it for longer than ten seconds", async () => {
   const clock = createHeldClock();
-  const gates = createGates(clock, { atATime: 1 });
-  await gates.enter("a", NEVER);
-  const waiting = [gates.enter("a", NEVER), gates.enter("a", NEVER)];
-  expect(await gates.enter("a", NEVER)).toEqual({ kind: "full", retryAfterMs: 15_000 });
+  const limits = createDestinationLimits(clock, { atATime: 1 });
+  await limits.enter("a", NEVER);
+  const waiting = [limits.enter("a", NEVER), limits.enter("a", NEVER)];
+  expect(await limits.enter("a", NEVER)).toEqual({ kind: "full", retryAfterMs: 15_000 });
   await clock.advance(10_000);
   expect(kinds(await Promise.all(waiting))).toEqual(["full", "full"]);
 });
 
 test("whoever is called off leaves the line, and his place goes to the next", async () => {
-  const gates = createGates(createHeldClock(), { atATime: 1 });
-  const inside = await gates.enter("a", NEVER);
+  const limits = createDestinationLimits(createHeldClock(), { atATime: 1 });
+  const inside = await limits.enter("a", NEVER);
   const abort = new AbortController();
-  const [gone, next] = [gates.enter("a", abort.signal), gates.enter("a", NEVER)];
+  const [gone, next] = [limits.enter("a", abort.signal), limits.enter("a", NEVER)];
   abort.abort("enough");
   expect((await gone).kind).toBe("full");
   if (inside.kind === "in") inside.leave();
@@ -73,10 +73,10 @@ test("whoever is called off leaves the line, and his place goes to the next", as
 
 test("no more start in a second than allowed; who would wait too long is told when to come back", async () => {
   const clock = createHeldClock();
-  const gates = createGates(clock, { atATime: 100, perSecond: 2 });
+  const limits = createDestinationLimits(clock, { atATime: 100, perSecond: 2 });
   const started: number[] = [];
   const enter = async () => {
-    const entry = await gates.enter("a", NEVER);
+    const entry = await limits.enter("a", NEVER);
     if (entry.kind === "in") started.push(clock.monotonicMs());
     return entry;
   };
@@ -91,11 +91,11 @@ test("no more start in a second than allowed; who would wait too long is told wh
 
 test("the time spent in line counts for the rate", async () => {
   const clock = createHeldClock();
-  const gates = createGates(clock, { atATime: 1, perSecond: 1 });
+  const limits = createDestinationLimits(clock, { atATime: 1, perSecond: 1 });
   const leaves: (() => void)[] = [];
   const started: number[] = [];
   const enter = async () => {
-    const entry = await gates.enter("a", NEVER);
+    const entry = await limits.enter("a", NEVER);
     if (entry.kind !== "in") return;
     started.push(clock.monotonicMs());
     leaves.push(entry.leave);
@@ -122,16 +122,16 @@ test("the time spent in line counts for the rate", async () => {
 
 test("nobody waits for longer than ten seconds, in line and for the rate together", async () => {
   const clock = createHeldClock();
-  const gates = createGates(clock, { atATime: 1, perSecond: 0.125 });
-  const first = await gates.enter("a", NEVER);
-  const second = gates.enter("a", NEVER);
+  const limits = createDestinationLimits(clock, { atATime: 1, perSecond: 0.125 });
+  const first = await limits.enter("a", NEVER);
+  const second = limits.enter("a", NEVER);
   await clock.advance(1_000);
-  const third = gates.enter("a", NEVER);
+  const third = limits.enter("a", NEVER);
   if (first.kind === "in") first.leave();
   await clock.advance(7_000);
   const entered = await second;
   if (entered.kind === "in") entered.leave();
   expect(await third).toEqual({ kind: "full", retryAfterMs: 8_000 });
   await clock.advance(8_000);
-  expect((await gates.enter("a", NEVER)).kind).toBe("in");
+  expect((await limits.enter("a", NEVER)).kind).toBe("in");
 });

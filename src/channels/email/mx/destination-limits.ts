@@ -1,0 +1,105 @@
+import { type Clock, sleep } from "../../../core/clock.ts";
+import type { Limits } from "./mx-config.ts";
+
+/** Limits, for each of many destinations (domains, or hosts), how many messages are sent at a time and a second. */
+export interface DestinationLimits {
+  /** Waits for a place and for the rate, at most 10 s in all. Who is let in calls `leave`, once. */
+  readonly enter: (destination: string, signal: AbortSignal) => Promise<Entry>;
+}
+
+export type Entry =
+  | { readonly kind: "in"; readonly leave: () => void }
+  /** It would take too long. */
+  | { readonly kind: "full"; readonly retryAfterMs: number };
+
+/** Longest wait in line. Meanwhile the message holds a slot that one to another destination could have. */
+const PATIENCE_MS = 10_000;
+const COME_BACK_MS = 15_000;
+
+/** How many may wait in line for each place; more are refused. */
+const WAITING_PER_PLACE = 2;
+
+interface Destination {
+  inFlight: number;
+  readonly line: (() => void)[];
+  /** Earliest time of the next start, on the monotonic clock. */
+  nextMs: number;
+}
+
+export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Limits): DestinationLimits {
+  const destinations = new Map<string, Destination>();
+
+  const removeIdle = (destination: string, state: Destination) => {
+    const isIdle = state.inFlight === 0 && state.line.length === 0 && state.nextMs <= clock.monotonicMs();
+    if (isIdle) destinations.delete(destination);
+  };
+  const leave = (destination: string, state: Destination) => {
+    const next = state.line.shift();
+    // The place is handed on: were it free until the next one wakes up, somebody else could take it as well.
+    if (next) return next();
+    state.inFlight--;
+    removeIdle(destination, state);
+  };
+  const open = (destination: string): Destination => {
+    const known = destinations.get(destination);
+    if (known) return known;
+    sweep(destinations, removeIdle);
+    const made: Destination = { inFlight: 0, line: [], nextMs: 0 };
+    destinations.set(destination, made);
+    return made;
+  };
+
+  return {
+    async enter(destination, signal) {
+      const state = open(destination);
+      const latestMs = clock.monotonicMs() + PATIENCE_MS;
+      const soonestMs = paceMs(state, clock, perSecond);
+      if (soonestMs > PATIENCE_MS) return { kind: "full", retryAfterMs: soonestMs };
+      if (state.inFlight >= atATime && state.line.length >= atATime * WAITING_PER_PLACE) {
+        return { kind: "full", retryAfterMs: COME_BACK_MS };
+      }
+      if (state.inFlight < atATime) state.inFlight++;
+      else if (!(await standInLine(state, clock, signal))) return { kind: "full", retryAfterMs: COME_BACK_MS };
+      // Asked once the place is there: time spent in line has passed for the rate, too.
+      const waitMs = paceMs(state, clock, perSecond);
+      if (clock.monotonicMs() + waitMs > latestMs) {
+        leave(destination, state);
+        return { kind: "full", retryAfterMs: waitMs };
+      }
+      if (perSecond !== undefined) state.nextMs = clock.monotonicMs() + waitMs + 1_000 / perSecond;
+      if (waitMs > 0) await sleep(clock, waitMs, signal);
+      return { kind: "in", leave: () => leave(destination, state) };
+    },
+  };
+}
+
+function paceMs({ nextMs }: Destination, clock: Clock, perSecond: number | undefined): number {
+  return perSecond === undefined ? 0 : Math.max(0, nextMs - clock.monotonicMs());
+}
+
+/** True when it is the caller's turn; false after `PATIENCE_MS`, or on abort. */
+function standInLine({ line }: Destination, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (isTurn: boolean) => {
+      cancel();
+      signal.removeEventListener("abort", giveUp);
+      const place = line.indexOf(call);
+      if (place >= 0) line.splice(place, 1);
+      resolve(isTurn);
+    };
+    const call = () => settle(true);
+    const giveUp = () => settle(false);
+    const cancel = clock.after(PATIENCE_MS, giveUp);
+    line.push(call);
+    signal.addEventListener("abort", giveUp);
+    if (signal.aborted) giveUp();
+  });
+}
+
+const SWEEP_FROM = 10_000;
+
+/** A destination with a rate is kept for a moment after its last message. When there are many, the idle ones are removed. */
+function sweep(destinations: Map<string, Destination>, removeIdle: (destination: string, state: Destination) => void): void {
+  if (destinations.size < SWEEP_FROM) return;
+  for (const [destination, state] of destinations) removeIdle(destination, state);
+}
