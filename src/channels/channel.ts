@@ -13,8 +13,8 @@ import type { LateAnswer, LateRefusal } from "../core/receipts/late-answer.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import type { SmsSegments } from "../core/sms/sms-segments.ts";
 import type { MailPolicyStore } from "../store/store.ts";
-import type { ReturnPaths } from "./email/return-path.ts";
 import type { ComposeLarge } from "./email/mail/compose-large.ts";
+import type { ReturnPaths } from "./email/return-path.ts";
 import type { Network } from "./network.ts";
 
 export interface Channel {

@@ -4,8 +4,8 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp
 import type { Clock } from "../../../core/clock.ts";
 import { portAdvice } from "../../../core/port-advice.ts";
 import type { ChannelLog } from "../../channel.ts";
-import type { Returned, ReturnMailHandler } from "./return-mail-handler.ts";
 import { createAddressLimit } from "./address-limit.ts";
+import type { Returned, ReturnMailHandler } from "./return-mail-handler.ts";
 
 /** Octets of a mail that are read: a report comes before the mail that it quotes. */
 const MAX_KEPT_OCTETS = 512 * 1024;

@@ -59,7 +59,8 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
         return { kind: "full", retryAfterMs: COME_BACK_MS };
       }
       if (state.inFlight < atATime) state.inFlight++;
-      else if (!(await standInLine(state, clock, signal))) return { kind: "full", retryAfterMs: COME_BACK_MS };
+      else if (!(await standInLine(state, clock, signal)))
+        return { kind: "full", retryAfterMs: COME_BACK_MS };
       // Asked once the place is there: time spent in line has passed for the rate, too.
       const waitMs = paceMs(state, clock, perSecond);
       if (clock.monotonicMs() + waitMs > latestMs) {
@@ -99,7 +100,10 @@ function standInLine({ line }: Destination, clock: Clock, signal: AbortSignal): 
 const SWEEP_FROM = 10_000;
 
 /** A destination with a rate is kept for a moment after its last message. When there are many, the idle ones are removed. */
-function sweep(destinations: Map<string, Destination>, removeIdle: (destination: string, state: Destination) => void): void {
+function sweep(
+  destinations: Map<string, Destination>,
+  removeIdle: (destination: string, state: Destination) => void,
+): void {
   if (destinations.size < SWEEP_FROM) return;
   for (const [destination, state] of destinations) removeIdle(destination, state);
 }

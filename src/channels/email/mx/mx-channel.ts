@@ -7,10 +7,10 @@ import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../c
 import { createInFlight } from "../../in-flight.ts";
 import type { Network } from "../../network.ts";
 import { composeWhereFit } from "../mail/compose-large.ts";
+import { asciiDomainOf } from "../mail/mail-address.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
 import { largeAtATime } from "../smtp/large-at-a-time.ts";
-import { asciiDomainOf } from "../mail/mail-address.ts";
 import { envelopesOf, type Recipients, recipientsOf } from "../smtp/recipients.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
 import { type Delivered, deliverToDomain, type MxParts } from "./deliver-to-domain.ts";

@@ -48,7 +48,10 @@ export interface HandedOver {
 }
 
 /** Sends the envelopes one after the other, each over a connection from `source`. Never rejects. */
-export async function handOver(source: ConnectionSource, { envelopes, ...limits }: Handover): Promise<HandedOver> {
+export async function handOver(
+  source: ConnectionSource,
+  { envelopes, ...limits }: Handover,
+): Promise<HandedOver> {
   const outcomes = new Map<string, PartOutcome>();
   const left = [...envelopes];
   let detail: HandedOver["detail"] = {};
@@ -79,7 +82,10 @@ interface Trial extends Omit<Handover, "envelopes"> {
   readonly envelope: Envelope;
 }
 
-async function tryEnvelope(source: ConnectionSource, trial: Trial): Promise<Tried | { readonly fault: MessageError }> {
+async function tryEnvelope(
+  source: ConnectionSource,
+  trial: Trial,
+): Promise<Tried | { readonly fault: MessageError }> {
   const first = await tryOnce(source, trial, { isFresh: false });
   // The idle connection was dead already, and the server saw nothing of this message: try once on a new one.
   const last = first === "stale" ? await tryOnce(source, trial, { isFresh: true }) : first;

@@ -1,8 +1,8 @@
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import { isOpen } from "../../../core/messages/part.ts";
 import type { OutgoingEmail } from "../../channel.ts";
-import type { ReturnPaths } from "../return-path.ts";
 import { toEnvelopeAddress } from "../mail/mail-address.ts";
+import type { ReturnPaths } from "../return-path.ts";
 import type { Envelope } from "./smtp-transaction.ts";
 
 /** The recipients that an attempt is for. */

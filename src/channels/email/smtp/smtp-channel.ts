@@ -3,8 +3,8 @@ import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, OutgoingEmail } from "../../channel.ts";
-import { tagMail } from "../providers/tag-mail.ts";
 import { composeWhereFit } from "../mail/compose-large.ts";
+import { tagMail } from "../providers/tag-mail.ts";
 import { CALLED_OFF, handOver, type Mail, NO_CONNECTION } from "./hand-over.ts";
 import { joinSignals } from "./joined-signal.ts";
 import { largeAtATime } from "./large-at-a-time.ts";

@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import type SmtpConnection from "nodemailer/lib/smtp-connection";
 import type { SMTPEnvelope } from "nodemailer/lib/smtp-connection";
-import { askForUtf8 } from "./nodemailer/ask-for-utf8.ts";
-import { guardWrites } from "./nodemailer/guard-writes.ts";
 import { isAscii } from "../mail/mail-address.ts";
 import { isAtOnce, octetPieces } from "../mail/mail-body.ts";
+import { askForUtf8 } from "./nodemailer/ask-for-utf8.ts";
+import { guardWrites } from "./nodemailer/guard-writes.ts";
 import { isServiceClosing, type TransactionEnd, type TransactionReport, toOneLine } from "./smtp-replies.ts";
 
 export interface Envelope {
