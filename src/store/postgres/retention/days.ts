@@ -91,15 +91,7 @@ export async function createTable(
   { table, name }: { readonly table: DailyTable; readonly name: string },
 ): Promise<void> {
   await session.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (fillfactor = 85)`);
-  if (table === "messages")
-    await session.query(`ALTER TABLE ${name} ALTER account SET (n_distinct = ${ACCOUNTS})`);
 }
-
-/**
- * How many accounts the planner is told to expect among a day's messages. Where it has seen only one it would take any index
- * for as good as that of the accounts, and list the messages of a small account by going through those of all.
- */
-const ACCOUNTS = 10_000;
 
 /** Attaches a table rather than create it in place, so that readers and writers of other days are not blocked. */
 export async function attach(session: Session, table: DailyTable, day: number): Promise<void> {
