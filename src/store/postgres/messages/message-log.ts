@@ -125,10 +125,11 @@ function collectChanges(session: Session): { log: MessageLog; changes: Changes }
   return { log, changes: { messages, moved, entries, wiped, kept } };
 }
 
-/** A join rather than a list of ids, so that for each id only the tables of its day are searched. */
+/** A join rather than a list of ids, so that for each id only the tables of its day are searched. The account is looked up last, as in claims. */
 const LOCK = `SELECT m.id, m.account, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position,
     m.error, m.callback_host, a.id AS account_id, a.mode
-  FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN accounts a ON a.number = m.account
+  FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id
+    JOIN accounts a ON a.number = ANY(ARRAY[m.account])
   ORDER BY m.id FOR NO KEY UPDATE OF m`;
 
 interface LockedRow extends Omit<MessageRow, "content" | "expires_at"> {
