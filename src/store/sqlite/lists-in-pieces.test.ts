@@ -108,12 +108,7 @@ test("removing a route looks at jobs that wait for others with others' work in b
   const routes = [id(), id()];
   for (const queue of routes) await sms({ queue, dueAt: clock.now + 1 });
   driver.exec("DELETE FROM jobs WHERE queue = (SELECT max(number) FROM queues)");
-  fill(
-    driver,
-    40_000,
-    () => `INSERT INTO jobs (queue, flow, message_id, deadline, due_at, is_leased, was_interrupted, claim, attempt)
-    SELECT 1, 1, 'm', 0, 1, 0, 0, 0, 0`,
-  );
+  fillJobs(driver, 40_000);
   const unused = { id: routes[1] ?? "", channel: "sms", match: "*", connectorIds: [], createdAt: 0 } as const;
   await store.records.create("routes", unused);
   let removed: unknown;
@@ -124,3 +119,28 @@ test("removing a route looks at jobs that wait for others with others' work in b
   expect(removed).toBe(true);
   await store.close();
 });
+
+test("a route whose only job is claimed while the jobs of others are looked at is in use", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { sms, clock, id } = await createWorld(store);
+  const route = { id: id(), channel: "sms", match: "*", connectorIds: [], createdAt: 0 } as const;
+  await store.records.create("routes", route);
+  for (const queue of [id(), route.id]) await sms({ queue });
+  fillJobs(driver, 20_000);
+  const removed = store.records.remove("routes", route.id);
+  await turnsDuring(() => Promise.resolve());
+  const claim = { queue: route.id, limit: 1, now: clock.now, leaseMs: 60_000 };
+  expect(await store.queue.claim(claim)).toHaveLength(1);
+  expect(await removed).toBe("in_use");
+  await store.close();
+});
+
+/** Jobs of the first queue, which wait. */
+function fillJobs(driver: Driver, count: number): void {
+  fill(
+    driver,
+    count,
+    () => `INSERT INTO jobs (queue, flow, message_id, deadline, due_at, is_leased, was_interrupted, claim, attempt)
+    SELECT 1, 1, 'm', 0, 1, 0, 0, 0, 0`,
+  );
+}

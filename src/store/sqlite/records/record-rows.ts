@@ -97,7 +97,7 @@ const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
       .map(({ table }) => `SELECT 1 FROM ${table} WHERE account_id = ?`),
   ],
   connectors: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
-  // The queue is named by the route's id: the route stays while it has jobs. Whether some wait was asked before, in pieces.
+  // The queue is named by the route's id: the route stays while it has jobs. All jobs were looked at before, in pieces; since then some may have come.
   routes: [
     `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NULL WHERE queues.name = ?`,
   ],

@@ -8,7 +8,7 @@ import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 import type { Meta } from "../database/meta.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import { createHasWaiting } from "../queue/has-waiting.ts";
+import { createHasJobs } from "../queue/has-jobs.ts";
 import type { Queues } from "../queue/queues.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { AccountCache } from "./account-cache.ts";
@@ -33,7 +33,7 @@ export interface RecordParts {
 export function createRecords(db: Database, parts: RecordParts): Records {
   const rows = createRecordRows(db, parts.values);
   const settings = createSettings(db, parts.vault);
-  const hasWaiting = createHasWaiting(db, parts.queues);
+  const hasJobs = createHasJobs(db, parts.queues);
   const searchesOf = createSearches(parts.erasedNames);
   const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
     db.write(() => {
@@ -58,7 +58,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     },
     update: (kind, read, changes) => change(kind, () => rows.update(kind, read, changes)),
     async remove(kind, id) {
-      if (kind === "routes" && (await hasWaiting(id))) return "in_use";
+      if (kind === "routes" && (await hasJobs(id))) return "in_use";
       return change(kind, () => rows.remove(kind, id));
     },
     findKeyOwner: createFindKeyOwner(db, parts.accounts),

@@ -5,14 +5,14 @@ import type { Queues } from "./queues.ts";
 /** Jobs that are looked at in one go, with others' work in between: a million may wait for other queues. */
 const PIECE = 10_000;
 
-/** Whether a job of the queue waits for its time. No index tells. */
-export function createHasWaiting(
+/** Whether the queue has a job, also one that waits for its time or is being sent: no index tells of those. */
+export function createHasJobs(
   db: Database,
   queues: Pick<Queues, "numberOf">,
 ): (queue: string) => Promise<boolean> {
   const look = db.prepare<{ last: number | null; found: number }>(
-    `SELECT max(id) AS last, sum(queue = ? AND due_at IS NOT NULL) AS found
-     FROM (SELECT id, queue, due_at FROM jobs WHERE id > ? ORDER BY id LIMIT ${PIECE})`,
+    `SELECT max(id) AS last, sum(queue = ?) AS found
+     FROM (SELECT id, queue FROM jobs WHERE id > ? ORDER BY id LIMIT ${PIECE})`,
   );
   return async (queue) => {
     const number = await db.read(() => queues.numberOf(queue));
