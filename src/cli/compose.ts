@@ -18,6 +18,7 @@ import { createAlarms } from "./alarms.ts";
 import { createClockWatch } from "./clock-watch.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey, refuseHalfRestored } from "./data-folder/data-folder.ts";
+import { exposedFiles } from "./data-folder/exposed-files.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
 import { createDelivery } from "./delivery.ts";
 import { openBounces } from "./email/bounces.ts";
@@ -74,6 +75,7 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     refuseHalfRestored(config.dataFolder);
     await finishRotation(config.dataFolder);
   }
+  warnOfExposed(options);
   const lockMemory = createLockMemory();
   const store = await openData(options, lockMemory);
   const metrics = createMetrics();
@@ -86,6 +88,15 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     await store.close();
     throw error;
   }
+}
+
+function warnOfExposed({ config, log }: StartOptions): void {
+  const files = exposedFiles(config.dataFolder);
+  if (files.length === 0) return;
+  log.warn(
+    { files },
+    "every user of this machine can read or change these files: take the right away with chmod o-rwx",
+  );
 }
 
 interface Opened {

@@ -1,0 +1,37 @@
+import { type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import {
+  DATABASE_FILE,
+  MASTER_KEY_FILE,
+  NEXT_KEY_FILE,
+  PREVIOUS_KEY_FILE,
+  SANDBOX_FILE,
+} from "./data-folder.ts";
+
+const PRIVATE_FILES = [
+  DATABASE_FILE,
+  `${DATABASE_FILE}-wal`,
+  SANDBOX_FILE,
+  MASTER_KEY_FILE,
+  NEXT_KEY_FILE,
+  PREVIOUS_KEY_FILE,
+];
+
+const OTHERS_ENTER = 0o001;
+const OTHERS_READ_OR_WRITE = 0o006;
+
+/**
+ * The files of the data folder that every user of the machine may read or write, as after a careless copy. Those of the
+ * file's group may on purpose, where a platform mounts volumes that way.
+ */
+export function exposedFiles(dataFolder: string): readonly string[] {
+  if (!hasMode(dataFolder, OTHERS_ENTER)) return [];
+  return PRIVATE_FILES.map((name) => join(dataFolder, name)).filter((path) =>
+    hasMode(path, OTHERS_READ_OR_WRITE),
+  );
+}
+
+function hasMode(path: string, bits: number): boolean {
+  const found: Stats | undefined = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && (found.mode & bits) !== 0;
+}
