@@ -78,11 +78,11 @@ type World = Awaited<ReturnType<typeof openWorld>>;
 /** For a killed process that was the only one: its successor on the same folder declares it dead and repeats its delivery. */
 async function expectGoesOn(world: World, { id, turn }: Turned): Promise<void> {
   const { board, receiver, newest } = world;
-  const buried = await until(
+  const without = await until(
     board,
     (processes) => processes.length > 0 && processes.every((one) => one.id !== id),
   );
-  expect((buried[0]?.turn ?? 0) - turn).toBeLessThan(TURNS_OF_A_RESTART);
+  expect((without[0]?.turn ?? 0) - turn).toBeLessThan(TURNS_OF_A_RESTART);
   await receiver.arrived(2);
   expect((await newest()) - turn).toBeLessThan(TURNS_UNTIL_AGAIN);
   const [lost, again] = receiver.deliveries.map(({ headers }) => headers["webhook-id"]);

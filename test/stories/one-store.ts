@@ -3,7 +3,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "backup-postgres.test.ts": "a backup through PostgreSQL's own programs; SQLite's is backup.test.ts",
   "backup.test.ts": "a copy of the SQLite file; PostgreSQL's is backup-postgres.test.ts",
   "bounce-fuzz.test.ts": "reads mails and stores nothing",
-  "buried-process.test.ts": "processes on one database; on SQLite there is one",
+  "dead-process.test.ts": "processes on one database; on SQLite there is one",
   "changes-at-two-processes.test.ts": "processes on one database; on SQLite there is one",
   "clocks-differ.test.ts": "processes on one database; on SQLite there is one",
   "command-cut-off.test.ts": "the commands that work on one store or the other: each is named in the test",

@@ -68,9 +68,9 @@ test.concurrent("what a process had on the wire when it was killed is sent again
 
   const [dead] = await world.board();
   const two = await start(folders[0], one);
-  const buried = await until(world.board, (processes) => processes.every(({ id }) => id !== dead?.id));
+  const without = await until(world.board, (processes) => processes.every(({ id }) => id !== dead?.id));
   // Counted in heartbeats, one a second, not by the clock: a process that is only not seen is declared dead after twelve.
-  expect((buried[0]?.turn ?? 0) - (dead?.turn ?? 0)).toBeLessThan(DEAD_MS / HEARTBEAT_MS - 4);
+  expect((without[0]?.turn ?? 0) - (dead?.turn ?? 0)).toBeLessThan(DEAD_MS / HEARTBEAT_MS - 4);
   expect(await reached(two, code, "delivered", "failed")).toMatchObject({ status: "delivered" });
   expect(smsc.submits).toHaveLength(2);
 }, 60_000);

@@ -50,7 +50,7 @@ import { createOutbox } from "./webhooks/outbox.ts";
 
 export type PostgresOptions = DriverOptions & KeyWatch & { readonly onMigration?: OnMigration | undefined };
 
-/** All others' turns wait for a process that stands still in its own: for less than their leases are sure without one. */
+/** All others' heartbeats wait for a process that stands still in its own: for less time than their leases are valid without one. */
 const PULSE_IDLE_MS = 4_000;
 
 export interface StoreDrivers {

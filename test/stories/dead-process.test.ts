@@ -1,5 +1,5 @@
 /**
- * Of two processes on one PostgreSQL one dies, or stands still, with messages that it has claimed. It is buried after 12 s,
+ * Of two processes on one PostgreSQL one dies, or stands still, with messages that it has claimed. It is declared dead after 12 s,
  * and the other sends them, long before a lease would have run out.
  */
 import { expect, test } from "bun:test";
@@ -20,13 +20,13 @@ import {
 import { until } from "../until.ts";
 import { allowHooks, newestSecret, sendSms } from "../webhook-rig.ts";
 
-/** Buried after 12 s and a turn, and then found and sent. These leases would last 55 s and longer. */
+/** Declared dead after 12 s and a heartbeat, and then found and sent. These leases would last 55 s and longer. */
 const TAKEN_UP_MS = 45_000;
 
 /** What one process may have on the wire. Nothing is answered before one of them is dead: each takes as much. */
 const WINDOW = 3;
 
-/** A database of a test's own, and what works on it; each test waits for a burial, so they run side by side. */
+/** A database of a test's own, and what works on it; each test waits for a death to be declared, so they run side by side. */
 async function openWorld() {
   const folder = makeDataFolder();
   const database = await freshDatabase();
@@ -129,7 +129,7 @@ async function openLiveEmail(
   };
 }
 
-test.concurrent("a process that stood still while it was buried does not begin to send what was taken from it", async () => {
+test.concurrent("a process that stood still while it was declared dead does not begin to send what was taken from it", async () => {
   await using world = await openWorld();
   const { client, count, start } = world;
   const one = await start();
@@ -161,7 +161,7 @@ test.concurrent("a process that stood still while it was buried does not begin t
   expect(smtp.received.map(({ to }) => to[0])).toEqual(["ann@example.net", "bob@example.net"]);
 }, 90_000);
 
-test.concurrent("a process that stood still while it was buried does not hand over the emails that it had announced", async () => {
+test.concurrent("a process that stood still while it was declared dead does not hand over the emails that it had announced", async () => {
   await using world = await openWorld();
   const { client, closing, count, start } = world;
   const held = Promise.withResolvers<undefined>();
@@ -196,7 +196,7 @@ test.concurrent("a process that stood still while it was buried does not hand ov
   expect(handedOver).toBe(3);
 }, 90_000);
 
-test.concurrent("a process that stood still in the middle of a long message while it was buried sends none of the rest", async () => {
+test.concurrent("a process that stood still in the middle of a long message while it was declared dead sends none of the rest", async () => {
   await using world = await openWorld();
   const { client, closing, count, start } = world;
   const smsc = await startFakeSmsc({ receipts: "after", holdSubmits: true });
