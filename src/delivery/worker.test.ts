@@ -79,7 +79,8 @@ function openOutlet(clock: Clock, { id, sendTimeoutMs, freeSlots, perSecond }: W
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
     onLeftOver() {},
-    isWorthWaiting: () => false,
+    isOpening: () => false,
+    isElsewhere: () => false,
   });
 }
 

@@ -55,7 +55,7 @@ export interface Worker {
 export function createWorker(deps: WorkerDeps): Worker {
   const { clock } = deps;
   const inFlight = createInFlight(deps);
-  const balancer = createBalancer();
+  const balancer = createBalancer(clock);
   let turning: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = false;

@@ -1,8 +1,12 @@
+import type { Clock } from "../../core/clock.ts";
 import type { Choice, Offer } from "./choose-outlets.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** One message in this many goes to a connector that is passed over for its health; to each of several in turn. */
 const PROBE_EVERY = 20;
+
+/** Where all others leave through other processes, which do not tell how many: one goes to it in so many milliseconds. */
+const PROBE_EVERY_MS = 10_000;
 
 /** Slots reserved at a route's outlets for one claim, and used up message by message. */
 export interface Reservation {
@@ -20,14 +24,15 @@ export interface Balancer {
   reserve(choice: Choice, limit: number): Reservation | undefined;
 }
 
-export function createBalancer(): Balancer {
+export function createBalancer(clock: Pick<Clock, "monotonicMs">): Balancer {
   const credits = new Map<string, number>();
+  const loneProbes = createLoneProbes(clock);
   let handedOut = 0;
   return {
     reserve({ sharing, probed }, limit) {
       const reserved = sharing.map((offer) => reserveAt(offer, limit)).filter(hasSlots);
       const size = Math.min(limit, totalSlots(reserved));
-      if (size <= 0) return undefined;
+      if (size <= 0) return loneProbes.reserve({ sharing, probed });
       const mostProbes = Math.ceil(size / PROBE_EVERY);
       const probes = probed.map((outlet) => reserveAt({ outlet, weight: 1 }, mostProbes));
       forgetOthers(credits, reserved);
@@ -43,6 +48,33 @@ export function createBalancer(): Balancer {
         release() {
           for (const { outlet, slots } of [...reserved, ...probes]) outlet.unreserve(Math.max(0, slots));
         },
+      };
+    },
+  };
+}
+
+/**
+ * Probes of a process by which none of the route's messages leave: its own connector is passed over, and the one that serves is
+ * bound in another process. Without any, what is passed over would never be found well again.
+ */
+function createLoneProbes(clock: Pick<Clock, "monotonicMs">) {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return {
+    reserve({ sharing, probed }: Choice): Reservation | undefined {
+      if (clock.monotonicMs() - lastMs < PROBE_EVERY_MS) return undefined;
+      if (!sharing.every(({ outlet }) => outlet.isAwaited())) return undefined;
+      const outlet = probed.find((each) => each.available() > 0);
+      if (!outlet) return undefined;
+      const place = reserveAt({ outlet, weight: 1 }, 1);
+      return {
+        size: 1,
+        next() {
+          if (!hasSlots(place)) return undefined;
+          place.slots -= 1;
+          lastMs = clock.monotonicMs();
+          return outlet;
+        },
+        release: () => outlet.unreserve(place.slots),
       };
     },
   };

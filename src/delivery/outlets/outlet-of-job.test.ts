@@ -24,7 +24,8 @@ function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down"
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
     onLeftOver: () => void told.leftOver++,
-    isWorthWaiting: () => false,
+    isOpening: () => false,
+    isElsewhere: () => false,
   });
   return { clock, outlet, told };
 }

@@ -1,5 +1,5 @@
 import type { Channel, ChannelStatus, OutgoingMessage } from "../../channels/channel.ts";
-import type { ConnectorHealth } from "../../core/alarms/connector-health.ts";
+import { type ConnectorHealth, HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
@@ -14,6 +14,10 @@ export interface Outlet {
   /** Limits the large messages that are being sent. */
   readonly largeLimit: LargeLimit;
   isUp(): boolean;
+  /** It is not up here, and counts as up all the same: its messages wait, or leave through another process. */
+  isAwaited(): boolean;
+  /** Whether other processes are to leave messages to this one: it is healthy, and up or being opened here. */
+  isOffered(): boolean;
   /** Milliseconds since `isUp` was first false; 0 while it is true. Workers ask it once a second. */
   downMs(): number;
   health(): ConnectorHealth;
@@ -37,19 +41,22 @@ export interface OutletParts {
   readonly largeLimit: LargeLimit;
   /** Called when reserved slots were given back. */
   readonly onLeftOver: () => void;
-  /** It is not up here, but messages are to wait for it, rather than go over another connector. */
-  readonly isWorthWaiting: (own: ChannelStatus) => boolean;
+  /** It is being opened here. */
+  readonly isOpening: (own: ChannelStatus) => boolean;
+  /** Messages leave through another process, or are to wait until they can. */
+  readonly isElsewhere: (own: ChannelStatus) => boolean;
 }
 
 export function createOutlet(
   channel: Channel,
-  { clock, throttle, health, largeLimit, onLeftOver, isWorthWaiting }: OutletParts,
+  { clock, throttle, health, largeLimit, onLeftOver, isOpening, isElsewhere }: OutletParts,
 ): Outlet {
   let reserved = 0;
   let downSinceMs: number | undefined;
+  const isWaitedFor = (own: ChannelStatus) => own.state !== "up" && (isOpening(own) || isElsewhere(own));
   const status = (): ChannelStatus => {
     const own = channel.status();
-    return own.state !== "up" && isWorthWaiting(own) ? { ...own, state: "up" } : own;
+    return isWaitedFor(own) ? { ...own, state: "up" } : own;
   };
   const look = () => {
     downSinceMs = status().state === "up" ? undefined : (downSinceMs ?? clock.monotonicMs());
@@ -59,6 +66,12 @@ export function createOutlet(
     channel,
     largeLimit,
     isUp: () => look() === undefined,
+    isAwaited: () => isWaitedFor(channel.status()),
+    isOffered() {
+      const own = channel.status();
+      const isHere = own.state === "up" || isOpening(own);
+      return isHere && health.score({ ...own, state: "up" }).score >= HEALTHY_SCORE;
+    },
     downMs: () => clock.monotonicMs() - (look() ?? clock.monotonicMs()),
     health: () => health.score(status()),
     noteAttempt: health.attempt,

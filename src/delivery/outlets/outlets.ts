@@ -4,7 +4,7 @@ import type { Connector } from "../../core/records/accounts.ts";
 import type { DeliveryLog } from "../engine.ts";
 import { MOVE_MS } from "../shares/elsewhere.ts";
 import type { OwnShare, Shares } from "../shares/shares.ts";
-import { createHealth } from "./health.ts";
+import { createHealth, type Health } from "./health.ts";
 import { createLargeLimit } from "./large-limit.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import { createStatusLog } from "./status-log.ts";
@@ -115,8 +115,9 @@ function openOutlet(
     },
   });
   if (channel) {
-    share?.tellUp(() => isUpOrOpening(channel.status(), deps.clock));
-    return { outlet: createOutletOf(deps, connector, { channel, share }), ...(share && { share }) };
+    const outlet = createOutletOf(deps, connector, { channel, share });
+    share?.tellUp(outlet.isOffered);
+    return { outlet, ...(share && { share }) };
   }
   deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
   share?.close();
@@ -143,19 +144,31 @@ function createOutletOf(
   const part = share && (() => share.held().size / share.of);
   const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector), part);
   const isElsewhere = ({ state }: ChannelStatus) =>
-    shares?.isUpElsewhere(connector.id) || (state === "stopped" && shares?.isMoving(connector.id));
-  const isWorthWaiting = (own: ChannelStatus) =>
-    isUpOrOpening(own, clock) || (share !== undefined && isElsewhere(own) === true);
+    share !== undefined &&
+    (shares?.isUpElsewhere(connector.id) === true ||
+      (state === "stopped" && shares?.isMoving(connector.id) === true));
   const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
   const largeLimit = createLargeLimit(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);
-  return createOutlet(channel, { clock, throttle, health, largeLimit, onLeftOver, isWorthWaiting });
+  return createOutlet(channel, {
+    ...{ clock, throttle, largeLimit, onLeftOver, isElsewhere },
+    health: { ...health, attempt: attemptTold(health, share) },
+    isOpening: (own) => isOpening(own, clock),
+  });
+}
+
+/** What goes wrong may make it unhealthy: then the others, which leave its messages to this process, are told at once. */
+function attemptTold(health: Health, share: OwnShare | undefined): Health["attempt"] {
+  return (job, outcome) => {
+    health.attempt(job, outcome);
+    if (outcome.parts.some((part) => part && part.kind !== "sent")) share?.lookUp();
+  };
 }
 
 /** What is being opened has not failed yet. It may take `MOVE_MS`, after which messages go over others until it is up. */
-function isUpOrOpening({ state, reason, since }: ChannelStatus, clock: Clock): boolean {
+function isOpening({ state, reason, since }: ChannelStatus, clock: Clock): boolean {
   const ageMs = clock.now() - since;
   // A clock that was set does not prolong it.
-  return state === "up" || (state === "connecting" && reason === undefined && ageMs >= 0 && ageMs < MOVE_MS);
+  return state === "connecting" && reason === undefined && ageMs >= 0 && ageMs < MOVE_MS;
 }
 
 /** Large messages at a time, where the channel names no number. */
