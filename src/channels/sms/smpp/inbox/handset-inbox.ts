@@ -8,11 +8,11 @@ import { createStoreLine } from "./store-line.ts";
 
 /** Takes messages from handsets: stores them, and only then acknowledges them. */
 export interface HandsetInbox {
-  /** For one session: a repeat is told from a new message by what was acknowledged on which session. */
-  open(): HandsetDoor;
+  /** The inbox of one session: whether a message is a repeat depends on what was acknowledged on which session. */
+  open(): SessionInbox;
 }
 
-export interface HandsetDoor {
+interface SessionInbox {
   take(message: ShortMessage, acknowledge: (status: number) => void): void;
   /** The session has ended: its last acknowledgements may not have reached the SMSC. */
   close(): void;
