@@ -1,5 +1,5 @@
 /** The HTTP application: finds the endpoint of a request, runs it, and turns its answer or error into a response. */
-import { turns } from "../core/turns.ts";
+import { turnEnd } from "../core/turn-end.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../store/store.ts";
 import type { Answer, Answered } from "./answer.ts";
 import { createAnswerPace } from "./answer-pace.ts";
@@ -89,8 +89,8 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
     async fetch(request, addressOf) {
       const startedMs = clock.monotonicMs();
       const { method } = request;
-      // Requests with a body are put in step by the body reader, once the body has arrived.
-      if (method === "GET") await new Promise<void>(turns.inStep);
+      // Requests with a body wait for it in the body reader, once the body has arrived.
+      if (method === "GET") await new Promise<void>(turnEnd.first);
       const context: RequestContext = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
       const match = route(method, pathOf(request.url));
       if (forward && match.kind !== "found") return forward(request, addressOf);

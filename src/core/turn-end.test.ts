@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test";
-import { createTurns, turns } from "./turns.ts";
+import { createTurnEnd, turnEnd } from "./turn-end.ts";
 
 test("what requests bring runs before what is last, whichever was asked for first; what comes of it runs in the same turn", async () => {
   const ran: string[] = [];
   const ended = Promise.withResolvers<void>();
-  turns.last(() => ran.push("last"));
-  turns.inStep(() => {
+  turnEnd.last(() => ran.push("last"));
+  turnEnd.first(() => {
     ran.push("first");
-    void Promise.resolve().then(() => turns.last(() => ran.push("of the first")));
+    void Promise.resolve().then(() => turnEnd.last(() => ran.push("of the first")));
     setImmediate(() => {
       ran.push("next turn");
       ended.resolve();
     });
   });
-  turns.inStep(() => ran.push("second"));
+  turnEnd.first(() => ran.push("second"));
   expect(ran).toEqual([]);
   await ended.promise;
   expect(ran).toEqual(["first", "second", "last", "of the first", "next turn"]);
@@ -22,13 +22,13 @@ test("what requests bring runs before what is last, whichever was asked for firs
 test("what is asked for in a step comes at the end of the next turn, and nothing is left behind", () => {
   const scheduled: (() => void)[] = [];
   const ran: string[] = [];
-  const { inStep, last } = createTurns((run) => void scheduled.push(run));
+  const { first, last } = createTurnEnd((run) => void scheduled.push(run));
   const end = () => {
     for (const run of scheduled.splice(0)) run();
   };
-  inStep(() => {
+  first(() => {
     ran.push("a");
-    inStep(() => ran.push("c"));
+    first(() => ran.push("c"));
   });
   last(() => {
     ran.push("b");

@@ -1,30 +1,30 @@
 /**
- * Work at the end of each turn of the event loop, in two steps: in the first, the requests that have come are worked on;
- * in the second, their writes, and all others of the turn, are committed.
+ * What runs at the end of a turn of the event loop, in two steps: first the requests that came in the turn are worked on, then
+ * their writes, and all others of the turn, are committed together (ADR 28).
  */
-export interface Turns {
-  /** Runs `run` in the first step. It must not throw. */
-  inStep(run: () => void): void;
-  /** Runs `run` in the second step; called in that step itself, in that of the next turn. It must not throw. */
+export interface TurnEnd {
+  /** Runs `run` in the first step: work on a request. It must not throw. */
+  first(run: () => void): void;
+  /** Runs `run` in the second step: a commit. Called in that step itself, it runs `run` in that of the next turn. It must not throw. */
   last(run: () => void): void;
 }
 
 /** `schedule`: like `setImmediate`, it runs functions in the order given, and settles the promises of one before the next. */
-export function createTurns(schedule: (run: () => void) => void): Turns {
-  let first: (() => void)[] = [];
-  let second: (() => void)[] = [];
+export function createTurnEnd(schedule: (run: () => void) => void): TurnEnd {
+  let inFirst: (() => void)[] = [];
+  let inSecond: (() => void)[] = [];
   let isExpected = false;
 
   const runFirst = () => {
-    const all = first;
-    first = [];
+    const all = inFirst;
+    inFirst = [];
     for (const run of all) run();
   };
   const runSecond = () => {
-    const all = second;
-    second = [];
+    const all = inSecond;
+    inSecond = [];
     isExpected = false;
-    if (first.length > 0) expect();
+    if (inFirst.length > 0) expect();
     for (const run of all) run();
   };
   // Both are scheduled at once, so that the second step follows in the same turn.
@@ -35,16 +35,16 @@ export function createTurns(schedule: (run: () => void) => void): Turns {
     schedule(runSecond);
   };
   return {
-    inStep(run) {
-      first.push(run);
+    first(run) {
+      inFirst.push(run);
       expect();
     },
     last(run) {
-      second.push(run);
+      inSecond.push(run);
       expect();
     },
   };
 }
 
-/** The turns of this thread. */
-export const turns = createTurns(setImmediate);
+/** The end of the turns of this thread. */
+export const turnEnd = createTurnEnd(setImmediate);

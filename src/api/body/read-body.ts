@@ -1,7 +1,7 @@
 /** Reads request bodies, within limits of size, time and memory. */
 import type { Clock } from "../../core/clock.ts";
 import { LARGE_BODY } from "../../core/email/large-body.ts";
-import { turns } from "../../core/turns.ts";
+import { turnEnd } from "../../core/turn-end.ts";
 import type { ApiLimits } from "../app-deps.ts";
 import {
   payloadTooLarge,
@@ -238,7 +238,7 @@ function createPending(clock: Clock, timeoutMs: number, onLate: (reading: Readin
   };
 }
 
-/** Decodes all bodies that arrived in one turn of the event loop together, in the first step of `turns`. */
+/** Decodes all bodies that arrived in one turn of the event loop together, in the first step of `turnEnd`. */
 function createStep(release: Release): (reading: Reading) => void {
   let arrived: Reading[] = [];
   const decodeAll = () => {
@@ -247,7 +247,7 @@ function createStep(release: Release): (reading: Reading) => void {
     for (const reading of all) decodeOne(reading, release);
   };
   return (reading) => {
-    if (arrived.push(reading) === 1) turns.inStep(decodeAll);
+    if (arrived.push(reading) === 1) turnEnd.first(decodeAll);
   };
 }
 

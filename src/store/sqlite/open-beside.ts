@@ -1,4 +1,4 @@
-import { turns } from "../../core/turns.ts";
+import { turnEnd } from "../../core/turn-end.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createStore } from "./create-store.ts";
@@ -44,7 +44,7 @@ export function openBeside(options: {
   const beforeCommit = createPlaceCheck(options.path);
   // Nothing is committed here yet: files replaced before the first write must not be taken for those opened now.
   beforeCommit();
-  const db = createDatabase({ driver, schedule: turns.last, lock: createWriteLock(memory), beforeCommit });
+  const db = createDatabase({ driver, schedule: turnEnd.last, lock: createWriteLock(memory), beforeCommit });
   const accounts = createAccountCache(db);
   const store = createStore(db, { vault: options.vault, accounts, share });
   const close = closeAfter(

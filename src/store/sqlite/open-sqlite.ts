@@ -1,4 +1,4 @@
-import { turns } from "../../core/turns.ts";
+import { turnEnd } from "../../core/turn-end.ts";
 import { refuseWhatMoved } from "../move/move-marks.ts";
 import type { OnMigration } from "../on-migration.ts";
 import type { Vault } from "../vault.ts";
@@ -57,7 +57,7 @@ export async function openOn(
   };
   const db = createDatabase({
     driver,
-    schedule: turns.last,
+    schedule: turnEnd.last,
     beforeCommit,
     ...(options.shared && { lock: createWriteLock(options.shared.memory) }),
   });
