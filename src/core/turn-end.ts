@@ -11,37 +11,37 @@ export interface TurnEnd {
 
 /** `schedule`: like `setImmediate`, it runs functions in the order given, and settles the promises of one before the next. */
 export function createTurnEnd(schedule: (run: () => void) => void): TurnEnd {
-  let inFirst: (() => void)[] = [];
-  let inSecond: (() => void)[] = [];
-  let isExpected = false;
+  let requests: (() => void)[] = [];
+  let commits: (() => void)[] = [];
+  let isScheduled = false;
 
-  const runFirst = () => {
-    const all = inFirst;
-    inFirst = [];
+  const runRequests = () => {
+    const all = requests;
+    requests = [];
     for (const run of all) run();
   };
-  const runSecond = () => {
-    const all = inSecond;
-    inSecond = [];
-    isExpected = false;
-    if (inFirst.length > 0) expect();
+  const runCommits = () => {
+    const all = commits;
+    commits = [];
+    isScheduled = false;
+    if (requests.length > 0) scheduleBoth();
     for (const run of all) run();
   };
   // Both are scheduled at once, so that the second step follows in the same turn.
-  const expect = () => {
-    if (isExpected) return;
-    isExpected = true;
-    schedule(runFirst);
-    schedule(runSecond);
+  const scheduleBoth = () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    schedule(runRequests);
+    schedule(runCommits);
   };
   return {
     first(run) {
-      inFirst.push(run);
-      expect();
+      requests.push(run);
+      scheduleBoth();
     },
     last(run) {
-      inSecond.push(run);
-      expect();
+      commits.push(run);
+      scheduleBoth();
     },
   };
 }

@@ -3,12 +3,12 @@ import type { Lane, PausedHost } from "../../core/webhooks/webhook-outbox.ts";
 import type { HostHealth } from "../judge.ts";
 import { admits, afterAttempt, type Circuit, CLOSED } from "./circuit.ts";
 import { laneKey } from "./lane-key.ts";
-import { type Budgets, createSlots, type Pace, type Slots } from "./slots.ts";
+import { type Budgets, createSlots, type ServiceClass, type Slots } from "./slots.ts";
 
 /**
  * Decides how many deliveries may be under way, so that a dead or slow host delays no other host, and no account another
- * one. Three limits apply to each lane: its circuit (`circuit.ts`), its width (how many deliveries at once its host has
- * proven to manage), and the slots shared by all lanes (`slots.ts`).
+ * one. Three limits apply to each lane: its circuit (`circuit.ts`), its concurrency (how many deliveries at once its host
+ * has proven to manage), and the slots shared by all lanes (`slots.ts`).
  */
 export interface Lanes {
   /** How many deliveries of the lane may begin now. */
@@ -52,8 +52,12 @@ export function createLanes(deps: LanesDeps): Lanes {
   const slots = createSlots(BUDGETS);
   const states = createLaneStates(deps.maxLanes ?? MAX_LANES);
 
-  const release = (state: LaneState, pace: Pace, { health, ms }: { health: HostHealth; ms: number }) => {
-    slots.giveBack(state.lane.accountId, pace);
+  const release = (
+    state: LaneState,
+    serviceClass: ServiceClass,
+    { health, ms }: { health: HostHealth; ms: number },
+  ) => {
+    slots.giveBack(state.lane.accountId, serviceClass);
     state.underWay--;
     learn(state, { health, ms });
     const now = clock.monotonicMs();
@@ -72,10 +76,10 @@ export function createLanes(deps: LanesDeps): Lanes {
     acquire(lane) {
       if (roomOf(states.peek(lane), slots, clock.monotonicMs()) === 0) return undefined;
       const state = states.touch(lane);
-      const { pace } = state;
+      const { serviceClass } = state;
       state.underWay++;
-      slots.take(lane.accountId, pace);
-      return { release: (health, ms) => release(state, pace, { health, ms }) };
+      slots.take(lane.accountId, serviceClass);
+      return { release: (health, ms) => release(state, serviceClass, { health, ms }) };
     },
     isCrowdedOut: (lane) => ownRoomOf(states.peek(lane), clock.monotonicMs()) > 0,
     paused() {
@@ -89,11 +93,11 @@ export function createLanes(deps: LanesDeps): Lanes {
 interface LaneState {
   readonly lane: Lane;
   circuit: Circuit;
-  pace: Pace;
+  serviceClass: ServiceClass;
   /** How long a delivery takes: a moving average, the last ones counting most. */
   typicalMs: number;
   /** The most deliveries at once. */
-  width: number;
+  concurrency: number;
   underWay: number;
   cancelWake: () => void;
 }
@@ -104,31 +108,31 @@ const SLOW_MS = 1_000;
 const ASSUMED_MS = 500;
 const WEIGHT_OF_LAST = 0.25;
 
-/** A new lane begins narrow, grows with every success (or 410), and halves with every failure. */
-const WIDTH = { first: 1, quick: 64, slow: 8 };
+/** A new lane begins with one delivery at a time: one more with every success (or 410), half as many with every failure. */
+const CONCURRENCY = { first: 1, quick: 64, slow: 8 };
 
 function learn(state: LaneState, { health, ms }: { health: HostHealth; ms: number }): void {
   if (health.kind === "unknown") return;
   state.typicalMs += (ms - state.typicalMs) * WEIGHT_OF_LAST;
-  if (state.typicalMs < SLOW_MS) state.pace = "quick";
-  else state.pace = health.kind === "failing" ? "failing" : "slow";
-  const most = state.pace === "quick" ? WIDTH.quick : WIDTH.slow;
-  const half = Math.floor(state.width / 2);
-  if (health.kind === "failing") state.width = Math.max(1, half);
-  else if (state.width > most) state.width = Math.max(most, half);
-  else state.width = Math.min(most, state.width + 1);
+  if (state.typicalMs < SLOW_MS) state.serviceClass = "quick";
+  else state.serviceClass = health.kind === "failing" ? "failing" : "slow";
+  const most = state.serviceClass === "quick" ? CONCURRENCY.quick : CONCURRENCY.slow;
+  const half = Math.floor(state.concurrency / 2);
+  if (health.kind === "failing") state.concurrency = Math.max(1, half);
+  else if (state.concurrency > most) state.concurrency = Math.max(most, half);
+  else state.concurrency = Math.min(most, state.concurrency + 1);
 }
 
 function roomOf(state: LaneState, slots: Slots, now: number): number {
   const own = ownRoomOf(state, now);
-  return own === 0 ? 0 : Math.min(own, slots.free(state.lane.accountId, state.pace));
+  return own === 0 ? 0 : Math.min(own, slots.free(state.lane.accountId, state.serviceClass));
 }
 
 /** The lane's room if it were the only one. */
-function ownRoomOf({ circuit, width, underWay }: LaneState, now: number): number {
+function ownRoomOf({ circuit, concurrency, underWay }: LaneState, now: number): number {
   const admitted = admits(circuit, now);
   if (admitted === "none") return 0;
-  return Math.max(0, (admitted === "one" ? 1 : width) - underWay);
+  return Math.max(0, (admitted === "one" ? 1 : concurrency) - underWay);
 }
 
 function toPaused(
@@ -172,9 +176,9 @@ function newLane(lane: Lane): LaneState {
   return {
     lane,
     circuit: CLOSED,
-    pace: "new",
+    serviceClass: "new",
     typicalMs: ASSUMED_MS,
-    width: WIDTH.first,
+    concurrency: CONCURRENCY.first,
     underWay: 0,
     cancelWake: () => {},
   };
