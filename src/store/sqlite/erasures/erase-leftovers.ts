@@ -1,7 +1,8 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
-import type { ErasureTask } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import { createOwners } from "../inbound/inbound.ts";
+import type { AccountCache } from "../records/account-cache.ts";
+import { createAccountStretches, OF_STRETCH } from "./account-stretches.ts";
 import type { Walk } from "./erasures.ts";
 
 /** A table whose rows are deleted if they name the recipient. */
@@ -58,8 +59,12 @@ const SWEEPS: readonly Sweep[] = [
 ];
 
 /** Walks over sandbox and inbound messages, their events, contacts, counts, and waiting parts. */
-export function createSweeps(db: Database): readonly Walk[] {
-  return [...SWEEPS.map((sweep) => createSweep(db, sweep)), createCounts(db), createPartErasure(db)];
+export function createSweeps(db: Database, accounts: AccountCache): readonly Walk[] {
+  return [
+    ...SWEEPS.map((sweep) => createSweep(db, sweep)),
+    createCounts(db, accounts),
+    createPartErasure(db),
+  ];
 }
 
 function createSweep(db: Database, sweep: Sweep): Walk {
@@ -81,16 +86,17 @@ function createSweep(db: Database, sweep: Sweep): Walk {
   };
 }
 
-/** Deletes counts, which an index finds by the recipient. */
-function createCounts(db: Database): Walk {
-  const ofAccount = "(?2 IS NULL OR accounts.id = ?2)";
+/** Deletes counts, which an index finds by account and recipient. */
+function createCounts(db: Database, accounts: AccountCache): Walk {
   const statements = [
-    `DELETE FROM sms_usage WHERE recipient = ?1 AND account IN (SELECT number FROM accounts WHERE ${ofAccount})`,
-    `DELETE FROM soft_bounces WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ${ofAccount})`,
+    `DELETE FROM sms_usage WHERE recipient = ?1 AND account IN (SELECT number FROM accounts WHERE ${OF_STRETCH})`,
+    `DELETE FROM soft_bounces WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ${OF_STRETCH})`,
   ].map((sql) => db.prepare(sql));
-  return ({ recipient, accountId }: ErasureTask) => {
-    for (const statement of statements) statement.run(recipient.toLowerCase(), accountId ?? null);
-    return {};
+  const stretchOf = createAccountStretches(db, accounts);
+  return (task, position, looks) => {
+    const { from, to, ...rest } = stretchOf(task, position, looks);
+    for (const statement of statements) statement.run(task.recipient.toLowerCase(), from, to);
+    return rest;
   };
 }
 

@@ -3,11 +3,14 @@ import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import type { ErasureTask } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
+import { createAccountStretches, OF_STRETCH } from "./account-stretches.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
 
 export interface EraseSuppressionParts {
+  readonly accounts: AccountCache;
   readonly suppressions: SuppressionList;
   readonly erasedNames: ErasedNames;
 }
@@ -27,15 +30,19 @@ interface SuppressionRow {
 }
 
 /** There is at most one in each account. */
-function createSuppressionErasure(db: Database, { suppressions, erasedNames }: EraseSuppressionParts): Walk {
+function createSuppressionErasure(db: Database, parts: EraseSuppressionParts): Walk {
+  const { accounts, suppressions, erasedNames } = parts;
+  const stretchOf = createAccountStretches(db, accounts);
   const find = db.prepare<SuppressionRow>(
     `SELECT id, account_id, reason, source, expires_at, created_at FROM suppressions
-     WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ?2 IS NULL OR id = ?2)`,
+     WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ${OF_STRETCH})`,
   );
   const remove = db.prepare("DELETE FROM suppressions WHERE id = ?");
-  return ({ recipient, writings, accountId }: ErasureTask) => {
+  return (task, position, looks) => {
+    const { recipient, writings } = task;
+    const { from, to, ...rest } = stretchOf(task, position, looks);
     const scrub = createWordScrubber(recipient, ...writings);
-    for (const row of find.all(recipient.toLowerCase(), accountId ?? null)) {
+    for (const row of find.all(recipient.toLowerCase(), from, to)) {
       remove.run(row.id);
       // If an import has brought the erased form already, the entry that lasts longer stays.
       const erased = {
@@ -49,7 +56,7 @@ function createSuppressionErasure(db: Database, { suppressions, erasedNames }: E
       };
       suppressions.add([erased]);
     }
-    return {};
+    return rest;
   };
 }
 

@@ -82,6 +82,31 @@ test("a stretch erases fifty messages at most, so that others do not wait", asyn
   await store.close();
 });
 
+test("counts and suppressions are erased in a few accounts at a time, and in all in the end", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { id, clock, addAccount } = await createWorld(store);
+  for (let count = 0; count < 10; count++) await addAccount();
+  driver.exec(`
+    INSERT INTO sms_usage SELECT number, '${ADDRESS}', 1, 1, 1 FROM accounts;
+    INSERT INTO soft_bounces SELECT id, '${ADDRESS}', 1, 1 FROM accounts;
+    INSERT INTO suppressions (id, account_id, email, reason, created_at)
+      SELECT id, id, '${ADDRESS}', 'manual', 1 FROM accounts`);
+  const left = driver.prepare<Readonly<Record<string, number>>>(
+    `SELECT (SELECT count(*) FROM sms_usage) AS usage, (SELECT count(*) FROM soft_bounces) AS soft,
+       (SELECT count(*) FROM suppressions WHERE email = '${ADDRESS}') AS suppressions`,
+  );
+  const counts = () => Object.values(left.get() ?? {});
+  await store.erasures.create({ id: id(), recipient: ADDRESS, salt: "s", digest: "d", createdAt: clock.now });
+  const erased: number[] = [];
+  for (let before = counts(); (await store.erasures.advance(clock.now, 20)) > 0; before = counts()) {
+    const now = counts();
+    erased.push(...before.map((count, table) => count - (now[table] ?? 0)));
+  }
+  expect(counts()).toEqual([0, 0, 0]);
+  expect(Math.max(...erased)).toBeLessThan(4);
+  await store.close();
+});
+
 /** What no test of the contract comes by easily. */
 function fillTheRest(
   driver: Driver,

@@ -51,7 +51,7 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
     createAnswerErasure(db, parts.accounts),
     createMessageErasure(db, parts),
     createParkedErasure(db),
-    ...createSweeps(db),
+    ...createSweeps(db, parts.accounts),
     ...createSuppressionErasures(db, parts),
     createFreePageErasure(db),
   ];
