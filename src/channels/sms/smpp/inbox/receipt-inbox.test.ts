@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   closeSmppRigs,
   LONG_TEXT,
@@ -9,7 +10,8 @@ import {
 import type { Receipt } from "../../../../core/messages/outcome.ts";
 import { partReference } from "../../../../core/receipts/short-reference.ts";
 import { cString, encodeTlvs } from "../wire/octets.ts";
-import { COMMAND, encodePdu, encodeShortMessage, TAG } from "../wire/pdu.ts";
+import { COMMAND, decodeShortMessage, encodePdu, encodeShortMessage, TAG } from "../wire/pdu.ts";
+import { createReceiptInbox } from "./receipt-inbox.ts";
 
 afterEach(closeSmppRigs);
 
@@ -125,16 +127,7 @@ test("receipts that come in one read are stored together, and no timer is left",
     deps: { onReceipts: async (batch) => void batches.push(batch.length) },
   });
   const before = clock.pending();
-  const message = encodeShortMessage({
-    source: NOBODY,
-    destination: NOBODY,
-    esmClass: 0x04,
-    validityPeriod: "",
-    registeredDelivery: 0,
-    dataCoding: 0,
-    shortMessage: Buffer.from("id:A1 stat:DELIVRD err:000"),
-    tlvs: new Map(),
-  });
+  const message = textReceipt("id:A1 stat:DELIVRD err:000");
   const frames = [91, 92, 93].map((sequence) =>
     encodePdu({ commandId: COMMAND.deliverSm, sequence, body: message }),
   );
@@ -214,3 +207,36 @@ test("a store that never answers does not hold a receipt for ever", async () => 
   await clock.advance(2000);
   expect(await acknowledged).toBe(0x64);
 });
+
+test("receipts that name no message are told of once a minute, however many there are", async () => {
+  const clock = createHeldClock();
+  const dropped: unknown[] = [];
+  const log = {
+    info() {},
+    debug() {},
+    warn: (fields: Readonly<Record<string, unknown>>) => dropped.push(fields.dropped),
+  };
+  const options = { connectorId: "c1", idFormat: "same", storeTimeoutMs: 1_000 } as const;
+  const inbox = createReceiptInbox(options, { clock, log, onReceipts: async () => {} });
+  const message = decodeShortMessage(textReceipt("stat:DELIVRD"))!;
+  const acknowledged: number[] = [];
+  const take = () => inbox.take(message, (status) => acknowledged.push(status));
+  for (let n = 0; n < 500; n++) take();
+  await clock.advance(60_000);
+  take();
+  expect(dropped).toEqual([1, 500]);
+  expect(acknowledged).toEqual(Array(501).fill(0));
+});
+
+function textReceipt(text: string): Buffer {
+  return encodeShortMessage({
+    source: NOBODY,
+    destination: NOBODY,
+    esmClass: 0x04,
+    validityPeriod: "",
+    registeredDelivery: 0,
+    dataCoding: 0,
+    shortMessage: Buffer.from(text),
+    tlvs: new Map(),
+  });
+}

@@ -22,21 +22,39 @@ export interface InboxOptions {
   readonly dltCodes?: OwnCodes;
 }
 
+/** Between two lines about receipts without an id: an SMSC may send nothing else, thousands in a second. */
+const NAMELESS_GAP_MS = 60_000;
+
 export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
   const { connectorId, idFormat, storeTimeoutMs, dltCodes } = options;
   const line = createStoreLine<Receipt>(
     { noun: "receipts", connectorId, timeoutMs: storeTimeoutMs, store: deps.onReceipts },
     deps,
   );
+  const tellNameless = createNamelessLog(connectorId, deps);
   return {
     take(message, acknowledge) {
       const receipt = readReceipt(message, dltCodes);
       if (!receipt) {
-        deps.log.warn({ connector: connectorId }, "a receipt names no message and was dropped");
+        tellNameless();
         return acknowledge(STATUS_OK);
       }
       line.join({ ...canonical(receipt, idFormat), connectorId, receivedAt: deps.clock.now() }, acknowledge);
     },
+  };
+}
+
+/** Tells of the first, and then at most once a minute how many there were since. */
+function createNamelessLog(connector: string, { clock, log }: Pick<InboxDeps, "clock" | "log">): () => void {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let dropped = 0;
+  return () => {
+    dropped++;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - toldAtMs < NAMELESS_GAP_MS) return;
+    log.warn({ connector, dropped }, "a receipt names no message and was dropped");
+    toldAtMs = nowMs;
+    dropped = 0;
   };
 }
 
