@@ -89,6 +89,7 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
     whenConnected(outgoing, request, () => {
       isConnected = true;
     });
+    limitInterim(outgoing, () => fail("interim answers (1xx) without end"));
     // Then the response ends as well, once all that has come of it is read.
     outgoing.on("error", (error) => answer || fail(wordsOf(error)));
     outgoing.on("response", (response) => {
@@ -121,6 +122,17 @@ function whenConnected(outgoing: http.ClientRequest, { url }: RenderedRequest, c
   outgoing.on("socket", (socket) => {
     if (outgoing.reusedSocket) connected();
     else socket.once(url.protocol === "https:" ? "secureConnect" : "connect", connected);
+  });
+}
+
+/** Interim answers (RFC 9110 §15.2) that are passed over. */
+const MAX_INTERIM = 100;
+
+/** Each of them takes time from everybody else, and a server can send them by the hundred thousand. */
+function limitInterim(outgoing: http.ClientRequest, onTooMany: () => void): void {
+  let count = 0;
+  outgoing.on("information", () => {
+    if (++count === MAX_INTERIM + 1) onTooMany();
   });
 }
 

@@ -111,6 +111,32 @@ test("an answer that never ends is read no further than its first 64 KiB, and it
   await peer.stop();
 });
 
+test.each(["100 Continue", "103 Early Hints"])(
+  "interim answers without end (%s) are hung up on, and a hundred are passed over",
+  async (interim) => {
+    const interims = `HTTP/1.1 ${interim}\r\n\r\n`.repeat(100);
+    const peer = await startPeer((socket) => {
+      const flood = () => {
+        while (socket.writable && socket.write(interims));
+      };
+      socket.once("data", () => {
+        socket.write(`${interims}HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"id":"a"}`);
+        socket.once("data", flood);
+      });
+      socket.on("drain", flood);
+    });
+    const { channel } = openAt(`http://127.0.0.1:${peer.port}`);
+    expect((await channel.send(outgoingSms(), never)).parts[0]?.kind).toBe("sent");
+    expect((await channel.send(outgoingSms(), never)).parts).toMatchObject([
+      {
+        kind: "unconfirmed",
+        error: { code: "http.no_answer", message: "interim answers (1xx) without end" },
+      },
+    ]);
+    await peer.stop();
+  },
+);
+
 test("stopping waits for the answer under way", async () => {
   const { gateway, channel, clock, statuses } = await openAtGateway("silent");
   const sending = channel.send(outgoingSms(), never);
