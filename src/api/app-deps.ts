@@ -1,5 +1,6 @@
 import type { ConnectorKind, ConnectorStatus, Web } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
 import type { Store } from "../store/store.ts";
 import type { ReadLargeJson } from "./body/read-json.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -10,7 +11,7 @@ export interface HandlerDeps {
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;
-  readonly log: ApiLog;
+  readonly log: Pick<Log, "isDebug" | "debug" | "error">;
   /** Absent: there are no unsubscribe links. */
   readonly unsubscribes?: UnsubscribeLinks;
   /** For the GET requests that some callbacks need (certificates, confirmations). Absent: those are refused. */
@@ -86,10 +87,3 @@ export const DEFAULT_LIMITS: ApiLimits = {
   maxBodyBytesInFlight: 128 * 1024 * 1024,
   bodyTimeoutMs: 30_000,
 };
-
-export interface ApiLog {
-  /** Whether `debug` writes anything; asked before its fields are put together. */
-  isDebug(): boolean;
-  debug(fields: Record<string, unknown>, message: string): void;
-  error(fields: Record<string, unknown>, message: string): void;
-}

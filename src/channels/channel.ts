@@ -7,6 +7,7 @@ import Type, { type TSchema } from "typebox";
 import type { ConnectorHealth } from "../core/alarms/connector-health.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { ReceivedSms } from "../core/inbound/inbound.ts";
+import type { Log } from "../core/log.ts";
 import type { ChannelName, EmailContent, Part, SmsContent } from "../core/messages/message.ts";
 import type { Receipt, SendOutcome } from "../core/messages/outcome.ts";
 import type { LateAnswer, LateRefusal } from "../core/receipts/late-answer.ts";
@@ -165,11 +166,7 @@ export interface ChannelDeps {
   readonly publicUrl?: () => Promise<string | undefined>;
 }
 
-export interface ChannelLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-  debug(fields: Record<string, unknown>, message: string): void;
-}
+export type ChannelLog = Pick<Log, "debug" | "info" | "warn">;
 
 /** A field of every kind's configuration. The channel keeps to it where it `keepsRate`, else the delivery engine does. */
 export const MAX_PER_SECOND = Type.Optional(

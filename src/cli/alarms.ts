@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
 import { type AlarmWatch, createAlarmWatch } from "../delivery/alarm-watch.ts";
-import type { DeliveryLog, Engine } from "../delivery/engine.ts";
+import type { Engine } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarmCalls } from "../webhooks/alarm-calls.ts";
 import { createFreshResolvers } from "./network/fresh-resolvers.ts";
@@ -8,7 +9,7 @@ import { createFreshResolvers } from "./network/fresh-resolvers.ts";
 export interface AlarmParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly log: DeliveryLog;
+  readonly log: Log;
   readonly engine: Pick<Engine, "connectors">;
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { DeliveryLog } from "../delivery/engine.ts";
+import type { Log } from "../core/log.ts";
 import type { Store } from "../store/store.ts";
 
 const EVERY_MS = 30_000;
@@ -25,7 +25,7 @@ export function createClockWatch({
 }: {
   readonly store: Pick<Store, "ping">;
   readonly clock: Clock;
-  readonly log: Pick<DeliveryLog, "info" | "warn">;
+  readonly log: Pick<Log, "info" | "warn">;
 }): ClockWatch {
   const stopping = new AbortController();
   let aheadMs: number | undefined;

@@ -1,5 +1,5 @@
 import { errorText } from "../core/error-text.ts";
-import type { DeliveryLog } from "../delivery/engine.ts";
+import type { Log } from "../core/log.ts";
 import { createShares, type Shares } from "../delivery/shares/shares.ts";
 import { type Lifeline, takeLifeline } from "./data-folder/lifeline.ts";
 import type { Parts } from "./parts.ts";
@@ -25,7 +25,7 @@ export function openShares({ config, clock, steadyLog: log, store, ids }: Parts)
   };
 }
 
-function openLifeline(folder: string, process: string, log: DeliveryLog): Lifeline {
+function openLifeline(folder: string, process: string, log: Log): Lifeline {
   try {
     return takeLifeline(folder, process);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { MakeDkimKeys } from "../api/admin/domains/dkim-pair.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Dns } from "../core/domains/dns.ts";
-import type { DeliveryLog } from "../delivery/engine.ts";
+import type { Log } from "../core/log.ts";
 import type { Store } from "../store/store.ts";
 import type { Config } from "./config.ts";
 import type { MailKeys } from "./email/mail-keys.ts";
@@ -16,7 +16,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   /** The log of the background loops; see `createSteadyLog`. */
-  readonly steadyLog: DeliveryLog;
+  readonly steadyLog: Log;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly ids: () => string;

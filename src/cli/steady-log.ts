@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "../core/clock.ts";
-import type { DeliveryLog } from "../delivery/engine.ts";
+import type { Log } from "../core/log.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
 /** Between two lines about an outage. */
@@ -10,7 +10,7 @@ const OUTAGE_GAP_MS = 1_000;
  * The log of the background loops. While the database is away every loop fails in every turn: then at most one line a
  * second is written, without a stack, since all failures have the same cause and it is not in the code.
  */
-export function createSteadyLog(log: Logger, clock: Pick<Clock, "monotonicMs">): DeliveryLog {
+export function createSteadyLog(log: Logger, clock: Pick<Clock, "monotonicMs">): Log {
   let toldAtMs = Number.NEGATIVE_INFINITY;
 
   const throttled = (level: "warn" | "error") => (fields: Record<string, unknown>, message: string) => {

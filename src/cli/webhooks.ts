@@ -1,7 +1,8 @@
 import type { Clock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import type { Store } from "../store/store.ts";
-import { createWebhookEngine, type WebhookEngine, type WebhookLog } from "../webhooks/webhook-engine.ts";
+import { createWebhookEngine, type WebhookEngine } from "../webhooks/webhook-engine.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { createFreshResolvers } from "./network/fresh-resolvers.ts";
 
@@ -10,7 +11,7 @@ export function createWebhooks(parts: {
   readonly clock: Clock;
   readonly store: Store;
   readonly metrics: Pick<Metrics, "webhooks">;
-  readonly log: WebhookLog;
+  readonly log: Log;
   readonly claimant: () => Claimant;
 }): WebhookEngine {
   const { clock, store, metrics } = parts;

@@ -8,16 +8,16 @@ import {
   type Troubles,
 } from "../core/alarms/alarm.ts";
 import { type Clock, sleep } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
 import type { Records } from "../store/store.ts";
 import { type AlarmSources, findConditions } from "./alarm-conditions.ts";
-import type { DeliveryLog } from "./engine.ts";
 
 const EVERY_MS = 5_000;
 
 export interface AlarmWatchDeps extends AlarmSources {
   readonly records: Pick<Records, "settings">;
   readonly clock: Clock;
-  readonly log: DeliveryLog;
+  readonly log: Log;
   /** Called on every change; must not wait, nor throw. */
   readonly tell: (change: AlarmChange) => void;
 }
@@ -69,7 +69,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   };
 }
 
-function logChange(log: DeliveryLog, { kind, alarm: { name, subject, reason } }: AlarmChange): void {
+function logChange(log: Log, { kind, alarm: { name, subject, reason } }: AlarmChange): void {
   const fields = { alarm: kind === "raised", alarm_name: name, subject, reason };
   if (kind === "raised") log.warn(fields, `alarm: ${name}`);
   else log.info(fields, `alarm cleared: ${name}`);

@@ -3,9 +3,9 @@ import { checkRecords, type DomainDns } from "../core/domains/domain-check.ts";
 import { recordsOf } from "../core/domains/domain-records.ts";
 import { judgeDomain } from "../core/domains/domain-verdict.ts";
 import { DAY_MS } from "../core/durations.ts";
+import type { Log } from "../core/log.ts";
 import { readSetting } from "../core/records/settings.ts";
 import type { Records } from "../store/store.ts";
-import type { DeliveryLog } from "./engine.ts";
 import type { Chore } from "./upkeep.ts";
 
 /** Checks daily whether the DNS records of every sender's domain are still there. */
@@ -18,7 +18,7 @@ export interface DomainWatch {
 export interface DomainWatchDeps {
   readonly records: Pick<Records, "list" | "find" | "update" | "settings">;
   readonly dns: DomainDns;
-  readonly log: DeliveryLog;
+  readonly log: Log;
 }
 
 const EVERY_MS = 60_000;
@@ -76,7 +76,7 @@ interface Change {
 }
 
 /** A failing domain is logged at every check, the other states when they begin. */
-function logChange(log: DeliveryLog, { before, after, stopsAt }: Change): void {
+function logChange(log: Log, { before, after, stopsAt }: Change): void {
   const state = stateOf(after);
   const missing = after.lastCheck?.records.filter(({ result }) => result === "missing" || result === "wrong");
   const fields = {

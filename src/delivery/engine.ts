@@ -1,14 +1,15 @@
 import type { ConnectorStatus } from "../channels/channel.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import { eachRecord } from "../core/each-record.ts";
-import type { ChannelName } from "../core/messages/message.ts";
-import type { PartOutcome, Receipt, ReceiptResult } from "../core/messages/outcome.ts";
+import type { Log } from "../core/log.ts";
+import type { Receipt, ReceiptResult } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import { createHolds, type Holds } from "../core/queue/holds.ts";
 import { type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
+import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { createDeletedConnectors, type DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
@@ -31,26 +32,7 @@ const RECONCILE_MS = 1_000;
 /** How long `stop` waits for answers. Then it tells the channels to give them up, which leaves time to close. */
 const GIVE_UP_AFTER_MS = 12_000;
 
-export interface DeliveryLog {
-  isDebug(): boolean;
-  debug(fields: Record<string, unknown>, message: string): void;
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-  error(fields: Record<string, unknown>, message: string): void;
-}
-
-/** What the metrics are told. */
-export interface Observe {
-  attempt(attempt: {
-    channel: ChannelName;
-    connector: string;
-    kinds: readonly PartOutcome["kind"][];
-    ms: number;
-  }): void;
-  unconfirmed(channel: ChannelName): void;
-  /** Receipts that matched no message, deleted because there were too many of them. */
-  droppedReceipts(dropped: { connector: string; receipts: number }): void;
-}
+export type DeliveryLog = Log;
 
 export interface EngineDeps {
   readonly queue: Queue;
@@ -62,8 +44,8 @@ export interface EngineDeps {
   readonly unsubscribeHeaders: UnsubscribeHeaders;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: DeliveryLog;
-  readonly observe: Observe;
+  readonly log: Log;
+  readonly observe: DeliveryMetrics;
   /** Started before the engine and stopped after it by whoever made it. Absent: this process is the only one that delivers. */
   readonly shares?: Shares;
   /** See `OutletsDeps`. */

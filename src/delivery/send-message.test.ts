@@ -5,8 +5,9 @@ import type { OutgoingMessage } from "../channels/channel.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
+import type { JobLease } from "./attempt.ts";
 import type { Outlet } from "./outlets/outlet.ts";
-import { createSender, type JobLease } from "./send-message.ts";
+import { createSender } from "./send-message.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
 
 const LEASE_MS = 60_000;
@@ -36,7 +37,7 @@ async function sendOne({ isOurs = () => true, job, ...making }: Making) {
   const outlet = openOutlet(done);
   const send = openSender(clock, done, making);
   const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
-  const lease: JobLease = { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" };
+  const lease: JobLease = { outlet, outlets: [outlet], leaseEndsMs, isOurs, failoverMode: "safe" };
   let isDone = false;
   void send(claimed(clock, job), lease).then(() => {
     isDone = true;
@@ -191,7 +192,7 @@ test("a message that went over another connector once is offered to the first ag
   const [outlet = openOutlet(done)] = outlets;
   const job = claimed(clock, { progress: sms(), content: { channel: "sms" } });
   for (let round = 0; round < 3; round++)
-    await send(job, { outlet, outlets, leaseEndsMs: LEASE_MS, isOurs: () => true, failover: "always" });
+    await send(job, { outlet, outlets, leaseEndsMs: LEASE_MS, isOurs: () => true, failoverMode: "always" });
   expect(done.filter((each) => each.startsWith("sent"))).toEqual(["sent by a", "sent by b", "sent by a"]);
 });
 
@@ -199,7 +200,7 @@ test("a message that cannot be made does not come back at once, so that a databa
   const clock = createHeldClock();
   const done: string[] = [];
   const outlet = openOutlet(done);
-  const lease = { outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, failover: "safe" } as const;
+  const lease = { outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, failoverMode: "safe" } as const;
   void openSender(clock, done, { makingMs: 0, awayMs: 1 })(claimed(clock), { ...lease, isOurs: () => true });
   await clock.advance(0);
   await clock.advance(100);
@@ -213,7 +214,7 @@ test("what was handed over is never put back, nor tried to store without end, wh
   const done: string[] = [];
   const sendOver = (outlet: Outlet) =>
     openSender(clock, done, { makingMs: 0, isBroken: true })(claimed(clock), {
-      ...{ outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, isOurs: () => true, failover: "safe" },
+      ...{ outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, isOurs: () => true, failoverMode: "safe" },
     });
   await sendOver(openOutlet(done, "a", new StoreUnavailable("in the channel")));
   await sendOver(openOutlet(done, "b"));

@@ -1,12 +1,12 @@
 /** Stray jobs: jobs in the queue of a deleted route. Another process, not knowing of the deletion yet, accepted them for it. */
 import { type Clock, sleep } from "../core/clock.ts";
 import { domainOf } from "../core/email/email-address.ts";
+import type { Log } from "../core/log.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { chooseRoute, type Destination } from "../core/records/routes.ts";
 import type { Queue, Records, ReleasedJob } from "../store/store.ts";
-import type { DeliveryLog } from "./engine.ts";
 import type { Shares } from "./shares/shares.ts";
 import { untilStored } from "./until-stored.ts";
 
@@ -26,7 +26,7 @@ export interface StrayJobsDeps {
   readonly queue: Pick<Queue, "backlog" | "claim" | "release">;
   readonly records: Pick<Records, "find">;
   readonly clock: Clock;
-  readonly log: Pick<DeliveryLog, "warn">;
+  readonly log: Pick<Log, "warn">;
   readonly shares?: Pick<Shares, "claimant">;
   /** No stray job may move to one of these: the sandbox's messages are already in their queues when they are accepted. */
   readonly builtIn: { readonly routes: readonly Route[] };

@@ -1,8 +1,8 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import { DAY_MS } from "../core/durations.ts";
+import type { Log } from "../core/log.ts";
 import type { Sweeper } from "../core/queue/holds.ts";
 import type { Queue, Store } from "../store/store.ts";
-import type { DeliveryLog } from "./engine.ts";
 
 /** Seven days after its creation a message answers 404, and its rows may go once it is final. */
 const RETENTION_MS = 7 * DAY_MS;
@@ -65,7 +65,7 @@ export interface Upkeep {
 /** The standing work: stages what has come due, expires, wipes and prunes. Each chore is a loop of its own. */
 export function createUpkeep(deps: {
   readonly clock: Clock;
-  readonly log: DeliveryLog;
+  readonly log: Log;
   readonly chores: readonly Chore[];
 }): Upkeep {
   const { chores } = deps;

@@ -7,11 +7,11 @@ import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import { createHolds } from "../core/queue/holds.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
+import type { JobLease } from "./attempt.ts";
 import { createHealth } from "./outlets/health.ts";
 import { createLargeLimit } from "./outlets/large-limit.ts";
 import { createOutlet, type Outlet } from "./outlets/outlet.ts";
 import { createThrottle } from "./outlets/throttle.ts";
-import type { JobLease } from "./send-message.ts";
 import { createWorker } from "./worker.ts";
 
 interface Options {
@@ -189,7 +189,7 @@ test("a lease outlasts the slowest connector of the route, counted from before t
   queue.answer();
   await clock.advance(0);
   expect(leases.map(({ leaseEndsMs }) => leaseEndsMs)).toEqual([queue.asked[0]?.leaseMs ?? 0]);
-  expect(leases[0]).toMatchObject({ failover: "always" });
+  expect(leases[0]).toMatchObject({ failoverMode: "always" });
 });
 
 test("each claim is made for whom the process claims then, and asks nobody else whether it still holds", async () => {

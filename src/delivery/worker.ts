@@ -1,15 +1,16 @@
 import type { Clock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import type { Holds } from "../core/queue/holds.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
-import type { DeliveryLog } from "./engine.ts";
+import type { JobLease } from "./attempt.ts";
 import { type Balancer, createBalancer, type Reservation } from "./outlets/balancer.ts";
 import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import type { SlotLine } from "./outlets/slot-line.ts";
-import type { JobLease, Sender } from "./send-message.ts";
+import type { Sender } from "./send-message.ts";
 import type { Shares } from "./shares/shares.ts";
 
 /** Most jobs taken in one claim: enough to fill a commit, few enough to keep flows mixed. */
@@ -33,7 +34,7 @@ export interface WorkerDeps {
   /** Absent: this process is the only one. */
   readonly shares?: Pick<Shares, "claimant">;
   readonly clock: Clock;
-  readonly log: DeliveryLog;
+  readonly log: Log;
 }
 
 /**
@@ -147,7 +148,7 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     const { isOurs, ...process } = deps.shares?.claimant() ?? NOBODY_ELSE;
     const claimed = await claim(deps, reservation, { leaseMs, ...process });
     for (const { job, outlet } of claimed)
-      startSending(job, { outlet, outlets, leaseEndsMs, isOurs, failover: route.failover });
+      startSending(job, { outlet, outlets, leaseEndsMs, isOurs, failoverMode: route.failover });
     if (claimed.length < reservation.size) return;
   }
 }

@@ -1,6 +1,7 @@
 /** Calls the operator's own webhook when alarms change: signed like an account's webhooks, tried a few times, not stored. */
 import type { AlarmChange } from "../core/alarms/alarm.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { toIso } from "../core/timestamp.ts";
 import type { Records } from "../store/store.ts";
@@ -20,7 +21,7 @@ export interface AlarmCallsDeps {
   readonly random: Random;
   /** See `ConfiguredHttpDeps`. */
   readonly openResolver: (servers: string | undefined) => Resolver;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Pick<Log, "warn">;
 }
 
 export interface AlarmCalls {

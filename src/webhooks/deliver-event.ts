@@ -1,4 +1,5 @@
 import { type Clock, type Random, sleep } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { toWebhookId } from "../core/webhooks/webhook-event.ts";
 import type { ClaimedWebhook, WebhookSettlement, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
@@ -7,7 +8,6 @@ import type { AttemptDelivery, AttemptResult } from "./attempt-delivery.ts";
 import { afterFailure } from "./judge.ts";
 import type { Permit } from "./lanes/lanes.ts";
 import { NO_SECRET, type SecretsOf } from "./secrets.ts";
-import type { WebhookLog } from "./webhook-engine.ts";
 
 /** What must be left of a lease to begin a delivery: the longest one takes 15 s, and then its result is committed. */
 const LEAST_LEASE_MS = 25_000;
@@ -33,7 +33,7 @@ export interface DeliverEventDeps {
   readonly secretsOf: SecretsOf;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: WebhookLog;
+  readonly log: Log;
   /** Called after every attempt, with its verdict and its duration in milliseconds. */
   readonly observe: (kind: WebhookVerdict["kind"], ms: number) => void;
   /** Aborts when the program ends: deliveries under way are called off. */
@@ -117,7 +117,7 @@ function logFields({ lane, messageId, sequence }: ClaimedWebhook) {
   return { account: lane.accountId, host: lane.host, webhook: toWebhookId(messageId, sequence) };
 }
 
-function logResult(log: WebhookLog, webhook: ClaimedWebhook, { verdict, attempt }: AttemptResult): void {
+function logResult(log: Log, webhook: ClaimedWebhook, { verdict, attempt }: AttemptResult): void {
   if (verdict.kind !== "ended" && !log.isDebug()) return;
   const { ms, status, error } = attempt;
   const fields = { ...logFields(webhook), ms, status, error: error?.code, failures: webhook.failures };

@@ -1,4 +1,5 @@
 import type { Clock, Random } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { toIso } from "../core/timestamp.ts";
@@ -18,12 +19,6 @@ import { createWorker } from "./worker.ts";
 /** How long `stop` waits for answers. Events whose answers have not come by then are delivered after the next start. */
 const STOP_WAIT_MS = 8_000;
 
-type LogLine = (fields: Record<string, unknown>, message: string) => void;
-
-export interface WebhookLog extends Readonly<Record<"debug" | "info" | "warn" | "error", LogLine>> {
-  isDebug(): boolean;
-}
-
 export interface WebhookEngineDeps {
   readonly outbox: Outbox;
   readonly records: Pick<Records, "settings" | "webhookSecrets">;
@@ -31,7 +26,7 @@ export interface WebhookEngineDeps {
   readonly random: Random;
   /** See `ConfiguredHttpDeps`. */
   readonly openResolver: (servers: string | undefined) => Resolver;
-  readonly log: WebhookLog;
+  readonly log: Log;
   /** Asked before each claim. */
   readonly claimant: () => Claimant;
   /** Called after every attempt, with its verdict and its duration in milliseconds. */

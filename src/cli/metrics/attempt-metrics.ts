@@ -1,11 +1,11 @@
 import { Counter, type Registry } from "@prometheus-io/client";
-import type { Observe } from "../../delivery/engine.ts";
+import type { DeliveryMetrics } from "../../delivery/delivery-metrics.ts";
 import { createLatencyHistogram } from "./latency-histogram.ts";
 
 const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
 
 export interface AttemptMetrics {
-  readonly observe: Observe["attempt"];
+  readonly observe: DeliveryMetrics["attempt"];
   /** Drops connectors that are not running now and were not at the last call: their last attempts have been scraped. */
   forgetOthers(running: ReadonlySet<string>): void;
   /** The histograms, which the registry does not hold, in the text format. */

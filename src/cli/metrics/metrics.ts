@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from "@prometheus-io/client";
 import type { ConnectorStatus } from "../../channels/channel.ts";
 import type { Alarm } from "../../core/alarms/alarm.ts";
 import type { DomainState } from "../../core/domains/domain.ts";
-import type { Observe } from "../../delivery/engine.ts";
+import type { DeliveryMetrics } from "../../delivery/delivery-metrics.ts";
 import { MAX_COUNTED } from "../../store/max-counted.ts";
 import type { InboundStore, Queue, ReceiptStore } from "../../store/store.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";
@@ -30,7 +30,7 @@ export interface MetricsSources {
 }
 
 export interface Metrics extends ReturnMailMetrics {
-  readonly observe: Observe;
+  readonly observe: DeliveryMetrics;
   readonly inbound: InboundMetrics;
   readonly webhooks: Pick<WebhookMetrics, "observe">;
   request(request: { operation: string; status: number; ms: number }): void;
@@ -126,7 +126,7 @@ function orUnknown(value: () => number): number | undefined {
   }
 }
 
-function deliveryMetrics(registers: Registry[]): Omit<Observe, "attempt"> {
+function deliveryMetrics(registers: Registry[]): Omit<DeliveryMetrics, "attempt"> {
   const unconfirmed = new Counter({
     name: "postrider_interrupted_total",
     help: "Messages found with a lease that ran out: they may have been sent before",

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import type { Choice, Offer } from "./choose-outlets.ts";
+import type { Choice, WeightedOutlet } from "./choose-outlets.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** One message in this many goes to a connector that is passed over for its health; to each of several in turn. */
@@ -30,7 +30,7 @@ export function createBalancer(clock: Pick<Clock, "monotonicMs">): Balancer {
   let handedOut = 0;
   return {
     reserve({ sharing, probed }, limit) {
-      const reserved = sharing.map((offer) => reserveAt(offer, limit)).filter(hasSlots);
+      const reserved = sharing.map((weighted) => reserveAt(weighted, limit)).filter(hasSlots);
       const size = Math.min(limit, totalSlots(reserved));
       if (size <= 0) return loneProbes.reserve({ sharing, probed });
       const mostProbes = Math.ceil(size / PROBE_EVERY);
@@ -81,14 +81,14 @@ function createLoneProbes(clock: Pick<Clock, "monotonicMs">) {
 }
 
 /** What is left of the slots reserved at one outlet. */
-interface Reserved extends Offer {
+interface Reserved extends WeightedOutlet {
   slots: number;
 }
 
-function reserveAt(offer: Offer, most: number): Reserved {
-  const slots = Math.max(0, Math.min(most, offer.outlet.available()));
-  offer.outlet.reserve(slots);
-  return { ...offer, slots };
+function reserveAt(weighted: WeightedOutlet, most: number): Reserved {
+  const slots = Math.max(0, Math.min(most, weighted.outlet.available()));
+  weighted.outlet.reserve(slots);
+  return { ...weighted, slots };
 }
 
 function hasSlots({ slots }: Reserved): boolean {

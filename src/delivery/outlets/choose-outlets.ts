@@ -2,28 +2,31 @@ import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import type { Route } from "../../core/records/accounts.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** One connector of a route, and its weight among those that share a place in the order with it. */
-export interface Offer {
+/** One connector of a route, and its weight in its place. */
+export interface WeightedOutlet {
   readonly outlet: Outlet;
   readonly weight: number;
 }
 
+/** Connectors that share one place in a route's order of preference. */
+type Place = readonly WeightedOutlet[];
+
 /** Which outlets take a route's messages now. */
 export interface Choice {
   /** At least one; they share the messages by weight. */
-  readonly sharing: readonly Offer[];
+  readonly sharing: readonly WeightedOutlet[];
   /** Up, but passed over for their health. They get a few messages, to show whether they are well again. */
   readonly probed: readonly Outlet[];
 }
 
-/** A route's connectors in order of preference, a list for each place: neighbours that have a weight share one. */
+/** A route's connectors in order of preference. Neighbours that have a weight share a place. */
 export function placesOf(
   { connectorIds, weights = {} }: Pick<Route, "connectorIds" | "weights">,
   outletOf: (connectorId: string) => Outlet | undefined,
-): readonly (readonly Offer[])[] {
-  const places: Offer[][] = [];
+): readonly Place[] {
+  const places: WeightedOutlet[][] = [];
   /** The place before, where it is one that can be shared. */
-  let shared: Offer[] | undefined;
+  let shared: WeightedOutlet[] | undefined;
   for (const id of connectorIds) {
     const weight = weights[id];
     const joined = weight === undefined ? undefined : shared;
@@ -40,12 +43,12 @@ export function placesOf(
  * The first place that has a healthy connector serves. Where no place has one, the healthiest connector of all serves,
  * together with those in its place that score as high. `undefined`: none is up.
  */
-export function chooseOutlets(places: readonly (readonly Offer[])[]): Choice | undefined {
-  const scored = places.map((offers) => offers.filter(({ outlet }) => outlet.isUp()).map(withScore));
+export function chooseOutlets(places: readonly Place[]): Choice | undefined {
+  const scored = places.map((place) => place.filter(({ outlet }) => outlet.isUp()).map(withScore));
   const best = Math.max(...scored.flat().map(({ score }) => score));
   if (best === Number.NEGATIVE_INFINITY) return undefined;
   const enough = Math.min(best, HEALTHY_SCORE);
-  const serving = scored.findIndex((offers) => offers.some(({ score }) => score >= enough));
+  const serving = scored.findIndex((place) => place.some(({ score }) => score >= enough));
   const passedOver = scored
     .slice(0, serving + 1)
     .flat()
@@ -56,6 +59,6 @@ export function chooseOutlets(places: readonly (readonly Offer[])[]): Choice | u
   };
 }
 
-function withScore(offer: Offer) {
-  return { ...offer, score: offer.outlet.health().score };
+function withScore(weighted: WeightedOutlet) {
+  return { ...weighted, score: weighted.outlet.health().score };
 }

@@ -3,9 +3,9 @@ import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { sms } from "../../../test/progress-samples.ts";
 import type { Channel } from "../../channels/channel.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import { createFailover } from "./failover.ts";
 import { createHealth } from "./health.ts";
 import { createLargeLimit } from "./large-limit.ts";
-import { createNextConnector } from "./next-connector.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import { outletOfJob } from "./outlet-of-job.ts";
 import { createThrottle } from "./throttle.ts";
@@ -35,12 +35,12 @@ function choose(owner: string, offered: Outlet, ...others: readonly Outlet[]) {
   const outlets = [offered, ...others];
   const parts = [{ status: "sent", connectorId: owner }, { status: "pending" }] as const;
   const job = { messageId: "m", progress: sms({ parts }) } as unknown as ClaimedJob;
-  const choice = {
+  const deps = {
     outletOf: (id: string) => outlets.find(({ channel }) => channel.connectorId === id),
-    nextConnector: createNextConnector(),
+    failover: createFailover(),
   };
   offered.reserve(1);
-  const chosen = outletOfJob(choice, job, { outlet: offered, outlets, failover: "safe" });
+  const chosen = outletOfJob(deps, job, { outlet: offered, outlets, failoverMode: "safe" });
   return "outlet" in chosen ? chosen.outlet.channel.connectorId : chosen;
 }
 

@@ -1,15 +1,15 @@
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { Route } from "../../core/records/accounts.ts";
 import { ownerOf } from "../judge.ts";
-import type { NextConnector, Offered } from "./next-connector.ts";
+import type { Assignment, Failover } from "./failover.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** How long a message that only one connector may have waits for it at least, and at most. */
 const OWNER_WAIT_MS = { least: 1_000, most: 30_000 };
 
-export interface OutletChoice {
+export interface OutletOfJobDeps {
   readonly outletOf: (connectorId: string) => Outlet | undefined;
-  readonly nextConnector: NextConnector;
+  readonly failover: Failover;
 }
 
 /**
@@ -17,21 +17,22 @@ export interface OutletChoice {
  * first is given back, and one is reserved at the other. Where the owner cannot take it now: how long the job waits.
  */
 export function outletOfJob(
-  { outletOf, nextConnector }: OutletChoice,
+  { outletOf, failover }: OutletOfJobDeps,
   job: ClaimedJob,
-  offer: Offered & { readonly failover: Route["failover"] },
+  assignment: Assignment & { readonly failoverMode: Route["failover"] },
 ): { readonly outlet: Outlet } | { readonly owner: string; readonly waitMs: number } {
-  const owner = ownerOf(job, offer.failover);
+  const { outlet: assigned } = assignment;
+  const owner = ownerOf(job, assignment.failoverMode);
   if (owner === undefined) {
-    const other = nextConnector.instead(job.messageId, offer);
-    return { outlet: other ? moveReservation(offer.outlet, other) : offer.outlet };
+    const other = failover.next(job.messageId, assignment);
+    return { outlet: other ? moveReservation(assigned, other) : assigned };
   }
-  if (owner === offer.outlet.channel.connectorId) return { outlet: offer.outlet };
+  if (owner === assigned.channel.connectorId) return { outlet: assigned };
   const outlet = outletOf(owner);
   if (!outlet) return { owner, waitMs: OWNER_WAIT_MS.most };
   if (!outlet.isUp()) return { owner, waitMs: downWaitMs(outlet) };
   if (outlet.available() <= 0) return { owner, waitMs: OWNER_WAIT_MS.least };
-  return { outlet: moveReservation(offer.outlet, outlet) };
+  return { outlet: moveReservation(assigned, outlet) };
 }
 
 /** A quarter of the time for which it has been down, in whole milliseconds: the message leaves soon after it is back, and costs little while it is away. */

@@ -1,7 +1,7 @@
 import type { Channel, ChannelStatus, Share } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
 import type { Connector } from "../../core/records/accounts.ts";
-import type { DeliveryLog } from "../engine.ts";
 import { MOVE_MS } from "../shares/elsewhere.ts";
 import type { OwnShare, Shares } from "../shares/shares.ts";
 import { createHealth, type Health } from "./health.ts";
@@ -25,7 +25,7 @@ export type OpenChannel = (
 export interface OutletsDeps {
   readonly open: OpenChannel;
   readonly clock: Clock;
-  readonly log: DeliveryLog;
+  readonly log: Log;
   /** Slots may have become free, or a channel came up. */
   readonly onSlots: () => void;
   /** Reserved slots were given back. */

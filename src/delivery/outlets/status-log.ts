@@ -1,13 +1,13 @@
 import type { ChannelStatus } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
 import type { Connector } from "../../core/records/accounts.ts";
-import type { DeliveryLog } from "../engine.ts";
 
 /** A connector that stays down is retried about every 20 s. The log repeats that it is down only after this time, or for a new reason. */
 const AGAIN_MS = 600_000;
 
 export interface StatusLogDeps {
-  readonly log: Pick<DeliveryLog, "info" | "warn">;
+  readonly log: Pick<Log, "info" | "warn">;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 

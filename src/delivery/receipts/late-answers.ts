@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
 import type { LateAnswer, LateRefusal } from "../../core/receipts/late-answer.ts";
 import { type ReceiptStore, StoreUnavailable } from "../../store/store.ts";
-import type { DeliveryLog } from "../engine.ts";
 
 /** Late answers that may wait to be stored: an SMSC that recovers sends all it owes at once. Those beyond are dropped. */
 const MAX_WAITING = 10_000;
@@ -14,7 +14,7 @@ const ATTEMPT_MS = 120_000;
 export interface LateAnswersDeps {
   readonly receipts: Pick<ReceiptStore, "recordLateAnswer" | "recordLateRefusal">;
   readonly clock: Clock;
-  readonly log: Pick<DeliveryLog, "info" | "warn">;
+  readonly log: Pick<Log, "info" | "warn">;
 }
 
 /** Stores late answers: those to parts that a channel had already reported as unconfirmed. Returns at once and never throws. */

@@ -1,10 +1,10 @@
 /** Receipts that are overdue: their messages are flagged, and providers that can be asked about them are. */
 import type { Channel } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
 import { QUESTION_WAITS_MS } from "../../core/receipts/overdue-receipt.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { ReceiptStore, Records } from "../../store/store.ts";
-import type { DeliveryLog } from "../engine.ts";
 import type { Chore } from "../upkeep.ts";
 
 /** Parts flagged by one transaction. */
@@ -36,7 +36,7 @@ export interface InquiryDeps {
   readonly receipts: Pick<ReceiptStore, "takeQuestions" | "record">;
   readonly channels: () => readonly Channel[];
   readonly clock: Clock;
-  readonly log: Pick<DeliveryLog, "warn">;
+  readonly log: Pick<Log, "warn">;
 }
 
 /** Asks the providers that can be asked, round after round, until `signal` aborts. Never throws. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
 import type { ReceiptStore } from "../../store/store.ts";
-import type { DeliveryLog, Observe } from "../engine.ts";
+import type { DeliveryMetrics } from "../delivery-metrics.ts";
 import type { Chore } from "../upkeep.ts";
 
 /** Receipts of one connector that may be parked. Only few wait for their message at a time; more than this match nothing. */
@@ -15,8 +16,8 @@ const TELL_EVERY_MS = 60_000;
 export interface ParkedBoundDeps {
   readonly receipts: Pick<ReceiptStore, "dropParked">;
   readonly clock: Pick<Clock, "monotonicMs">;
-  readonly log: Pick<DeliveryLog, "warn">;
-  readonly observe: Pick<Observe, "droppedReceipts">;
+  readonly log: Pick<Log, "warn">;
+  readonly observe: Pick<DeliveryMetrics, "droppedReceipts">;
 }
 
 /** Keeps a provider whose receipts match nothing from filling the disk: the oldest are deleted. */

@@ -1,9 +1,9 @@
 /** Receipts that came over another connector of the same account at the provider than their messages went out by. */
 import { type Clock, sleep } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import type { ReceiptGroups } from "../../core/receipts/receipt-groups.ts";
 import type { ReceiptStore } from "../../store/store.ts";
-import type { DeliveryLog } from "../engine.ts";
 
 const ROUND_MS = 1_000;
 
@@ -18,7 +18,7 @@ export interface SharedReceiptsDeps {
   readonly groups: () => ReceiptGroups;
   readonly onMatched: (receipts: readonly Receipt[], results: readonly ReceiptResult[]) => void;
   readonly clock: Clock;
-  readonly log: Pick<DeliveryLog, "warn">;
+  readonly log: Pick<Log, "warn">;
 }
 
 /** Looks for the messages of parked receipts at the connectors they share receipts with, until `signal` aborts. Never throws. */

@@ -1,21 +1,22 @@
 import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** Lets an SMS that one connector of its route has deferred go over the next one, without waiting. */
-export interface NextConnector {
-  /** The outlet to use instead, where the one it was claimed for has deferred it; `undefined`: none, or no need. */
-  instead(messageId: string, offer: Offered): Outlet | undefined;
+/** Failover: an SMS that one connector of its route has deferred goes over the next one, without waiting. */
+export interface Failover {
+  /** The outlet to use instead of the assigned one, where that has deferred the message before; `undefined`: none, or no need. */
+  next(messageId: string, assignment: Assignment): Outlet | undefined;
   /**
-   * Notes that `offer.outlet` deferred it. True if an outlet that has not tried it yet can take it now; false if none
-   * is left, and next time all may be tried again.
+   * Notes that the assigned outlet deferred the message. True if an outlet that has not tried it yet can take it now; false
+   * if none is left, and next time all may be tried again.
    */
-  deferred(messageId: string, offer: Offered): boolean;
+  noteDeferral(messageId: string, assignment: Assignment): boolean;
   /** It was not deferred this time: what came before no longer counts. */
   forget(messageId: string): void;
 }
 
-export interface Offered {
-  /** The one it was claimed for, or that has deferred it. */
+/** Over which outlets a job's message may go. */
+export interface Assignment {
+  /** The one that the job was claimed for, with a slot reserved. */
   readonly outlet: Outlet;
   /** All outlets of its route, in order of preference. */
   readonly outlets: readonly Outlet[];
@@ -24,15 +25,15 @@ export interface Offered {
 /** Messages remembered between two tries. Beyond, the oldest are forgotten: those wait as if there were one connector. */
 const MAX_REMEMBERED = 10_000;
 
-export function createNextConnector(): NextConnector {
+export function createFailover(): Failover {
   const deferredBy = new Map<string, ReadonlySet<string>>();
   return {
-    instead(messageId, { outlet, outlets }) {
+    next(messageId, { outlet, outlets }) {
       const tried = deferredBy.get(messageId);
       if (!tried?.has(idOf(outlet))) return undefined;
       return outlets.find((other) => !tried.has(idOf(other)) && canTake(other));
     },
-    deferred(messageId, { outlet, outlets }) {
+    noteDeferral(messageId, { outlet, outlets }) {
       const tried = new Set([...(deferredBy.get(messageId) ?? []), idOf(outlet)]);
       deferredBy.delete(messageId);
       if (!outlets.some((other) => !tried.has(idOf(other)) && canTake(other))) return false;

@@ -1,0 +1,284 @@
+/** One attempt at a claimed job, up to its settlement. */
+import type { OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
+import { type Clock, type Random, sleep } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
+import type { ChannelName } from "../core/messages/message.ts";
+import type { SendOutcome } from "../core/messages/outcome.ts";
+import { isOpen } from "../core/messages/part.ts";
+import { isSettled } from "../core/messages/progress.ts";
+import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import type { Route } from "../core/records/accounts.ts";
+import { mayGoAt } from "../core/sms/promotional-hours.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import {
+  canFailOver,
+  covers,
+  hasFailedSegment,
+  holdsUnconfirmed,
+  judge,
+  judgeExpired,
+  judgeFailedSegment,
+  judgeFailover,
+  judgeHeld,
+  judgeOutOfHours,
+  judgeSettled,
+  judgeWaiting,
+} from "./judge.ts";
+import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
+import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
+import type { Outlet } from "./outlets/outlet.ts";
+import { outletOfJob } from "./outlets/outlet-of-job.ts";
+import { takeLargePlace } from "./sending/large-mail.ts";
+import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
+import type { Outgoing } from "./sending/to-outgoing.ts";
+import { STORE_RETRY_MS } from "./until-stored.ts";
+
+/** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
+const LEASE_MARGIN_MS = 5_000;
+
+/** A window with less than this left is over: an SMSC is told what is left in whole seconds. */
+const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
+
+export interface AttemptDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly observe: DeliveryMetrics;
+  /** Renders the job's message, or says why it can never be sent. */
+  readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Outgoing | Promise<Outgoing>;
+  readonly outletOf: (connectorId: string) => Outlet | undefined;
+  readonly deleted: Pick<DeletedConnectors, "includes">;
+  /** Aborts when a process that stops has waited long enough for answers. */
+  readonly signal: AbortSignal;
+}
+
+/** How a claimed job may be sent: over which connectors, and until when it is this process's. */
+export interface JobLease extends Assignment {
+  /** In milliseconds of the monotonic clock. */
+  readonly leaseEndsMs: number;
+  /** False once another process may have taken the job over, this one being taken for dead. */
+  readonly isOurs: () => boolean;
+  /** Of the job's route. */
+  readonly failoverMode: Route["failover"];
+}
+
+/** Resolves with what to store; `undefined` if nothing was sent and the job goes back in line. Rejects only for a bug. */
+export type Attempt = (job: ClaimedJob, lease: JobLease) => Promise<Settlement | undefined>;
+
+/**
+ * In this order: may the message be sent at all (`judgeBefore`), over which outlet, is there a place for a large mail, does
+ * the lease last (`mayBegin`), render, and only then hand over. What is reserved on the way is given back.
+ */
+export function createAttempt(given: AttemptDeps): Attempt {
+  const deps = { ...given, failover: createFailover() };
+  return async (job, lease) => {
+    const handover: Handover = { ...lease, isDone: false };
+    try {
+      const unsent = judgeBefore(deps, job, lease.outlet);
+      return unsent ? await unsent : await chooseAndSend(deps, job, handover);
+    } catch (error) {
+      if (handover.isDone || !(error instanceof StoreUnavailable)) throw error;
+      // Nothing was sent: the job goes back in line, instead of counting as interrupted when its lease ends.
+      const fields = { err: error, message_id: job.messageId };
+      deps.log.warn(fields, "a message could not be prepared; it is tried again");
+      await sleep(deps.clock, STORE_RETRY_MS, deps.signal);
+      return undefined;
+    } finally {
+      if (!handover.isDone) handover.outlet.unreserve(1);
+    }
+  };
+}
+
+interface Attempting extends AttemptDeps {
+  readonly failover: Failover;
+}
+
+/** A job on its way to a connector. */
+interface Handover extends JobLease {
+  /** Where its slot is reserved now. */
+  outlet: Outlet;
+  /** The connector has been handed the message, which uses up the slot. */
+  isDone: boolean;
+}
+
+/** The settlement of a job that must not be sent, or not now, over any connector; `undefined`: it may be sent. */
+function judgeBefore(
+  deps: Attempting,
+  job: ClaimedJob,
+  outlet: Outlet,
+): Settlement | Promise<Settlement> | undefined {
+  const now = deps.clock.now();
+  if (isSettled(job.progress)) return judgeSettled(job, now);
+  if (hasFailedSegment(job)) return judgeFailedSegment(job, now);
+  if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
+  if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
+  if (job.wasInterrupted && holdsUnconfirmed(job))
+    return countParts(deps, job, outlet).then((parts) => judgeHeld(job, deps.clock.now(), parts));
+  if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
+  const opensAt = mayGoAt(job, job.recipient, now);
+  return opensAt > now ? judgeOutOfHours(job, { now, mayGoAt: opensAt }) : undefined;
+}
+
+/** How many parts the message has; if no attempt has counted them yet, how many the connector would make of it. */
+async function countParts(deps: Attempting, job: ClaimedJob, { channel }: Outlet): Promise<number> {
+  if (job.progress.parts.length > 0 || !channel.partsOf) return 1;
+  const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
+  const isSms = outgoing.kind === "ready" && outgoing.message.channel === "sms";
+  return (isSms && channel.partsOf(outgoing.message as OutgoingSms)) || 1;
+}
+
+/** Chooses the outlet, and the place that a large mail needs there. */
+async function chooseAndSend(
+  deps: Attempting,
+  job: ClaimedJob,
+  handover: Handover,
+): Promise<Settlement | undefined> {
+  const choice = outletOfJob(deps, job, handover);
+  const chosen = "waitMs" in choice ? await awaitOwner(deps, job, { ...choice, lease: handover }) : choice;
+  if (!("outlet" in chosen)) return chosen;
+  handover.outlet = chosen.outlet;
+  const place = takeLargePlace(chosen.outlet.largeLimit, job);
+  if ("waitMs" in place)
+    return judgeWaiting(job, { now: deps.clock.now(), ...place, owner: chosen.outlet.channel.connectorId });
+  try {
+    return await renderAndSend(deps, job, handover);
+  } finally {
+    place.leave();
+  }
+}
+
+/**
+ * For a job whose message only one connector may send (`ownerOf`), which cannot take it now: it waits. If that connector was
+ * deleted, the message goes over another one, or fails if some of its segments were taken.
+ */
+async function awaitOwner(
+  deps: Attempting,
+  job: ClaimedJob,
+  { lease, ...waiting }: { readonly lease: JobLease; readonly owner: string; readonly waitMs: number },
+): Promise<Settlement | { readonly outlet: Outlet }> {
+  const isDeleted = await deps.deleted.includes(waiting.owner);
+  if (!isDeleted) return judgeWaiting(job, { now: deps.clock.now(), ...waiting });
+  const choice = outletOfJob(deps, job, { ...lease, failoverMode: "always" });
+  return "outlet" in choice ? choice : judgeImpossible(deps, job, ownerDeleted(job, waiting.owner));
+}
+
+/** Renders the message, and hands it over if the lease lasts. */
+async function renderAndSend(
+  deps: Attempting,
+  job: ClaimedJob,
+  handover: Handover,
+): Promise<Settlement | undefined> {
+  if (!mayBegin(deps, handover)) return undefined;
+  const rendering = deps.toOutgoing(job, job.expiresAt - deps.clock.now());
+  const outgoing = rendering instanceof Promise ? await rendering : rendering;
+  // Checked again: rendering may have taken long, or the process may have been suspended meanwhile.
+  if (rendering instanceof Promise && !mayBegin(deps, handover)) return undefined;
+  if (outgoing.kind === "held") return judgeHeld(job, deps.clock.now());
+  if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
+  if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);
+  handover.outlet.handOver(outgoing.message);
+  handover.isDone = true;
+  return send(deps, job, { lease: handover, ...outgoing });
+}
+
+/** The lease outlasts the slowest answer, and no other process can have taken the job over. */
+function mayBegin({ clock, signal }: AttemptDeps, { outlet, leaseEndsMs, isOurs }: JobLease): boolean {
+  const latestMs = clock.monotonicMs() + outlet.channel.sendTimeoutMs + LEASE_MARGIN_MS;
+  return !signal.aborted && latestMs <= leaseEndsMs && isOurs();
+}
+
+async function send(
+  deps: Attempting,
+  job: ClaimedJob,
+  {
+    lease,
+    message,
+    skipped,
+  }: { readonly lease: JobLease; readonly message: OutgoingMessage; readonly skipped?: Skipped },
+): Promise<Settlement> {
+  const { channel, noteAttempt } = lease.outlet;
+  const startedMs = deps.clock.monotonicMs();
+  const sent = await channel.send(message, deps.signal, lease.isOurs);
+  noteAttempt(job, sent);
+  const outcome = withSkipped(sent, skipped);
+  const context = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };
+  const judged = judge(job, outcome, context);
+  const settlement = orFailOver(deps, job, { outcome, lease, judged });
+  observe(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
+  return settlement;
+}
+
+/** A message that was deferred goes over the next connector of its route, where one is free. */
+function orFailOver(
+  { failover }: Attempting,
+  job: ClaimedJob,
+  attempt: { readonly outcome: SendOutcome; readonly lease: JobLease; readonly judged: Settlement },
+): Settlement {
+  const { outcome, lease, judged } = attempt;
+  if (judged.next.kind === "again" && canFailOver(job, outcome, lease.failoverMode)) {
+    return failover.noteDeferral(job.messageId, lease) ? judgeFailover(judged) : judged;
+  }
+  failover.forget(job.messageId);
+  return judged;
+}
+
+/** All recipients still to be tried are suppressed. */
+function judgeSkipped(deps: AttemptDeps, job: ClaimedJob, skipped: Skipped | undefined): Settlement {
+  return judgeUnsent(deps, job, withSkipped({ parts: [], countsAsAttempt: false }, skipped));
+}
+
+/** The recipient has opted out while the message was in the queue. */
+const OPTED_OUT = {
+  kind: "impossible",
+  error: { code: "opted_out", message: "the recipient has opted out of this sender's messages" },
+} as const;
+
+/** Segments that two connectors send would not be joined by a handset. */
+function ownerDeleted({ progress: { parts } }: ClaimedJob, owner: string) {
+  const own = parts.filter(({ connectorId }) => connectorId === owner);
+  const had = own.some(isOpen) ? "may have taken" : "had taken";
+  const message = `the connector that ${had} ${own.length} of its ${parts.length} segments was deleted, and another cannot send the rest`;
+  return { kind: "impossible", error: { code: "connector_deleted", message } } as const;
+}
+
+function judgeImpossible(
+  deps: AttemptDeps,
+  job: ClaimedJob,
+  outgoing: Extract<Outgoing, { kind: "impossible" }>,
+): Settlement {
+  const length = Math.max(1, job.progress.parts.length);
+  const rejected = { kind: "rejected", error: outgoing.error } as const;
+  const parts = Array.from({ length }, (_, index) => (covers(job, index) ? rejected : undefined));
+  return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
+}
+
+/** An outcome that was decided here, without a connector. */
+function judgeUnsent(deps: AttemptDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
+  const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
+  observe(deps, job, { outcome, settlement, ms: 0 });
+  return settlement;
+}
+
+/** Reports an attempt to the metrics and the debug log. */
+function observe(
+  deps: AttemptDeps,
+  job: ClaimedJob,
+  attempt: { readonly outcome: SendOutcome; readonly settlement: Settlement; readonly ms: number },
+): void {
+  const kinds = attempt.outcome.parts.flatMap((part) => (part ? [part.kind] : []));
+  const connector = attempt.settlement.connectorId ?? "";
+  deps.observe.attempt({ channel: job.progress.channel, connector, kinds, ms: attempt.ms });
+  if (!deps.log.isDebug()) return;
+  deps.log.debug(
+    {
+      message_id: job.messageId,
+      connector,
+      attempt: job.attempt + 1,
+      outcomes: kinds,
+      next: attempt.settlement.next.kind,
+      ms: Math.round(attempt.ms),
+    },
+    "attempt",
+  );
+}

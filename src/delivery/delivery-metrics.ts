@@ -1,0 +1,15 @@
+import type { ChannelName } from "../core/messages/message.ts";
+import type { PartOutcome } from "../core/messages/outcome.ts";
+
+/** What the metrics are told. */
+export interface DeliveryMetrics {
+  attempt(attempt: {
+    channel: ChannelName;
+    connector: string;
+    kinds: readonly PartOutcome["kind"][];
+    ms: number;
+  }): void;
+  unconfirmed(channel: ChannelName): void;
+  /** Receipts that matched no message, deleted because there were too many of them. */
+  droppedReceipts(dropped: { connector: string; receipts: number }): void;
+}
