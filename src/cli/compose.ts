@@ -201,7 +201,7 @@ function makeLoops(parts: Parts) {
   const engine = createDelivery(parts, shares);
   const domains = createDomainWatch({ records: store.records, dns, log });
   const parked = parkedBoundChore({ ...store, clock, log, observe: parts.metrics.observe });
-  const sweeper = () => present({ process: shares?.claimant().process, held: engine.held() });
+  const sweeper = () => present({ process: shares?.claimant().process, inFlight: engine.inFlight() });
   const sweep = stageChore(store.queue, sweeper);
   const chores = [sweep, ...storeChores(store), domains.chore, overdueChore(store), parked];
   return {

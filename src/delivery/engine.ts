@@ -5,7 +5,6 @@ import type { Log } from "../core/log.ts";
 import type { Receipt, ReceiptResult } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
-import { createHolds, type Holds } from "../core/queue/holds.ts";
 import { type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
@@ -59,8 +58,8 @@ export interface Engine {
   start(): Promise<void>;
   /** Applies the configuration as it is now; does nothing before `start`. */
   reconcile(): Promise<void>;
-  /** Ids of the jobs that are being sent; see `Holds`. */
-  held(): readonly number[];
+  /** Ids of the jobs that are being sent; see `InFlight`. */
+  inFlight(): readonly number[];
   /** Names of the workers whose loop has not turned within `ms`. */
   stalled(ms: number): readonly string[];
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
@@ -76,8 +75,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock } = deps;
   const stopping = new AbortController();
   const givingUp = new AbortController();
-  const holds = createHolds(clock);
-  const { outlets, workers, deleted } = createParts(deps, holds, givingUp.signal);
+  const { outlets, workers, deleted } = createParts(deps, givingUp.signal);
   const sideLoops = createSideLoops(deps, outlets);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
@@ -102,7 +100,7 @@ export function createEngine(deps: EngineDeps): Engine {
       watching = Promise.all([keepReconciled(deps, reconcile, signal), sideLoops.run(signal)]);
     },
     reconcile: async () => (isStarted ? reconcile() : undefined),
-    held: holds.ids,
+    inFlight: workers.inFlight,
     stalled: (ms) => workers.stalledSince(clock.monotonicMs() - ms),
     connectorStatus(connectorId) {
       const outlet = outlets.get(connectorId);
@@ -164,26 +162,22 @@ function noteReceipts(
 }
 
 /** Workers that find no free slot wait in the slot line, and outlets wake them. */
-function createParts(deps: EngineDeps, holds: Holds, signal: AbortSignal) {
+function createParts(deps: EngineDeps, signal: AbortSignal) {
   const line = createSlotLine();
   const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call });
   const deleted = createDeletedConnectors(deps.records);
-  const workers = createRouteWorkers(deps, { outlets, deleted, holds, line, signal });
+  const workers = createRouteWorkers(deps, { outlets, deleted, line, signal });
   return { outlets, workers, deleted };
 }
 
 interface WorkerParts {
   readonly outlets: Outlets;
-  readonly holds: Holds;
   readonly line: SlotLine;
   readonly deleted: DeletedConnectors;
   readonly signal: AbortSignal;
 }
 
-function createRouteWorkers(
-  deps: EngineDeps,
-  { outlets, deleted, holds, line, signal }: WorkerParts,
-): Workers {
+function createRouteWorkers(deps: EngineDeps, { outlets, deleted, line, signal }: WorkerParts): Workers {
   const send = createSender({
     ...deps,
     toOutgoing: (job, remainingMs) =>
@@ -194,7 +188,7 @@ function createRouteWorkers(
     deleted,
     signal,
   });
-  return createWorkers((route) => createWorker({ ...deps, route, send, holds, line, outletOf: outlets.get }));
+  return createWorkers((route) => createWorker({ ...deps, route, send, line, outletOf: outlets.get }));
 }
 
 async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Outgoing> {

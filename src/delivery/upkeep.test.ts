@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { sleep } from "../core/clock.ts";
-import { NOTHING_HELD } from "../core/queue/holds.ts";
+import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight.ts";
 import { type Chore, createUpkeep, stageChore } from "./upkeep.ts";
 
 function open(...chores: readonly Chore[]) {
@@ -106,7 +106,7 @@ test("looking for jobs of which none is due costs no transaction", async () => {
     nextDueAt: async () => dueAt,
     stage: async (now: number) => swept.push(now),
   };
-  const { run } = stageChore(queue, () => NOTHING_HELD);
+  const { run } = stageChore(queue, () => NOTHING_IN_FLIGHT);
   expect(await run(1_000)).toBe(0);
   dueAt = 1_001;
   expect(await run(1_000)).toBe(0);

@@ -4,7 +4,6 @@ import type { Channel } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
 import { type Claimant, NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
-import { createHolds } from "../core/queue/holds.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
 import type { JobLease } from "./attempt.ts";
@@ -34,14 +33,13 @@ function open({ free = 1, jobs = 0, perSecond }: Options = {}) {
     ...{ connectorIds: outlets.map(({ channel }) => channel.connectorId), failover: "always" },
   };
   const queue = openQueue(jobs);
-  const holds = createHolds(clock);
   const inLine = new Set<() => void>();
   const leases: JobLease[] = [];
   const sending: (() => void)[] = [];
   const works: WeakRef<Promise<void>>[] = [];
   let claimant: Claimant = NOBODY_ELSE;
   const worker = createWorker({
-    ...{ route: () => route, queue: { claim: queue.claim } as Queue, holds, clock },
+    ...{ route: () => route, queue: { claim: queue.claim } as Queue, clock },
     outletOf: (id) => outlets.find(({ channel }) => channel.connectorId === id),
     send(_, lease) {
       leases.push(lease);
@@ -54,7 +52,7 @@ function open({ free = 1, jobs = 0, perSecond }: Options = {}) {
     log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
   });
   return {
-    ...{ clock, slots, outlets, queue, holds, inLine, leases, sending, works, worker },
+    ...{ clock, slots, outlets, queue, inLine, leases, sending, works, worker },
     claimFor: (next: Claimant) => {
       claimant = next;
     },
@@ -204,15 +202,15 @@ test("each claim is made for whom the process claims then, and asks nobody else 
   expect(leases[0]?.isOurs).toBe(isOurs);
 });
 
-test("what is being sent is held until it has ended", async () => {
-  const { clock, queue, holds, sending, worker } = open({ jobs: 1 });
+test("what is being sent is in flight until it has ended", async () => {
+  const { clock, queue, sending, worker } = open({ jobs: 1 });
   worker.wake();
   queue.answer();
   await clock.advance(0);
-  expect(holds.ids()).toEqual([0]);
+  expect(worker.inFlight()).toEqual([0]);
   sending[0]?.();
   await clock.advance(0);
-  expect(holds.ids()).toEqual([]);
+  expect(worker.inFlight()).toEqual([]);
 });
 
 test("of messages that have been sent nothing is kept", async () => {

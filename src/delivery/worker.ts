@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
-import type { Holds } from "../core/queue/holds.ts";
+import { createInFlight } from "../core/queue/in-flight.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
 import type { JobLease } from "./attempt.ts";
@@ -28,8 +28,6 @@ export interface WorkerDeps {
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly queue: Queue;
   readonly send: Sender;
-  /** Told of every job that is being sent. */
-  readonly holds: Pick<Holds, "hold">;
   readonly line: SlotLine;
   /** Absent: this process is the only one. */
   readonly shares?: Pick<Shares, "claimant">;
@@ -49,13 +47,15 @@ export interface Worker {
   wake(): void;
   /** When it last looked for jobs, on the monotonic clock: a turn lasts as long as there are jobs and slots for them. */
   lastLookMs(): number;
+  /** Ids of the jobs that are being sent; see `InFlight`. */
+  inFlight(): readonly number[];
   /** Claims no more, and resolves when every job in flight is settled. */
   stop(): Promise<void>;
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { clock } = deps;
-  const inFlight = createInFlight(deps);
+  const inFlight = createInFlight(clock);
   const balancer = createBalancer(clock);
   let turning: Promise<void> | undefined;
   let isWoken = false;
@@ -80,7 +80,9 @@ export function createWorker(deps: WorkerDeps): Worker {
   const onLook = () => {
     lastLookMs = clock.monotonicMs();
   };
-  const parts = { startSending: inFlight.start, wake, balancer, isStopped: () => isStopped, onLook };
+  const startSending = (job: ClaimedJob, lease: JobLease) =>
+    inFlight.add(job.jobId, lease.leaseEndsMs, deps.send(job, lease));
+  const parts = { startSending, wake, balancer, isStopped: () => isStopped, onLook };
   const turns = async () => {
     while (isWoken && !isStopped) {
       isWoken = false;
@@ -93,30 +95,14 @@ export function createWorker(deps: WorkerDeps): Worker {
   return {
     wake,
     lastLookMs: () => lastLookMs,
+    inFlight: inFlight.ids,
     async stop() {
       isStopped = true;
       cancelTimer();
       await turning;
       deps.line.leave(wake);
-      await inFlight.whenEmpty();
+      await inFlight.settled();
     },
-  };
-}
-
-/** The jobs that are being sent. */
-function createInFlight({ send, holds }: Pick<WorkerDeps, "send" | "holds">) {
-  const inFlight = new Set<Promise<void>>();
-  return {
-    start(job: ClaimedJob, lease: JobLease): void {
-      const letGo = holds.hold(job.jobId, lease.leaseEndsMs);
-      const work = send(job, lease);
-      inFlight.add(work);
-      void work.then(() => {
-        inFlight.delete(work);
-        letGo();
-      });
-    },
-    whenEmpty: async () => void (await Promise.all(inFlight)),
   };
 }
 

@@ -19,6 +19,7 @@ function open() {
     return {
       wake: () => void happened.push(`wake ${id}`),
       lastLookMs: () => turns.get(id) ?? 0,
+      inFlight: () => [id.charCodeAt(0)],
       stop: () =>
         new Promise<void>((resolve) => {
           happened.push(`stop ${id}`);
@@ -51,8 +52,10 @@ test("a stop waits for all workers, those of routes that are gone included", asy
   stops.get("b")?.();
   await soon();
   expect(happened).not.toContain("stopped");
+  expect(workers.inFlight()).toContain("a".charCodeAt(0));
   stops.get("a")?.();
   await soon();
+  expect(workers.inFlight()).not.toContain("a".charCodeAt(0));
   expect(happened.at(-1)).toBe("stopped");
 });
 

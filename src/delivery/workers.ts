@@ -9,6 +9,8 @@ export interface Workers {
   wakeAll(): void;
   /** Names of the workers that have not looked for jobs since `sinceMs` (monotonic). */
   stalledSince(sinceMs: number): readonly string[];
+  /** Ids of the jobs that are being sent; see `InFlight`. */
+  inFlight(): readonly number[];
   stop(): Promise<void>;
 }
 
@@ -16,7 +18,7 @@ export interface Workers {
 export function createWorkers(create: (route: () => Route) => Worker): Workers {
   const open = new Map<string, { route: Route; readonly worker: Worker }>();
   /** Workers of routes that are gone, while they still have messages in flight. */
-  const leaving = new Set<Promise<void>>();
+  const leaving = new Map<Worker, Promise<void>>();
 
   const add = (route: Route) => {
     const known = open.get(route.id);
@@ -35,8 +37,10 @@ export function createWorkers(create: (route: () => Route) => Worker): Workers {
       for (const [id, { worker }] of open) {
         if (kept.has(id)) continue;
         open.delete(id);
-        const stopped = worker.stop().finally(() => leaving.delete(stopped));
-        leaving.add(stopped);
+        leaving.set(
+          worker,
+          worker.stop().finally(() => leaving.delete(worker)),
+        );
       }
     },
     wake: (queue) => open.get(queue)?.worker.wake(),
@@ -45,8 +49,12 @@ export function createWorkers(create: (route: () => Route) => Worker): Workers {
     },
     stalledSince: (sinceMs) =>
       [...open].flatMap(([id, { worker }]) => (worker.lastLookMs() < sinceMs ? [`worker ${id}`] : [])),
+    inFlight: () =>
+      [...leaving.keys(), ...[...open.values()].map(({ worker }) => worker)].flatMap((worker) =>
+        worker.inFlight(),
+      ),
     async stop() {
-      await Promise.all([...leaving, ...[...open.values()].map(({ worker }) => worker.stop())]);
+      await Promise.all([...leaving.values(), ...[...open.values()].map(({ worker }) => worker.stop())]);
     },
   };
 }

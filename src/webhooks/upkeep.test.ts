@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { NOTHING_HELD } from "../core/queue/holds.ts";
+import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight.ts";
 import type { Lane } from "../core/webhooks/webhook-outbox.ts";
 import { createOutboxUpkeep } from "./upkeep.ts";
 
@@ -11,7 +11,7 @@ test("lanes that nobody told of, as another process may, are found within a seco
   let found: readonly Lane[] = [];
   const upkeep = createOutboxUpkeep({
     clock,
-    sweeper: () => NOTHING_HELD,
+    sweeper: () => NOTHING_IN_FLIGHT,
     outbox: {
       stage: async () => 0,
       nextDueAt: async () => undefined,

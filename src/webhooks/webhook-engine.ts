@@ -84,7 +84,7 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
   };
   const upkeep = createOutboxUpkeep({
     outbox,
-    sweeper: () => present({ process: claimant().process, held: worker.held() }),
+    sweeper: () => present({ process: claimant().process, inFlight: worker.inFlight() }),
     clock,
     onError,
     onLanes,

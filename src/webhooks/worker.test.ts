@@ -168,12 +168,12 @@ test("what is under way is known by its ids until it has ended, and no longer", 
   const rig = open();
   await rig.ring("h", 2);
   await rig.ring("g", 1);
-  expect([rig.worker.underWay(), rig.worker.held()]).toEqual([2, [1, 2]]);
+  expect([rig.worker.underWay(), rig.worker.inFlight()]).toEqual([2, [1, 2]]);
   rig.underWay[1]?.end();
   await settled();
-  expect([rig.worker.underWay(), rig.worker.held()]).toEqual([1, [1]]);
+  expect([rig.worker.underWay(), rig.worker.inFlight()]).toEqual([1, [1]]);
   await endAll(rig);
-  expect([rig.worker.underWay(), rig.worker.held()]).toEqual([0, []]);
+  expect([rig.worker.underWay(), rig.worker.inFlight()]).toEqual([0, []]);
 });
 
 test("a stop during a claim waits for what the claim brings, and makes no other", async () => {

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
-import { createHolds } from "../core/queue/holds.ts";
+import { createInFlight } from "../core/queue/in-flight.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 import type { DeliverEvent } from "./deliver-event.ts";
@@ -40,27 +40,20 @@ export interface Worker {
   wake(): void;
   /** How many events are claimed and not yet settled. */
   underWay(): number;
-  /** The ids of those whose leases a sweep must not end; see `Holds`. */
-  held(): readonly number[];
+  /** Their ids; see `InFlight`. */
+  inFlight(): readonly number[];
   /** Claims no more, and resolves when all events under way are settled. */
   stop(): Promise<void>;
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
-  const holds = createHolds(deps.clock);
+  const inFlight = createInFlight(deps.clock);
   let turning: Promise<void> | undefined;
   let isWoken = false;
 
-  const start: Start = (webhook, permit, lease) => {
-    const endHold = holds.hold(webhook.id, lease.endsMs);
-    const work = deps.deliverEvent(webhook, permit, lease).finally(() => {
-      underWay.delete(work);
-      endHold();
-    });
-    underWay.add(work);
-  };
+  const start: Start = (webhook, permit, lease) =>
+    inFlight.add(webhook.id, lease.endsMs, deps.deliverEvent(webhook, permit, lease));
   const turns = async () => {
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false;
@@ -80,12 +73,12 @@ export function createWorker(deps: WorkerDeps): Worker {
       isWoken = true;
       turning ??= turns();
     },
-    underWay: () => underWay.size,
-    held: holds.ids,
+    underWay: inFlight.size,
+    inFlight: inFlight.ids,
     async stop() {
       stopping.abort();
       await turning;
-      await Promise.all(underWay);
+      await inFlight.settled();
     },
   };
 }

@@ -157,7 +157,7 @@ export function outboxContract(open: OpenStore): void {
       const { store, clock } = world;
       const ids = [await sendAndReceive(world), await sendAndReceive(world)];
       const [held, other] = await take(world);
-      const sweeper = { held: [held!.id] };
+      const sweeper = { inFlight: [held!.id] };
       expect(await store.outbox.stage(clock.now + HOUR, 1, sweeper)).toBe(1);
       expect(await store.outbox.stage(clock.now + HOUR, 1, sweeper)).toBe(0);
       expect([held!.messageId, other!.messageId]).toEqual(ids);

@@ -107,7 +107,7 @@ export function stageContract(open: OpenStore): void {
       const [scheduled = ""] = await sms({ dueAt: clock.now + HOUR });
       const [held, other] = await claim();
       const now = clock.now + 3 * HOUR;
-      const sweeper = { held: [held!.jobId] };
+      const sweeper = { inFlight: [held!.jobId] };
       expect(await store.queue.stage(now, 1, sweeper)).toBe(1);
       expect(await store.queue.stage(now, 1, sweeper)).toBe(1);
       expect(await store.queue.stage(now, 1, sweeper)).toBe(0);

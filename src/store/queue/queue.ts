@@ -1,6 +1,6 @@
 import type { EmailContent } from "../../core/messages/message.ts";
 import type { ClaimedJob, ClaimRequest, Settlement } from "../../core/queue/claimed-job.ts";
-import type { Sweeper } from "../../core/queue/holds.ts";
+import type { Sweeper } from "../../core/queue/in-flight.ts";
 
 /** Jobs, from the line to their end: what the delivery engine needs. `Intake.accept` enqueues them. */
 export interface Queue {
@@ -25,8 +25,8 @@ export interface Queue {
   largeBody?(messageId: string): Promise<Pick<EmailContent, "bodyText" | "bodyHtml"> | undefined>;
   /**
    * Makes waiting jobs ready whose time has come: `scheduled` messages become `queued`, expired leases are marked interrupted.
-   * A lease that seems expired goes on where the job is held, or claimed by another process that lives: a wall clock may have
-   * jumped, or differ from the one by which the lease was taken. Without a `sweeper` no job is held. Returns how many it
+   * A lease that seems expired goes on where the job is in flight, or claimed by another process that lives: a wall clock may
+   * have jumped, or differ from the one by which the lease was taken. Without a `sweeper` nothing is in flight. Returns how many it
    * moved, at most `limit`.
    */
   stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;

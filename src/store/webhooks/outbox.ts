@@ -1,4 +1,4 @@
-import type { Sweeper } from "../../core/queue/holds.ts";
+import type { Sweeper } from "../../core/queue/in-flight.ts";
 import type {
   ClaimedWebhook,
   EventKey,

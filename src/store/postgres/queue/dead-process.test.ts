@@ -77,11 +77,11 @@ test("a lease that seems to have run out is ended by its own process, and by oth
   const ahead = clock.now + 3_600 * SECOND;
   // Nobody's name stands for nobody: there the time counts.
   expect(await store.queue.stage(ahead, 10)).toBe(1);
-  expect(await store.queue.stage(ahead, 10, { process: "b", held: [] })).toBe(0);
-  expect(await store.queue.stage(ahead, 1, { process: "a", held: [] })).toBe(1);
+  expect(await store.queue.stage(ahead, 10, { process: "b", inFlight: [] })).toBe(0);
+  expect(await store.queue.stage(ahead, 1, { process: "a", inFlight: [] })).toBe(1);
   await store.leases.leave("a");
-  expect(await store.queue.stage(clock.now, 10, { process: "b", held: [] })).toBe(0);
-  expect(await store.queue.stage(ahead, 10, { process: "b", held: [] })).toBe(1);
+  expect(await store.queue.stage(clock.now, 10, { process: "b", inFlight: [] })).toBe(0);
+  expect(await store.queue.stage(ahead, 10, { process: "b", inFlight: [] })).toBe(1);
   await store.close();
 });
 

@@ -1,5 +1,5 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
-import { NOTHING_HELD } from "../../../core/queue/holds.ts";
+import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
@@ -18,9 +18,9 @@ export function createStage(
   { changes, queues }: StageParts,
 ): Pick<Queue, "stage" | "nextDueAt"> {
   return {
-    async stage(now, limit, { held, process } = NOTHING_HELD) {
+    async stage(now, limit, { inFlight, process } = NOTHING_IN_FLIGHT) {
       const staged = await changes(async (session, log) => {
-        const rows = await session.query<StagedRow>(STAGE, [now, limit, held, process ?? null]);
+        const rows = await session.query<StagedRow>(STAGE, [now, limit, inFlight, process ?? null]);
         await log.lock(rows.map((row) => row.message_id));
         for (const row of rows) if (!row.was_leased) log.moveStatus(row.message_id, "scheduled", "queued");
         const interrupted = rows.filter((row) => row.was_leased).map((row) => row.message_id);

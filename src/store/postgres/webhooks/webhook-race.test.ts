@@ -78,7 +78,7 @@ test(
       const taken = await world.store.outbox.claim({ lanes, now: 0, leaseMs: HOUR, process: "a" });
       expect(taken).toHaveLength(2);
       const sweep = (process: string, limit: number) =>
-        other.outbox.stage(world.clock.now, limit, { process, held: [] });
+        other.outbox.stage(world.clock.now, limit, { process, inFlight: [] });
       expect(await sweep("b", 10)).toBe(0);
       expect(await sweep("a", 1)).toBe(1);
       await other.leases.leave("a");

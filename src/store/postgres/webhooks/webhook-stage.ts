@@ -1,4 +1,4 @@
-import { NOTHING_HELD } from "../../../core/queue/holds.ts";
+import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -12,8 +12,8 @@ export function createWebhookStage(
   notifier: Pick<Notifier<Lane>, "notify">,
 ): Pick<Outbox, "stage" | "nextDueAt"> {
   return {
-    async stage(now, limit, { held, process } = NOTHING_HELD) {
-      const staged = await session.query<LaneRow>(STAGE, [now, limit, held, process ?? null]);
+    async stage(now, limit, { inFlight, process } = NOTHING_IN_FLIGHT) {
+      const staged = await session.query<LaneRow>(STAGE, [now, limit, inFlight, process ?? null]);
       notifier.notify(lanesOf(staged));
       return staged.length;
     },

@@ -1,5 +1,5 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
-import { NOTHING_HELD } from "../../../core/queue/holds.ts";
+import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
@@ -48,9 +48,9 @@ export function createStage(
   };
 
   return {
-    stage: (now, limit, { held } = NOTHING_HELD) =>
+    stage: (now, limit, { inFlight } = NOTHING_IN_FLIGHT) =>
       db.write(() => {
-        const leased = due.all(1, now, limit + held.length).filter(({ id }) => !held.includes(id));
+        const leased = due.all(1, now, limit + inFlight.length).filter(({ id }) => !inFlight.includes(id));
         leased.splice(limit);
         const rows = [...leased, ...due.all(0, now, limit - leased.length)];
         for (const row of rows) stageOne(row, now);

@@ -1,4 +1,4 @@
-import { NOTHING_HELD } from "../../../core/queue/holds.ts";
+import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight.ts";
 import type { Outbox } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Notifier } from "../database/notifier.ts";
@@ -20,9 +20,11 @@ export function createWebhookStage(
     "SELECT min(due_at) AS due_at FROM webhooks WHERE state = ? AND due_at IS NOT NULL",
   );
   return {
-    stage: (now, limit, { held } = NOTHING_HELD) =>
+    stage: (now, limit, { inFlight } = NOTHING_IN_FLIGHT) =>
       db.write(() => {
-        const leased = due.all("leased", now, limit + held.length).filter(({ id }) => !held.includes(id));
+        const leased = due
+          .all("leased", now, limit + inFlight.length)
+          .filter(({ id }) => !inFlight.includes(id));
         leased.splice(limit);
         const rows = [...leased, ...due.all("waiting", now, limit - leased.length)];
         for (const { id, lane } of rows) {

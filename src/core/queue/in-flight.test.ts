@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { createInFlight } from "./in-flight.ts";
+
+const LEASE_MS = 60_000;
+
+function open() {
+  const clock = { ms: 0, monotonicMs: () => clock.ms };
+  return { clock, inFlight: createInFlight(clock) };
+}
+
+test("work is in flight until it has ended, however it does, once for each time it was begun", async () => {
+  const { inFlight } = open();
+  const [first, other, again] = [1, 2, 1].map((id) => {
+    const work = Promise.withResolvers<void>();
+    inFlight.add(id, LEASE_MS, work.promise);
+    return work;
+  });
+  first?.resolve();
+  await Promise.resolve();
+  expect([inFlight.ids().toSorted(), inFlight.size()]).toEqual([[1, 2], 2]);
+  let isSettled = false;
+  const settled = inFlight.settled().then(() => {
+    isSettled = true;
+  });
+  again?.reject(new Error("failed"));
+  await Promise.resolve();
+  expect([inFlight.ids(), isSettled]).toEqual([[2], false]);
+  other?.resolve();
+  await settled;
+  expect(inFlight.size()).toBe(0);
+});
+
+test("what a process that stood still for an hour works on is still in flight, and has half a minute to end", () => {
+  const { clock, inFlight } = open();
+  inFlight.add(1, LEASE_MS, new Promise(() => {}));
+  clock.ms = 3_600_000;
+  expect(inFlight.ids()).toEqual([1]);
+  clock.ms += 29_999;
+  expect(inFlight.ids()).toEqual([1]);
+  clock.ms += 1;
+  expect(inFlight.ids()).toEqual([]);
+});

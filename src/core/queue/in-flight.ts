@@ -1,0 +1,58 @@
+import type { Clock } from "../clock.ts";
+
+/** The process that looks for expired leases, and those it must not end: after a jump of its wall clock they only seem expired. */
+export interface Sweeper {
+  /** The name of the process in its heartbeats (`LeaseStore.heartbeat`); absent if it has none. */
+  readonly process?: string;
+  /** Ids of the jobs that this process is working on. */
+  readonly inFlight: readonly number[];
+}
+
+export const NOTHING_IN_FLIGHT: Sweeper = { inFlight: [] };
+
+/** The jobs, or webhooks, that are being worked on. */
+export interface InFlight {
+  /** Until `work` has settled, however it does. The lease ends at `leaseEndsMs` on the monotonic clock. */
+  add(id: number, leaseEndsMs: number, work: Promise<void>): void;
+  /** Without jobs that are later than `LATE_MS`: those may be claimed again. */
+  ids(): readonly number[];
+  size(): number;
+  /** Resolves when all that are in flight now have settled. */
+  settled(): Promise<void>;
+}
+
+interface Entry {
+  readonly id: number;
+  readonly leaseEndsMs: number;
+  readonly work: Promise<void>;
+  lateSinceMs?: number;
+}
+
+/**
+ * How long work counts beyond its lease, from when that is noticed. A process that was suspended for an hour finds all its
+ * leases expired, and the answers waiting in its sockets: it needs time to read them.
+ */
+const LATE_MS = 30_000;
+
+export function createInFlight(clock: Pick<Clock, "monotonicMs">): InFlight {
+  const entries = new Set<Entry>();
+  const isInTime = (entry: Entry, nowMs: number) => {
+    if (nowMs < entry.leaseEndsMs) return true;
+    entry.lateSinceMs ??= nowMs;
+    return nowMs - entry.lateSinceMs < LATE_MS;
+  };
+  return {
+    add(id, leaseEndsMs, work) {
+      const entry: Entry = { id, leaseEndsMs, work };
+      const remove = () => void entries.delete(entry);
+      entries.add(entry);
+      void work.then(remove, remove);
+    },
+    ids() {
+      const nowMs = clock.monotonicMs();
+      return [...entries].flatMap((entry) => (isInTime(entry, nowMs) ? [entry.id] : []));
+    },
+    size: () => entries.size,
+    settled: async () => void (await Promise.allSettled([...entries].map(({ work }) => work))),
+  };
+}
