@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
-import { CLOSE_MS, createShares, VALID_MS } from "./shares.ts";
+import { CLOSE_MS, createShares, HEARTBEAT_MS, VALID_MS } from "./shares.ts";
 
 /** One process, on leases whose answers can be held back. */
 function open() {
@@ -69,16 +69,36 @@ test("they are valid from the beginning of a heartbeat, however long that takes"
   expect(shares.claimant().process).toBeUndefined();
 });
 
-test("neither a start nor a stop waits longer than 2 s for a database that does not answer", async () => {
+test("a start waits no longer than 2 s for a database that does not answer, and a stop no longer than 5 s", async () => {
   const { clock, shares, hold } = open();
   hold();
-  for (const wait of [shares.start, shares.stop]) {
+  const waits = [
+    [shares.start, 2_000],
+    [shares.stop, 5_000],
+  ] as const;
+  for (const [wait, longestMs] of waits) {
     const waiting = wait();
-    await clock.advance(1_999);
+    await clock.advance(longestMs - 1);
     expect(await isDone(waiting)).toBe(false);
     await clock.advance(1);
     expect(await isDone(waiting)).toBe(true);
   }
+});
+
+test("a stop gives up its leases also where another process holds up the heartbeats, until the server ends that one's", async () => {
+  const { clock, leases, shares, hold } = open();
+  await shares.start();
+  shares.join("smsc", 1);
+  await clock.advance(HEARTBEAT_MS / 2);
+  const letGo = hold();
+  await clock.advance(HEARTBEAT_MS);
+  const stopped = shares.stop();
+  await clock.advance(4_000);
+  letGo();
+  await stopped;
+  const { process, now } = { process: "b", now: 0 };
+  const left = await leases.heartbeat({ process, now, isSharing: true, keep: [], take: [], dead: [] });
+  expect([left.leases, left.processes.length]).toEqual([[], 1]);
 });
 
 test("a share that is joined again has the slots at once, and keeps them when the earlier one is closed", async () => {

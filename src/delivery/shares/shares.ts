@@ -31,8 +31,11 @@ const SILENT_MS = 3_000;
 /** How long a start waits for its first heartbeat. */
 const START_MS = 2_000;
 
-/** How long a stop waits to give up its leases. If it cannot, others wait until this process counts as dead. */
-const STOP_MS = 2_000;
+/**
+ * How long a stop waits to give up its leases. If it cannot, others wait until this process counts as dead. More than the 4 s for
+ * which one process may hold up the heartbeats of all others.
+ */
+const STOP_MS = 5_000;
 
 export interface SharesDeps {
   readonly leases: LeaseStore;
@@ -69,7 +72,7 @@ export interface Shares {
   isMoving(connector: string): boolean;
   /** Leaves all connectors to the others, while heartbeats go on. Call it when the last share is closed. */
   leaveConnectors(): void;
-  /** Ends the heartbeats and gives up all leases, within 2 s. */
+  /** Ends the heartbeats and gives up all leases, within 5 s. */
   stop(): Promise<void>;
 }
 
