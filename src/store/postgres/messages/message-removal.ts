@@ -1,4 +1,5 @@
 import type { Session } from "../database/driver.ts";
+import { NIL_UUID } from "../database/nil-uuid.ts";
 
 export interface RemovedMessage {
   readonly id: string;
@@ -10,17 +11,26 @@ export interface RemovedMessage {
 export async function removeMessages(session: Session, rows: readonly RemovedMessage[]): Promise<void> {
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
+  const contents = [...new Set(rows.map(({ content }) => content))];
   // Jobs before messages, the order in which everybody locks them.
   await session.query(removeSql("jobs", "message_id"), [ids]);
-  const sql = `${removeSql("webhooks", "message_id")} RETURNING r.id`;
+  const sql = `${removeSql("webhooks", "message_id")} RETURNING id`;
   await removeAttempts(session, await session.query<{ id: number }>(sql, [ids]));
-  await session.query(REMOVE, [ids]);
-  await session.query(REMOVE_CONTENTS, [[...new Set(rows.map(({ content }) => content))]]);
+  await session.query(REMOVE, [ids, ...boundsOf(ids)]);
+  await session.query(REMOVE_CONTENTS, [contents, ...boundsOf(contents)]);
 }
 
-/** A join rather than a list of ids, so that for each id only the tables of its day are searched. */
+/** A list leaves the planner no choice: of a table that it has not looked at, it might join all rows with all ids. */
 function removeSql(table: string, key: string): string {
-  return `DELETE FROM ${table} r USING unnest($1::uuid[]) AS t (id) WHERE r.${key} = t.id`;
+  return `DELETE FROM ${table} WHERE ${key} = ANY($1)`;
+}
+
+/** Of the tables that are by day, only those between the first id and the last are searched. */
+const BETWEEN = "BETWEEN $2::uuid AND $3::uuid";
+
+function boundsOf(ids: readonly string[]): readonly string[] {
+  const sorted = ids.toSorted();
+  return [sorted[0] ?? NIL_UUID, sorted.at(-1) ?? NIL_UUID];
 }
 
 function together(statements: readonly string[]): string {
@@ -41,13 +51,14 @@ const BY_DAY = [
 
 /** New events are few, and have no index but that of their order. */
 const REMOVE = together([
-  "DELETE FROM new_events WHERE subject_id = ANY($1)",
-  ...[...BY_DAY, ...OWN].map(([table, key]) => removeSql(table, key)),
+  removeSql("new_events", "subject_id"),
+  ...BY_DAY.map(([table, key]) => `${removeSql(table, key)} AND ${key} ${BETWEEN}`),
+  ...OWN.map(([table, key]) => removeSql(table, key)),
 ]);
 
-const REMOVE_CONTENTS = `DELETE FROM contents c USING unnest($1::uuid[]) AS t (id)
-  WHERE c.id = t.id AND NOT EXISTS (SELECT 1 FROM messages m
-    WHERE m.id >= c.id AND m.id <= c.last_message_id AND m.content = c.id)`;
+/** `OFFSET 0` keeps it from becoming a join, for the same reason. */
+const REMOVE_CONTENTS = `${removeSql("contents c", "c.id")} AND c.id ${BETWEEN} AND NOT EXISTS (
+  SELECT 1 FROM messages m WHERE m.id >= c.id AND m.id <= c.last_message_id AND m.content = c.id OFFSET 0)`;
 
 /**
  * Deletes what belongs to messages and is not partitioned by day, for all ids after `after` up to `last`, except `except`.
@@ -76,8 +87,5 @@ const LEFTOVERS = together(
 
 async function removeAttempts(session: Session, webhooks: readonly { readonly id: number }[]): Promise<void> {
   if (webhooks.length === 0) return;
-  await session.query(
-    "DELETE FROM webhook_attempts a USING unnest($1::bigint[]) AS t (id) WHERE a.webhook = t.id",
-    [webhooks.map(({ id }) => id)],
-  );
+  await session.query(removeSql("webhook_attempts", "webhook"), [webhooks.map(({ id }) => id)]);
 }

@@ -30,8 +30,9 @@ export async function redactRows(session: Session, redaction: Redaction): Promis
   await session.query(FORGET_HEADS, [ids]);
 }
 
-const FORGET_HEADS = `UPDATE webhook_attempts a SET head = NULL
-  FROM unnest($1::uuid[]) AS t (id) JOIN webhooks w ON w.message_id = t.id WHERE a.webhook = w.id`;
+/** By lists, as where messages are removed. */
+const FORGET_HEADS = `UPDATE webhook_attempts SET head = NULL
+  WHERE webhook = ANY(ARRAY(SELECT id FROM webhooks WHERE message_id = ANY($1)))`;
 
 /** Deletes jobs that have no open part left. */
 async function closeJobs(session: Session, { messages, jobs }: Redaction): Promise<void> {
@@ -75,7 +76,7 @@ interface TextTable {
 const TEXT_TABLES: readonly TextTable[] = [
   {
     select: `SELECT r.message_id, r.position::text AS key, r.recipient AS a, r.error AS b, r.detail AS c
-      FROM unnest($1::uuid[]) AS t (id) JOIN timeline r ON r.message_id = t.id`,
+      FROM unnest($1::uuid[]) AS t (id), LATERAL (SELECT * FROM timeline WHERE message_id = t.id OFFSET 0) AS r`,
     update: `UPDATE timeline r SET recipient = t.a, error = t.b, detail = t.c
       FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[]) AS t (message_id, position, a, b, c)
       WHERE r.message_id = t.message_id AND r.position = t.position`,

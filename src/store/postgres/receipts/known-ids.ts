@@ -118,12 +118,16 @@ const INSERT = `INSERT INTO provider_ids (connector_id, id_key, message_id, part
   ON CONFLICT DO NOTHING`;
 
 /**
- * `coalesce` keeps the planner from using the index of awaited rows: its statistics may be from a time when there were
- * none, and it would scan all of them for each part. Arrays of one element keep it from starting the join there.
+ * Lists of messages rather than joins: of a table that it has not looked at, the planner might compare every row with every part.
+ * `coalesce` keeps it from using the index of awaited rows: its statistics may be from a time when there were none, and it
+ * would scan all of them.
  */
 const RECEIVED = `WITH told AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS t (message_id, part)), awaited AS (
-    UPDATE provider_ids p SET awaited_since = NULL FROM told
-    WHERE p.message_id = ANY(ARRAY[told.message_id]) AND p.part = told.part AND coalesce(p.awaited_since, 0) <> 0
+    UPDATE provider_ids p SET awaited_since = NULL
+    WHERE p.message_id = ANY($1) AND ${isTold("p")} AND coalesce(p.awaited_since, 0) <> 0
   )
-  DELETE FROM overdue_receipts o USING told
-  WHERE o.message_id = ANY(ARRAY[told.message_id]) AND o.part = told.part`;
+  DELETE FROM overdue_receipts o WHERE o.message_id = ANY($1) AND ${isTold("o")}`;
+
+function isTold(row: string): string {
+  return `(${row}.message_id, ${row}.part) IN (SELECT * FROM told)`;
+}
