@@ -81,11 +81,15 @@ interface EndRow {
   readonly last: string | null;
 }
 
+/** Conditions and an order that only the account's index serves, as in lists. */
+const AFTER = "(account, channel, id) > ($1, $2, $3)";
+const IN_ORDER = "ORDER BY account, channel, id";
+
 const ENDS = `SELECT count(*) AS count, max(id::text) AS last FROM (
-  SELECT id FROM messages WHERE account = $1 AND channel = $2 AND id > $3 ORDER BY id LIMIT $4) AS passed`;
+  SELECT id FROM messages WHERE ${AFTER} AND (account, channel) <= ($1, $2) ${IN_ORDER} LIMIT $4) AS passed`;
 
 const findSql = (test: string) => `SELECT id FROM messages
-  WHERE account = $1 AND channel = $2 AND id > $3 AND id <= $4 AND ${test} ORDER BY id LIMIT $6`;
+  WHERE ${AFTER} AND (account, channel, id) <= ($1, $2, $4) AND ${test} ${IN_ORDER} LIMIT $6`;
 
 const FIND_SMS = findSql(isTo("$5"));
 

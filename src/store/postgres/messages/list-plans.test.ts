@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createWorld, HOUR, type World } from "../../contract/world.contract.ts";
-import type { Store } from "../../store.ts";
+import type { MessageQuery, Store } from "../../store.ts";
 import { type Driver, openDriver } from "../database/driver.ts";
 import { scansOf } from "../database/table-scans.contract.ts";
 import { openFresh } from "../postgres-world.contract.ts";
@@ -20,7 +20,7 @@ async function fill(world: Ground, driver: Driver, to: readonly string[]) {
   await world.sms();
   await driver.query(COPIES, [MESSAGES]);
   await driver.query(LOOSEN);
-  await driver.hold((connection) => connection.exec("VACUUM (ANALYZE)"));
+  await driver.query("ANALYZE");
   await world.sms({ to, account: other });
   return other.id;
 }
@@ -41,20 +41,30 @@ async function entriesRead(driver: Driver): Promise<number> {
   return row?.read ?? 0;
 }
 
-async function listByNumber(store: Store, accountId: string, recipient: string, { clock }: Ground) {
-  const query = { accountId, channel: "sms", recipient, limit: 10, createdFrom: clock.now - HOUR } as const;
+async function list(store: Store, filter: Partial<MessageQuery>, { clock }: Ground) {
+  const query = {
+    accountId: "",
+    channel: "sms",
+    limit: 10,
+    createdFrom: clock.now - HOUR,
+    ...filter,
+  } as const;
   return (await store.messages.list(query)).messages.map(({ recipient }) => recipient);
 }
 
-test("looking for a number reads no other account's messages", async () => {
+test("a list of an account's messages, and a search among them, read no other account's", async () => {
   const { store, url } = await openFresh();
   const world = await createWorld(store);
   const driver = openDriver({ url, connections: 1 });
-  const accountId = await fill(world, driver, ["+4915112345", "+4915112346"]);
+  const to = ["+4915112345", "+4915112346"];
+  const accountId = await fill(world, driver, to);
   await scansOf(driver, `${url}${WITH_GENERIC_PLANS}`, async (another) => {
     for (let round = 0; round < ROUNDS; round++) {
-      expect(await listByNumber(another, accountId, "+4915112345", world)).toEqual(["+4915112345"]);
-      expect(await listByNumber(another, accountId, "+911", world)).toEqual([]);
+      expect(await list(another, { accountId }, world)).toEqual(to.toReversed());
+      expect(await list(another, { accountId, status: "sent" }, world)).toEqual([]);
+      expect(await list(another, { accountId, tag: "none" }, world)).toEqual([]);
+      expect(await list(another, { accountId, recipient: "+4915112345" }, world)).toEqual(["+4915112345"]);
+      expect(await list(another, { accountId, recipient: "+911" }, world)).toEqual([]);
     }
   });
   expect(await entriesRead(driver)).toBeLessThan(MESSAGES);
@@ -75,7 +85,7 @@ test("an erasure in one account reads no other's messages", async () => {
     }
   });
   expect(await entriesRead(driver)).toBeLessThan(MESSAGES);
-  expect(await listByNumber(store, accountId, "+4915112345", world)).toEqual([]);
+  expect(await list(store, { accountId, recipient: "+4915112345" }, world)).toEqual([]);
   await driver.close();
   await store.close();
 }, 60_000);
