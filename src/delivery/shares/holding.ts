@@ -81,7 +81,9 @@ export function createHolding(options: HoldingOptions): Holding {
       const own = new Set(taken.filter((lease) => lease.process === process).map(({ slot }) => slot));
       const lost = [...held].filter((slot) => !own.has(slot));
       if (lost.length > 0) void change(lost, 0);
-      const gained = [...own].filter((slot) => !held.has(slot) && !leaving.has(slot));
+      // After a heartbeat that took too long its leases are over already: the next one gives up what was left meanwhile.
+      const isGaining = (slot: number) => isValid() && !held.has(slot) && !leaving.has(slot);
+      const gained = [...own].filter(isGaining);
       for (const slot of gained) held.add(slot);
       const due = partOf(options, sharing(processes), silent);
       const surplus = [...held].slice(due);

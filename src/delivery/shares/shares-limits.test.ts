@@ -55,6 +55,22 @@ test("slots are left while a heartbeat hangs, as soon as they are no longer vali
   expect(limits).toEqual([undefined, CLOSE_MS]);
 });
 
+test("slots that were left while a heartbeat hung are used again after it, however long it took", async () => {
+  for (let hungMs = VALID_MS - 500; hungMs < VALID_MS + CLOSE_MS + 2_000; hungMs += 250) {
+    const { clock, shares, hold } = open();
+    await shares.start();
+    const told: number[] = [];
+    const share = shares.join("smsc", 2);
+    share.onChange(async () => void told.push(share.held().size));
+    await clock.advance(HEARTBEAT_MS / 2);
+    const letGo = hold();
+    await clock.advance(HEARTBEAT_MS / 2 + hungMs);
+    letGo();
+    await clock.advance(3 * HEARTBEAT_MS);
+    expect([hungMs, share.held().size, told.at(-1)]).toEqual([hungMs, 2, 2]);
+  }
+});
+
 test("they are valid from the beginning of a heartbeat, however long that takes", async () => {
   const { clock, shares, hold } = open();
   const letGo = hold();
