@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { waitAtMost } from "./wait-at-most.ts";
 
 /** Lets at most `count` callers work at the same time; the others wait in the order of their calls. */
 export interface Semaphore {
@@ -19,15 +20,10 @@ export function createSemaphore(
     else free++;
   };
   const wait = () =>
-    new Promise<(() => void) | undefined>((resolve) => {
-      const end = (permit: (() => void) | undefined) => {
-        line.delete(proceed);
-        cancel();
-        resolve(permit);
-      };
+    waitAtMost<() => void>(clock, { limitMs: waitMs }, (end) => {
       const proceed = () => end(release);
-      const cancel = clock.after(waitMs, () => end(undefined));
       line.add(proceed);
+      return () => line.delete(proceed);
     });
   return {
     async acquire() {

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
+import { waitAtMost } from "../../../core/wait-at-most.ts";
 import type { Limits } from "./mx-config.ts";
 
 /** Limits, for each of many destinations (domains, or hosts), how many messages are sent at a time and a second. */
@@ -21,7 +22,7 @@ const WAITING_PER_PLACE = 2;
 
 interface Destination {
   inFlight: number;
-  readonly line: (() => void)[];
+  readonly line: Set<() => void>;
   /** Earliest time of the next start, on the monotonic clock. */
   nextMs: number;
 }
@@ -30,11 +31,11 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
   const destinations = new Map<string, Destination>();
 
   const removeIdle = (destination: string, state: Destination) => {
-    const isIdle = state.inFlight === 0 && state.line.length === 0 && state.nextMs <= clock.monotonicMs();
+    const isIdle = state.inFlight === 0 && state.line.size === 0 && state.nextMs <= clock.monotonicMs();
     if (isIdle) destinations.delete(destination);
   };
   const leave = (destination: string, state: Destination) => {
-    const next = state.line.shift();
+    const [next] = state.line;
     // The place is handed on: were it free until the next one wakes up, somebody else could take it as well.
     if (next) return next();
     state.inFlight--;
@@ -44,7 +45,7 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
     const known = destinations.get(destination);
     if (known) return known;
     sweep(destinations, removeIdle);
-    const made: Destination = { inFlight: 0, line: [], nextMs: 0 };
+    const made: Destination = { inFlight: 0, line: new Set(), nextMs: 0 };
     destinations.set(destination, made);
     return made;
   };
@@ -55,7 +56,7 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
       const latestMs = clock.monotonicMs() + PATIENCE_MS;
       const soonestMs = paceMs(state, clock, perSecond);
       if (soonestMs > PATIENCE_MS) return { kind: "full", retryAfterMs: soonestMs };
-      if (state.inFlight >= atATime && state.line.length >= atATime * WAITING_PER_PLACE) {
+      if (state.inFlight >= atATime && state.line.size >= atATime * WAITING_PER_PLACE) {
         return { kind: "full", retryAfterMs: COME_BACK_MS };
       }
       if (state.inFlight < atATime) state.inFlight++;
@@ -78,22 +79,12 @@ function paceMs({ nextMs }: Destination, clock: Clock, perSecond: number | undef
   return perSecond === undefined ? 0 : Math.max(0, nextMs - clock.monotonicMs());
 }
 
-/** True when it is the caller's turn; false after `PATIENCE_MS`, or on abort. */
-function standInLine({ line }: Destination, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const settle = (isTurn: boolean) => {
-      cancel();
-      signal.removeEventListener("abort", giveUp);
-      const place = line.indexOf(call);
-      if (place >= 0) line.splice(place, 1);
-      resolve(isTurn);
-    };
-    const call = () => settle(true);
-    const giveUp = () => settle(false);
-    const cancel = clock.after(PATIENCE_MS, giveUp);
-    line.push(call);
-    signal.addEventListener("abort", giveUp);
-    if (signal.aborted) giveUp();
+/** Resolves with true when it is the caller's turn; with `undefined` after `PATIENCE_MS`, or on abort. */
+function standInLine({ line }: Destination, clock: Clock, signal: AbortSignal): Promise<true | undefined> {
+  return waitAtMost<true>(clock, { limitMs: PATIENCE_MS, signal }, (end) => {
+    const call = () => end(true);
+    line.add(call);
+    return () => line.delete(call);
   });
 }
 

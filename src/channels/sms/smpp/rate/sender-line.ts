@@ -1,5 +1,6 @@
 import type { Clock } from "../../../../core/clock.ts";
 import { createRateWindow, type RateWindow } from "../../../../core/rate-window.ts";
+import { type WaitLimits, waitAtMost } from "../../../../core/wait-at-most.ts";
 import {
   createFlowLines,
   type FlowLines,
@@ -143,7 +144,7 @@ function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {
       // The segment before has not gone: its turn is the next one's.
       if (state.called === place) place.left -= place.step;
       else if (signal.aborted || restMs(state) > limitMs) return false;
-      else return turnOf(state, place, { limitMs, signal });
+      else return (await turnOf(state, place, { limitMs, signal })) === true;
       return true;
     },
     end: () => leave(state, place),
@@ -151,25 +152,16 @@ function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {
   };
 }
 
-/** Resolves with true when it is the turn of its next segment; with false after the limit, and on abort. */
-function turnOf(
-  state: State,
-  place: Place,
-  { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal },
-): Promise<boolean> {
-  return new Promise((resolve) => {
-    const settle = (isCalled: boolean) => {
-      cancel();
-      signal.removeEventListener("abort", giveUp);
+/** Resolves with true when it is the turn of its next segment; with `undefined` after the limit, and on abort. */
+function turnOf(state: State, place: Place, limits: Required<WaitLimits>): Promise<true | undefined> {
+  const turn = waitAtMost<true>(state.clock, limits, (end) => {
+    place.go = () => end(true);
+    return () => {
       place.go = undefined;
-      resolve(isCalled);
     };
-    const giveUp = () => settle(false);
-    const cancel = state.clock.after(limitMs, giveUp);
-    signal.addEventListener("abort", giveUp);
-    place.go = () => settle(true);
-    serveLater(state);
   });
+  serveLater(state);
+  return turn;
 }
 
 function leave(state: State, place: Place): void {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
+import { waitAtMost } from "../../../../core/wait-at-most.ts";
 import type { Pace } from "../rate/pace.ts";
 import type { Session } from "../session/session.ts";
 
@@ -124,18 +125,10 @@ function createLine(clock: Clock) {
   return {
     length: () => line.size,
     /** Resolves with the session when called; with `undefined` when the time is up, on abort, and when sent away. */
-    join: (waitMs: number, signal: AbortSignal) =>
-      new Promise<Session | undefined>((resolve) => {
-        const refuse = () => leave(undefined);
-        const leave = (session: Session | undefined) => {
-          line.delete(leave);
-          cancel();
-          signal.removeEventListener("abort", refuse);
-          resolve(session);
-        };
-        const cancel = clock.after(waitMs, refuse);
-        signal.addEventListener("abort", refuse);
+    join: (limitMs: number, signal: AbortSignal) =>
+      waitAtMost<Session>(clock, { limitMs, signal }, (leave) => {
         line.add(leave);
+        return () => line.delete(leave);
       }),
     callFirst(session: Session) {
       const [first] = line;
