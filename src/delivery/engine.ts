@@ -58,7 +58,7 @@ export interface Engine {
   start(): Promise<void>;
   /** Applies the configuration as it is now; does nothing before `start`. */
   reconcile(): Promise<void>;
-  /** Ids of the jobs that are being sent; see `InFlight`. */
+  /** Ids of the jobs that are being sent; see `InFlightJobs`. */
   inFlight(): readonly number[];
   /** Names of the workers whose loop has not turned within `ms`. */
   stalled(ms: number): readonly string[];

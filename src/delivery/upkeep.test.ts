@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { sleep } from "../core/clock.ts";
-import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight.ts";
+import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight-jobs.ts";
 import { type Chore, createUpkeep, stageChore } from "./upkeep.ts";
 
 function open(...chores: readonly Chore[]) {

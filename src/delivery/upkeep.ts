@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import { DAY_MS } from "../core/durations.ts";
 import type { Log } from "../core/log.ts";
-import type { Sweeper } from "../core/queue/in-flight.ts";
+import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
 import type { Queue, Store } from "../store/store.ts";
 
 /** Seven days after its creation a message answers 404, and its rows may go once it is final. */

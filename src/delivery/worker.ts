@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
-import { createInFlight } from "../core/queue/in-flight.ts";
+import { createInFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
 import type { JobLease } from "./attempt.ts";
@@ -47,7 +47,7 @@ export interface Worker {
   wake(): void;
   /** When it last looked for jobs, on the monotonic clock: a turn lasts as long as there are jobs and slots for them. */
   lastLookMs(): number;
-  /** Ids of the jobs that are being sent; see `InFlight`. */
+  /** Ids of the jobs that are being sent; see `InFlightJobs`. */
   inFlight(): readonly number[];
   /** Claims no more, and resolves when every job in flight is settled. */
   stop(): Promise<void>;
@@ -55,7 +55,7 @@ export interface Worker {
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { clock } = deps;
-  const inFlight = createInFlight(clock);
+  const inFlight = createInFlightJobs(clock);
   const balancer = createBalancer(clock);
   let turning: Promise<void> | undefined;
   let isWoken = false;
@@ -101,7 +101,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       cancelTimer();
       await turning;
       deps.line.leave(wake);
-      await inFlight.settled();
+      await inFlight.whenEmpty();
     },
   };
 }

@@ -9,7 +9,7 @@ export interface Workers {
   wakeAll(): void;
   /** Names of the workers that have not looked for jobs since `sinceMs` (monotonic). */
   stalledSince(sinceMs: number): readonly string[];
-  /** Ids of the jobs that are being sent; see `InFlight`. */
+  /** Ids of the jobs that are being sent; see `InFlightJobs`. */
   inFlight(): readonly number[];
   stop(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** Calls the operator's own webhook when alarms change: signed like an account's webhooks, tried a few times, not stored. */
 import type { AlarmChange } from "../core/alarms/alarm.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
+import { createInFlight } from "../core/in-flight.ts";
 import type { Log } from "../core/log.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { toIso } from "../core/timestamp.ts";
@@ -37,18 +38,16 @@ export function createAlarmCalls(deps: AlarmCallsDeps): AlarmCalls {
   const http = createConfiguredHttp({ ...deps, onError });
   const attemptDelivery = createAttemptDelivery({ ...deps, http });
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const calls = createInFlight();
   return {
     tell(change) {
-      if (underWay.size >= MAX_UNDER_WAY)
+      if (calls.count() >= MAX_UNDER_WAY)
         return log.warn(fieldsOf(change), "the alarm webhook is not called: too many calls are under way");
-      const call = callOut(deps, { change, attemptDelivery, signal: stopping.signal }).catch(onError);
-      underWay.add(call);
-      void call.finally(() => underWay.delete(call));
+      void calls.add(callOut(deps, { change, attemptDelivery, signal: stopping.signal }).catch(onError));
     },
     async stop() {
       stopping.abort();
-      await Promise.all(underWay);
+      await calls.whenEmpty();
       http.close();
     },
   };

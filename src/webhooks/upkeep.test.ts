@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight.ts";
+import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight-jobs.ts";
 import type { Lane } from "../core/webhooks/webhook-outbox.ts";
 import { createOutboxUpkeep } from "./upkeep.ts";
 

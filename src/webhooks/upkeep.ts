@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { Sweeper } from "../core/queue/in-flight.ts";
+import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
 import type { Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 

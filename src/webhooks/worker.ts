@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
-import { createInFlight } from "../core/queue/in-flight.ts";
+import { createInFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 import type { DeliverEvent } from "./deliver-event.ts";
@@ -40,7 +40,7 @@ export interface Worker {
   wake(): void;
   /** How many events are claimed and not yet settled. */
   underWay(): number;
-  /** Their ids; see `InFlight`. */
+  /** Their ids; see `InFlightJobs`. */
   inFlight(): readonly number[];
   /** Claims no more, and resolves when all events under way are settled. */
   stop(): Promise<void>;
@@ -48,7 +48,7 @@ export interface Worker {
 
 export function createWorker(deps: WorkerDeps): Worker {
   const stopping = new AbortController();
-  const inFlight = createInFlight(deps.clock);
+  const inFlight = createInFlightJobs(deps.clock);
   let turning: Promise<void> | undefined;
   let isWoken = false;
 
@@ -73,12 +73,12 @@ export function createWorker(deps: WorkerDeps): Worker {
       isWoken = true;
       turning ??= turns();
     },
-    underWay: inFlight.size,
+    underWay: inFlight.count,
     inFlight: inFlight.ids,
     async stop() {
       stopping.abort();
       await turning;
-      await inFlight.settled();
+      await inFlight.whenEmpty();
     },
   };
 }

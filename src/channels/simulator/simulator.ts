@@ -2,6 +2,7 @@
  * The channel of sandbox accounts. It takes SMS or email, keeps what it was given, and acts as the provider: it delivers
  * to everyone but the magic recipients (`scenario.ts`, `docs/sandbox.md`). Nothing leaves the machine.
  */
+import { createInFlight } from "../../core/in-flight.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { NOBODY_ELSE } from "../../core/queue/claimant.ts";
@@ -114,7 +115,7 @@ interface Slots {
 }
 
 function createSlots(total: number, onFreed: () => void): Slots {
-  const inFlight = new Set<Promise<unknown>>();
+  const inFlight = createInFlight();
   const slowLimit = Math.floor(total * SLOW_SHARE);
   let slow = 0;
   let willTell = false;
@@ -130,20 +131,15 @@ function createSlots(total: number, onFreed: () => void): Slots {
   };
 
   return {
-    free: () => Math.max(0, total - inFlight.size),
+    free: () => Math.max(0, total - inFlight.count()),
     hold(isSlow, work) {
-      if (inFlight.size >= total || (isSlow && slow >= slowLimit)) return undefined;
+      if (inFlight.count() >= total || (isSlow && slow >= slowLimit)) return undefined;
       if (isSlow) slow++;
-      const held = work().finally(() => {
-        inFlight.delete(held);
+      return inFlight.add(work()).finally(() => {
         if (isSlow) slow--;
         tellFreed();
       });
-      inFlight.add(held);
-      return held;
     },
-    async idle() {
-      await Promise.allSettled(inFlight);
-    },
+    idle: inFlight.whenEmpty,
   };
 }

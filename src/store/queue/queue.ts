@@ -1,6 +1,6 @@
 import type { EmailContent } from "../../core/messages/message.ts";
 import type { ClaimedJob, ClaimRequest, Settlement } from "../../core/queue/claimed-job.ts";
-import type { Sweeper } from "../../core/queue/in-flight.ts";
+import type { Sweeper } from "../../core/queue/in-flight-jobs.ts";
 
 /** Jobs, from the line to their end: what the delivery engine needs. `Intake.accept` enqueues them. */
 export interface Queue {

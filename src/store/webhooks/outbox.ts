@@ -1,4 +1,4 @@
-import type { Sweeper } from "../../core/queue/in-flight.ts";
+import type { Sweeper } from "../../core/queue/in-flight-jobs.ts";
 import type {
   ClaimedWebhook,
   EventKey,

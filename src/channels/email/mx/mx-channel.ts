@@ -1,10 +1,10 @@
+import { createInFlight } from "../../../core/in-flight.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import { present } from "../../../core/present.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
-import { createInFlight } from "../../in-flight.ts";
 import type { Network } from "../../network.ts";
 import { composeWhereFit } from "../mail/compose-large.ts";
 import { asciiDomainOf } from "../mail/mail-address.ts";

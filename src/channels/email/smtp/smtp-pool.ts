@@ -1,6 +1,6 @@
+import { createInFlight } from "../../../core/in-flight.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
-import { createInFlight } from "../../in-flight.ts";
 import { type ConnectionLimit, createConnectionLimit } from "./connection-limit.ts";
 import type { ConnectionSource } from "./hand-over.ts";
 import { createHostHealth, type HostHealth } from "./host-health.ts";

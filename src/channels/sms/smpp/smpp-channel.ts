@@ -1,8 +1,9 @@
 /** The SMPP channel: messages become submit_sm; deliver_sm become receipts, and messages from handsets. */
+
+import { createInFlight } from "../../../core/in-flight.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms, QueriedPart, Share } from "../../channel.ts";
-import { createInFlight } from "../../in-flight.ts";
 import { createHandsetInbox } from "./inbox/handset-inbox.ts";
 import { queryParts } from "./inbox/query-parts.ts";
 import { isReceipt } from "./inbox/receipt.ts";

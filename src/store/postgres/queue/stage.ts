@@ -1,5 +1,5 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
-import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight.ts";
+import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";

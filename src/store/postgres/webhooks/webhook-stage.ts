@@ -1,4 +1,4 @@
-import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight.ts";
+import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import type { Session } from "../database/driver.ts";

@@ -1,4 +1,4 @@
-import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight.ts";
+import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
 import type { Outbox } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Notifier } from "../database/notifier.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { createInFlight } from "./in-flight.ts";
+import { createInFlightJobs } from "./in-flight-jobs.ts";
 
 const LEASE_MS = 60_000;
 
 function open() {
   const clock = { ms: 0, monotonicMs: () => clock.ms };
-  return { clock, inFlight: createInFlight(clock) };
+  return { clock, inFlight: createInFlightJobs(clock) };
 }
 
 test("work is in flight until it has ended, however it does, once for each time it was begun", async () => {
@@ -17,9 +17,9 @@ test("work is in flight until it has ended, however it does, once for each time 
   });
   first?.resolve();
   await Promise.resolve();
-  expect([inFlight.ids().toSorted(), inFlight.size()]).toEqual([[1, 2], 2]);
+  expect([inFlight.ids().toSorted(), inFlight.count()]).toEqual([[1, 2], 2]);
   let isSettled = false;
-  const settled = inFlight.settled().then(() => {
+  const settled = inFlight.whenEmpty().then(() => {
     isSettled = true;
   });
   again?.reject(new Error("failed"));
@@ -27,7 +27,7 @@ test("work is in flight until it has ended, however it does, once for each time 
   expect([inFlight.ids(), isSettled]).toEqual([[2], false]);
   other?.resolve();
   await settled;
-  expect(inFlight.size()).toBe(0);
+  expect(inFlight.count()).toBe(0);
 });
 
 test("what a process that stood still for an hour works on is still in flight, and has half a minute to end", () => {

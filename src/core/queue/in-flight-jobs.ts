@@ -11,14 +11,14 @@ export interface Sweeper {
 export const NOTHING_IN_FLIGHT: Sweeper = { inFlight: [] };
 
 /** The jobs, or webhooks, that are being worked on. */
-export interface InFlight {
+export interface InFlightJobs {
   /** Until `work` has settled, however it does. The lease ends at `leaseEndsMs` on the monotonic clock. */
   add(id: number, leaseEndsMs: number, work: Promise<void>): void;
   /** Without jobs that are later than `LATE_MS`: those may be claimed again. */
   ids(): readonly number[];
-  size(): number;
-  /** Resolves when all that are in flight now have settled. */
-  settled(): Promise<void>;
+  count(): number;
+  /** Resolves when those that are under way now have ended, however they did. */
+  whenEmpty(): Promise<void>;
 }
 
 interface Entry {
@@ -34,7 +34,7 @@ interface Entry {
  */
 const LATE_MS = 30_000;
 
-export function createInFlight(clock: Pick<Clock, "monotonicMs">): InFlight {
+export function createInFlightJobs(clock: Pick<Clock, "monotonicMs">): InFlightJobs {
   const entries = new Set<Entry>();
   const isInTime = (entry: Entry, nowMs: number) => {
     if (nowMs < entry.leaseEndsMs) return true;
@@ -52,7 +52,7 @@ export function createInFlight(clock: Pick<Clock, "monotonicMs">): InFlight {
       const nowMs = clock.monotonicMs();
       return [...entries].flatMap((entry) => (isInTime(entry, nowMs) ? [entry.id] : []));
     },
-    size: () => entries.size,
-    settled: async () => void (await Promise.allSettled([...entries].map(({ work }) => work))),
+    count: () => entries.size,
+    whenEmpty: async () => void (await Promise.allSettled([...entries].map(({ work }) => work))),
   };
 }

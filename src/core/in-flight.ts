@@ -1,4 +1,4 @@
-/** The sends of a channel that have not ended. */
+/** Work that has begun and not ended. */
 export interface InFlight {
   count(): number;
   /** Counts `work` until it ends, and returns it. */
