@@ -82,6 +82,12 @@ onEveryAdmin((startAdmin) => {
       expect(await bring(csv)).toMatchObject({ unchanged: 1, merged: 2 });
     });
 
+    test("with twenty thousand rows for one of them are read in moments", async () => {
+      const rows = Array.from({ length: 20_000 }, (_, index) => `${ID},Sale!,H${index}`);
+      const csv = ["Template ID,Template Content,Header", ...rows].join("\n");
+      expect(await bring(csv, { dry_run: true })).toMatchObject({ created: 1, merged: 19_999, refused: [] });
+    });
+
     test("may come with tags beside the text, a title above the columns and ids kept from spreadsheets", async () => {
       const csv = [
         "Content templates of ACME RETAIL",

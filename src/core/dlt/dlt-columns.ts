@@ -33,9 +33,16 @@ export interface Layout {
   readonly ignored: readonly string[];
 }
 
+/** Columns after these are not looked at: a row of a million empty cells is soon told from a head. */
+export const MAX_COLUMNS = 300;
+
+/** Longer cells name no column. */
+const MAX_NAME = 100;
+
 /** `undefined` where the row is not the head of such a list, or not of the one that is wanted. */
-export function readHead(head: readonly string[], wanted?: DltList): Layout | undefined {
-  const names = head.map(plain);
+export function readHead(row: readonly string[], wanted?: DltList): Layout | undefined {
+  const head = row.slice(0, MAX_COLUMNS);
+  const names = head.map((name) => (name.length > MAX_NAME ? "" : plain(name)));
   const lists = wanted === undefined ? DLT_LISTS : [wanted];
   const list = lists.find((each) =>
     NEEDED[each].every((field) => find(names, ALIASES[each][field]).length > 0),

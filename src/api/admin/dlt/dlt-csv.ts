@@ -1,26 +1,27 @@
 /** Reads the CSV files that DLT portals export. */
-import { CsvError, parse } from "csv-parse/sync";
-import { type DltList, type Layout, readHead } from "../../../core/dlt/dlt-columns.ts";
+import { setImmediate } from "node:timers/promises";
+import { type CsvRow, csvRows } from "../../../core/dlt/csv-rows.ts";
+import { type DltList, type Layout, MAX_COLUMNS, readHead } from "../../../core/dlt/dlt-columns.ts";
 
 export interface DltSheet {
   readonly layout: Layout;
-  readonly rows: readonly SheetRow[];
-}
-
-export interface SheetRow {
-  /** The line on which the row begins, from 1. */
-  readonly line: number;
-  readonly cells: readonly string[];
+  readonly rows: readonly CsvRow[];
 }
 
 /** Lines before the header row: a title, a date, a blank line. */
 const MAX_PREAMBLE = 20;
 
-/** Reads a DLT portal's CSV export. `wanted`: the list that it must be; absent: the columns tell. */
-export function readDltCsv(csv: string, wanted?: DltList): DltSheet | { readonly problem: string } {
+/**
+ * Reads a DLT portal's CSV export. `wanted`: the list that it must be; absent: the columns tell. Other work goes on
+ * meanwhile: a list has up to 8 MiB.
+ */
+export async function readDltCsv(
+  csv: string,
+  wanted?: DltList,
+): Promise<DltSheet | { readonly problem: string }> {
   if (csv.startsWith("PK\u0003\u0004")) return { problem: "is an Excel workbook: save it as CSV (UTF-8)" };
   const text = csv.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
-  const rows = readRows(text, delimiterOf(text, wanted));
+  const rows = await readRows(text, delimiterOf(text, wanted));
   if ("problem" in rows) return rows;
   for (const [index, { cells }] of rows.slice(0, MAX_PREAMBLE).entries()) {
     const layout = readHead(cells, wanted);
@@ -36,39 +37,24 @@ const NO_HEAD: Readonly<Record<DltList | "any", string>> = {
   entities: "has no row that names a column for the entity id",
 };
 
-function isFilled({ cells }: SheetRow): boolean {
+function isFilled({ cells }: CsvRow): boolean {
   return cells.some((cell) => cell.trim() !== "");
 }
 
-function readRows(text: string, delimiter: string): readonly SheetRow[] | { readonly problem: string } {
-  try {
-    const records = parse(text, {
-      delimiter,
-      info: true,
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-    }) as unknown as readonly Parsed[];
-    return records.map(({ record, info }) => ({
-      line: info.lines - breaksIn(record),
-      cells: record.map(withoutOuterQuotes),
-    }));
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    return {
-      problem: `cannot be read as CSV: ${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`,
-    };
+/** Rows that are read before other work has its turn. */
+const ROWS_PER_TURN = 2_000;
+
+async function readRows(
+  text: string,
+  delimiter: string,
+): Promise<readonly CsvRow[] | { readonly problem: string }> {
+  const rows: CsvRow[] = [];
+  for (const row of csvRows(text, delimiter)) {
+    if ("problem" in row) return { problem: `cannot be read as CSV: ${row.problem}` };
+    if (rows.push({ line: row.line, cells: row.cells.map(withoutOuterQuotes) }) % ROWS_PER_TURN === 0)
+      await setImmediate();
   }
-}
-
-interface Parsed {
-  readonly record: readonly string[];
-  /** `lines`: the line on which the record ends. */
-  readonly info: { readonly lines: number };
-}
-
-function breaksIn(record: readonly string[]): number {
-  return record.reduce((count, cell) => count + cell.split("\n").length - 1, 0);
+  return rows;
 }
 
 /** A quoted cell whose inner quotes are not doubled keeps its outer quotes when it is parsed. */
@@ -80,7 +66,7 @@ function withoutOuterQuotes(cell: string): string {
 function delimiterOf(text: string, wanted: DltList | undefined): string {
   const lines = text.split("\n", MAX_PREAMBLE);
   const columnsBy = (delimiter: string): number => {
-    const rows = lines.map((line) => line.split(delimiter).map(withoutOuterQuotes));
+    const rows = lines.map((line) => line.split(delimiter, MAX_COLUMNS).map(withoutOuterQuotes));
     return rows.find((cells) => readHead(cells, wanted))?.length ?? 0;
   };
   return [",", ";", "\t", "|"].reduce((best, each) => (columnsBy(each) > columnsBy(best) ? each : best));

@@ -29,7 +29,7 @@ export function dltImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
         const draft = readDraft(request, bodyOf(call));
         const account = await accountNamed(deps.store.records, draft.valid.account_id, draft.errors);
         const given = sealDraft(draft);
-        const sheet = readDltCsv(given.csv, given.kind);
+        const sheet = await readDltCsv(given.csv, given.kind);
         if ("problem" in sheet) throw validationFailed({ csv: sheet.problem });
         if (!account) throw validationFailed({ account_id: "no such account" });
         const isDryRun = given.dry_run ?? false;

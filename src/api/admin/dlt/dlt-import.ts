@@ -1,4 +1,5 @@
 /** Imports a DLT portal's export into an account's records: creates and updates them, and deletes none. */
+import { setImmediate } from "node:timers/promises";
 import type { DltList } from "../../../core/dlt/dlt-columns.ts";
 import { type DltRows, readDltRow } from "../../../core/dlt/dlt-rows.ts";
 import { present } from "../../../core/present.ts";
@@ -42,7 +43,7 @@ const SLICE = 50;
 
 export async function importDlt(deps: AdminDeps, request: ImportRequest): Promise<ImportReport> {
   const { list } = request.sheet.layout;
-  const { entries, refused, merged } = collect(list, request);
+  const { entries, refused, merged } = await collect(list, request);
   const chunk = entries.slice(request.from, request.from + CHUNK);
   const counts = { created: 0, updated: 0, unchanged: 0 };
   // Rows that cannot be read are reported by the first request only.
@@ -75,34 +76,49 @@ interface Collected {
   readonly merged: number;
 }
 
+/** Rows that are read before other work has its turn. */
+const ROWS_PER_TURN = 500;
+
 /** Reads the rows into entries, one for each id. */
-function collect(list: DltList, { sheet, account }: ImportRequest): Collected {
-  const entries = new Map<string, Entry<DltList>>();
+async function collect(list: DltList, { sheet, account }: ImportRequest): Promise<Collected> {
+  const found = new Map<string, Found>();
   const refused: RefusedRow[] = [];
   let merged = 0;
-  for (const { line, cells } of sheet.rows) {
+  for (const [index, { line, cells }] of sheet.rows.entries()) {
+    if (index % ROWS_PER_TURN === 0) await setImmediate();
     const reading = readDltRow(list, sheet.layout, { cells, mode: account.mode });
     if ("reason" in reading) {
       refused.push({ line, reason: reading.reason });
       continue;
     }
-    const { key, fields } = reading;
-    const first = entries.get(key);
-    const whole = first ? mergedFields(first.fields, fields) : fields;
-    if (whole) entries.set(key, { line: first?.line ?? line, fields: whole });
-    else refused.push({ line, reason: `${key} stands on line ${first?.line} with other values` });
-    if (whole && first) merged++;
+    const row = toFound(line, reading.fields);
+    const first = found.get(reading.key);
+    if (!first) found.set(reading.key, row);
+    else if (first.rest !== row.rest)
+      refused.push({ line, reason: `${reading.key} stands on line ${first.line} with other values` });
+    else {
+      // Some lists have a row for each header of a template: joins their headers.
+      for (const header of row.headers) first.headers.add(header);
+      merged++;
+    }
   }
-  return { entries: [...entries.values()], refused, merged };
+  return { entries: [...found.values()].map(toEntry), refused, merged };
 }
 
-/** Some lists have a row for each header of a template: joins their headers. `undefined` if anything else differs. */
-function mergedFields(first: object, again: object): DltRows[DltList] | undefined {
-  const { linkedHeaders: before = [], ...rest } = first as DltRows["templates"];
-  const { linkedHeaders: more = [], ...other } = again as DltRows["templates"];
-  if (JSON.stringify(rest) !== JSON.stringify(other)) return undefined;
-  const linkedHeaders = [...new Set([...before, ...more])];
-  return { ...rest, ...(linkedHeaders.length > 0 && { linkedHeaders }) };
+/** The rows of one id. What is compared is written once, and headers are a set: an id may have thousands of rows. */
+interface Found extends Entry<DltList> {
+  readonly headers: Set<string>;
+  /** All fields but the headers. */
+  readonly rest: string;
+}
+
+function toFound(line: number, fields: DltRows[DltList]): Found {
+  const { linkedHeaders = [], ...rest } = fields as DltRows["templates"];
+  return { line, fields, headers: new Set(linkedHeaders), rest: JSON.stringify(rest) };
+}
+
+function toEntry({ line, fields, headers }: Found): Entry<DltList> {
+  return { line, fields: { ...fields, ...(headers.size > 0 && { linkedHeaders: [...headers] }) } };
 }
 
 type Outcome = "created" | "updated" | "unchanged" | RefusedRow;
