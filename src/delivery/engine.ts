@@ -31,8 +31,6 @@ const RECONCILE_MS = 1_000;
 /** How long `stop` waits for answers. Then it tells the channels to give them up, which leaves time to close. */
 const GIVE_UP_AFTER_MS = 12_000;
 
-export type DeliveryLog = Log;
-
 export interface EngineDeps {
   readonly queue: Queue;
   readonly receipts: ReceiptStore;

@@ -6,9 +6,9 @@
  */
 import type { Share } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
 import { type Claimant, NOBODY_ELSE } from "../../core/queue/claimant.ts";
 import type { LeaseStore, SlotLease } from "../../store/store.ts";
-import type { DeliveryLog } from "../engine.ts";
 import { createElsewhere, type Elsewhere, MOVE_MS } from "./elsewhere.ts";
 import { createHolding, type Holding } from "./holding.ts";
 import { createRegister } from "./process-register.ts";
@@ -40,7 +40,7 @@ const STOP_MS = 5_000;
 export interface SharesDeps {
   readonly leases: LeaseStore;
   readonly clock: Clock;
-  readonly log: Pick<DeliveryLog, "warn">;
+  readonly log: Pick<Log, "warn">;
   /** The name of this process, never used by another one. */
   readonly process: string;
   /** Whether this process takes part in sharing out connectors, until `leaveConnectors`. */
