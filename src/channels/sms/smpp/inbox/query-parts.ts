@@ -1,6 +1,7 @@
 /** Asks the SMSC what became of messages whose receipts do not come (query_sm, SMPP 3.4 §4.8). */
 import type { Clock } from "../../../../core/clock.ts";
 import type { Receipt } from "../../../../core/messages/outcome.ts";
+import { unlessAborted } from "../../../../core/unless-aborted.ts";
 import type { QueriedPart } from "../../../channel.ts";
 import type { SubmitLine } from "../submit/submit-line.ts";
 import { canonicalId, type IdFormat } from "../wire/message-id.ts";
@@ -25,29 +26,6 @@ export async function queryParts(
   parts: readonly QueriedPart[],
   signal: AbortSignal,
 ): Promise<readonly Receipt[]> {
-  const aborted = Promise.withResolvers<undefined>();
-  const onAbort = () => aborted.resolve(undefined);
-  signal.addEventListener("abort", onAbort);
-  if (signal.aborted) onAbort();
-  try {
-    return await askEach(inquirer, parts, { signal, aborted: aborted.promise });
-  } finally {
-    // Without this, the listener would stay on a signal that lives as long as the process.
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
-interface Until {
-  readonly signal: AbortSignal;
-  /** Resolves when the signal aborts. */
-  readonly aborted: Promise<undefined>;
-}
-
-async function askEach(
-  inquirer: Inquirer,
-  parts: readonly QueriedPart[],
-  { signal, aborted }: Until,
-): Promise<readonly Receipt[]> {
   const receipts: Receipt[] = [];
   for (const part of parts) {
     const session = await inquirer.line.take({ waitMs: inquirer.patienceMs, signal });
@@ -55,7 +33,7 @@ async function askEach(
     const source = inquirer.sourceOf(part) ?? { ton: 0, npi: 0, address: "" };
     const body = encodeQuery({ messageId: part.providerMessageId, source });
     const asking = session.ask(COMMAND.querySm, body).finally(session.slots.giveBack);
-    const answer = await Promise.race([asking, aborted]);
+    const answer = await unlessAborted(asking, signal);
     if (answer?.kind !== "answered" || answer.pdu.status !== STATUS_OK) continue;
     const receipt = toReceipt(inquirer, part, answer.pdu.body);
     if (receipt && receipt.status !== "sent") receipts.push(receipt);
