@@ -161,13 +161,18 @@ test("a new opt-out is compared with the erased ones by an index, however many t
   await store.close();
 });
 
-test("an account that has records is not deleted first, to find that out", async () => {
+test("an account that has records, or an app that has devices, is not deleted first, to find that out", async () => {
   const ears = createListeningDriver();
   const store = await openOn(ears.driver, { vault: VAULT });
   const { account, id } = await createWorld(store);
-  await store.records.create("contacts", { id: id(), accountId: account.id, createdAt: 0 });
+  const app = { id: id(), accountId: account.id, name: "app", platforms: ["fcm"], createdAt: 0 } as const;
+  await store.records.create("pushApps", app);
+  const answer = { status: 201, body: "{registration_id}" };
+  const device = { registrationId: id(), contactId: id(), accountId: account.id, appId: app.id, answer };
+  await store.push.register({ ...device, platform: "fcm", token: "t", now: 0 });
   ears.reset();
   expect(await store.records.remove("accounts", account.id)).toBe("in_use");
+  expect(await store.records.remove("pushApps", app.id)).toBe("in_use");
   expect(ears.statements().filter((sql) => sql.startsWith("DELETE"))).toEqual([]);
   await store.close();
 });

@@ -96,6 +96,10 @@ const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
       .filter(({ table, columns }) => columns.accountId && table !== "api_keys")
       .map(({ table }) => `SELECT 1 FROM ${table} WHERE account_id = ?`),
   ],
+  // No index has all registrations of an app, but each has a token or a device id: foreign keys would look at those of all apps.
+  pushApps: ["token", "device_id"].map(
+    (name) => `SELECT 1 FROM registrations WHERE app_id = ? AND ${name} IS NOT NULL`,
+  ),
   connectors: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
   // The queue is named by the route's id: the route stays while it has jobs. All jobs were looked at before, in pieces; since then some may have come.
   routes: [
