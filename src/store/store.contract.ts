@@ -6,6 +6,7 @@ import { describe } from "bun:test";
 import { acceptContract, deferralContract } from "./contract/accept.contract.ts";
 import { accountRulesContract } from "./contract/account-rules.contract.ts";
 import { addressSpellingContract } from "./contract/address-spellings.contract.ts";
+import { backlogContract } from "./contract/backlog.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
 import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
@@ -16,6 +17,7 @@ import { erasureStretchContract } from "./contract/erasure-stretches.contract.ts
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
 import { inboundContract } from "./contract/inbound.contract.ts";
+import { inboundEventContract } from "./contract/inbound-events.contract.ts";
 import { largeBodyContract } from "./contract/large-body.contract.ts";
 import { lateAnswerContract } from "./contract/late-answer.contract.ts";
 import { lateRefusalContract } from "./contract/late-refusal.contract.ts";
@@ -25,6 +27,7 @@ import { mailPolicyContract } from "./contract/mail-policies.contract.ts";
 import { messageListContract } from "./contract/message-list.contract.ts";
 import { optOutContract } from "./contract/opt-out.contract.ts";
 import { outboxContract } from "./contract/outbox.contract.ts";
+import { outboxOrderContract } from "./contract/outbox-order.contract.ts";
 import { outboxReplayContract } from "./contract/outbox-replay.contract.ts";
 import { overdueContract } from "./contract/overdue.contract.ts";
 import { parkedBoundContract } from "./contract/parked-bound.contract.ts";
@@ -61,7 +64,9 @@ const SECTIONS = {
   parkedBound: parkedBoundContract,
   overdue: overdueContract,
   stage: stageContract,
+  backlog: backlogContract,
   outbox: outboxContract,
+  outboxOrder: outboxOrderContract,
   outboxReplay: outboxReplayContract,
   prune: pruneContract,
   push: pushContract,
@@ -71,6 +76,7 @@ const SECTIONS = {
   recordsInUse: recordsInUseContract,
   settings: settingsContract,
   inbound: inboundContract,
+  inboundEvents: inboundEventContract,
   optOut: optOutContract,
   limits: limitsContract,
   limitsPrune: limitsPruneContract,

@@ -80,6 +80,10 @@ export function eventFeedContract(open: OpenStore): void {
       for (const job of await world.claim()) await world.settle(job);
       const first = await read(world, { limit: 2 });
       expect(first.events.map(idOf)).toEqual(ids.slice(0, 2));
+      expect(first.events).toMatchObject([
+        { message: { recipient: "+911" } },
+        { message: { recipient: "+912" } },
+      ]);
       const second = await read(world, { limit: 2, after: first.next });
       expect(second.events.map(idOf)).toEqual(ids.slice(2));
       expect(second.next).toBe(await world.store.feed.lastNumber());

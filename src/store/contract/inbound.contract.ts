@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { InboundPiece } from "../../core/inbound/inbound.ts";
-import { DAY, HOUR, inWorld, numberAll, type OpenStore, SECOND, type World } from "./world.contract.ts";
+import { DAY, HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
-const HANDSET = "+919812345678";
-const NUMBER = "+14155550123";
+export const HANDSET = "+919812345678";
+export const NUMBER = "+14155550123";
 
 export function inboundContract(open: OpenStore): void {
   test(
@@ -88,15 +88,21 @@ export function inboundContract(open: OpenStore): void {
         store.records.create("senders", { id: id(), accountId, senderId, isDefault: false, createdAt: 1 });
       await sender(account.id, NUMBER.slice(1));
       expect(await owner()).toBe(account.id);
+      expect(await store.inbound.countUnassigned()).toBe(1);
       await sender(second.id, NUMBER);
       expect(await owner()).toBeUndefined();
       await map(world, second.id);
       expect(await owner()).toBe(second.id);
+      expect(await owner("+14155550100")).toBeUndefined();
       const connector = { id: id(), name: "c", kind: "smpp", config: {}, secrets: {}, isEnabled: true };
       await store.records.create("connectors", { ...connector, createdAt: clock.now });
       await map(world, third.id, connector.id);
       expect(await owner(NUMBER, connector.id)).toBe(third.id);
       expect(await owner()).toBe(second.id);
+      const only = { id: id(), accountId: third.id, connectorId: connector.id, number: "+14155550199" };
+      await store.records.create("inboundNumbers", { ...only, createdAt: 1 });
+      expect(await owner(only.number, connector.id)).toBe(third.id);
+      expect(await owner(only.number)).toBeUndefined();
       expect(await store.records.remove("connectors", connector.id)).toBe("in_use");
       const twice = { id: id(), accountId: account.id, number: NUMBER, createdAt: 1 };
       expect(await store.records.create("inboundNumbers", twice)).toEqual({ conflict: "number" });
@@ -136,57 +142,7 @@ export function inboundContract(open: OpenStore): void {
     }),
   );
 
-  eventContract(open);
   partsContract(open);
-}
-
-function eventContract(open: OpenStore): void {
-  test(
-    "an inbound message is in its account's feed, and where there is an inbound_url on its way there, and goes with both",
-    inWorld(open, async (world) => {
-      const { store, account, clock } = world;
-      await map(world);
-      const quiet = piece(world, { text: "quiet" });
-      await store.inbound.receive([quiet]);
-      await store.records.setSettings(account.id, { inbound_url: "https://hooks.acme.test:8443/in?k=1" });
-      const told = piece(world, { text: "STOP" });
-      await store.inbound.receive([told, piece(world, { to: "nobody" })]);
-      await numberAll(world);
-      const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
-      expect(events).toMatchObject([
-        { kind: "other", type: "sms.received", id: `evt_${quiet.id}_1`, data: { text: "quiet" } },
-        { kind: "other", type: "sms.received", at: told.receivedAt, data: { text: "STOP", keyword: "stop" } },
-      ]);
-      const lane = { accountId: account.id, host: "hooks.acme.test:8443" };
-      expect(await store.outbox.readyLanes({ limit: 5 })).toEqual([lane]);
-      const claim = { lanes: [{ lane, limit: 5 }], now: clock.now, leaseMs: SECOND };
-      const [webhook, another] = await store.outbox.claim(claim);
-      expect(another).toBeUndefined();
-      expect(webhook).toMatchObject({
-        messageId: told.id,
-        sequence: 1,
-        url: "https://hooks.acme.test:8443/in?k=1",
-      });
-      expect(JSON.parse(webhook!.body)).toEqual({
-        type: "sms.received",
-        timestamp: new Date(told.receivedAt).toISOString(),
-        data: {
-          message_id: told.id,
-          account_id: account.id,
-          from: HANDSET,
-          to: NUMBER,
-          text: "STOP",
-          segments: 1,
-          encoding: "gsm7",
-          keyword: "stop",
-          received_at: new Date(told.receivedAt).toISOString(),
-        },
-      });
-      while ((await store.retention.pruneReceived(clock.now + HOUR, 10)) > 0);
-      expect(await store.outbox.ofMessage(told.id)).toEqual([]);
-      expect((await store.feed.read({ accountId: account.id, after: 0, limit: 10 })).events).toEqual([]);
-    }),
-  );
 }
 
 function partsContract(open: OpenStore): void {
@@ -259,7 +215,7 @@ function partsContract(open: OpenStore): void {
   );
 }
 
-function piece({ id, clock }: World, over: Partial<InboundPiece> = {}): InboundPiece {
+export function piece({ id, clock }: World, over: Partial<InboundPiece> = {}): InboundPiece {
   const newId = id();
   return {
     id: newId,
@@ -276,7 +232,7 @@ function piece({ id, clock }: World, over: Partial<InboundPiece> = {}): InboundP
   };
 }
 
-async function map({ store, id, account }: World, accountId = account.id, connectorId?: string) {
+export async function map({ store, id, account }: World, accountId = account.id, connectorId?: string) {
   const number = { id: id(), accountId, number: NUMBER, createdAt: 1 };
   const whole = connectorId === undefined ? number : { ...number, connectorId };
   expect(await store.records.create("inboundNumbers", whole)).toBe("created");

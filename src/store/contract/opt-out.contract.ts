@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { OptOut } from "../../core/records/accounts.ts";
-import { DAY, inWorld, type OpenStore, SMS, type World } from "./world.contract.ts";
+import { DAY, inWorld, type OpenStore, QUEUE, SMS, type World } from "./world.contract.ts";
 
 const HANDSET = "+919812345678";
 const NUMBER = "+14155550123";
@@ -65,8 +65,8 @@ export function optOutContract(open: OpenStore): void {
     "a job claimed after its recipient opted out says so, and only of that sender",
     inWorld(open, async (world) => {
       const { store, account, id } = world;
-      const sms = async (from: string) => {
-        await world.sms({ to: [HANDSET], content: { ...SMS, from } as never });
+      const sms = async (from: string, resolved?: object) => {
+        await world.sms({ to: [HANDSET], content: { ...SMS, from, resolved } as never });
         return (await world.claimOne()).isOptedOut ?? false;
       };
       expect(await sms("14155550123")).toBe(false);
@@ -74,6 +74,9 @@ export function optOutContract(open: OpenStore): void {
       await store.records.create("optOuts", { ...optOut, id: id(), sender: NUMBER });
       expect(await sms("14155550123")).toBe(true);
       expect(await sms("ACME")).toBe(false);
+      expect(await sms("ACME", { from: "14155550123" })).toBe(true);
+      await world.email({ parts: [{ status: "pending", address: "a@x.test" }], jobs: [{ queue: QUEUE }] });
+      expect((await world.claimOne()).isOptedOut).toBeUndefined();
       const all = { ...optOut, id: id() };
       await store.records.create("optOuts", all);
       expect(await store.records.create("optOuts", { ...all, id: id() })).toEqual({ conflict: "recipient" });

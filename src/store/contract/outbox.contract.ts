@@ -3,26 +3,26 @@ import type { ClaimedWebhook, Lane, WebhookVerdict } from "../../core/webhooks/w
 import { DAY, HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 const HOST = "hooks.test:8443";
-const CALLBACK = { callbackUrl: `https://${HOST}/hook?a=1`, metadata: { order: 7 } };
+export const CALLBACK = { callbackUrl: `https://${HOST}/hook?a=1`, metadata: { order: 7 } };
 
 /** Sends one message and hears that it was delivered: two events. */
-async function sendAndReceive(world: World, content = CALLBACK): Promise<string> {
+export async function sendAndReceive(world: World, content = CALLBACK): Promise<string> {
   const [id = ""] = await world.sms({ content });
   await world.settle(await world.claimOne());
   await world.receive(`p-${id}`);
   return id;
 }
 
-function laneOf({ account }: World, host = HOST): Lane {
+export function laneOf({ account }: World, host = HOST): Lane {
   return { accountId: account.id, host };
 }
 
-function take(world: World, limit = 10, lane = laneOf(world)): Promise<readonly ClaimedWebhook[]> {
+export function take(world: World, limit = 10, lane = laneOf(world)): Promise<readonly ClaimedWebhook[]> {
   const { store, clock } = world;
   return store.outbox.claim({ lanes: [{ lane, limit }], now: clock.now, leaseMs: 60 * SECOND });
 }
 
-function settleWebhook(
+export function settleWebhook(
   { store, clock }: World,
   { id, messageId, claim }: Pick<ClaimedWebhook, "id" | "messageId" | "claim">,
   verdict: WebhookVerdict,
@@ -31,9 +31,9 @@ function settleWebhook(
   return store.outbox.settle([{ id, messageId, claim, verdict, attempt }]);
 }
 
-const DELIVERED: WebhookVerdict = { kind: "delivered" };
+export const DELIVERED: WebhookVerdict = { kind: "delivered" };
 
-async function states({ store }: World, id: string): Promise<readonly string[]> {
+export async function states({ store }: World, id: string): Promise<readonly string[]> {
   return (await store.outbox.ofMessage(id)).map(({ sequence, state }) => `${sequence} ${state}`);
 }
 

@@ -38,14 +38,36 @@ export function overdueContract(open: OpenStore): void {
   test(
     "one whose provider gave it no id is flagged as well, and there is nothing to ask",
     inWorld(open, async (world) => {
-      await world.sms();
-      const job = await world.claimOne();
-      await world.settle(job, { outcomes: [sent()] });
-      const id = job.messageId;
+      const ids = await world.sms({ to: ["+911", "+912"] });
+      const jobs = await world.claim();
+      await Promise.all(jobs.map((job) => world.settle(job, { outcomes: [sent()] })));
       world.clock.now += 60 * MINUTE;
-      expect(await flag(world)).toBe(1);
-      expect(await world.history(id)).toEqual(["attempt:sent", "receipt_overdue:sent"]);
+      expect(await flag(world)).toBe(2);
+      for (const id of ids) expect(await world.history(id)).toEqual(["attempt:sent", "receipt_overdue:sent"]);
+      expect(await world.store.receipts.countOverdue()).toEqual([{ connectorId: CONNECTOR, parts: 2 }]);
+      expect(await ask(world, { limit: 1 })).toEqual([]);
       expect(await ask(world)).toEqual([]);
+      expect(await world.store.receipts.countOverdue()).toEqual([]);
+    }),
+  );
+
+  test(
+    "a receipt ends it for its segment, and for no other of the message or of another",
+    inWorld(open, async (world) => {
+      await sentSms(world, ["a", "b", "c"]);
+      const other = await sentSms(world, ["d"]);
+      await world.sms();
+      const outcomes = [sent("e")];
+      await world.settle(await world.claimOne(), { connectorId: "connector-b", outcomes });
+      await world.receive("a");
+      world.clock.now += 60 * MINUTE;
+      expect(await flag(world)).toBe(4);
+      expect(await world.history(other)).toEqual(["attempt:sent", "receipt_overdue:sent"]);
+      await world.receive("b");
+      expect(await world.store.receipts.countOverdue()).toEqual([
+        { connectorId: CONNECTOR, parts: 2 },
+        { connectorId: "connector-b", parts: 1 },
+      ]);
     }),
   );
 
@@ -168,12 +190,15 @@ export function overdueContract(open: OpenStore): void {
   test(
     "so many are asked about at once, the longest overdue first",
     inWorld(open, async (world) => {
-      for (const id of ["a", "b", "c"]) await sentSms(world, [id]);
-      world.clock.now += 60 * MINUTE;
-      await flag(world);
-      const first = await ask(world, { limit: 2 });
-      const rest = await ask(world, { limit: 2 });
-      expect([first.length, rest.length]).toEqual([2, 1]);
+      for (const ids of [["a", "b"], ["c"], ["d"]]) {
+        await sentSms(world, ids);
+        world.clock.now += 60 * MINUTE;
+        await flag(world);
+      }
+      const next = async (limit: number) =>
+        (await ask(world, { limit })).map(({ providerMessageId }) => providerMessageId);
+      expect([...(await next(1)), ...(await next(1))].sort()).toEqual(["a", "b"]);
+      expect([await next(1), await next(2), await next(2)]).toEqual([["c"], ["d"], []]);
     }),
   );
 
@@ -201,6 +226,8 @@ export function overdueContract(open: OpenStore): void {
       expect(all[0]?.receipt).toMatchObject({ recipient: "919812345678", raw: "stat:DELIVRD" });
       const after = all[1]!.id;
       expect(await receipts.parked({ after, limit: 1 })).toEqual([all[2]!]);
+      expect(await receipts.parked({ connectorId: CONNECTOR, after, limit: 1 })).toEqual([all[2]!]);
+      expect(await receipts.parked({ connectorId: CONNECTOR, limit: 1 })).toEqual([all[0]!]);
       expect(await receipts.parked({ connectorId: "connector-b", limit: 10 })).toEqual([all[3]!]);
       expect(await store.retention.pruneReceived(clock.now, 10)).toBe(0);
       await store.retention.pruneReceived(clock.now + 1, 2);

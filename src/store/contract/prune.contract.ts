@@ -15,15 +15,38 @@ export function pruneContract(open: OpenStore): void {
   test(
     "the text of a batch is wiped when no attempt can need it for any of its messages",
     inWorld(open, async ({ store, sms, claim, settle, inside }) => {
-      const [id = ""] = await sms({ to: ["+911", "+912"] });
-      const [first, second] = await claim();
-      await settle(first!);
-      expect(await store.retention.wipeContents(10)).toBe(0);
-      expect(await inside.hasBody(id)).toBe(true);
-      await settle(second!);
+      for (const isReversed of [false, true]) {
+        const [id = ""] = await sms({ to: ["+911", "+912"] });
+        const jobs = await claim();
+        const [first, second] = isReversed ? jobs.toReversed() : jobs;
+        await settle(first!);
+        expect(await store.retention.wipeContents(10)).toBe(0);
+        expect(await inside.hasBody(id)).toBe(true);
+        await settle(second!);
+        expect(await store.retention.wipeContents(10)).toBe(1);
+        expect(await inside.hasBody(id)).toBe(false);
+        expect(await store.retention.wipeContents(10)).toBe(0);
+      }
+    }),
+  );
+
+  test(
+    "the text of a batch that is over is wiped though another, whose ids lie among its own, is not",
+    inWorld(open, async (world) => {
+      const { store, account, id, clock, claim, settle, inside } = world;
+      const ids = Array.from({ length: 4 }, id);
+      const frame = { accountId: account.id, flow: "batch", content: SMS } as const;
+      const state = { recipient: "+911", status: "queued", parts: [], expiresAt: clock.now + DAY } as const;
+      for (const [queue, ...own] of [
+        ["over", ids[0]!, ids[3]!],
+        ["open", ids[1]!, ids[2]!],
+      ] as const) {
+        const messages = own.map((messageId) => ({ ...state, id: messageId, jobs: [{ queue }] }));
+        await store.intake.accept({ ...frame, messages });
+      }
+      for (const job of await claim(10, "over")) await settle(job);
       expect(await store.retention.wipeContents(10)).toBe(1);
-      expect(await inside.hasBody(id)).toBe(false);
-      expect(await store.retention.wipeContents(10)).toBe(0);
+      expect([await inside.hasBody(ids[0]!), await inside.hasBody(ids[1]!)]).toEqual([false, true]);
     }),
   );
 

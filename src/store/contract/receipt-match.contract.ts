@@ -198,12 +198,14 @@ function referenceContract(open: OpenStore): void {
       const job = await claimOne();
       for (const part of [0, 1])
         await receive(`x-${part}`, { reference: partReference(id, part), recipient: ONE });
+      const elsewhere = { connectorId: "connector-b", reference: partReference(id, 0), recipient: ONE };
+      await receive("x-2", elsewhere);
       await settle(job, {
         outcomes: [unconfirmed(), unconfirmed()],
         next: { kind: "again", dueAt: clock.now + SECOND },
       });
       expect(await status(id)).toBe("delivered");
-      expect(await store.receipts.countParked()).toBe(0);
+      expect(await store.receipts.countParked()).toBe(1);
       await store.queue.stage(clock.now + SECOND, 10);
       expect(await claim()).toEqual([]);
     }),
@@ -244,17 +246,22 @@ function referenceContract(open: OpenStore): void {
   test(
     "a part of which nobody knows the connector, for the process died, is found by its reference too",
     inWorld(open, async ({ store, sms, claimOne, receive, status, clock }) => {
-      const [id = ""] = await sms({ to: [ONE] });
-      const { jobId, claim, messageId } = await claimOne();
-      await store.queue.settle([
-        {
-          ...{ jobId, claim, messageId, at: clock.now, countsAsAttempt: false, keepsContent: false },
-          outcomes: [unconfirmed()],
-          next: held(clock.now),
-        },
-      ]);
-      await receive("x-1", { connectorId: CONNECTOR, reference: partReference(id, 0), recipient: ONE });
-      expect(await status(id)).toBe("delivered");
+      for (const isFirst of [false, true]) {
+        const [id = ""] = await sms({ to: [ONE] });
+        const { jobId, claim, messageId } = await claimOne();
+        const hear = () =>
+          receive(`x-${id}`, { connectorId: CONNECTOR, reference: partReference(id, 0), recipient: ONE });
+        if (isFirst) await hear();
+        await store.queue.settle([
+          {
+            ...{ jobId, claim, messageId, at: clock.now, countsAsAttempt: false, keepsContent: false },
+            outcomes: [unconfirmed()],
+            next: held(clock.now),
+          },
+        ]);
+        if (!isFirst) await hear();
+        expect(await status(id)).toBe("delivered");
+      }
     }),
   );
 }

@@ -101,6 +101,34 @@ export function settleContract(open: OpenStore): void {
   );
 
   test(
+    "a settlement that comes too late leaves a message in line that is back there",
+    inWorld(open, async ({ store, sms, claimOne, settle, status, history, clock }) => {
+      const [id = ""] = await sms();
+      const lost = await claimOne();
+      await store.queue.stage(clock.now + HOUR, 10);
+      await claimOne();
+      await store.queue.stage(clock.now + HOUR, 10);
+      expect(await settle(lost, { outcomes: [deferred()] })).toBe(false);
+      expect(await status(id)).toBe("queued");
+      expect((await history(id)).at(-1)).toBe("lost_settle:queued");
+    }),
+  );
+
+  test(
+    "a settlement under the number of another message's job moves neither",
+    inWorld(open, async ({ sms, claim, settle, status, clock }) => {
+      const [, other = ""] = await sms({ to: ["+911", "+912"] });
+      const [first, second] = await claim();
+      const again = { kind: "again", dueAt: clock.now } as const;
+      for (const next of [{ kind: "done" } as const, again]) {
+        expect(await settle({ ...first!, messageId: other }, { outcomes: [], next })).toBe(false);
+      }
+      expect(await status(other)).toBe("sending");
+      expect([await settle(first!), await settle(second!)]).toEqual([true, true]);
+    }),
+  );
+
+  test(
     "a lease that ran out is still proved by the latest claim",
     inWorld(open, async ({ store, sms, claim, claimOne, settle, status, clock }) => {
       const [id = ""] = await sms();
@@ -147,6 +175,26 @@ export function settleContract(open: OpenStore): void {
       expect((await message(id)).progress.parts).toMatchObject([{ providerMessageId: "first" }]);
       expect(await history(id)).toEqual(["attempt:sent", "lost_settle:sent"]);
       expect(await receive("second")).toEqual([{ kind: "applied", messageId: id }]);
+    }),
+  );
+
+  test(
+    "whichever job of an email ends first ends alone, and is not claimed again",
+    inWorld(open, async ({ email, claim, settle, message }) => {
+      for (const at of [0, 1]) {
+        for (const next of [{ kind: "done" }, { kind: "done", end: "attempts_spent" }] as const) {
+          const jobs = [0, 1].map((part) => ({ queue: QUEUE, parts: [part] }));
+          const id = await email({ parts: TWO, jobs });
+          const claimed = await claim();
+          const sentTo = (part: number) =>
+            [0, 1].map((each) => (each === part ? sent(`q-${id}`) : undefined));
+          expect(await settle(claimed[at]!, { outcomes: sentTo(at), next })).toBe(true);
+          const { parts } = (await message(id, "email")).progress;
+          expect([parts[at]?.status, parts[1 - at]?.status]).toEqual(["sent", "pending"]);
+          expect(await claim()).toEqual([]);
+          expect(await settle(claimed[1 - at]!, { outcomes: sentTo(1 - at) })).toBe(true);
+        }
+      }
     }),
   );
 

@@ -256,29 +256,4 @@ export function stageContract(open: OpenStore): void {
       expect(progress.status).toBe("bounced");
     }),
   );
-
-  test(
-    "the backlog says per queue how many are ready, as far as it is asked to count, and since when the oldest has been",
-    inWorld(open, async ({ store, sms, claim, clock }) => {
-      const start = clock.now;
-      await sms({ queue: "a" });
-      await sms({ queue: "b", dueAt: start + HOUR });
-      clock.now += SECOND;
-      await sms({ queue: "a", to: ["+911", "+912"] });
-      expect(await store.queue.backlog(2)).toEqual([
-        { queue: "a", ready: 2, oldestReadySince: start },
-        { queue: "b", ready: 0 },
-      ]);
-      expect(await store.queue.backlog(4)).toEqual([
-        { queue: "a", ready: 3, oldestReadySince: start },
-        { queue: "b", ready: 0 },
-      ]);
-      await store.queue.stage(start + 2 * HOUR, 10);
-      await claim(10, "a");
-      expect(await store.queue.backlog(4)).toEqual([
-        { queue: "a", ready: 0 },
-        { queue: "b", ready: 1, oldestReadySince: start + HOUR },
-      ]);
-    }),
-  );
 }

@@ -42,3 +42,13 @@ test("messages that were stored before they named their jobs are given the names
   expect(jobsLeft(driver)).toEqual([other]);
   await store.close();
 });
+
+test("a job that has lost its message is dropped when its turn comes, and no other", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { sms, claim } = await createWorld(store);
+  const [lost = "", kept = "", later = ""] = await sms({ to: ["+911", "+912", "+913"] });
+  driver.prepare("DELETE FROM messages WHERE id = ?").run(lost);
+  expect((await claim(2)).map(({ messageId }) => messageId)).toEqual([kept]);
+  expect(jobsLeft(driver)).toEqual([kept, later]);
+  await store.close();
+});

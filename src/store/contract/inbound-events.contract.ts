@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import type { InboundPiece } from "../../core/inbound/inbound.ts";
+import type { EventKey } from "../../core/webhooks/webhook-outbox.ts";
+import { HANDSET, map, NUMBER, piece } from "./inbound.contract.ts";
+import { HOUR, inWorld, numberAll, type OpenStore, SECOND, type World } from "./world.contract.ts";
+
+/** What an inbound message tells: the feed, and the webhook. */
+export function inboundEventContract(open: OpenStore): void {
+  test(
+    "an inbound message is in its account's feed, and where there is an inbound_url on its way there, and goes with both",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      await map(world);
+      const quiet = piece(world, { text: "quiet" });
+      const heard = Promise.withResolvers<string>();
+      const stop = store.feed.onEvents(heard.resolve);
+      await store.inbound.receive([quiet]);
+      await numberAll(world);
+      expect(await heard.promise).toBe(account.id);
+      stop();
+      await store.records.setSettings(account.id, { inbound_url: "https://hooks.acme.test:8443/in?k=1" });
+      const told = piece(world, { text: "STOP" });
+      await store.inbound.receive([told, piece(world, { to: "nobody" })]);
+      await numberAll(world);
+      const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
+      expect(events).toMatchObject([
+        { kind: "other", type: "sms.received", id: `evt_${quiet.id}_1`, data: { text: "quiet" } },
+        { kind: "other", type: "sms.received", at: told.receivedAt, data: { text: "STOP", keyword: "stop" } },
+      ]);
+      const lane = { accountId: account.id, host: "hooks.acme.test:8443" };
+      expect(await store.outbox.readyLanes({ limit: 5 })).toEqual([lane]);
+      const claim = { lanes: [{ lane, limit: 5 }], now: clock.now, leaseMs: SECOND };
+      const [webhook, another] = await store.outbox.claim(claim);
+      expect(another).toBeUndefined();
+      expect(webhook).toMatchObject({
+        messageId: told.id,
+        sequence: 1,
+        url: "https://hooks.acme.test:8443/in?k=1",
+      });
+      expect(JSON.parse(webhook!.body)).toEqual({
+        type: "sms.received",
+        timestamp: new Date(told.receivedAt).toISOString(),
+        data: {
+          message_id: told.id,
+          account_id: account.id,
+          from: HANDSET,
+          to: NUMBER,
+          text: "STOP",
+          segments: 1,
+          encoding: "gsm7",
+          keyword: "stop",
+          received_at: new Date(told.receivedAt).toISOString(),
+        },
+      });
+      while ((await store.retention.pruneReceived(clock.now + HOUR, 10)) > 0);
+      expect(await store.outbox.ofMessage(told.id)).toEqual([]);
+      expect((await store.feed.read({ accountId: account.id, after: 0, limit: 10 })).events).toEqual([]);
+    }),
+  );
+
+  test(
+    "an inbound message takes its webhook and the deliveries of that along, and no other's",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      await map(world);
+      await store.records.setSettings(account.id, { inbound_url: "https://hooks.acme.test/" });
+      const lanes = [{ lane: { accountId: account.id, host: "hooks.acme.test" }, limit: 5 }];
+      const attempt = { at: clock.now, ms: 1, status: 200 };
+      const receiveAndTell = async () => {
+        const { id: messageId } = await receiveOne(world);
+        const claimed = await store.outbox.claim({ lanes, now: clock.now, leaseMs: SECOND });
+        const verdict = { kind: "delivered" } as const;
+        await store.outbox.settle(claimed.map((each) => ({ ...each, verdict, attempt })));
+        return { messageId, sequence: 1 };
+      };
+      const attemptsOf = async (event: EventKey) => (await store.outbox.attempts(event))?.length;
+      const pruneUntil = async (before: number) => {
+        while ((await store.retention.pruneReceived(before, 10)) > 0);
+      };
+      const old = await receiveAndTell();
+      clock.now += HOUR;
+      const newer = await receiveAndTell();
+      await pruneUntil(clock.now);
+      expect([await attemptsOf(old), await attemptsOf(newer)]).toEqual([undefined, 1]);
+      await pruneUntil(clock.now + HOUR);
+      expect(await attemptsOf(newer)).toBeUndefined();
+      // Whatever was forgotten would now be found under the number of the next one.
+      expect(await attemptsOf(await receiveAndTell())).toBe(1);
+    }),
+  );
+}
+
+async function receiveOne(world: World): Promise<InboundPiece> {
+  const one = piece(world);
+  await world.store.inbound.receive([one]);
+  return one;
+}

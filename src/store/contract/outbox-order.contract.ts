@@ -1,0 +1,140 @@
+/** Which event of the outbox is whose, and who is told. */
+import { expect, test } from "bun:test";
+import type { ClaimedWebhook, Lane } from "../../core/webhooks/webhook-outbox.ts";
+import {
+  CALLBACK,
+  DELIVERED,
+  laneOf,
+  sendAndReceive,
+  settleWebhook,
+  states,
+  take,
+} from "./outbox.contract.ts";
+import { inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
+
+/** Sends one message: its only event. */
+async function send(world: World): Promise<string> {
+  const [id = ""] = await world.sms({ content: CALLBACK });
+  await world.settle(await world.claimOne());
+  return id;
+}
+
+async function takeOf(world: World, id: string): Promise<ClaimedWebhook> {
+  const found = (await take(world)).find(({ messageId }) => messageId === id);
+  if (!found) throw new Error("no event of the message is in line");
+  return found;
+}
+
+export function outboxOrderContract(open: OpenStore): void {
+  test(
+    "an event that comes once the one before it holds up nobody is in line at once",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      // Another message's event, which holds up only its own.
+      await sendAndReceive(world);
+      const again = { kind: "again", at: clock.now } as const;
+      for (const [verdicts, state] of [
+        [[DELIVERED], "delivered"],
+        [[{ kind: "ended", reason: "gone" }], "failed"],
+        [[again, again], "waiting"],
+        [[again], "held"],
+      ] as const) {
+        const id = await send(world);
+        for (const verdict of verdicts) {
+          await store.outbox.stage(clock.now, 10);
+          await settleWebhook(world, await takeOf(world, id), verdict);
+        }
+        await world.receive(`p-${id}`);
+        expect(await states(world, id)).toEqual(
+          state === "held" ? ["1 waiting", "2 held"] : [`1 ${state}`, "2 ready"],
+        );
+      }
+    }),
+  );
+
+  test(
+    "what is delivered lets the next event of its own message go, and no other's",
+    inWorld(open, async (world) => {
+      const [one, other] = [await sendAndReceive(world), await sendAndReceive(world)];
+      const claimed = await take(world);
+      await settleWebhook(world, claimed[1]!, DELIVERED);
+      expect(await states(world, one)).toEqual(["1 leased", "2 held"]);
+      expect(await states(world, other)).toEqual(["1 delivered", "2 ready"]);
+    }),
+  );
+
+  test(
+    "who waits is told of every lane that gets an event in line, for whatever reason",
+    inWorld(open, async (world) => {
+      const { store, clock, account } = world;
+      const told: Lane[] = [];
+      store.outbox.onReady((lane) => void told.push(lane));
+      const toldOf = async (work: Promise<unknown>) => {
+        told.length = 0;
+        await work;
+        return told;
+      };
+      const lane = [laneOf(world)];
+      const messageId = await sendAndReceive(world);
+      const settle = async (verdict: Parameters<typeof settleWebhook>[2]) =>
+        settleWebhook(world, await takeOf(world, messageId), verdict);
+      expect(await toldOf(settle(DELIVERED))).toEqual(lane);
+      expect(await toldOf(settle({ kind: "released" }))).toEqual(lane);
+      expect(await toldOf(settle({ kind: "again", at: clock.now + SECOND }))).toEqual([]);
+      expect(await store.outbox.backlog()).toEqual({ ready: 0, waiting: 1 });
+      expect(await toldOf(store.outbox.stage(clock.now + SECOND, 10))).toEqual(lane);
+      expect(await toldOf(settle(DELIVERED))).toEqual([]);
+      expect(await toldOf(store.outbox.replay({ messageId, sequence: 2 }))).toEqual(lane);
+      await settle(DELIVERED);
+      expect(await toldOf(store.outbox.replayAll({ accountId: account.id }, { limit: 1 }))).toEqual(lane);
+    }),
+  );
+
+  test(
+    "a delivery counts though its lease has run out, as long as nobody else has claimed the event",
+    inWorld(open, async (world) => {
+      const id = await sendAndReceive(world);
+      const [event] = await take(world);
+      expect(await world.store.outbox.stage(world.clock.now + 60 * SECOND, 10)).toBe(1);
+      expect(await settleWebhook(world, event!, DELIVERED)).toEqual([true]);
+      expect(await states(world, id)).toEqual(["1 delivered", "2 ready"]);
+    }),
+  );
+
+  test(
+    "deliveries are noted with their error, each for its own event",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const error = { code: "timeout", message: "no answer in time" };
+      const messageId = await sendAndReceive(world);
+      await settleWebhook(world, await takeOf(world, messageId), DELIVERED);
+      const { id, claim } = await takeOf(world, messageId);
+      const late = { id, claim: claim + 1, messageId, verdict: DELIVERED };
+      for (let count = 0; count < 21; count++)
+        await store.outbox.settle([{ ...late, attempt: { at: clock.now, ms: count, error } }]);
+      const attempts = await store.outbox.attempts({ messageId, sequence: 2 });
+      expect(attempts).toHaveLength(20);
+      expect(attempts?.[0]).toEqual({ at: clock.now, ms: 1, error });
+      expect(await store.outbox.attempts({ messageId, sequence: 1 })).toHaveLength(1);
+      expect((await store.outbox.ofMessage(messageId)).map((each) => each.attempts)).toEqual([1, 21]);
+    }),
+  );
+
+  test(
+    "staging moves no more than its limit, leases that ran out first, then those due first",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const ids: string[] = [];
+      for (let count = 0; count < 4; count++) ids.push(await send(world));
+      const claimed = await take(world);
+      for (const [index, seconds] of [3, 1, 2].entries()) {
+        const at = clock.now + seconds * SECOND;
+        await settleWebhook(world, claimed[index]!, { kind: "again", at });
+      }
+      expect(await store.outbox.stage(clock.now + 60 * SECOND, 2)).toBe(2);
+      const found = await Promise.all(ids.map((id) => states(world, id)));
+      expect(found.flat()).toEqual(["1 waiting", "1 ready", "1 waiting", "1 ready"]);
+      expect(await store.outbox.stage(clock.now + 60 * SECOND, 10)).toBe(2);
+    }),
+  );
+}
