@@ -87,6 +87,24 @@ test("what begins with an apostrophe is the same after an export as CSV, beside 
   expect(data.map(({ email }) => email).toSorted()).toEqual(written.toSorted());
 });
 
+test("what spreadsheets save is read, with semicolons or as Unicode text; another encoding is refused, not guessed at", async () => {
+  const rows = '\uFEFF"Email";Reason\r\nzoë@example.net;complaint\r\n';
+  const take = async (name: string, octets: string | Uint8Array) => {
+    const path = join(postrider.dataFolder, name);
+    writeFileSync(path, octets);
+    return importFile(path);
+  };
+  expect((await take("semicolons.csv", rows)).out).toStartWith("1 added");
+  const unicode = Buffer.from(rows.replaceAll(";", "\t").replace("zoë", "zoé"), "utf16le");
+  expect((await take("unicode.txt", unicode)).out).toStartWith("1 added");
+  const { code, err } = await take("western.csv", Buffer.from("email\nzoë@example.net\n", "latin1"));
+  expect([code, err]).toEqual([2, expect.stringContaining("is not UTF-8: save it as CSV (UTF-8)")]);
+  const { out } = await commands.run(["suppressions", "export", "--account", account]);
+  expect(out).toMatch(/^zoë@example.net,complaint,import,/m);
+  expect(out).toMatch(/^zoé@example.net,complaint,import,/m);
+  expect(out).not.toContain("\uFFFD");
+});
+
 test("an address is released by its name", async () => {
   const release = () =>
     commands.run(["suppressions", "release", "--account", account, "--email", "DAN@example.net"]);

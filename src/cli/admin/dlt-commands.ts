@@ -1,7 +1,7 @@
 /** `dlt import`: imports a DLT portal's export into an account. */
 import type { Command } from "commander";
-import { addNoun, addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
-import { readInputFile } from "./input-file.ts";
+import { addNoun, addVerb, type CommandLine, type Row, type Run } from "./command-line.ts";
+import { readTextFile } from "./input-file.ts";
 import { toCell } from "./table.ts";
 
 export function addDltCommands(program: Command, commandLine: CommandLine): void {
@@ -43,7 +43,7 @@ interface Part extends Report {
 async function importAll({ client, options }: Run, progress: (text: string) => void): Promise<Report> {
   const body: Row = {
     account_id: options.account,
-    csv: await readText(String(options.file)),
+    csv: await readTextFile(String(options.file)),
     kind: options.kind,
     dry_run: options.dryRun === true,
   };
@@ -68,19 +68,6 @@ function added(sum: Report, part: Report): Report {
     merged: sum.merged + part.merged,
     refused: [...sum.refused, ...part.refused].sort((one, other) => one.line - other.line),
   };
-}
-
-/** UTF-8, or the UTF-16 that spreadsheets save as "Unicode text". */
-async function readText(path: string): Promise<string> {
-  const octets = await readInputFile(path);
-  const encoding = octets[0] === 0xff && octets[1] === 0xfe ? "utf-16le" : "utf-8";
-  try {
-    return new TextDecoder(encoding, { fatal: true }).decode(octets);
-  } catch {
-    const isWorkbook = octets.subarray(0, 2).toString("latin1") === "PK";
-    const what = isWorkbook ? "is an Excel workbook" : "is not UTF-8";
-    throw new UsageFailure(`${path} ${what}: save it as CSV (UTF-8)`);
-  }
 }
 
 function reportText(report: Report): string {

@@ -10,8 +10,23 @@ export async function readValue(typed: string): Promise<string> {
   return typed === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : typed;
 }
 
-/** Reads a file that an option names. Throws `UsageFailure`. */
-export async function readInputFile(path: string): Promise<Buffer> {
+/**
+ * Reads a file that an option names: UTF-8, or the UTF-16 that spreadsheets save as "Unicode text". Text in another encoding
+ * is refused: it would be read with other characters, and in a list of addresses these would be other people. Throws `UsageFailure`.
+ */
+export async function readTextFile(path: string): Promise<string> {
+  const octets = await readInputFile(path);
+  const encoding = octets[0] === 0xff && octets[1] === 0xfe ? "utf-16le" : "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(octets);
+  } catch {
+    const isWorkbook = octets.subarray(0, 2).toString("latin1") === "PK";
+    const what = isWorkbook ? "is an Excel workbook" : "is not UTF-8";
+    throw new UsageFailure(`${path} ${what}: save it as CSV (UTF-8)`);
+  }
+}
+
+async function readInputFile(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
 import { AdminFailure } from "./admin-client.ts";
 import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
-import { readInputFile } from "./input-file.ts";
+import { readTextFile } from "./input-file.ts";
 import { toCell, toJson } from "./table.ts";
 
 const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as const;
@@ -79,7 +79,7 @@ interface FileEntry {
 }
 
 async function readEntries(path: string): Promise<readonly FileEntry[]> {
-  const text = (await readInputFile(path)).toString("utf8");
+  const text = await readTextFile(path);
   if (text.trimStart().startsWith("["))
     throw new UsageFailure(`"${path}" is a JSON array: write JSON lines, an object each`);
   const isJson = text.trimStart().startsWith("{");
@@ -98,7 +98,6 @@ async function readEntries(path: string): Promise<readonly FileEntry[]> {
 
 function fromJsonLines(text: string): readonly FileEntry[] {
   return text
-    .replace(/^\uFEFF/, "")
     .split("\n")
     .map((each, index) => ({ each, line: index + 1 }))
     .filter(({ each }) => each.trim() !== "")
@@ -116,7 +115,7 @@ function readLine(text: string, line: number): Row {
 /** A file whose first row does not name a column `email` is a list of addresses. */
 function fromCsv(text: string): readonly FileEntry[] {
   const rows = parse(text, {
-    bom: true,
+    delimiter: delimiterOf(text),
     info: true,
     trim: true,
     skip_empty_lines: true,
@@ -133,6 +132,13 @@ function fromCsv(text: string): readonly FileEntry[] {
     line: info.lines,
     fields: Object.fromEntries(names.map((name, index) => [name, plain(record[index] ?? "")])),
   }));
+}
+
+/** What separates `email` from its neighbours in the first row: in some languages spreadsheets write semicolons. */
+function delimiterOf(text: string): string {
+  const [head = ""] = text.trimStart().split(/[\r\n]/, 1);
+  const isName = (cell: string) => /^\s*"?email"?\s*$/i.test(cell);
+  return [",", ";", "\t"].find((each) => head.split(each).some(isName)) ?? ",";
 }
 
 /** The fields that an import takes, without empty ones, and without the `created_at` of an export. */
