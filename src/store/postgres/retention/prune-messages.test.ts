@@ -207,24 +207,28 @@ test(
 );
 
 test(
-  "what others write while a day's tables are replaced is not lost with the old ones",
+  "what others write while a day's tables are replaced is not lost with the old ones, and other days' messages go on",
   () =>
     onGround(async (ground) => {
       const { store, clock, driver, sms, claimOne, settle, status } = ground;
       await deliver(ground, 1);
       const [unheard = ""] = await sms();
       await settle(await claimOne());
-      const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      const before = clock.now + 2 * DAY;
+      await store.retention.prepareDays(before);
+      const waiting = `SELECT 1 FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database()`;
       await driver.hold(async (connection) => {
         await connection.exec("BEGIN");
         await connection.query("UPDATE messages SET status = 'delivered' WHERE id = $1", [unheard]);
-        const before = clock.now + 2 * DAY;
         const pruned = store.retention.pruneMessages({ before, atLatest: 0, limit: 10 });
         await until(
           () => driver.query(waiting),
           ({ length }) => length > 0,
         );
+        clock.now = before;
+        await sms();
+        await settle(await claimOne());
         await connection.exec("COMMIT");
         expect(await pruned).toBe(1);
       });

@@ -2,7 +2,7 @@ import type { Session } from "../database/driver.ts";
 import { attach, createTable, type DailyTable, lockMaking, lowestUuid, tableOf } from "./days.ts";
 import { endWalk, type OldDay } from "./old-days.ts";
 
-/** How long to wait for writers of the old day's rows; and then, while everybody waits for us, for those of any day. */
+/** How long to wait for writers of the rows that stay; and then, while everybody waits for us, for those of any day. */
 const DAY_LOCK_MS = 2_000;
 const ALL_LOCK_MS = 200;
 
@@ -51,7 +51,7 @@ async function replaceTables(session: Session, day: number, tables: readonly Rep
   const names = tables.map(({ table }) => tableOf(table, day));
   await lockMaking(session);
   await waitAtMost(session, DAY_LOCK_MS);
-  await session.query(`LOCK TABLE ${names.join(", ")} IN SHARE ROW EXCLUSIVE MODE`);
+  for (const { table, kept } of tables) if (kept !== undefined) await lockKept(session, { table, day, kept });
   for (const { table, kept } of tables) if (kept !== undefined) await copyKept(session, { table, day, kept });
   await waitAtMost(session, ALL_LOCK_MS);
   await session.query(`DROP TABLE ${names.join(", ")}`);
@@ -66,11 +66,28 @@ async function waitAtMost(session: Session, ms: number): Promise<void> {
   await session.query("SELECT set_config('lock_timeout', $1, true)", [String(ms)]);
 }
 
+interface Kept {
+  readonly table: DailyTable;
+  readonly day: number;
+  readonly kept: NonNullable<Replaced["kept"]>;
+}
+
+/** Tables to which rows are only added, and whose writers have locked the message. */
+const ADDED_TO: ReadonlySet<DailyTable> = new Set(["timeline", "events"]);
+
+/**
+ * Keeps what stays as it is until it is copied. Rows of messages and contents are locked one by one: updates of any day lock the
+ * tables of all days, and would wait here for us, and we for them as we drop the table.
+ */
+async function lockKept(session: Session, { table, day, kept: { key, ids } }: Kept): Promise<void> {
+  const name = tableOf(table, day);
+  const rows = `SELECT count(*) FROM (SELECT id FROM (${ids}) AS stays ORDER BY id) AS k,
+    LATERAL (SELECT 1 FROM ${name} AS o WHERE o.${key} = k.id OFFSET 0 FOR UPDATE) AS locked`;
+  await session.query(ADDED_TO.has(table) ? `LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE` : rows);
+}
+
 /** Looks up the rows that stay one by one, since the planner cannot know how few there are. */
-async function copyKept(
-  session: Session,
-  { table, day, kept: { key, ids } }: { table: DailyTable; day: number; kept: NonNullable<Replaced["kept"]> },
-): Promise<void> {
+async function copyKept(session: Session, { table, day, kept: { key, ids } }: Kept): Promise<void> {
   const name = keptName(table, day);
   await createTable(session, { table, name });
   await session.query(`INSERT INTO ${name} SELECT r.* FROM (${ids}) AS k,
