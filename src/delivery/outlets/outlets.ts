@@ -2,7 +2,7 @@ import type { Channel, ChannelStatus, Share } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Connector } from "../../core/records/accounts.ts";
-import { MOVE_MS } from "../shares/elsewhere.ts";
+import { MOVE_MS } from "../shares/peer-slots.ts";
 import type { OwnShare, Shares } from "../shares/shares.ts";
 import { createHealth, type Health } from "./health.ts";
 import { createLargeLimit } from "./large-limit.ts";

@@ -9,8 +9,8 @@ import { type Clock, sleep } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { type Claimant, NOBODY_ELSE } from "../../core/queue/claimant.ts";
 import type { LeaseStore, SlotLease } from "../../store/store.ts";
-import { createElsewhere, type Elsewhere, MOVE_MS } from "./elsewhere.ts";
-import { createHolding, type Holding } from "./holding.ts";
+import { createOwnSlots, type OwnSlots } from "./own-slots.ts";
+import { createPeerSlots, MOVE_MS, type PeerSlots } from "./peer-slots.ts";
 import { createRegister } from "./process-register.ts";
 
 /** Between two heartbeats. */
@@ -68,7 +68,7 @@ export interface Shares {
   join(connector: string, slots: number): OwnShare;
   /** Whether messages of the connector can leave through another process. */
   isUpElsewhere(connector: string): boolean;
-  /** Whether its slots are between two processes; see `Elsewhere`. */
+  /** Whether its slots are between two processes; see `PeerSlots`. */
   isMoving(connector: string): boolean;
   /** Leaves all connectors to the others, while heartbeats go on. Call it when the last share is closed. */
   leaveConnectors(): void;
@@ -78,15 +78,16 @@ export interface Shares {
 
 export function createShares(deps: SharesDeps): Shares {
   const { leases, clock, process } = deps;
-  const holdings = new Map<string, Holding>();
+  /** By connector. */
+  const ownSlots = new Map<string, OwnSlots>();
   const stopping = new AbortController();
   let { isSharing } = deps;
   const isHeld = ({ process: holder, name, slot }: SlotLease) =>
-    holder === process && holdings.get(name)?.slots().includes(slot) === true;
-  const elsewhere = createElsewhere({ clock, isHeld });
+    holder === process && ownSlots.get(name)?.slots().includes(slot) === true;
+  const peerSlots = createPeerSlots({ clock, isHeld });
   const heartbeats = createHeartbeats(deps, {
-    holdings,
-    elsewhere,
+    ownSlots,
+    peerSlots,
     isSharing: () => isSharing,
     signal: stopping.signal,
   });
@@ -100,9 +101,9 @@ export function createShares(deps: SharesDeps): Shares {
       const isOurs = heartbeats.validFromNow();
       return isOurs ? { process, isOurs } : NOBODY_ELSE;
     },
-    join: createJoin(deps, { holdings, elsewhere, heartbeats }),
-    isUpElsewhere: elsewhere.isUp,
-    isMoving: elsewhere.isMoving,
+    join: createJoin(deps, { ownSlots, peerSlots, heartbeats }),
+    isUpElsewhere: peerSlots.isUp,
+    isMoving: peerSlots.isMoving,
     leaveConnectors() {
       isSharing = false;
       heartbeats.wake();
@@ -117,28 +118,28 @@ export function createShares(deps: SharesDeps): Shares {
 }
 
 interface JoinParts {
-  readonly holdings: Map<string, Holding>;
-  readonly elsewhere: Elsewhere;
+  readonly ownSlots: Map<string, OwnSlots>;
+  readonly peerSlots: PeerSlots;
   readonly heartbeats: Pick<ReturnType<typeof createHeartbeats>, "isValid" | "wake">;
 }
 
 function createJoin(
   { clock, process }: SharesDeps,
-  { holdings, elsewhere, heartbeats }: JoinParts,
+  { ownSlots, peerSlots, heartbeats }: JoinParts,
 ): Shares["join"] {
   const { isValid, wake } = heartbeats;
   return (connector, slots) => {
-    const has = holdings.get(connector)?.slots() ?? [];
-    const holding = createHolding({ connector, slots, process, isValid, has, clock, onNews: wake });
-    holdings.set(connector, holding);
-    elsewhere.watch(connector, slots);
+    const has = ownSlots.get(connector)?.slots() ?? [];
+    const own = createOwnSlots({ connector, slots, process, isValid, has, clock, onNews: wake });
+    ownSlots.set(connector, own);
+    peerSlots.watch(connector, slots);
     wake();
     return {
-      ...holding.share,
+      ...own.share,
       close() {
-        if (holdings.get(connector) === holding) {
-          holdings.delete(connector);
-          elsewhere.forget(connector);
+        if (ownSlots.get(connector) === own) {
+          ownSlots.delete(connector);
+          peerSlots.forget(connector);
         }
         wake();
       },
@@ -147,16 +148,16 @@ function createJoin(
 }
 
 interface HeartbeatsParts {
-  readonly holdings: ReadonlyMap<string, Holding>;
-  readonly elsewhere: Pick<Elsewhere, "note">;
+  readonly ownSlots: ReadonlyMap<string, OwnSlots>;
+  readonly peerSlots: Pick<PeerSlots, "note">;
   readonly isSharing: () => boolean;
   readonly signal: AbortSignal;
 }
 
-function createHeartbeats(deps: SharesDeps, { holdings, signal, ...parts }: HeartbeatsParts) {
+function createHeartbeats(deps: SharesDeps, { ownSlots, signal, ...parts }: HeartbeatsParts) {
   const { clock } = deps;
   const { isValid, validFromNow, renew } = createValidity(clock);
-  const { send, hasMore } = createHeartbeat(deps, { holdings, ...parts, renew });
+  const { send, hasMore } = createHeartbeat(deps, { ownSlots, ...parts, renew });
   const begun = Promise.withResolvers<void>();
   let woken = new AbortController();
 
@@ -178,7 +179,7 @@ function createHeartbeats(deps: SharesDeps, { holdings, signal, ...parts }: Hear
     async guard() {
       while (!signal.aborted) {
         await sleep(clock, HEARTBEAT_MS / 4, signal);
-        if (!isValid()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
+        if (!isValid()) for (const own of ownSlots.values()) own.letGo(CLOSE_MS);
       }
     },
   };
@@ -192,25 +193,25 @@ interface HeartbeatParts extends Omit<HeartbeatsParts, "signal"> {
 /** Single heartbeats. */
 function createHeartbeat(
   { leases, clock, log, process, dead }: SharesDeps,
-  { holdings, elsewhere, isSharing, renew }: HeartbeatParts,
+  { ownSlots, peerSlots, isSharing, renew }: HeartbeatParts,
 ) {
   const register = createRegister({ clock, deadMs: DEAD_MS, ...(dead && { known: dead }) });
   const beat = async () => {
     const startedMs = clock.monotonicMs();
-    const open = [...holdings.values()];
+    const open = [...ownSlots.values()];
     const snapshot = await leases.heartbeat({
       process,
       isSharing: isSharing(),
-      keep: open.flatMap((holding) => holding.kept()),
-      take: open.flatMap((holding) => holding.wanted()),
+      keep: open.flatMap((own) => own.kept()),
+      take: open.flatMap((own) => own.wanted()),
       now: clock.now(),
       dead: register.dead(),
     });
     renew(startedMs, snapshot.isNew);
     register.note(snapshot.processes);
-    elsewhere.note(snapshot.leases, register.silentFor(MOVE_MS));
+    peerSlots.note(snapshot.leases, register.silentFor(MOVE_MS));
     const silent = register.silentFor(SILENT_MS);
-    for (const holding of open) holding.apply(snapshot, silent);
+    for (const own of open) own.apply(snapshot, silent);
   };
   return {
     /** False if the heartbeat failed, which is logged. */
@@ -225,7 +226,7 @@ function createHeartbeat(
     },
     /** Whether another heartbeat is due at once: there are free slots to take, or dead processes to remove. */
     hasMore: () =>
-      register.dead().length > 0 || [...holdings.values()].some((holding) => holding.wanted().length > 0),
+      register.dead().length > 0 || [...ownSlots.values()].some((own) => own.wanted().length > 0),
   };
 }
 

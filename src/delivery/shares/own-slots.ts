@@ -2,9 +2,9 @@ import type { Share } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import { fairShare } from "../../core/queue/share-out.ts";
 import type { KeptLease, LeaseSnapshot, Slot } from "../../store/store.ts";
-import { MOVE_MS } from "./elsewhere.ts";
+import { MOVE_MS } from "./peer-slots.ts";
 
-export interface HoldingOptions {
+export interface OwnSlotsOptions {
   readonly connector: string;
   readonly slots: number;
   readonly process: string;
@@ -18,7 +18,7 @@ export interface HoldingOptions {
 }
 
 /** The slots of one connector that this process holds, leaves and wants. */
-export interface Holding {
+export interface OwnSlots {
   readonly share: Share & { tellUp(isUp: () => boolean): void; lookUp(): void };
   /** Slots that are held. */
   slots(): readonly number[];
@@ -43,7 +43,7 @@ type Listener = (limitMs?: number) => Promise<void>;
  * A slot is held, then being left while messages under way finish, then free. Until it is free its lease is renewed. One that was
  * up is shown as up while it is being left: the others are to wait until it is theirs. Not for ever: answers may not come.
  */
-export function createHolding(options: HoldingOptions): Holding {
+export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
   const { connector: name, slots: of, process, isValid, has, clock, onNews } = options;
   const held = new Set(has.filter((slot) => slot < of));
   const leaving = createLeaving(clock);
@@ -114,7 +114,7 @@ function createLeaving(clock: Clock) {
 
 /** The larger part, with the silent ones and without: what somebody holds does not move because they fall silent. */
 function partOf(
-  { connector: name, slots, process }: HoldingOptions,
+  { connector: name, slots, process }: OwnSlotsOptions,
   all: readonly string[],
   silent: ReadonlySet<string>,
 ): number {

@@ -7,8 +7,8 @@ import type { SlotLease } from "../../store/store.ts";
  */
 export const MOVE_MS = 5_000;
 
-/** Whether messages can leave through other processes, as the leases that each heartbeat returns show it. */
-export interface Elsewhere {
+/** The slots of other processes, as the leases that each heartbeat returns show them: whether messages can leave through one. */
+export interface PeerSlots {
   /** Begins to watch a connector, unless it is watched already. */
   watch(connector: string, slots: number): void;
   forget(connector: string): void;
@@ -22,7 +22,7 @@ export interface Elsewhere {
   isMoving(connector: string): boolean;
 }
 
-export interface ElsewhereOptions {
+export interface PeerSlotsOptions {
   readonly clock: Clock;
   /** Whether this process holds the slot itself: then its own channel knows better. */
   readonly isHeld: (lease: SlotLease) => boolean;
@@ -36,7 +36,7 @@ interface Watched {
   movingSinceMs: number | undefined;
 }
 
-export function createElsewhere({ clock, isHeld }: ElsewhereOptions): Elsewhere {
+export function createPeerSlots({ clock, isHeld }: PeerSlotsOptions): PeerSlots {
   const watched = new Map<string, Watched>();
   return {
     watch(connector, slots) {
