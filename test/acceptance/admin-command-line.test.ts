@@ -119,6 +119,7 @@ test("sandbox messages and messages timeline show what became of a message", asy
   expect(data).toMatchObject([{ message_id: id, subject: "Hello", body_text: "x" }]);
   const shown = await text("messages", "timeline", id);
   expect(shown).toContain("delivered");
+  expect(shown.split("\n")[1]).toMatch(new RegExp(`^${body.created_at} +accepted `));
   expect(await text("messages", "timeline", id, "--account", sandbox, "--channel", "email")).toBe(shown);
   const other = await run(["messages", "timeline", id, "--channel", "sms"]);
   expect([other.code, other.err]).toEqual([1, expect.stringContaining(`there is no message ${id}: `)]);

@@ -7,7 +7,7 @@ import {
 } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import { toIso } from "../../../core/timestamp.ts";
-import { isUuid } from "../../../core/uuid.ts";
+import { isUuid, uuidTime } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { messageNotFound } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
@@ -17,11 +17,11 @@ import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
 
 /** A message's history, attempts and receipts included, for operators. */
 export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
-  const answer = async (id: string, { accountId, channel }: Whose) => {
-    const wanted = present({ accountId, channel });
-    const timeline = await store.messages.timeline({ id: id.toLowerCase(), ...wanted });
+  const answer = async (written: string, { accountId, channel }: Whose) => {
+    const id = written.toLowerCase();
+    const timeline = await store.messages.timeline({ id, ...present({ accountId, channel }) });
     if (!timeline) throw messageNotFound();
-    return Response.json({ data: timeline.map(toResource) });
+    return Response.json({ created_at: toIso(uuidTime(id) ?? 0), data: timeline.map(toResource) });
   };
   return [
     {
@@ -78,7 +78,12 @@ const shown = Type.Object({
   detail: Type.Optional(Type.Object({}, { additionalProperties: true })),
 });
 
-const inOrder = { description: "In order", schema: Type.Object({ data: Type.Array(shown) }) };
+const created = Type.String({ format: "date-time", description: "When the message was accepted" });
+
+const inOrder = {
+  description: "In order",
+  schema: Type.Object({ created_at: created, data: Type.Array(shown) }),
+};
 
 function toResource(entry: TimelineEntry) {
   return {
