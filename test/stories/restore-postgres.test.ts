@@ -96,7 +96,7 @@ test("a restore that is cut off leaves nothing that starts, and may be done agai
   await cut.exited;
   await held.letGo();
   const half = await runPostrider({ dataFolder: folder.path, databaseUrl: other.url });
-  expect(half).toMatchObject({ code: 1, output: expect.stringContaining("again") });
+  expect(half).toMatchObject({ code: 1, output: expect.stringContaining("run migrate-to or restore again") });
   expect((await run("restore", other.url)).code).toBe(0);
 });
 
