@@ -2,10 +2,9 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
-import { createInFlightJobs } from "../core/queue/in-flight-jobs.ts";
+import { createInFlightJobs, type InFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
-import type { JobLease } from "./attempt.ts";
 import { type Balancer, createBalancer, type Reservation } from "./outlets/balancer.ts";
 import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
 import type { Outlet } from "./outlets/outlet.ts";
@@ -80,9 +79,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   const onLook = () => {
     lastLookMs = clock.monotonicMs();
   };
-  const startSending = (job: ClaimedJob, lease: JobLease) =>
-    inFlight.add(job.jobId, lease.leaseEndsMs, deps.send(job, lease));
-  const parts = { startSending, wake, balancer, isStopped: () => isStopped, onLook };
+  const parts = { inFlight, wake, balancer, isStopped: () => isStopped, onLook };
   const turns = async () => {
     while (isWoken && !isStopped) {
       isWoken = false;
@@ -107,7 +104,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 }
 
 interface TurnParts {
-  readonly startSending: (job: ClaimedJob, lease: JobLease) => void;
+  readonly inFlight: Pick<InFlightJobs, "add">;
   readonly wake: () => void;
   readonly balancer: Balancer;
   readonly isStopped: () => boolean;
@@ -120,7 +117,7 @@ interface TurnParts {
  * have expired are not sent and free their slots at once, so that a long queue of them is claimed in one turn.
  */
 async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
-  const { startSending, wake, balancer } = parts;
+  const { inFlight, wake, balancer } = parts;
   while (!parts.isStopped()) {
     parts.onLook();
     const route = deps.route();
@@ -133,8 +130,10 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
     const { isOurs, ...process } = deps.shares?.claimant() ?? NOBODY_ELSE;
     const claimed = await claim(deps, reservation, { leaseMs, ...process });
-    for (const { job, outlet } of claimed)
-      startSending(job, { outlet, outlets, leaseEndsMs, isOurs, failoverMode: route.failover });
+    for (const { job, outlet } of claimed) {
+      const lease = { outlet, outlets, leaseEndsMs, isOurs, failoverMode: route.failover };
+      inFlight.add(job.jobId, leaseEndsMs, deps.send(job, lease));
+    }
     if (claimed.length < reservation.size) return;
   }
 }

@@ -82,8 +82,7 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
       const lost = [...held].filter((slot) => !own.has(slot));
       if (lost.length > 0) void change(lost, 0);
       // After a heartbeat that took too long its leases are over already: the next one gives up what was left meanwhile.
-      const isGaining = (slot: number) => isValid() && !held.has(slot) && !leaving.has(slot);
-      const gained = [...own].filter(isGaining);
+      const gained = [...own].filter((slot) => isValid() && !held.has(slot) && !leaving.has(slot));
       for (const slot of gained) held.add(slot);
       const due = partOf(options, sharing(processes), silent);
       const surplus = [...held].slice(due);
