@@ -1,9 +1,10 @@
 /** The service as an operator runs it: a process of its own, with its own data folder, on a free port. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { databaseOf, forgetDatabase, placeOnPostgres } from "./both-stores.ts";
-import { builtPrograms } from "./built-programs.ts";
+import { builtPrograms, isTestRun } from "./built-programs.ts";
+import { placeMigrated } from "./migrated-folder.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
 
 export interface Sandbox {
@@ -45,6 +46,8 @@ export interface StartOptions {
   readonly binary?: string;
   /** A shell command that runs first, for limits that the process inherits. */
   readonly before?: string;
+  /** Its data folder stays empty on SQLite, so that its start migrates. */
+  readonly migrates?: boolean;
 }
 
 /** Starts `postrider serve` (or another program that says "ready" alike) and resolves when it says that it is ready. Throws with its output when it exits instead. */
@@ -52,6 +55,7 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
   const given = options.dataFolder ?? folderUntilTheEnd("postrider-");
   const databaseUrl = options.databaseUrl ?? (await databaseOf(given));
   const where = { dataFolder: given, ...(databaseUrl !== undefined && { databaseUrl }) };
+  if (isTestRun && isPlain(options) && !databaseUrl && isEmpty(given)) placeMigrated(given);
   const { dataFolder, output, child, exited } = spawn({ ...options, ...where });
   const gone = exited.then((code) => {
     throw new Error(`the service ended with ${code}:\n${output.text()}`);
@@ -70,6 +74,15 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
     kill: (signal) => child.kill(signal),
     exited,
   };
+}
+
+/** Others begin on an empty folder, since each has its own way to the schema, or brings the key. */
+function isPlain({ migrates, binary, main, args, env }: StartOptions): boolean {
+  return !(migrates || binary || main || args?.length || env?.POSTRIDER_SECRET);
+}
+
+function isEmpty(folder: string): boolean {
+  return existsSync(folder) && readdirSync(folder).length === 0;
 }
 
 /** Runs a `postrider serve` that is expected to end by itself; resolves with its exit code and output. */
@@ -112,6 +125,7 @@ function spawn(options: StartOptions) {
       PORT: "0",
       TMPDIR: sockets(),
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: transpiled(),
+      ...(isTestRun && WITHOUT_OPTIMIZER),
       ...onPostgres(options.databaseUrl),
       ...options.env,
     },
@@ -123,6 +137,9 @@ function spawn(options: StartOptions) {
   const exited = Promise.all([child.exited, output.ended]).then(([code]) => (child.signalCode ? null : code));
   return { dataFolder, child, output, exited };
 }
+
+/** Most live for a second: what the second of JavaScriptCore's compilers would make faster is not run often enough to be worth its work. */
+const WITHOUT_OPTIMIZER = { BUN_JSC_useDFGJIT: "0" };
 
 let temporary: string | undefined;
 

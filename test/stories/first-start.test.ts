@@ -19,6 +19,7 @@ import {
   makeDataFolder,
   type PostriderProcess,
   runPostrider,
+  type StartOptions,
   startCommand,
   startPostrider,
 } from "../postrider-process.ts";
@@ -30,7 +31,8 @@ const WRITES = {
 };
 
 onBothStores((store) => {
-  const { folder, service, start, stop } = oneProcess();
+  const { folder, service, start: startOn, stop } = oneProcess();
+  const start = (options: StartOptions = {}) => startOn({ migrates: true, ...options });
 
   const fileOf = (name: string) => join(folder(), name);
 
@@ -145,7 +147,7 @@ onBothStores((store) => {
       for (let nth = 1; nth <= times; nth++) {
         const fresh = makeDataFolder();
         wasReady.push(await startAndKill(fresh.path, { name, nth }));
-        const next = await startPostrider({ dataFolder: fresh.path });
+        const next = await startPostrider({ dataFolder: fresh.path, migrates: true });
         await expectKeyWorks(next, next.sandbox.api_key);
         next.kill("SIGKILL");
         await next.exited;
