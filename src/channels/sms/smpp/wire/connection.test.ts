@@ -6,8 +6,12 @@ import { testTls } from "../../../../../test/fakes/test-tls.ts";
 import { until } from "../../../../../test/until.ts";
 import type { Resolve } from "./address-turns.ts";
 import { openConnection } from "./connection.ts";
+import { COMMAND, encodePdu, HEADER_OCTETS } from "./pdu.ts";
 
-async function openTo(onConnection: (socket: net.Socket) => void, { isSecure = false } = {}) {
+async function openTo(
+  onConnection: (socket: net.Socket) => void,
+  { isSecure = false, onPdu = () => {} } = {},
+) {
   const server = isSecure
     ? tls.createServer({ key: testTls.key, cert: testTls.cert }, onConnection)
     : net.createServer(onConnection);
@@ -24,7 +28,7 @@ async function openTo(onConnection: (socket: net.Socket) => void, { isSecure = f
   const clock = createHeldClock();
   const connection = openConnection(target, clock, {
     onOpen: opened.resolve,
-    onPdu() {},
+    onPdu,
     onBrokenFrame() {},
     onClosed: closed.resolve,
   });
@@ -87,6 +91,32 @@ test("of frames that went out in part, those that the peer has are called writte
   expect(writtenBefore).toBeGreaterThanOrEqual(2);
   server.close();
 });
+
+test("a storm of PDUs lets everybody else have a turn in between", async () => {
+  const storm = Buffer.alloc(4 * 1024 * 1024, encodePdu({ commandId: COMMAND.enquireLink, sequence: 1 }));
+  const all = Promise.withResolvers<void>();
+  let left = storm.length;
+  let inTurn = 0;
+  let most = 0;
+  const endTurn = () => {
+    most = Math.max(most, inTurn);
+    inTurn = 0;
+    if (left === 0) all.resolve();
+  };
+  const onPdu = () => {
+    if (inTurn === 0) setImmediate(endTurn);
+    inTurn += HEADER_OCTETS;
+    left -= HEADER_OCTETS;
+  };
+  const { connection, server } = await openTo((socket) => void socket.write(storm), { onPdu });
+  await all.promise;
+  expect(most).toBeLessThanOrEqual(READ_OCTETS);
+  connection.destroy("done");
+  server.close();
+});
+
+/** The runtime reads at most this at a time. */
+const READ_OCTETS = 512 * 1024;
 
 test("a connection nobody completes is given up", async () => {
   // A server that never speaks TLS: the handshake hangs.

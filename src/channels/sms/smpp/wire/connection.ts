@@ -81,7 +81,7 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
     if (!isClosed) events.onOpen();
   });
   const read = createReader(events, () => isClosed);
-  socket.on("data", read);
+  socket.on("data", inTurns(socket, read));
   socket.on("error", (error) => fail(error.message));
   socket.on("close", () => close("the SMSC closed the connection"));
 
@@ -171,6 +171,19 @@ function createWrites() {
       for (const { listeners, isBegun } of writes) if (isBegun) for (const tell of listeners) tell();
       writes.clear();
     },
+  };
+}
+
+/** Hundreds of PDUs in one piece: whoever sends that many may be a storm. */
+const MUCH_OCTETS = 64 * 1024;
+
+/** The runtime goes on reading from a peer that sends without end, megabytes of it, before anybody else has a turn. */
+function inTurns(socket: net.Socket, read: (chunk: Buffer) => void): (chunk: Buffer) => void {
+  return (chunk) => {
+    read(chunk);
+    if (chunk.length < MUCH_OCTETS) return;
+    socket.pause();
+    setImmediate(() => socket.resume());
   };
 }
 
