@@ -200,6 +200,17 @@ test("a relay that cannot judge the password now has refused none, and is tried 
   await became("up");
 });
 
+test("a relay that asks for the password without end is told it once, and hung up on", async () => {
+  const server = await raw((verb) =>
+    verb === "EHLO" ? "250-raw.test\r\n250 AUTH PLAIN" : verb === "GREETING" ? undefined : "334 ",
+  );
+  const config = { username: LOGIN.username, tls: "none" };
+  const { channel, became } = relay(server.port, config, { password: LOGIN.password });
+  await became("down");
+  expect(channel.status().reason).toBe("smtp.auth: the server asks for the password without end");
+  expect(server.lines.filter((line) => line !== "")).toHaveLength(2);
+});
+
 test("a relay that wants a password we do not have costs the messages nothing and is down, with the reason", async () => {
   const server = await fake({ auth: LOGIN });
   const { channel, became } = relay(server.port, {});

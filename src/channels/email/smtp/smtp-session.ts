@@ -2,6 +2,7 @@ import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import { withoutEcho } from "../../without-echo.ts";
+import { limitChallenges } from "./nodemailer/limit-challenges.ts";
 import { limitReplies } from "./nodemailer/limit-replies.ts";
 import { readAtOnce } from "./nodemailer/read-at-once.ts";
 import type { HostSettings } from "./smtp-config.ts";
@@ -96,11 +97,16 @@ async function login(
   }
   if (!connection.allowsAuth) return { code: "smtp.auth", message: "the server offers no AUTH" };
   const { username, password } = auth;
-  const fault = await settled(connection, signal, (done) =>
-    connection.login({ user: username, pass: password }, done),
-  );
+  const fault = await settled(connection, signal, (done) => {
+    limitChallenges(connection, () => done(keepsAsking()));
+    connection.login({ user: username, pass: password }, done);
+  });
   // Some servers repeat the command that they refuse.
   return fault && { ...fault, message: withoutEcho(fault.message, { secrets: [password] }) };
+}
+
+function keepsAsking(): ConnectionError {
+  return Object.assign(new Error("the server asks for the password without end"), { code: "EAUTH" });
 }
 
 interface ConnectionError extends Error {
