@@ -149,6 +149,18 @@ test("DATA is answered once the receipt is stored, and put off where it cannot b
   expect(await back(path, postfixDsn())).toStartWith("451 4.3.0");
 });
 
+test("a message that comes back more often than it has recipients is not logged any more, and others are", async () => {
+  await listener.stop();
+  const told: string[] = [];
+  const info = ({ message_ids: ids }: Readonly<Record<string, unknown>>) => told.push(String(ids));
+  listener = await open({ log: { ...log, info } });
+  const other = { ...of, messageId: randomUUID() };
+  const mail = (to: string) => `MAIL FROM:<>\r\nRCPT TO:<${to}>\r\nDATA\r\n${postfixDsn()}\r\n.\r\n`;
+  await dialogue(`EHLO a\r\n${mail(path).repeat(60)}${mail(returnPaths.address(other))}QUIT\r\n`);
+  expect(stored).toHaveLength(61);
+  expect(told).toEqual([...Array(50).fill(of.messageId), other.messageId]);
+});
+
 test("nothing older than TLS 1.2 is spoken (RFC 8996)", async () => {
   const secure = await open({ tls: testTls });
   for (const [version, agreed] of [

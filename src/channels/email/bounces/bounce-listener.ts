@@ -1,10 +1,10 @@
 import type { AddressInfo, Socket } from "node:net";
-import type { Readable } from "node:stream";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import type { Clock } from "../../../core/clock.ts";
 import { portAdvice } from "../../../core/port-advice.ts";
 import type { ChannelLog } from "../../channel.ts";
 import { createAddressLimit } from "./address-limit.ts";
+import { readBeginning } from "./read-beginning.ts";
 import type { Returned, ReturnMailHandler } from "./return-mail-handler.ts";
 
 /** Octets of a mail that are read: a report comes before the mail that it quotes. */
@@ -83,6 +83,7 @@ function limits({ tls }: BounceListenerOptions): SMTPServerOptions {
 
 function handlers(options: BounceListenerOptions): SMTPServerOptions {
   const { handler } = options;
+  const tell = createReturnLog(options.log);
   return {
     onRcptTo({ address }, _session, done) {
       done(
@@ -92,8 +93,8 @@ function handlers(options: BounceListenerOptions): SMTPServerOptions {
       );
     },
     onData(stream, session, done) {
-      readBeginning(stream)
-        .then((raw) => take(options, raw, session))
+      readBeginning(stream, MAX_KEPT_OCTETS)
+        .then((raw) => take({ ...options, tell }, stream.sizeExceeded ? "too_large" : raw, session))
         .then(
           (answer) => (typeof answer === "string" ? done(null, answer) : done(answer)),
           () => done(reply(451, "4.3.0 it could not be stored; try again later")),
@@ -102,22 +103,8 @@ function handlers(options: BounceListenerOptions): SMTPServerOptions {
   };
 }
 
-/** Reads the whole mail, and keeps its beginning. */
-async function readBeginning(
-  stream: Readable & { readonly sizeExceeded?: boolean },
-): Promise<Buffer | "too_large"> {
-  const chunks: Buffer[] = [];
-  let kept = 0;
-  for await (const chunk of stream) {
-    const piece = (chunk as Buffer).subarray(0, MAX_KEPT_OCTETS - kept);
-    kept += piece.length;
-    if (piece.length > 0) chunks.push(piece);
-  }
-  return stream.sizeExceeded ? "too_large" : Buffer.concat(chunks);
-}
-
 async function take(
-  { handler, clock, log, onMail }: BounceListenerOptions,
+  { handler, clock, log, onMail, tell }: BounceListenerOptions & { readonly tell: ReturnLog },
   raw: Buffer | "too_large",
   session: SMTPServerSession,
 ): Promise<string | Error> {
@@ -126,7 +113,7 @@ async function take(
   try {
     const returned = await handler.handle({ raw, to, at: clock.now() });
     onMail(returned.results.includes("unknown") ? "unknown_message" : returned.kind);
-    logReturned(log, returned);
+    tell(returned);
     if (returned.kind === "no_mailbox")
       return reply(550, "5.6.0 only delivery and feedback reports are read here");
     return "2.0.0 Ok";
@@ -137,10 +124,31 @@ async function take(
   }
 }
 
-function logReturned(log: ChannelLog, { kind, results, messageIds, code }: Returned): void {
-  const fields = { kind, results, message_ids: messageIds.slice(0, 10), ...(code !== undefined && { code }) };
-  if (results.length > 0 || kind === "unsubscribe") log.info(fields, "a mail came back");
-  else log.debug(fields, "a mail came back that moves nothing");
+type ReturnLog = (returned: Returned) => void;
+
+/** So often a message may come back in earnest: it has no more recipients. */
+const MAX_OF_MESSAGE = 50;
+
+/** Messages whose mails are counted. */
+const MAX_COUNTED = 1_000;
+
+/** Whoever has had a mail can send it back any number of times. What exceeds its recipients is a line of the debug log. */
+function createReturnLog(log: ChannelLog): ReturnLog {
+  const counts = new Map<string, number>();
+  const isExcess = (name: string) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    if (count === 1 && counts.size >= MAX_COUNTED) counts.clear();
+    counts.set(name, count);
+    return count > MAX_OF_MESSAGE;
+  };
+  return ({ kind, results, messageIds, code }) => {
+    const message_ids = messageIds.slice(0, 10);
+    const fields = { kind, results, message_ids, ...(code !== undefined && { code }) };
+    const isMove = results.length > 0 || kind === "unsubscribe";
+    if (!isMove) log.debug(fields, "a mail came back that moves nothing");
+    else if (isExcess(`${kind} ${message_ids}`)) log.debug(fields, "a mail came back once more");
+    else log.info(fields, "a mail came back");
+  };
 }
 
 /** Bounds how long a session may last, and how many one address may have open. */
