@@ -16,6 +16,8 @@ export interface Fleet {
   now(): number;
   /** Sets their clocks forward; resolves when all that run have done so. */
   leap(ms: number): Promise<void>;
+  /** Lets no process have a heartbeat for `ms`. PostgreSQL only. */
+  lockLeases(ms: number): Promise<void>;
   /** A running process; `undefined` if there is none. `pick` returns which of `count` it is. */
   some(pick: (count: number) => number): PostriderProcess | undefined;
   /** What was done to them, for reports. */
@@ -54,6 +56,9 @@ interface Running extends Node {
 }
 
 const JOBS = "SELECT id FROM jobs";
+
+const lockingFor = (ms: number) =>
+  `BEGIN; LOCK TABLE leases, lease_processes IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${ms / 1_000}); COMMIT`;
 
 const LEAPING = fileURLToPath(new URL("./leaping.ts", import.meta.url));
 
@@ -100,6 +105,11 @@ export async function startFleet(store: Store): Promise<Fleet> {
       // One after the other: a process sees two signals at once as one.
       leaping = leaping.then(() => leap(world, nodes, ms));
       return leaping;
+    },
+    async lockLeases(ms) {
+      if (!world.database) return;
+      note(`leases locked for ${ms} ms`);
+      await onServer(world.database.url, lockingFor(ms));
     },
     some(pick) {
       const there = nodes.flatMap(({ process }) => process ?? []);
@@ -213,7 +223,8 @@ async function leap(world: FleetState, nodes: readonly Running[], ms: number): P
   const heard = nodes.flatMap(({ process, isHeldUp }) => {
     process?.kill("SIGUSR2");
     const line = new RegExp(`"leapt","ahead":${world.aheadMs}}`);
-    return process && !isHeldUp ? Promise.race([process.line(line), process.exited]) : [];
+    // It may be killed before it says so.
+    return process && !isHeldUp ? process.line(line).catch(() => process.exited) : [];
   });
   await Promise.all(heard);
 }

@@ -31,7 +31,7 @@ export type Disturbing =
       readonly node: number;
       readonly ms: number;
     }
-  | { readonly kind: "leap"; readonly ms: number }
+  | { readonly kind: "leap" | "lock leases"; readonly ms: number }
   | { readonly kind: "drop" | "unbind" | "invent receipt"; readonly smsc: number }
   | { readonly kind: "smsc away"; readonly smsc: number; readonly ms: number };
 
@@ -63,6 +63,7 @@ const WEIGHTS = {
   unbind: 1,
   "invent receipt": 1,
   "smsc away": 0.8,
+  "lock leases": 0.5,
 } as const;
 
 export function planOf(seed: string, steps: number): Plan {
@@ -91,6 +92,9 @@ function stepOf(dice: Dice): Step {
       return { kind, node, ms: dice.between(100, 1_800) };
     case "leap":
       return { kind, ms: dice.chance(0.1) ? dice.between(30_000, 90_000) : dice.between(1_000, 12_000) };
+    case "lock leases":
+      // Up to longer than leases are valid, which is 7 s.
+      return { kind, ms: dice.between(500, 9_500) };
     case "drop":
     case "unbind":
     case "invent receipt":

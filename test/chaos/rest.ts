@@ -2,7 +2,7 @@
 import { admin } from "../admin.ts";
 import { listAll, sendSms } from "./client.ts";
 import { FINAL } from "./model.ts";
-import type { World } from "./world.ts";
+import { BINDS, type World } from "./world.ts";
 
 /** Short leaps first, so that retries happen: long ones would end messages with short windows. */
 const FIRST_LEAPS = { count: 6, ms: 20_000 };
@@ -18,7 +18,10 @@ export async function comeToRest(world: World): Promise<void> {
   world.beKind();
   await repeatSomeUnanswered(world);
   const endsMs = Date.now() + TIME_LIMIT_MS;
-  while (!smscs.every((smsc) => smsc.isBound()) && Date.now() < endsMs) await Bun.sleep(LOOK_MS);
+  const unbound = () => smscs.filter((smsc) => smsc.bound() < BINDS);
+  while (unbound().length > 0 && Date.now() < endsMs) await Bun.sleep(LOOK_MS);
+  for (const smsc of unbound())
+    model.problems.push(`the ${smsc.name} SMSC has ${smsc.bound()} of ${BINDS} binds in the end`);
   for (let leaps = 0, looks = 1; ; looks++) {
     const restless = await restlessOf(world);
     if (restless.length === 0) return;

@@ -48,7 +48,8 @@ export interface ChaosSmsc extends Pick<FakeSmsc, "host" | "port"> {
   goAway(ms: number): void;
   /** Sends a receipt for an id that no submit got. */
   inventReceipt(): void;
-  isBound(): boolean;
+  /** How many sessions are bound. */
+  bound(): number;
   /** Receipts that are not stored yet. */
   owed(): number;
   close(): Promise<void>;
@@ -123,7 +124,7 @@ export async function startChaosSmsc(options: SmscOptions): Promise<ChaosSmsc> {
       const text = `id:FFFF${smsc.nextSequence} sub:001 dlvrd:001 submit date:2601151200 done date:2601151201 stat:DELIVRD err:000 text:`;
       deliverTo(smsc)({ esmClass: 0x04, shortMessage: Buffer.from(text) }, () => {});
     },
-    isBound: () => [...smsc.peers].some((peer) => peer.isBound),
+    bound: () => [...smsc.peers].filter((peer) => peer.isBound).length,
     owed: () => smsc.submits.flatMap(({ receipts }) => receipts.filter(isOwed)).length,
     close() {
       clearInterval(pump);

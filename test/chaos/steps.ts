@@ -74,7 +74,7 @@ const CUTS = { "cut database": "all", "lose commit": "COMMIT", "lose answer": "a
 
 async function disturb({ fleet, smscs }: World, step: Disturbing): Promise<void> {
   if ("smsc" in step) return disturbSmsc({ fleet, smscs }, step);
-  if (step.kind === "leap") return fleet.leap(step.ms);
+  if (!("node" in step)) return step.kind === "leap" ? fleet.leap(step.ms) : fleet.lockLeases(step.ms);
   const node = fleet.nodes[step.node % fleet.nodes.length];
   switch (step.kind) {
     case "kill":

@@ -72,10 +72,13 @@ export async function openWorld(
   };
 }
 
+/** Of each connector: one for each process on PostgreSQL. */
+export const BINDS = 2;
+
 const CONNECTOR = {
   response_timeout_ms: RESPONSE_TIMEOUT_MS,
   user_message_reference: true,
-  binds: 2,
+  binds: BINDS,
   window: 20,
 };
 
