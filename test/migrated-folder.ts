@@ -6,10 +6,7 @@ import { migrate } from "../src/store/sqlite/migrate.ts";
 import { configure } from "../src/store/sqlite/open-sqlite.ts";
 import { filledOnce } from "./shared-folder.ts";
 
-/**
- * Puts an empty database with the schema, and a master key, into a new data folder, as tests on PostgreSQL have them: to migrate
- * is half of the work of a start in the test's own process, and a sixth in one of the service's.
- */
+/** Puts an empty database with the schema into a new data folder, as tests on PostgreSQL have it: to migrate it is half of a start's work. */
 export function placeMigrated(dataFolder: string): void {
   migrated ??= filledOnce("postrider-migrated-", fill);
   readMasterKey(dataFolder, undefined);

@@ -1,10 +1,9 @@
 /** The service as an operator runs it: a process of its own, with its own data folder, on a free port. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { databaseOf, forgetDatabase, placeOnPostgres } from "./both-stores.ts";
 import { builtPrograms, isTestRun } from "./built-programs.ts";
-import { placeMigrated } from "./migrated-folder.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
 
 export interface Sandbox {
@@ -46,8 +45,6 @@ export interface StartOptions {
   readonly binary?: string;
   /** A shell command that runs first, for limits that the process inherits. */
   readonly before?: string;
-  /** Its data folder stays empty on SQLite, so that its start migrates. */
-  readonly migrates?: boolean;
 }
 
 /** Starts `postrider serve` (or another program that says "ready" alike) and resolves when it says that it is ready. Throws with its output when it exits instead. */
@@ -55,7 +52,6 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
   const given = options.dataFolder ?? folderUntilTheEnd("postrider-");
   const databaseUrl = options.databaseUrl ?? (await databaseOf(given));
   const where = { dataFolder: given, ...(databaseUrl !== undefined && { databaseUrl }) };
-  if (isTestRun && isPlain(options) && !databaseUrl && isEmpty(given)) placeMigrated(given);
   const { dataFolder, output, child, exited } = spawn({ ...options, ...where });
   const gone = exited.then((code) => {
     throw new Error(`the service ended with ${code}:\n${output.text()}`);
@@ -74,15 +70,6 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
     kill: (signal) => child.kill(signal),
     exited,
   };
-}
-
-/** Others begin on an empty folder, since each has its own way to the schema, or brings the key. */
-function isPlain({ migrates, binary, main, args, env }: StartOptions): boolean {
-  return !(migrates || binary || main || args?.length || env?.POSTRIDER_SECRET);
-}
-
-function isEmpty(folder: string): boolean {
-  return existsSync(folder) && readdirSync(folder).length === 0;
 }
 
 /** Runs a `postrider serve` that is expected to end by itself; resolves with its exit code and output. */

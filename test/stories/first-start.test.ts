@@ -19,7 +19,6 @@ import {
   makeDataFolder,
   type PostriderProcess,
   runPostrider,
-  type StartOptions,
   startCommand,
   startPostrider,
 } from "../postrider-process.ts";
@@ -31,8 +30,7 @@ const WRITES = {
 };
 
 onBothStores((store) => {
-  const { folder, service, start: startOn, stop } = oneProcess();
-  const start = (options: StartOptions = {}) => startOn({ migrates: true, ...options });
+  const { folder, service, start, stop } = oneProcess();
 
   const fileOf = (name: string) => join(folder(), name);
 
@@ -147,7 +145,7 @@ onBothStores((store) => {
       for (let nth = 1; nth <= times; nth++) {
         const fresh = makeDataFolder();
         wasReady.push(await startAndKill(fresh.path, { name, nth }));
-        const next = await startPostrider({ dataFolder: fresh.path, migrates: true });
+        const next = await startPostrider({ dataFolder: fresh.path });
         await expectKeyWorks(next, next.sandbox.api_key);
         next.kill("SIGKILL");
         await next.exited;
