@@ -98,14 +98,14 @@ async function moveJobs(
   const staying: ReleasedJob[] = [];
   let moved = 0;
   try {
-    for (let seen = 0, isLast = false; !isLast && seen < MAX_PER_ROUND && !signal.aborted; seen += CHUNK) {
+    for (let seen = 0; seen < MAX_PER_ROUND && !signal.aborted; seen += CHUNK) {
       const jobs = await claim(deps, name);
       const routed = jobs.map((job) => routeJob(job, configured));
       const moving = routed.filter(({ queue }) => queue !== undefined);
       staying.push(...routed.filter(({ queue }) => queue === undefined));
       if (moving.length > 0) await release(moving);
       moved += moving.length;
-      isLast = jobs.length < CHUNK;
+      if (jobs.length < CHUNK) break;
     }
   } finally {
     if (staying.length > 0) await release(staying);

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
+import { waitAtMost } from "../../../core/wait-at-most.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import type { Judgement } from "./judge-answer.ts";
 import { createProviderHealth } from "./provider-health.ts";
@@ -35,7 +36,7 @@ export function createAvailability({
   const health = createProviderHealth({ clock, onStatus, onRested: onSlots });
   let isRunning = false;
   let inFlight = 0;
-  const whenEmpty = new Set<() => void>();
+  const whenEmpty = new Set<(value: undefined) => void>();
 
   const free = () => {
     if (!isRunning || health.isResting()) return 0;
@@ -44,7 +45,7 @@ export function createAvailability({
 
   const giveBack = (judgement: Judgement | undefined) => {
     inFlight--;
-    if (inFlight === 0) for (const tell of whenEmpty) tell();
+    if (inFlight === 0) for (const end of whenEmpty) end(undefined);
     if (!isRunning) return;
     health.learn(judgement?.reaction);
     onSlots();
@@ -67,19 +68,12 @@ export function createAvailability({
     status: health.status,
     async stop(drainMs) {
       isRunning = false;
-      if (inFlight > 0) await within(clock, drainMs, (done) => whenEmpty.add(done));
+      if (inFlight > 0)
+        await waitAtMost<undefined>(clock, { limitMs: drainMs }, (end) => {
+          whenEmpty.add(end);
+          return () => whenEmpty.delete(end);
+        });
       health.stop();
     },
   };
-}
-
-/** Resolves when the function that `wait` is given has been called, or after `limitMs`. */
-function within(clock: Clock, limitMs: number, wait: (done: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(limitMs, resolve);
-    wait(() => {
-      cancel();
-      resolve();
-    });
-  });
 }
