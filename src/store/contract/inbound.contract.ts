@@ -99,9 +99,9 @@ export function inboundContract(open: OpenStore): void {
       await map(world, third.id, connector.id);
       expect(await owner(NUMBER, connector.id)).toBe(third.id);
       expect(await owner()).toBe(second.id);
-      const only = { id: id(), accountId: third.id, connectorId: connector.id, number: "+14155550199" };
+      const only = { id: id(), accountId: account.id, connectorId: connector.id, number: "+14155550199" };
       await store.records.create("inboundNumbers", { ...only, createdAt: 1 });
-      expect(await owner(only.number, connector.id)).toBe(third.id);
+      expect(await owner(only.number, connector.id)).toBe(account.id);
       expect(await owner(only.number)).toBeUndefined();
       expect(await store.records.remove("connectors", connector.id)).toBe("in_use");
       const twice = { id: id(), accountId: account.id, number: NUMBER, createdAt: 1 };

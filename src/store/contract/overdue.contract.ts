@@ -59,11 +59,11 @@ export function overdueContract(open: OpenStore): void {
       await world.sms();
       const outcomes = [sent("e")];
       await world.settle(await world.claimOne(), { connectorId: "connector-b", outcomes });
-      await world.receive("a");
+      await world.receive("b");
       world.clock.now += 60 * MINUTE;
       expect(await flag(world)).toBe(4);
       expect(await world.history(other)).toEqual(["attempt:sent", "receipt_overdue:sent"]);
-      await world.receive("b");
+      await world.receive("a");
       expect(await world.store.receipts.countOverdue()).toEqual([
         { connectorId: CONNECTOR, parts: 2 },
         { connectorId: "connector-b", parts: 1 },

@@ -1,6 +1,16 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/messages/message.ts";
-import { deferred, HOUR, inWorld, type OpenStore, QUEUE, SECOND, sent } from "./world.contract.ts";
+import { partReference } from "../../core/receipts/short-reference.ts";
+import {
+  deferred,
+  HOUR,
+  inWorld,
+  type OpenStore,
+  QUEUE,
+  SECOND,
+  sent,
+  unconfirmed,
+} from "./world.contract.ts";
 
 export function receiptContract(open: OpenStore): void {
   test(
@@ -200,6 +210,42 @@ export function receiptContract(open: OpenStore): void {
       await receive("s-1");
       const timeline = await store.messages.timeline({ accountId: account.id, channel: "sms", id });
       expect(timeline?.find(({ eventType }) => eventType === "sms.sent")?.detail).toMatchObject(detail);
+    }),
+  );
+
+  test(
+    "a message that its receipt proves sent has the size that its own last attempt counted",
+    inWorld(open, async ({ store, sms, claim, settle, receive, clock }) => {
+      const short = { segments: 1, encoding: "gsm7" };
+      const long = { segments: 2, encoding: "ucs2" };
+      const again = { kind: "again", dueAt: clock.now } as const;
+      const attempt = { outcomes: [unconfirmed()], next: again };
+      const hear = (of: string, recipient: string) =>
+        receive(`x-${of}`, { reference: partReference(of, 0), recipient });
+      const to = ["+919800000001", "+919800000002"] as const;
+      const [id = "", other = "", third = ""] = await sms({ to: [...to, to[1]] });
+      const [first, second, last] = await claim();
+      for (const job of [first!, last!]) await settle(job, { ...attempt, detail: long });
+      await Promise.all([settle(second!, { ...attempt, detail: long }), hear(other, to[1])]);
+      for (const detail of [short, undefined]) {
+        await store.queue.stage(clock.now, 10);
+        const job = (await claim()).find(({ messageId }) => messageId === id);
+        if (detail) await settle(job!, { ...attempt, detail });
+      }
+      // Nobody settles the last one: that it was interrupted tells of no size.
+      await store.queue.stage(clock.now + 60 * SECOND, 10);
+      await hear(id, to[0]);
+      await hear(third, to[1]);
+      for (const [each, size] of [
+        [id, short],
+        [other, long],
+        [third, long],
+      ] as const) {
+        const told = (await store.messages.timeline({ id: each }))?.find(
+          ({ kind }) => kind === "late_answer",
+        );
+        expect(told?.detail).toMatchObject(size);
+      }
     }),
   );
 
