@@ -18,7 +18,7 @@ export function builtPrograms(): string {
 const BUILD = join(import.meta.dir, "../scripts/build-quick-start.ts");
 
 /** `bun test` sets it. */
-export const isTestRun = process.env.NODE_ENV === "test";
+const isTestRun = process.env.NODE_ENV === "test";
 
 /** In a process of its own, since what it makes depends on the environment, and that of tests says that it is one. */
 function build(folder: string): void {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { databaseOf, forgetDatabase, placeOnPostgres } from "./both-stores.ts";
-import { builtPrograms, isTestRun } from "./built-programs.ts";
+import { builtPrograms } from "./built-programs.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
 
 export interface Sandbox {
@@ -112,7 +112,6 @@ function spawn(options: StartOptions) {
       PORT: "0",
       TMPDIR: sockets(),
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: transpiled(),
-      ...(isTestRun && WITHOUT_OPTIMIZER),
       ...onPostgres(options.databaseUrl),
       ...options.env,
     },
@@ -124,9 +123,6 @@ function spawn(options: StartOptions) {
   const exited = Promise.all([child.exited, output.ended]).then(([code]) => (child.signalCode ? null : code));
   return { dataFolder, child, output, exited };
 }
-
-/** Most live for a second: what the second of JavaScriptCore's compilers would make faster is not run often enough to be worth its work. */
-const WITHOUT_OPTIMIZER = { BUN_JSC_useDFGJIT: "0" };
 
 let temporary: string | undefined;
 
