@@ -57,8 +57,9 @@ interface Running extends Node {
 
 const JOBS = "SELECT id FROM jobs";
 
+/** In the order in which processes lock them: others would wait for one another. */
 const lockingFor = (ms: number) =>
-  `BEGIN; LOCK TABLE leases, lease_processes IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${ms / 1_000}); COMMIT`;
+  `BEGIN; LOCK TABLE lease_processes, leases IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${ms / 1_000}); COMMIT`;
 
 const LEAPING = fileURLToPath(new URL("./leaping.ts", import.meta.url));
 
@@ -78,7 +79,8 @@ interface FleetState {
   starts: number;
 }
 
-export async function startFleet(store: Store): Promise<Fleet> {
+/** `aheadMs`: how far ahead the processes' clocks are at the start. */
+export async function startFleet(store: Store, aheadMs: number): Promise<Fleet> {
   const first = makeDataFolder();
   const world: FleetState = {
     store,
@@ -86,10 +88,10 @@ export async function startFleet(store: Store): Promise<Fleet> {
     faults: [],
     database: store === "postgres" ? await freshDatabase() : undefined,
     sandbox: undefined,
-    aheadMs: 0,
+    aheadMs,
     starts: 0,
   };
-  writeFileSync(world.clockFile, "0");
+  writeFileSync(world.clockFile, String(aheadMs));
   const nodes = [createNode(world, "one", first)];
   if (store === "postgres") nodes.push(createNode(world, "two", makeDataFolder()));
   for (const node of nodes) {

@@ -43,6 +43,8 @@ export interface PlannedStep {
 
 export interface Plan {
   readonly smscs: number;
+  /** How long before midnight (UTC) the clocks of the processes begin: a new day comes while all this happens. */
+  readonly beforeMidnightMs: number;
   readonly steps: readonly PlannedStep[];
 }
 
@@ -70,6 +72,7 @@ export function planOf(seed: string, steps: number): Plan {
   const dice = createDice(`${seed}/plan`);
   return {
     smscs: dice.between(1, 2),
+    beforeMidnightMs: createDice(`${seed}/day`).between(5_000, 60_000),
     steps: Array.from({ length: steps }, () => ({
       step: stepOf(dice),
       pauseMs: dice.chance(0.5) ? 0 : dice.between(1, 90),

@@ -39,7 +39,7 @@ export async function openWorld(
   { seed, steps }: { seed: string; steps: number },
 ): Promise<World> {
   const plan = planOf(seed, steps);
-  const fleet = await startFleet(store);
+  const fleet = await startFleet(store, untilMidnight() - plan.beforeMidnightMs);
   const dns = await startFakeDns();
   dns.a.set("*", ["127.0.0.1"]);
   const service = fleet.some(() => 0)!;
@@ -70,6 +70,12 @@ export async function openWorld(
     },
     close: () => close({ fleet, smscs, receivers: [...receivers.values()], dns }),
   };
+}
+
+const DAY_MS = 86_400_000;
+
+function untilMidnight(): number {
+  return DAY_MS - (Date.now() % DAY_MS);
 }
 
 /** Of each connector: one for each process on PostgreSQL. */
