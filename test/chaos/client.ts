@@ -87,22 +87,35 @@ export async function cancel(
     model.problems.push(`${message_id} was accepted, and cannot be canceled: 404`);
 }
 
+/** Resolves with the status that it was told; `undefined` if there was no answer. */
 export async function lookUp(
   model: Model,
   service: Service,
   { account, message_id }: { readonly account: Account; readonly message_id: string },
-): Promise<void> {
+): Promise<string | undefined> {
   const told = model.toldFinal.get(message_id);
   const answer = await ask(service, account, { path: `/v1/sms/messages/${message_id}` });
-  if (!answer || answer.status === 503) return;
+  if (!answer || answer.status === 503) return undefined;
   if (answer.status !== 200) {
     model.problems.push(`${message_id} was accepted, and is answered with ${answer.status} ${answer.text}`);
-    return;
+    return undefined;
   }
   const { status } = JSON.parse(answer.text) as Shown;
   if (told !== undefined && told !== status)
     model.problems.push(`${message_id} was ${told}, and is ${status}`);
   if (FINAL.has(status)) model.toldFinal.set(message_id, status);
+  return status;
+}
+
+/** Looks a message up that is too old to be found. */
+export async function lookUpInVain(
+  model: Model,
+  service: Service,
+  { account, message_id }: { readonly account: Account; readonly message_id: string },
+): Promise<void> {
+  const answer = await ask(service, account, { path: `/v1/sms/messages/${message_id}` });
+  if (answer && answer.status !== 404 && answer.status !== 503)
+    model.problems.push(`${message_id} is too old, and is answered with ${answer.status} ${answer.text}`);
 }
 
 /** Reads the event feed from a cursor to its end, or until a request fails. Resolves with the new cursor. */
@@ -123,11 +136,16 @@ export async function readFeed(
   }
 }
 
-/** All messages of an account. */
-export async function listAll(service: Service, account: Account): Promise<readonly Shown[]> {
+/** All messages of an account, or those with one status. */
+export async function listAll(
+  service: Service,
+  account: Account,
+  status?: string,
+): Promise<readonly Shown[]> {
   const found: Shown[] = [];
+  const filter = status === undefined ? "" : `&status=${status}`;
   for (let cursor = ""; ; ) {
-    const answer = await ask(service, account, { path: `/v1/sms/messages?limit=200${cursor}` });
+    const answer = await ask(service, account, { path: `/v1/sms/messages?limit=200${filter}${cursor}` });
     if (answer?.status !== 200) throw new Error(`the list is answered with ${answer?.status}`);
     const page = JSON.parse(answer.text) as { data: Shown[]; next?: string };
     found.push(...page.data);

@@ -27,8 +27,10 @@ export interface Fleet {
   heal(): Promise<void>;
   /** Ends them with SIGTERM; resolves with their exit codes. */
   stop(): Promise<readonly (number | null)[]>;
-  /** Jobs that are left in the store; to be called when all have stopped. */
-  jobs(): Promise<number>;
+  /** How many rows a table of the store has. */
+  rows(table: string): Promise<number>;
+  /** What the processes, also those that have ended, logged as an error. */
+  errors(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -55,8 +57,6 @@ interface Running extends Node {
   isCutOff: boolean;
 }
 
-const JOBS = "SELECT id FROM jobs";
-
 /** In the order in which processes lock them: others would wait for one another. */
 const lockingFor = (ms: number) =>
   `BEGIN; LOCK TABLE lease_processes, leases IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${ms / 1_000}); COMMIT`;
@@ -73,6 +73,8 @@ interface FleetState {
   readonly store: Store;
   readonly clockFile: string;
   readonly faults: Fault[];
+  /** All that were started. */
+  readonly processes: PostriderProcess[];
   database: TestDatabase | undefined;
   sandbox: Sandbox | undefined;
   aheadMs: number;
@@ -86,6 +88,7 @@ export async function startFleet(store: Store, aheadMs: number): Promise<Fleet> 
     store,
     clockFile: join(first.path, "clock"),
     faults: [],
+    processes: [],
     database: store === "postgres" ? await freshDatabase() : undefined,
     sandbox: undefined,
     aheadMs,
@@ -121,13 +124,15 @@ export async function startFleet(store: Store, aheadMs: number): Promise<Fleet> 
     note,
     heal: async () => void (await Promise.all(nodes.map((node) => heal(world, node)))),
     stop: () => Promise.all(nodes.map(stop)),
-    async jobs() {
+    async rows(table) {
       const { database } = world;
-      const rows = await (database
-        ? onServer(database.url, JOBS)
-        : inFile(join(first.path, "postrider.db"), JOBS));
-      return rows.length;
+      const sql = `SELECT count(*) AS count FROM ${table}`;
+      const [row] = await (database
+        ? onServer<{ count: string }>(database.url, sql)
+        : inFile<{ count: number }>(join(first.path, "postrider.db"), sql));
+      return Number(row?.count);
     },
+    errors: () => world.processes.flatMap((process) => process.output().split("\n").filter(isError)),
     async close() {
       for (const node of nodes) {
         node.process?.kill("SIGCONT");
@@ -139,6 +144,10 @@ export async function startFleet(store: Store, aheadMs: number): Promise<Fleet> 
       await world.database?.drop();
     },
   };
+}
+
+function isError(line: string): boolean {
+  return /"level":[56]0/.test(line);
 }
 
 async function stop({ process }: Running): Promise<number | null> {
@@ -206,6 +215,7 @@ async function start(world: FleetState, node: Running): Promise<void> {
         ...(node.proxy && { databaseUrl: node.proxy.url }),
         ...(sandbox && { sandbox }),
       });
+      world.processes.push(node.process);
       // The clock may have been set since the process read it.
       node.process.kill("SIGUSR2");
     } catch (error) {

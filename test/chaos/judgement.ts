@@ -1,38 +1,52 @@
 /** Compares what was asked, what the SMSCs received and what the service says, and finds what does not fit. */
 import { partReference } from "../../src/core/receipts/short-reference.ts";
+import { uuidTime } from "../../src/core/uuid.ts";
 import { admin } from "../admin.ts";
 import { listAll, readFeed } from "./client.ts";
 import { problemsOfFate } from "./fate-rules.ts";
 import { problemsOfFeed } from "./feed-rules.ts";
 import type { Account, Asked, Entry, Fate, FeedEvent, Shown } from "./model.ts";
 import type { Submitted } from "./smsc.ts";
-import { problemsOfWebhooks } from "./webhook-rules.ts";
+import { messageIn, problemsOfWebhooks } from "./webhook-rules.ts";
 import type { World } from "./world.ts";
 
 /** A text of 450 characters has three segments. */
 const MOST_PARTS = 4;
 
-export async function findProblems(world: World): Promise<readonly string[]> {
+/**
+ * `since`: judges what was asked from then on, in Unix milliseconds of the processes' clock. Nothing may have been under way at that
+ * moment.
+ */
+export async function findProblems(world: World, since = 0): Promise<readonly string[]> {
   const problems: string[] = [];
+  const isJudged = (messageId: string) => (uuidTime(messageId) ?? since) >= since;
+  const judged = (events: readonly FeedEvent[]) => events.filter(({ data }) => isJudged(data.message_id));
   // Only submits until now: the lists read below may not have later ones.
-  const submits = world.smscs.flatMap((smsc) => smsc.submits);
+  const submits = submitsSince(world, since);
   const ours = new Set<Submitted>();
   for (const account of world.accounts) {
-    const { fates, problems: found } = await readFates(world, account, submits);
+    const { fates, problems: found } = await readFates(world, { account, since, submits });
     problems.push(...found);
     for (const fate of fates) {
       for (const submit of [...fate.parts.values()].flat()) ours.add(submit);
       const wrong = isTwinned(fate, fates) ? [] : problemsOfFate(fate, world);
       if (wrong.length > 0) problems.push(`${wrong.join("; ")}\n${describe(fate, world)}`);
     }
-    const events = await wholeFeed(world, account);
-    problems.push(...problemsOfFeed({ fates, read: world.model.feeds.get(account) ?? [], events }));
-    problems.push(
-      ...problemsOfWebhooks({ fates, events, deliveries: world.receivers.get(account)!.deliveries }),
-    );
+    const events = judged(await wholeFeed(world, account));
+    const read = judged(world.model.feeds.get(account) ?? []);
+    problems.push(...problemsOfFeed({ fates, read, events }));
+    const deliveries = world.receivers.get(account)!.deliveries.filter((each) => isJudged(messageIn(each)));
+    problems.push(...problemsOfWebhooks({ fates, events, deliveries }));
   }
   for (const submit of submits) if (!ours.has(submit)) problems.push(describeStray(submit));
   return problems;
+}
+
+/** Those to numbers of earlier requests are left out. */
+function submitsSince({ model, smscs }: World, since: number): readonly Submitted[] {
+  const before = model.asked.filter(({ askedAt }) => askedAt < since);
+  const numbers = new Set(before.flatMap((asked) => asked.numbers));
+  return smscs.flatMap((smsc) => smsc.submits).filter(({ to }) => !numbers.has(to));
 }
 
 /** Whether another message to the same number has the same reference of 16 bits: nobody can tell their submits apart. */
@@ -56,11 +70,18 @@ async function wholeFeed({ fleet }: World, account: Account): Promise<readonly F
   return events;
 }
 
-async function readFates(world: World, account: Account, all: readonly Submitted[]) {
+interface Judged {
+  readonly account: Account;
+  readonly since: number;
+  readonly submits: readonly Submitted[];
+}
+
+async function readFates(world: World, { account, since, submits: all }: Judged) {
   const service = world.fleet.some(() => 0)!;
-  const shown = await listAll(service, account);
+  const listed = await listAll(service, account);
+  const shown = listed.filter(({ created_at }) => Date.parse(created_at) >= since);
   const byRequest = Map.groupBy(shown, ({ metadata }) => metadata?.request ?? -1);
-  const asked = world.model.asked.filter((each) => each.account === account);
+  const asked = world.model.asked.filter((each) => each.account === account && each.askedAt >= since);
   const problems = asked.flatMap((each) => problemsOfRequest(each, byRequest.get(each.index) ?? []));
   for (const index of byRequest.keys())
     if (!asked.some((each) => each.index === index))

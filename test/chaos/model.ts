@@ -5,6 +5,8 @@ import type { Submitted } from "./smsc.ts";
 export interface Asked {
   readonly index: number;
   readonly account: Account;
+  /** By the clock of the processes, in Unix milliseconds. */
+  readonly askedAt: number;
   readonly numbers: readonly string[];
   readonly isBatch: boolean;
   readonly body: Readonly<Record<string, unknown>>;

@@ -109,7 +109,7 @@ function stepOf(dice: Dice): Step {
   }
 }
 
-function askingOf(dice: Dice): Asking {
+export function askingOf(dice: Dice): Asking {
   const isBatch = dice.chance(0.2);
   const count = isBatch ? dice.between(1, 6) : 1;
   return {

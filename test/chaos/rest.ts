@@ -37,7 +37,7 @@ export async function comeToRest(world: World): Promise<void> {
 }
 
 /** Repeats every other unanswered request that has a key, until it is answered. */
-async function repeatSomeUnanswered({ model, fleet }: World): Promise<void> {
+export async function repeatSomeUnanswered({ model, fleet }: World): Promise<void> {
   for (const asked of model.asked) {
     const isToBe = asked.answer === undefined && asked.key !== undefined && asked.index % 2 === 0;
     const isOpen = () => isToBe && asked.answer === undefined && !asked.isRefused;

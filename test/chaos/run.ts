@@ -1,5 +1,5 @@
 /** Runs a plan, lets everything come to rest, and then looks for problems. */
-import { readFeed } from "./client.ts";
+import { followFeeds } from "./feed-readers.ts";
 import type { Store } from "./fleet.ts";
 import { findProblems } from "./judgement.ts";
 import { comeToRest } from "./rest.ts";
@@ -29,9 +29,9 @@ export async function runChaos(store: Store, options: { seed: string; steps: num
   }
 }
 
-async function stop({ fleet }: World): Promise<readonly string[]> {
+export async function stop({ fleet }: World): Promise<readonly string[]> {
   const codes = await fleet.stop();
-  const jobs = await fleet.jobs();
+  const jobs = await fleet.rows("jobs");
   return [
     ...(codes.every((code) => code === 0) ? [] : [`the processes ended with ${codes.join()}`]),
     ...(jobs === 0 ? [] : [`${jobs} jobs are left`]),
@@ -47,30 +47,7 @@ async function takeSteps(world: World): Promise<void> {
   await Promise.all(underWay);
 }
 
-/** The wait between two reads of a feed. */
-const LOOK_MS = 40;
-
-/** Keeps reading the feeds, from the running processes in turn. */
-function followFeeds({ fleet, model }: World) {
-  let isStopping = false;
-  const loops = [...model.feeds].map(async ([account, events]) => {
-    let after: string | undefined;
-    for (let looks = 0, isLast = false; !isLast; looks++) {
-      isLast = isStopping;
-      const service = fleet.some((count) => looks % count);
-      if (service) after = await readFeed(service, account, { after, events });
-      if (!isLast) await Bun.sleep(LOOK_MS);
-    }
-  });
-  return {
-    async stop() {
-      isStopping = true;
-      await Promise.all(loops);
-    },
-  };
-}
-
-function countsOf({ model, smscs, fleet, receivers }: World): Outcome["counts"] {
+export function countsOf({ model, smscs, fleet, receivers }: World): Outcome["counts"] {
   return {
     requests: model.asked.length,
     messages: model.asked.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0),

@@ -40,7 +40,7 @@ function newRequest({ model, accounts, seed, fleet }: World, asking: Asking): As
   );
   const { expireAfterSeconds, scheduleInMs } = asking;
   const asked: Asked = {
-    ...{ index, account, numbers, isBatch: asking.isBatch },
+    ...{ index, account, askedAt: fleet.now(), numbers, isBatch: asking.isBatch },
     key: asking.hasKey ? `${seed}-${index}` : undefined,
     windowMs: expireAfterSeconds === undefined ? undefined : expireAfterSeconds * 1_000,
     body: {
@@ -63,11 +63,15 @@ async function repeat(world: World, { kind, back }: Repeating): Promise<void> {
   const asked = model.asked.at(-back);
   const service = anyService(world);
   if (!asked || !service) return;
-  if (kind === "send again") return asked.key === undefined ? undefined : send(world, asked);
+  if (kind === "send again") {
+    if (asked.key !== undefined) await send(world, asked);
+    return;
+  }
   const message = asked.answer?.at(back % asked.answer.length) as AcceptedSms | undefined;
   if (!message) return;
   const about = { account: asked.account, message_id: message.message_id };
-  return kind === "cancel" ? cancel(model, service, about) : lookUp(model, service, about);
+  if (kind === "cancel") await cancel(model, service, about);
+  else await lookUp(model, service, about);
 }
 
 const CUTS = { "cut database": "all", "lose commit": "COMMIT", "lose answer": "answer to COMMIT" } as const;

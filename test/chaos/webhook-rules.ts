@@ -50,6 +50,11 @@ function outOfOrder(told: readonly FeedEvent[], deliveries: readonly Delivery[])
   return [];
 }
 
+/** The id of the message that a webhook is about. */
+export function messageIn({ body }: Delivery): string {
+  return (JSON.parse(body) as FeedEvent).data.message_id;
+}
+
 function idIn(headers: Delivery["headers"]): string {
   return String(headers["webhook-id"]);
 }

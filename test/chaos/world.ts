@@ -30,13 +30,22 @@ export interface World {
 
 const RESPONSE_TIMEOUT_MS = 1_000;
 
-/** The accounts' settings. A short window, since a held message is held until it ends. */
-const WINDOW = { sms_default_window_seconds: "600" };
-const SETTINGS = [WINDOW, { ...WINDOW, on_unconfirmed: "hold", batch_duplicates: "once" }] as const;
+/** Short, since a held message is held until its window ends. */
+const WINDOW_SECONDS = 600;
+
+/** The settings of each account, but for their window. */
+const SETTINGS = [{}, { on_unconfirmed: "hold", batch_duplicates: "once" }] as const;
+
+export interface WorldOptions {
+  readonly seed: string;
+  readonly steps: number;
+  /** In which a message is sent unless its request says otherwise. */
+  readonly windowSeconds?: number;
+}
 
 export async function openWorld(
   store: Store,
-  { seed, steps }: { seed: string; steps: number },
+  { seed, steps, windowSeconds = WINDOW_SECONDS }: WorldOptions,
 ): Promise<World> {
   const plan = planOf(seed, steps);
   const fleet = await startFleet(store, untilMidnight() - plan.beforeMidnightMs);
@@ -48,7 +57,8 @@ export async function openWorld(
   const connectors: string[] = [];
   for (const smsc of smscs) connectors.push(await connectSmsc(service, smsc, CONNECTOR));
   const receivers = new Map<Account, FakeWebhookReceiver>();
-  for (const settings of SETTINGS) {
+  for (const ways of SETTINGS) {
+    const settings = { ...ways, sms_default_window_seconds: String(windowSeconds) };
     const opening = { connectors, settings, now: fleet.now };
     const { account, receiver } = await openAccount(service, opening);
     behave(receiver, `${seed}/${account.name}`);
