@@ -25,6 +25,8 @@ export interface SqliteOptions {
   readonly faults?: { readonly beforeCommit?: () => void };
   /** Where other threads write to the database too, by `openBeside`. */
   readonly shared?: SharedWriting;
+  /** See `GroupCommitOptions`. */
+  readonly hasOwnThread?: boolean;
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL | undefined;
   readonly onMigration?: OnMigration | undefined;
@@ -59,6 +61,7 @@ export async function openOn(
     driver,
     schedule: turnEnd.last,
     beforeCommit,
+    hasOwnThread: options.hasOwnThread,
     ...(options.shared && { lock: createWriteLock(options.shared.memory) }),
   });
   await checkMasterKey(db, options.vault);

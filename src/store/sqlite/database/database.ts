@@ -10,6 +10,8 @@ export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Resolves when `work`'s transaction is on disk. See `GroupCommit.write`. */
   write<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
+  /** The same for what a client waits for: it overtakes other calls where those are more than one transaction takes. */
+  writeAsked<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
   /** Reads of one turn of the event loop see the same state of the database, until a write or `renew`. */
   read<T>(work: () => T): Promise<T>;
   /** Lets reads from now on see what other connections have committed. */
@@ -33,9 +35,11 @@ export interface DatabaseOptions {
   readonly schedule: (run: () => void) => void;
   readonly beforeCommit?: () => void;
   readonly lock?: WriteLock;
+  readonly hasOwnThread?: boolean | undefined;
 }
 
-export function createDatabase({ driver, schedule, beforeCommit, lock }: DatabaseOptions): Database {
+export function createDatabase(options: DatabaseOptions): Database {
+  const { driver, schedule, beforeCommit, lock, hasOwnThread } = options;
   const afterRollback: (() => void)[] = [];
   const afterCommit: (() => void)[] = [];
   const beforeEnd: (() => void)[] = [];
@@ -45,6 +49,7 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
   const commits = createGroupCommit({
     driver,
     schedule,
+    hasOwnThread,
     beforeBegin: snapshot.end,
     onCommit: () => runAll(afterCommit),
     beforeEnd: writeAll,
@@ -63,10 +68,13 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
     }
   };
 
+  const within = <T>(work: () => T, phase: Phase | undefined) =>
+    phase === undefined ? followedBy(writeAll, work) : work;
+
   return {
     prepare: (sql) => driver.prepare(sql),
-    write: (work, weight, phase) =>
-      commits.write(phase === undefined ? followedBy(writeAll, work) : work, weight, phase),
+    write: (work, weight, phase) => commits.write(within(work, phase), { weight, phase }),
+    writeAsked: (work, weight, phase) => commits.write(within(work, phase), { weight, phase, isAsked: true }),
     read: (work) => reading(work, snapshot.open),
     renew: snapshot.end,
     outsideTransaction: (work) => reading(work, snapshot.end),

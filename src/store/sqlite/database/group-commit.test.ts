@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createWorld, type World } from "../../contract/world.contract.ts";
 import { StoreUnavailable } from "../../store.ts";
+import type { SqliteStore } from "../create-store.ts";
 import { inFolder, openInMemory, openWithDriver } from "../sqlite-world.contract.ts";
 
 test("calls of one turn share one commit, and are answered after it", async () => {
@@ -63,6 +64,53 @@ test("work beyond the weight of one transaction goes into the next, and none of 
   await Promise.all(Array.from({ length: 10 }, () => sms({ to })));
   expect(commits - before).toBe(3);
   expect(await claim(20_000)).toHaveLength(10_000);
+  await store.close();
+});
+
+/** Calls for which no client waits, as heavy as half a transaction. */
+function expiries(store: SqliteStore, count: number): readonly Promise<number>[] {
+  return Array.from({ length: count }, () => store.queue.expire(0, 500));
+}
+
+test("a client waits for no more than the transaction under way, however much work for nobody waits before it", async () => {
+  let commits = 0;
+  const { store } = await openInMemory({ faults: { beforeCommit: () => void commits++ } });
+  const { sms, account } = await createWorld(store);
+  const before = commits;
+  const work = Promise.all(expiries(store, 20));
+  const [id = ""] = await sms();
+  expect(commits - before).toBe(1);
+  const message = { accountId: account.id, channel: "sms", id } as const;
+  expect(await store.messages.cancel({ ...message, now: 0 })).toBe("canceled");
+  expect(commits - before).toBe(2);
+  await work;
+  expect(commits - before).toBe(11);
+  await store.close();
+});
+
+test("while clients keep calling, the work for which none waits has half of each transaction", async () => {
+  let commits = 0;
+  const { store } = await openInMemory({ faults: { beforeCommit: () => void commits++ } });
+  const { sms } = await createWorld(store);
+  const before = commits;
+  const batches = Array.from({ length: 5 }, () =>
+    sms({ to: Array.from({ length: 1_000 }, (_, index) => `+91${index}`) }),
+  );
+  const commitOf = (call: Promise<unknown>) => call.then(() => commits - before);
+  const work = expiries(store, 4);
+  const [ofBatches, ofWork] = [batches, work].map((calls) => Promise.all(calls.map(commitOf)));
+  expect(await ofBatches).toEqual([1, 2, 3, 4, 5]);
+  expect(await ofWork).toEqual([1, 2, 3, 4]);
+  await store.close();
+});
+
+test("on a thread of its own the store makes longer transactions of work for which no client waits", async () => {
+  let commits = 0;
+  const beforeCommit = () => void commits++;
+  const { store } = await openInMemory({ faults: { beforeCommit }, hasOwnThread: true });
+  const before = commits;
+  await Promise.all(expiries(store, 20));
+  expect(commits - before).toBe(3);
   await store.close();
 });
 

@@ -8,15 +8,29 @@ const MAX_WAITING = 20_000;
 /** The most work that one transaction takes, roughly in rows: it bounds how long the event loop stands still. */
 const MAX_WEIGHT = 4_000;
 
+/** The same without a call for which a client waits: some 10 ms, since one may come meanwhile. */
+const MAX_WEIGHT_UNASKED = 1_000;
+
 export interface GroupCommit {
   /**
    * Runs `work` in a transaction shared with the other calls of this turn of the event loop, or of two or three turns,
    * and resolves when that is on disk. `work` may run twice: it must leave no trace outside the database that
-   * `onRollback` does not undo. `weight`: roughly its number of rows.
+   * `onRollback` does not undo.
    */
-  write<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
+  write<T>(work: () => T, options?: WriteOptions): Promise<T>;
   /** Takes no more calls; resolves when all that wait are committed. */
   close(): Promise<void>;
+}
+
+export interface WriteOptions {
+  /** Roughly its number of rows. */
+  readonly weight?: number | undefined;
+  readonly phase?: Phase | undefined;
+  /**
+   * A client waits for it. Where more calls wait than a group takes, it overtakes those for which none does; calls of one kind keep
+   * their order.
+   */
+  readonly isAsked?: boolean;
 }
 
 /** When a call runs within its group, whatever the order in which they came. Absent: `first`. */
@@ -28,6 +42,8 @@ export interface GroupCommitOptions extends TransactionOptions {
   /** Calls back once per turn of the event loop, like `setImmediate`. */
   readonly schedule: (run: () => void) => void;
   readonly onCommit: () => void;
+  /** Nothing else runs on this thread, so that no client waits longer where its transactions are long. */
+  readonly hasOwnThread?: boolean | undefined;
   /** Shared by the threads that write to the same database; absent: only this one does. */
   readonly lock?: WriteLock;
 }
@@ -36,6 +52,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const transactions = createTransactions(options);
   const line = createLine({
     ...inTurn(options),
+    maxUnasked: options.hasOwnThread ? MAX_WEIGHT : MAX_WEIGHT_UNASKED,
     flush(group) {
       const results = transactions.runGroup(group);
       return () => {
@@ -47,10 +64,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let isClosed = false;
 
   return {
-    write<T>(work: () => T, weight = 1, phase: Phase = "first") {
+    write<T>(work: () => T, { weight = 1, phase = "first", isAsked = false }: WriteOptions = {}) {
       if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-      line.join({ work, weight, phase, resolve, reject });
+      line.join({ work, weight, phase, isAsked, resolve, reject });
       return promise as Promise<T>;
     },
     async close() {
@@ -69,18 +86,21 @@ interface Call {
   readonly work: () => unknown;
   readonly weight: number;
   readonly phase: Phase;
+  readonly isAsked: boolean;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 interface LineOptions {
   readonly schedule: (run: () => void) => void;
+  /** The most weight of a group with a call for which nobody waits. */
+  readonly maxUnasked: number;
   /** Commits a group; the function it returns answers the calls. */
   readonly flush: (group: readonly Call[]) => () => void;
 }
 
 /** The calls that wait for the next turn. */
-function createLine({ schedule, flush }: LineOptions) {
+function createLine({ schedule, maxUnasked, flush }: LineOptions) {
   const waiting: Call[] = [];
   const onEmpty: (() => void)[] = [];
   const gathering = createGathering();
@@ -94,7 +114,7 @@ function createLine({ schedule, flush }: LineOptions) {
   const turn = () => {
     if (gathering.shouldWait(waiting)) return schedule(turn);
     isScheduled = false;
-    const answer = flush(takeGroup(waiting));
+    const answer = flush(takeGroup(waiting, maxUnasked));
     wake();
     if (waiting.length === 0) for (const done of onEmpty.splice(0)) done();
     answer();
@@ -149,15 +169,33 @@ function createGathering() {
   };
 }
 
-function takeGroup(waiting: Call[]): Call[] {
+/**
+ * Takes as much as fits, from the start of the line. Where not all fits, calls for which clients wait come first, but while both kinds
+ * wait each has half at least: neither keeps the other from the disk.
+ */
+function takeGroup(waiting: Call[], maxUnasked: number): Call[] {
+  if (weightOf(waiting) <= maxUnasked) return inOrder(waiting.splice(0));
+  const asked = waiting.filter(({ isAsked }) => isAsked);
+  const unasked = waiting.filter(({ isAsked }) => !isAsked);
+  const group = asked.splice(0, countWithin(asked, unasked.length > 0 ? maxUnasked / 2 : MAX_WEIGHT));
+  const left = Math.max(maxUnasked - weightOf(group), maxUnasked / 2);
+  group.push(...unasked.splice(0, countWithin(unasked, left)));
+  waiting.splice(0, waiting.length, ...asked, ...unasked);
+  return inOrder(group);
+}
+
+/** How many of the first calls have at most this weight together; at least one. */
+function countWithin(calls: readonly Call[], most: number): number {
   let weight = 0;
-  let count = 0;
-  for (const call of waiting) {
+  const count = calls.findIndex((call) => {
     weight += call.weight;
-    if (count > 0 && weight > MAX_WEIGHT) break;
-    count++;
-  }
-  return inOrder(waiting.splice(0, count));
+    return weight > most;
+  });
+  return count === -1 ? calls.length : Math.max(count, 1);
+}
+
+function weightOf(calls: readonly Call[]): number {
+  return calls.reduce((sum, { weight }) => sum + weight, 0);
 }
 
 /** By phase; calls of one phase in the order in which they came. Mostly all are of one. */

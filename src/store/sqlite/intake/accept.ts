@@ -68,7 +68,7 @@ export function createAccept(
   };
 
   const accept = (request: PackedAccept, written?: WrittenPieces) =>
-    db.write(() => acceptNow(request, written), messagesOf(request).length, "late");
+    db.writeAsked(() => acceptNow(request, written), messagesOf(request).length, "late");
 
   const acceptInPieces = (request: PackedAccept, texts: BodyTexts) =>
     withPieces(pieces, { content: nextContent(), texts }, (written) => accept(request, written));

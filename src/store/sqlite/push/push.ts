@@ -22,9 +22,11 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
 
   return {
     register: (device, idempotency) =>
-      db.write(() => replayOf(idempotency) ?? done(fillAnswer(device.answer, register(device)), idempotency)),
+      db.writeAsked(
+        () => replayOf(idempotency) ?? done(fillAnswer(device.answer, register(device)), idempotency),
+      ),
     identify: (request, idempotency) =>
-      db.write(() => {
+      db.writeAsked(() => {
         const replay = replayOf(idempotency);
         if (replay) return replay;
         const contactId = identify(request);

@@ -33,7 +33,8 @@ export async function runStoreThread({ port, setup, vault, checkpointThread }: S
   const { path, commitMs } = setup;
   try {
     const onMigration = (migration: MigrationStep) => post({ kind: "migrates", migration });
-    const options = { path, vault, ...slowCommits(commitMs), checkpointThread, onMigration };
+    const given = { path, vault, checkpointThread, onMigration };
+    const options = { ...given, ...slowCommits(commitMs), hasOwnThread: true };
     serve(await openSqlite(options), port, post);
     post({ kind: "open" });
   } catch (error) {
