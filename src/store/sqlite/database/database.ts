@@ -39,7 +39,7 @@ export interface DatabaseOptions {
 }
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const { driver, schedule, beforeCommit, lock, hasOwnThread } = options;
+  const { driver, schedule, lock } = options;
   const afterRollback: (() => void)[] = [];
   const afterCommit: (() => void)[] = [];
   const beforeEnd: (() => void)[] = [];
@@ -47,15 +47,11 @@ export function createDatabase(options: DatabaseOptions): Database {
   const snapshot = createSharedSnapshot(driver, schedule, lock?.writes);
   const writeAll = () => runAll(beforeEnd);
   const commits = createGroupCommit({
-    driver,
-    schedule,
-    hasOwnThread,
+    ...options,
     beforeBegin: snapshot.end,
     onCommit: () => runAll(afterCommit),
     beforeEnd: writeAll,
     onRollback: () => runAll(afterRollback),
-    ...(beforeCommit && { beforeCommit }),
-    ...(lock && { lock }),
   });
 
   const reading = async <T>(work: () => T, before: () => void): Promise<T> => {
