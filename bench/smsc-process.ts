@@ -20,17 +20,19 @@ export async function startSmsc(): Promise<SmscProcess> {
     stdout: "pipe",
     stderr: "inherit",
   });
-  const waiting = new Map<string, (words: readonly string[]) => void>();
+  // Several may ask the same at once: each answer is for the one that has waited longest.
+  const waiting = new Map<string, ((words: readonly string[]) => void)[]>();
   const answered = (key: string) =>
     new Promise<readonly string[]>((resolve) => {
-      waiting.set(key, resolve);
+      waiting.set(key, [...(waiting.get(key) ?? []), resolve]);
     });
   const port = answered("port");
   createInterface(Readable.fromWeb(child.stdout as never)).on("line", (line) => {
     const [word = "", ...words] = line.split(" ");
     const key = word === "seen" ? `seen ${words[0]}` : word;
-    const resolve = waiting.get(key);
-    waiting.delete(key);
+    const [resolve, ...later] = waiting.get(key) ?? [];
+    if (later.length > 0) waiting.set(key, later);
+    else waiting.delete(key);
     resolve?.(words);
   });
   const ask = (line: string, key: string) => {
