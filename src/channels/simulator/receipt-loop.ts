@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { sleep } from "../../core/clock.ts";
+import { inTime } from "../../core/in-time.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import type { ChannelLog } from "../channel.ts";
@@ -37,7 +37,7 @@ const FAULT_REST_MS = 1_000;
 /** Longest rest between turns. */
 const LONGEST_REST_MS = 60_000;
 
-const STOP_LIMIT_MS = 5_000;
+const STOP_LIMIT = { limitMs: 5_000, late: () => {} };
 
 /** States: stopped → resting (a timer runs) ⇄ turning. */
 export function createReceiptLoop(deps: ReceiptLoopDeps): ReceiptLoop {
@@ -76,15 +76,9 @@ export function createReceiptLoop(deps: ReceiptLoopDeps): ReceiptLoop {
       isRunning = false;
       cancelTimer();
       nextTurnMs = Number.POSITIVE_INFINITY;
-      if (turning) await atMost(clock, turning);
+      if (turning) await inTime(clock, STOP_LIMIT, turning);
     },
   };
-}
-
-async function atMost(clock: Clock, work: Promise<void>): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([work, sleep(clock, STOP_LIMIT_MS, done.signal)]);
-  done.abort();
 }
 
 /** Makes the function of a turn: it emits at most a batch, and resolves with how long to rest, milliseconds. Never rejects. */

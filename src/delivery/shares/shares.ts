@@ -6,6 +6,7 @@
  */
 import type { Share } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
+import { inTime } from "../../core/in-time.ts";
 import type { Log } from "../../core/log.ts";
 import { type Claimant, NOBODY_ELSE } from "../../core/queue/claimant.ts";
 import type { LeaseStore, SlotLease } from "../../store/store.ts";
@@ -35,7 +36,7 @@ const START_MS = 2_000;
  * How long a stop waits to give up its leases. If it cannot, others wait until this process counts as dead. More than the 4 s for
  * which one process may hold up the heartbeats of all others.
  */
-const STOP_MS = 5_000;
+const STOP_LIMIT = { limitMs: 5_000, late: () => {} };
 
 export interface SharesDeps {
   readonly leases: LeaseStore;
@@ -112,7 +113,7 @@ export function createShares(deps: SharesDeps): Shares {
       stopping.abort();
       if (!running) return;
       const left = running.then(() => leases.leave(process)).catch(() => undefined);
-      await Promise.race([left, sleep(clock, STOP_MS)]);
+      await inTime(clock, STOP_LIMIT, left);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
+import { inTime } from "../../../core/in-time.ts";
 import { outage } from "../../outage.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
 import type { Connection, Driver, Session } from "./driver.ts";
@@ -39,20 +40,15 @@ export async function resolveLostCommit(
 ): Promise<void> {
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   while (isStored && clock.monotonicMs() < endMs) {
-    const found = await within(clock, endMs - clock.monotonicMs(), ask(driver, backend, isStored));
+    // A silent database: the time limits of connections are longer.
+    const limit = { limitMs: endMs - clock.monotonicMs(), late: (): Found => ({}) };
+    const found = await inTime(clock, limit, ask(driver, backend, isStored));
     if (found.isStored === true) return;
     if (found.isStored === false) throw outage("the database did not commit", cause);
     if (found.isFinal) break;
     await sleep(clock, PAUSE_MS);
   }
   throw new OutcomeUnknown("the database did not say whether it committed", { cause });
-}
-
-/** Gives up waiting for a silent database; the time limits of connections are longer. */
-async function within(clock: Clock, ms: number, asked: Promise<Found>): Promise<Found> {
-  const over = Promise.withResolvers<Found>();
-  const cancel = clock.after(ms, () => over.resolve({}));
-  return await Promise.race([asked, over.promise]).finally(cancel);
 }
 
 interface Found {

@@ -1,4 +1,5 @@
 import { errorText } from "../../../../core/error-text.ts";
+import { inTime } from "../../../../core/in-time.ts";
 import type { ChannelDeps } from "../../../channel.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "../wire/status-words.ts";
 
@@ -63,17 +64,16 @@ async function isStoredInTime<Item>(
   { clock, log }: LineDeps,
   items: readonly Item[],
 ): Promise<boolean> {
-  const timeUp = Promise.withResolvers<never>();
-  const cancel = clock.after(timeoutMs, () => timeUp.reject(new Error("storing took too long")));
+  const late = () => {
+    throw new Error("storing took too long");
+  };
   try {
-    await Promise.race([store(items), timeUp.promise]);
+    await inTime(clock, { limitMs: timeoutMs, late }, store(items));
     return true;
   } catch (error) {
     const reason = errorText(error);
     const fields = { connector: connectorId, count: items.length, reason };
     log.warn(fields, `${noun} could not be stored; the SMSC keeps them`);
     return false;
-  } finally {
-    cancel();
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock, Random } from "../../../../core/clock.ts";
 import { errorText } from "../../../../core/error-text.ts";
+import { inTime } from "../../../../core/in-time.ts";
 import type { ChannelStatus } from "../../../channel.ts";
 import type { CredentialGate } from "./credential-gate.ts";
 import type { Session, SessionEnd, SessionEvents } from "./session.ts";
-import { within } from "./within.ts";
 
 /** Keeps one bind up: opens its session, and another one when that ends. */
 export interface BoundLink {
@@ -36,7 +36,7 @@ const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
 /** When a session is left: how long answers under way are waited for. */
-const DRAIN_MS = 10_000;
+const DRAIN_LIMIT = { limitMs: 10_000, late: () => {} };
 
 /**
  * After a session that held this long, the next failure counts as the first. Not longer: an SMSC that ends sessions once a
@@ -147,7 +147,7 @@ async function leaveSession(state: State, reason: string): Promise<void> {
   if (!session) return;
   state.usable = undefined;
   session.slots.close();
-  await within(deps.clock, DRAIN_MS, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
+  await inTime(deps.clock, DRAIN_LIMIT, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
   session.unbind(reason);
 }
 

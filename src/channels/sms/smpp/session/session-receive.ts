@@ -1,4 +1,5 @@
 /** What a session does with the PDUs of the SMSC: it takes answers to its own requests, and answers those of the SMSC. */
+import { inTime } from "../../../../core/in-time.ts";
 import { cString } from "../wire/octets.ts";
 import {
   COMMAND,
@@ -17,8 +18,7 @@ import {
   ESME_RINVPARLEN,
   STATUS_OK,
 } from "../wire/status-words.ts";
-import { BIND_COMMANDS, type SessionState, UNBIND_TIMEOUT_MS } from "./session-state.ts";
-import { within } from "./within.ts";
+import { BIND_COMMANDS, type SessionState, UNBIND_LIMIT } from "./session-state.ts";
 
 /** Handles one PDU from the SMSC. */
 export function receive(state: SessionState, pdu: Pdu): void {
@@ -55,7 +55,7 @@ function receiveRequest(state: SessionState, pdu: Pdu): void {
 async function answerUnbind(state: SessionState, pdu: Pdu): Promise<void> {
   const { session, unacknowledged, clock } = state;
   session.slots.close();
-  await within(clock, UNBIND_TIMEOUT_MS, session.slots.drained().then(unacknowledged.whenNone));
+  await inTime(clock, UNBIND_LIMIT, session.slots.drained().then(unacknowledged.whenNone));
   respond(state, pdu, { status: STATUS_OK });
   state.connection.end("the SMSC unbound");
 }

@@ -21,7 +21,7 @@ export interface SessionState {
 }
 
 /** How long each end of an unbind may take: what is under way, and the answer. */
-export const UNBIND_TIMEOUT_MS = 2000;
+export const UNBIND_LIMIT = { limitMs: 2000, late: () => {} };
 
 /** The command that binds in each role. */
 export const BIND_COMMANDS: Readonly<Record<BindRole, number>> = {

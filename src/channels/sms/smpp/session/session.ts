@@ -3,16 +3,16 @@
  * and answers the SMSC's requests (`session-receive.ts`). It is opened once and never reused.
  */
 import type { Clock } from "../../../../core/clock.ts";
+import { inTime } from "../../../../core/in-time.ts";
 import { type ConnectionTarget, openConnection } from "../wire/connection.ts";
 import { type Address, COMMAND, encodeBind, encodePdu, type Pdu, type ShortMessage } from "../wire/pdu.ts";
 import { isCredentialFault, STATUS_OK, statusWord } from "../wire/status-words.ts";
 import { type Answer, createRequests } from "./requests.ts";
 import { receive, refuseBrokenFrame } from "./session-receive.ts";
-import { BIND_COMMANDS, type SessionState, UNBIND_TIMEOUT_MS } from "./session-state.ts";
+import { BIND_COMMANDS, type SessionState, UNBIND_LIMIT } from "./session-state.ts";
 import { readSubmitAnswer, type SubmitAnswer } from "./submit-answer.ts";
 import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
 import { createUnacknowledged } from "./unacknowledged.ts";
-import { within } from "./within.ts";
 
 /** What a session may be used for (§2.2): to submit, to be delivered to, or both. */
 export type BindRole = "transceiver" | "transmitter" | "receiver";
@@ -132,10 +132,10 @@ async function watch(state: SessionState): Promise<void> {
 
 async function unbind(state: SessionState, reason: string): Promise<void> {
   const { clock, unacknowledged, connection } = state;
-  await within(clock, UNBIND_TIMEOUT_MS, unacknowledged.whenNone());
-  const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_TIMEOUT_MS });
+  await inTime(clock, UNBIND_LIMIT, unacknowledged.whenNone());
+  const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_LIMIT.limitMs });
   // Once more: messages may have crossed the unbind.
-  await within(clock, UNBIND_TIMEOUT_MS, answered.then(unacknowledged.whenNone));
+  await inTime(clock, UNBIND_LIMIT, answered.then(unacknowledged.whenNone));
   connection.end(reason);
 }
 
