@@ -37,3 +37,24 @@ test("what goes of too many parked receipts is counted each time, and told of on
   expect(counted).toHaveLength(4);
   expect(new Set(asked)).toEqual(new Set([MAX_PARKED]));
 });
+
+test("a connector that brings a thousand receipts in each transaction never has more than that above what is kept", async () => {
+  let parked = MAX_PARKED;
+  const chore = parkedBoundChore({
+    receipts: {
+      dropParked: async ({ most, limit }) => {
+        parked += 1_000;
+        const receipts = Math.min(parked - most, limit);
+        parked -= receipts;
+        return [{ connectorId: "a", receipts }];
+      },
+    },
+    clock: createHeldClock(),
+    log: { warn: () => {} },
+    observe: { droppedReceipts: () => {} },
+  });
+  for (let runs = 0; runs < 20; runs++) {
+    await chore.run(0);
+    expect(parked).toBe(MAX_PARKED);
+  }
+});

@@ -7,8 +7,8 @@ import type { Chore } from "../upkeep.ts";
 /** Receipts of one connector that may be parked. Only few wait for their message at a time; more than this match nothing. */
 export const MAX_PARKED = 100_000;
 
-/** Receipts of one connector that one transaction deletes. */
-const CHUNK = 500;
+/** Receipts of one connector that one transaction deletes: twice as many as a connector stores in one, so that it keeps pace with a flood. */
+const CHUNK = 2_000;
 
 /** Between two log lines about it. */
 const TELL_EVERY_MS = 60_000;
