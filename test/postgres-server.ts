@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
+import { reportStuck } from "./postgres-stuck.ts";
 
 export interface PostgresServer {
   /** A new database made from the template; `drop` forgets it. */
@@ -50,22 +51,26 @@ async function start(
   if (isRoot()) chownSync(folder, OTHER_USER, OTHER_USER);
   const bin = binaries();
   await initialize(bin, folder);
-  await serve(bin, folder, settings);
+  const log = await serve(bin, folder, settings);
   const urlOf = (database: string) => `postgres://postrider@${encodeURIComponent(folder)}/${database}`;
   const admin = new Client({ connectionString: urlOf("postgres") });
   await admin.connect();
   unref(admin);
   await admin.query("CREATE DATABASE template_postrider");
   await prepare(urlOf("template_postrider"));
-  return createDatabases(admin, urlOf);
+  const query = (sql: string) => reportStuck({ url: urlOf("postgres"), sql, log }, admin.query(sql));
+  return createDatabases(query, urlOf);
 }
 
-function createDatabases(admin: Client, urlOf: (database: string) => string): PostgresServer {
+function createDatabases(
+  query: (sql: string) => Promise<unknown>,
+  urlOf: (database: string) => string,
+): PostgresServer {
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
   /** Runs one statement at a time. */
   const run = (sql: string) => {
-    const done = last.then(() => admin.query(sql));
+    const done = last.then(() => query(sql));
     last = done.catch(() => undefined);
     return done;
   };
@@ -157,15 +162,28 @@ kill -QUIT $server
 wait $server
 rm -rf "$folder"`;
 
-async function serve(bin: string, folder: string, more: Readonly<Record<string, string>>): Promise<void> {
+/** Resolves, once it is ready, with what gives the end of its log. */
+async function serve(
+  bin: string,
+  folder: string,
+  more: Readonly<Record<string, string>>,
+): Promise<() => string> {
   const settings = Object.entries({ ...SETTINGS, ...more, unix_socket_directories: folder });
   const flags = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = [join(bin, "postgres"), "-D", join(folder, "data"), ...flags];
   const child = run("/bin/sh", ["-c", UNTIL_INPUT_ENDS, "sh", folder, ...server]);
+  let log = "";
+  child.stderr?.on("data", (data) => {
+    log = (log + String(data)).slice(-LOG_KEPT);
+  });
   await said(child, "ready to accept connections");
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) unrefStream(stream);
+  return () => log;
 }
+
+/** Characters of a server's log that are kept. */
+const LOG_KEPT = 10_000;
 
 export function run(command: string, args: readonly string[]): ChildProcess {
   const user = isRoot() ? { uid: OTHER_USER, gid: OTHER_USER } : {};
@@ -184,7 +202,7 @@ export function said(child: ChildProcess, words: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = "";
     child.stderr?.on("data", (data) => {
-      output = (output + String(data)).slice(-10_000);
+      output = (output + String(data)).slice(-LOG_KEPT);
       if (output.includes(words)) resolve();
     });
     child.once("close", () => reject(new Error(`PostgreSQL ended: ${output}`)));
