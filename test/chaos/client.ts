@@ -1,7 +1,7 @@
 /** Sends requests to the service, and notes in the model what it answered. */
 import type { PostriderProcess } from "../postrider-process.ts";
-import type { AcceptedSms, Account, Asked, FeedEvent, Model, Shown } from "./model.ts";
-import { FINAL } from "./model.ts";
+import type { Accepted, Client, FeedEvent, Model, Request, Shown } from "./model.ts";
+import { FINAL, pathOf } from "./model.ts";
 
 /** How long a client waits for an answer. */
 const TIME_LIMIT_MS = 8_000;
@@ -20,7 +20,7 @@ type Service = Pick<PostriderProcess, "url">;
 /** Resolves with `undefined` if there was no answer. */
 async function ask(
   { url }: Service,
-  account: Account,
+  account: Client,
   { path, body, key }: { readonly path: string; readonly body?: unknown; readonly key?: string | undefined },
 ): Promise<Answer | undefined> {
   try {
@@ -40,12 +40,15 @@ async function ask(
   }
 }
 
+/** What requests need of the model of their run. */
+type Notes = Pick<Model, "channel" | "canceled" | "toldFinal" | "problems">;
+
 /** Sends a request, for the first time or again. */
-export async function sendSms(model: Model, service: Service, asked: Asked): Promise<void> {
+export async function send(model: Notes, service: Service, asked: Request): Promise<void> {
   const { account, body, key } = asked;
   asked.tries++;
   const before = asked.answer;
-  const answer = await ask(service, account, { path: "/v1/sms/messages", body, key });
+  const answer = await ask(service, account, { path: pathOf(model), body, key });
   if (!answer || RETRIED.has(answer.status)) {
     asked.unanswered++;
     // Once a request with a key was accepted, repeats get the same answer.
@@ -57,8 +60,8 @@ export async function sendSms(model: Model, service: Service, asked: Asked): Pro
   asked.isRefused ||= answer.status === 400 && !asked.answer && answer.text.includes("must be in the future");
   if (asked.isRefused && answer.status === 400) return;
   if (answer.status !== 202) return addProblem(model, asked, `answered ${answer.status} ${answer.text}`);
-  const json = JSON.parse(answer.text);
-  const accepted = (asked.isBatch ? json.messages : [json]) as readonly AcceptedSms[];
+  const json = JSON.parse(answer.text) as Accepted | { readonly messages: readonly Accepted[] };
+  const accepted = "messages" in json ? json.messages : [json];
   const isReplay = answer.headers.get("idempotent-replayed") === "true";
   if (before && !isReplay) addProblem(model, asked, "a repeat was not answered as one");
   const known = asked.answer;
@@ -67,20 +70,20 @@ export async function sendSms(model: Model, service: Service, asked: Asked): Pro
     addProblem(model, asked, `two answers: ${idsOf(known)}, then ${idsOf(accepted)}`);
 }
 
-function idsOf(accepted: readonly AcceptedSms[]): string {
+function idsOf(accepted: readonly Accepted[]): string {
   return accepted.map(({ message_id }) => message_id).join();
 }
 
-function addProblem(model: Model, asked: Asked, words: string): void {
+function addProblem(model: Notes, asked: Request, words: string): void {
   model.problems.push(`request ${asked.index} (key ${asked.key ?? "none"}): ${words}`);
 }
 
 export async function cancel(
-  model: Model,
+  model: Notes,
   service: Service,
-  { account, message_id }: { readonly account: Account; readonly message_id: string },
+  { account, message_id }: { readonly account: Client; readonly message_id: string },
 ): Promise<void> {
-  const path = `/v1/sms/messages/${message_id}/cancel`;
+  const path = `${pathOf(model)}/${message_id}/cancel`;
   const answer = await ask(service, account, { path, body: {} });
   if (answer?.status === 200) model.canceled.push({ messageId: message_id, atMs: Date.now() });
   else if (answer?.status === 404)
@@ -89,19 +92,20 @@ export async function cancel(
 
 /** Resolves with the status that it was told; `undefined` if there was no answer. */
 export async function lookUp(
-  model: Model,
+  model: Notes,
   service: Service,
-  { account, message_id }: { readonly account: Account; readonly message_id: string },
+  { account, message_id }: { readonly account: Client; readonly message_id: string },
 ): Promise<string | undefined> {
   const told = model.toldFinal.get(message_id);
-  const answer = await ask(service, account, { path: `/v1/sms/messages/${message_id}` });
+  const answer = await ask(service, account, { path: `${pathOf(model)}/${message_id}` });
   if (!answer || answer.status === 503) return undefined;
   if (answer.status !== 200) {
     model.problems.push(`${message_id} was accepted, and is answered with ${answer.status} ${answer.text}`);
     return undefined;
   }
   const { status } = JSON.parse(answer.text) as Shown;
-  if (told !== undefined && told !== status)
+  const hasBounced = told === "delivered" && status === "bounced";
+  if (told !== undefined && told !== status && !hasBounced)
     model.problems.push(`${message_id} was ${told}, and is ${status}`);
   if (FINAL.has(status)) model.toldFinal.set(message_id, status);
   return status;
@@ -109,11 +113,11 @@ export async function lookUp(
 
 /** Looks a message up that is too old to be found. */
 export async function lookUpInVain(
-  model: Model,
+  model: Notes,
   service: Service,
-  { account, message_id }: { readonly account: Account; readonly message_id: string },
+  { account, message_id }: { readonly account: Client; readonly message_id: string },
 ): Promise<void> {
-  const answer = await ask(service, account, { path: `/v1/sms/messages/${message_id}` });
+  const answer = await ask(service, account, { path: `${pathOf(model)}/${message_id}` });
   if (answer && answer.status !== 404 && answer.status !== 503)
     model.problems.push(`${message_id} is too old, and is answered with ${answer.status} ${answer.text}`);
 }
@@ -121,7 +125,7 @@ export async function lookUpInVain(
 /** Reads the event feed from a cursor to its end, or until a request fails. Resolves with the new cursor. */
 export async function readFeed(
   service: Service,
-  account: Account,
+  account: Client,
   { after, events }: { readonly after: string | undefined; readonly events: FeedEvent[] },
 ): Promise<string | undefined> {
   let cursor = after;
@@ -137,17 +141,17 @@ export async function readFeed(
 }
 
 /** All messages of an account, or those with one status. */
-export async function listAll(
+export async function listAll<Message extends Shown>(
+  model: Pick<Model, "channel">,
   service: Service,
-  account: Account,
-  status?: string,
-): Promise<readonly Shown[]> {
-  const found: Shown[] = [];
+  { account, status }: { readonly account: Client; readonly status?: string },
+): Promise<readonly Message[]> {
+  const found: Message[] = [];
   const filter = status === undefined ? "" : `&status=${status}`;
   for (let cursor = ""; ; ) {
-    const answer = await ask(service, account, { path: `/v1/sms/messages?limit=200${filter}${cursor}` });
+    const answer = await ask(service, account, { path: `${pathOf(model)}?limit=200${filter}${cursor}` });
     if (answer?.status !== 200) throw new Error(`the list is answered with ${answer?.status}`);
-    const page = JSON.parse(answer.text) as { data: Shown[]; next?: string };
+    const page = JSON.parse(answer.text) as { data: Message[]; next?: string };
     found.push(...page.data);
     if (page.next === undefined) return found;
     cursor = `&cursor=${page.next}`;

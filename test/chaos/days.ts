@@ -113,9 +113,11 @@ async function letRetriesCome(world: World): Promise<void> {
   }
 }
 
-async function queuedIn({ fleet, accounts }: World): Promise<readonly Shown[]> {
+async function queuedIn({ fleet, model, accounts }: World): Promise<readonly Shown[]> {
   const service = fleet.some(() => 0)!;
-  return (await Promise.all(accounts.map((each) => listAll(service, each, "queued")))).flat();
+  return (
+    await Promise.all(accounts.map((each) => listAll(model, service, { account: each, status: "queued" })))
+  ).flat();
 }
 
 /** A request, and what its client may ask about one of this part of the day. */

@@ -1,6 +1,7 @@
 /** A reader for each account's event feed, which follows its cursor while everything else happens. */
 import { readFeed } from "./client.ts";
-import type { World } from "./world.ts";
+import type { Request } from "./model.ts";
+import type { AnyWorld } from "./world.ts";
 
 /** The wait between two reads of a feed. */
 const LOOK_MS = 40;
@@ -11,7 +12,7 @@ export interface FeedReaders {
 }
 
 /** Keeps reading the feeds, from the running processes in turn. */
-export function followFeeds({ fleet, model }: World): FeedReaders {
+export function followFeeds<Asking extends Request>({ fleet, model }: AnyWorld<Asking>): FeedReaders {
   let isStopping = false;
   const loops = [...model.feeds].map(async ([account, events]) => {
     let after: string | undefined;

@@ -1,15 +1,18 @@
 /** Rules for the event feed: it has every event once, in order, and agrees with the timelines and the statuses. */
-import type { Entry, Fate, FeedEvent } from "./model.ts";
+import { foldRecipients } from "../../src/core/email/email-status.ts";
+import type { Part } from "../../src/core/messages/message.ts";
+import type { Entry, FeedEvent, Model, Shown } from "./model.ts";
 
 export interface FeedFacts {
-  readonly fates: readonly Fate[];
+  readonly channel: Model["channel"];
+  readonly fates: readonly { readonly shown: Shown; readonly timeline: readonly Entry[] }[];
   /** What a reader got that followed its cursor during the run. */
   readonly read: readonly FeedEvent[];
   /** The whole feed, read after the run. */
   readonly events: readonly FeedEvent[];
 }
 
-export function problemsOfFeed({ fates, read, events }: FeedFacts): readonly string[] {
+export function problemsOfFeed({ channel, fates, read, events }: FeedFacts): readonly string[] {
   const problems: string[] = [];
   if (idsOf(read).join() !== idsOf(events).join()) problems.push(differenceOf(idsOf(read), idsOf(events)));
   const twice = idsOf(events).filter((id, index, all) => all.indexOf(id) !== index);
@@ -21,18 +24,24 @@ export function problemsOfFeed({ fates, read, events }: FeedFacts): readonly str
     const inFeed = told.map(({ data, type }) => `${data.sequence} ${type}`).join();
     const onTimeline = timeline
       .filter(isEvent)
-      .map(({ sequence, status }) => `${sequence} sms.${status}`)
+      .map(({ sequence, status }) => `${sequence} ${channel}.${status}`)
       .join();
     const numbers = told.map(({ data }) => data.sequence).join();
     if (numbers !== told.map((_, index) => index + 1).join())
       problems.push(`${shown.message_id}: events ${numbers}`);
     if (inFeed !== onTimeline) problems.push(`${shown.message_id}: feed ${inFeed}, timeline ${onTimeline}`);
-    const last = told.at(-1)?.data.status;
+    const last = channel === "sms" ? told.at(-1)?.data.status : foldedStatus(told);
     if (last !== shown.status)
       problems.push(`${shown.message_id}: the feed ends with ${last}, it is ${shown.status}`);
   }
   for (const id of byMessage.keys()) problems.push(`the feed tells of ${id}, which is not there`);
   return problems;
+}
+
+/** Of an email: what the last events of its recipients make together. */
+function foldedStatus(told: readonly FeedEvent[]): string {
+  const last = new Map(told.map(({ data: { recipient, status } }) => [recipient, status]));
+  return foldRecipients([...last.values()].map((status) => ({ status }) as Part));
 }
 
 function isEvent({ sequence }: Entry): boolean {

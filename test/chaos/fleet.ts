@@ -52,6 +52,7 @@ export interface Node {
 interface Running extends Node {
   process: PostriderProcess | undefined;
   readonly folder: ReturnType<typeof makeDataFolder>;
+  readonly env: Readonly<Record<string, string>>;
   proxy: PostgresProxy | undefined;
   isHeldUp: boolean;
   isCutOff: boolean;
@@ -81,8 +82,12 @@ interface FleetState {
   starts: number;
 }
 
-/** `aheadMs`: how far ahead the processes' clocks are at the start. */
-export async function startFleet(store: Store, aheadMs: number): Promise<Fleet> {
+/** `aheadMs`: how far ahead the processes' clocks are at the start. `envOf`: more variables for the process at this place. */
+export async function startFleet(
+  store: Store,
+  aheadMs: number,
+  envOf: (place: number) => Readonly<Record<string, string>> = () => ({}),
+): Promise<Fleet> {
   const first = makeDataFolder();
   const world: FleetState = {
     store,
@@ -95,8 +100,9 @@ export async function startFleet(store: Store, aheadMs: number): Promise<Fleet> 
     starts: 0,
   };
   writeFileSync(world.clockFile, String(aheadMs));
-  const nodes = [createNode(world, "one", first)];
-  if (store === "postgres") nodes.push(createNode(world, "two", makeDataFolder()));
+  const nodes = [createNode(world, { name: "one", folder: first, env: envOf(0) })];
+  if (store === "postgres")
+    nodes.push(createNode(world, { name: "two", folder: makeDataFolder(), env: envOf(1) }));
   for (const node of nodes) {
     await start(world, node);
     world.sandbox ??= node.process?.sandbox;
@@ -155,11 +161,13 @@ async function stop({ process }: Running): Promise<number | null> {
   return (await process?.exited) ?? null;
 }
 
-function createNode(world: FleetState, name: string, folder: Running["folder"]): Running {
+function createNode(
+  world: FleetState,
+  { name, folder, env }: Pick<Running, "name" | "folder" | "env">,
+): Running {
   const note = (what: string) => void world.faults.push({ atMs: Date.now(), what: `${what} ${name}` });
   const node: Running = {
-    name,
-    folder,
+    ...{ name, folder, env },
     process: undefined,
     proxy: undefined,
     isHeldUp: false,
@@ -211,7 +219,7 @@ async function start(world: FleetState, node: Running): Promise<void> {
         dataFolder: node.folder.path,
         preload: LEAPING,
         args,
-        env: { CLOCK_FILE: clockFile },
+        env: { ...node.env, CLOCK_FILE: clockFile },
         ...(node.proxy && { databaseUrl: node.proxy.url }),
         ...(sandbox && { sandbox }),
       });

@@ -1,11 +1,11 @@
 /** Compares what was asked, what the SMSCs received and what the service says, and finds what does not fit. */
 import { partReference } from "../../src/core/receipts/short-reference.ts";
 import { uuidTime } from "../../src/core/uuid.ts";
-import { admin } from "../admin.ts";
-import { listAll, readFeed } from "./client.ts";
+import { listAll } from "./client.ts";
 import { problemsOfFate } from "./fate-rules.ts";
 import { problemsOfFeed } from "./feed-rules.ts";
-import type { Account, Asked, Entry, Fate, FeedEvent, Shown } from "./model.ts";
+import type { Account, Asked, Fate, FeedEvent, ShownSms } from "./model.ts";
+import { problemsOfRequest, timelineOf, wholeFeed } from "./read-back.ts";
 import type { Submitted } from "./smsc.ts";
 import { messageIn, problemsOfWebhooks } from "./webhook-rules.ts";
 import type { World } from "./world.ts";
@@ -34,7 +34,7 @@ export async function findProblems(world: World, since = 0): Promise<readonly st
     }
     const events = judged(await wholeFeed(world, account));
     const read = judged(world.model.feeds.get(account) ?? []);
-    problems.push(...problemsOfFeed({ fates, read, events }));
+    problems.push(...problemsOfFeed({ channel: "sms", fates, read, events }));
     const deliveries = world.receivers.get(account)!.deliveries.filter((each) => isJudged(messageIn(each)));
     problems.push(...problemsOfWebhooks({ fates, events, deliveries }));
   }
@@ -64,12 +64,6 @@ function describeStray({ to, fate, reference, smsc, atMs, messageId }: Submitted
   return `a submit to ${to} (${fate} ${messageId}, reference ${reference}) at the ${smsc}, ${when}, is of no message`;
 }
 
-async function wholeFeed({ fleet }: World, account: Account): Promise<readonly FeedEvent[]> {
-  const events: FeedEvent[] = [];
-  await readFeed(fleet.some(() => 0)!, account, { after: undefined, events });
-  return events;
-}
-
 interface Judged {
   readonly account: Account;
   readonly since: number;
@@ -78,11 +72,11 @@ interface Judged {
 
 async function readFates(world: World, { account, since, submits: all }: Judged) {
   const service = world.fleet.some(() => 0)!;
-  const listed = await listAll(service, account);
+  const listed = await listAll<ShownSms>(world.model, service, { account });
   const shown = listed.filter(({ created_at }) => Date.parse(created_at) >= since);
   const byRequest = Map.groupBy(shown, ({ metadata }) => metadata?.request ?? -1);
   const asked = world.model.asked.filter((each) => each.account === account && each.askedAt >= since);
-  const problems = asked.flatMap((each) => problemsOfRequest(each, byRequest.get(each.index) ?? []));
+  const problems = asked.flatMap((each) => problemsOfSms(each, byRequest.get(each.index) ?? []));
   for (const index of byRequest.keys())
     if (!asked.some((each) => each.index === index))
       problems.push(`a message is of request ${index}: there is none`);
@@ -102,29 +96,18 @@ async function readFates(world: World, { account, since, submits: all }: Judged)
   return { fates, problems };
 }
 
-/** Accepted messages exist. Of a request that was not answered, all messages exist or none; with a key, once at most. */
-function problemsOfRequest(asked: Asked, shown: readonly Shown[]): readonly string[] {
-  const ids = shown.map(({ message_id }) => message_id);
+/** As many messages as it has numbers, and for these. */
+function problemsOfSms(asked: Asked, shown: readonly ShownSms[]): readonly string[] {
   const size = asked.account.sendsOnce ? new Set(asked.numbers).size : asked.numbers.length;
-  const about = `request ${asked.index} (key ${asked.key ?? "none"})`;
-  const problems: string[] = [];
-  const { answer } = asked;
-  if (answer) {
-    const promised = new Set(answer.map(({ message_id }) => message_id));
-    for (const id of promised)
-      if (!ids.includes(id)) problems.push(`${about}: ${id} was accepted, and is not there`);
-    if (promised.size !== size) problems.push(`${about}: ${promised.size} messages for ${size}`);
-    const numbers = answer.map(({ to }) => to).join();
-    if (numbers !== asked.numbers.join()) problems.push(`${about}: answered for ${numbers}`);
-  }
-  if (asked.isRefused && ids.length > 0) problems.push(`${about}: refused, and there are ${ids.join()}`);
-  const most = asked.key === undefined ? asked.tries : 1;
-  if (ids.length % size !== 0 || ids.length > size * most)
-    problems.push(`${about}: ${ids.length} messages of ${size}, after ${asked.tries} tries`);
-  return problems;
+  const answered = asked.answer?.map(({ to }) => to).join();
+  const isWrong = answered !== undefined && answered !== asked.numbers.join();
+  return [
+    ...problemsOfRequest(asked, shown, size),
+    ...(isWrong ? [`request ${asked.index}: answered for ${answered}`] : []),
+  ];
 }
 
-function partsOf(message: Shown, submits: readonly Submitted[]): Fate["parts"] {
+function partsOf(message: ShownSms, submits: readonly Submitted[]): Fate["parts"] {
   const parts = new Map<number, Submitted[]>();
   for (let part = 0; part < MOST_PARTS; part++) {
     const reference = partReference(message.message_id, part);
@@ -136,16 +119,6 @@ function partsOf(message: Shown, submits: readonly Submitted[]): Fate["parts"] {
       );
   }
   return parts;
-}
-
-async function timelineOf(
-  { fleet }: World,
-  account: Account,
-  { message_id }: Shown,
-): Promise<readonly Entry[]> {
-  const service = fleet.some(() => 0)!;
-  const path = `/messages/sms/${message_id}/timeline?account_id=${account.accountId}`;
-  return (await admin<{ data: readonly Entry[] }>(service, path)).data;
 }
 
 /** What both sides know of a message, to find the cause of a problem. */

@@ -2,43 +2,54 @@
 import type { Submitted } from "./smsc.ts";
 
 /** A request to send, however often it was repeated. */
-export interface Asked {
+export interface Request {
   readonly index: number;
-  readonly account: Account;
-  /** By the clock of the processes, in Unix milliseconds. */
-  readonly askedAt: number;
-  readonly numbers: readonly string[];
-  readonly isBatch: boolean;
+  readonly account: Client;
   readonly body: Readonly<Record<string, unknown>>;
   readonly key: string | undefined;
-  /** Of `expire_after_seconds`. */
-  readonly windowMs: number | undefined;
   /** Tries without an answer, or with one after which a client tries again. */
   unanswered: number;
   /** How often it was sent. Without a key each time may have made messages. */
   tries: number;
   /** True if it was answered with 400. */
   isRefused: boolean;
-  answer: readonly AcceptedSms[] | undefined;
+  answer: readonly Accepted[] | undefined;
 }
 
-export interface AcceptedSms {
+/** One for SMS. */
+export interface Asked extends Request {
+  readonly account: Account;
+  /** By the clock of the processes, in Unix milliseconds. */
+  readonly askedAt: number;
+  readonly numbers: readonly string[];
+  readonly isBatch: boolean;
+  /** Of `expire_after_seconds`. */
+  readonly windowMs: number | undefined;
+}
+
+export interface Accepted {
   readonly message_id: string;
-  readonly to: string;
+  /** Of an SMS. */
+  readonly to?: string;
   readonly status: string;
   readonly created_at: string;
 }
 
-export interface Account {
+/** An account, and what its requests are made with. */
+export interface Client {
   readonly name: string;
   readonly accountId: string;
   readonly apiKey: string;
-  readonly templateId: string;
   /** The setting `on_unconfirmed` is `hold`. */
   readonly holds: boolean;
+  readonly callbackUrl: string;
+}
+
+/** A client that sends SMS. */
+export interface Account extends Client {
+  readonly templateId: string;
   /** The setting `batch_duplicates` is `once`. */
   readonly sendsOnce: boolean;
-  readonly callbackUrl: string;
 }
 
 export interface Canceled {
@@ -49,27 +60,44 @@ export interface Canceled {
 export interface FeedEvent {
   readonly id: string;
   readonly type: string;
-  readonly data: { readonly message_id: string; readonly status: string; readonly sequence: number };
+  readonly data: {
+    readonly message_id: string;
+    readonly status: string;
+    readonly sequence: number;
+    readonly occurred_at: string;
+    /** Of an email. */
+    readonly recipient?: string;
+    readonly error?: { readonly code: string };
+  };
 }
 
-export interface Model {
-  readonly asked: Asked[];
+export interface Model<Asking extends Request = Asked> {
+  readonly channel: "sms" | "email";
+  readonly asked: Asking[];
   readonly canceled: Canceled[];
   /** Final statuses that a client was told, by message id. */
   readonly toldFinal: Map<string, string>;
   /** Events by account, as its reader got them. */
-  readonly feeds: Map<Account, FeedEvent[]>;
+  readonly feeds: Map<Asking["account"], FeedEvent[]>;
   /** Problems found during the run. */
   readonly problems: string[];
+}
+
+/** Of messages. */
+export function pathOf({ channel }: Pick<Model, "channel">): string {
+  return channel === "sms" ? "/v1/sms/messages" : "/v1/emails/messages";
 }
 
 /** A message as the service shows it in the end. */
 export interface Shown {
   readonly message_id: string;
-  readonly to: string;
   readonly status: string;
   readonly created_at: string;
   readonly metadata?: { readonly request?: number };
+}
+
+export interface ShownSms extends Shown {
+  readonly to: string;
 }
 
 export interface Entry {
@@ -77,6 +105,8 @@ export interface Entry {
   readonly at: string;
   readonly kind: string;
   readonly status: string;
+  /** Of an email. */
+  readonly recipient?: string;
   readonly sequence?: number;
   readonly error?: { readonly code: string; readonly message: string };
   readonly detail?: Readonly<Record<string, unknown>>;
@@ -85,10 +115,16 @@ export interface Entry {
 /** One message, as the client, the service and the SMSCs know it. */
 export interface Fate {
   readonly asked: Asked;
-  readonly shown: Shown;
+  readonly shown: ShownSms;
   readonly timeline: readonly Entry[];
   /** Its submits by part, in the order in which they came. */
   readonly parts: ReadonlyMap<number, readonly Submitted[]>;
 }
 
-export const FINAL: ReadonlySet<string> = new Set(["delivered", "undelivered", "failed", "expired"]);
+export const FINAL: ReadonlySet<string> = new Set([
+  "delivered",
+  "undelivered",
+  "failed",
+  "expired",
+  "bounced",
+]);

@@ -25,15 +25,19 @@ export interface Repeating {
 }
 
 export type Disturbing =
+  | OfFleet
+  | { readonly kind: "drop" | "unbind" | "invent receipt"; readonly smsc: number }
+  | { readonly kind: "smsc away"; readonly smsc: number; readonly ms: number };
+
+/** What happens to the processes and their database. */
+export type OfFleet =
   | { readonly kind: "kill" | "stop" | "hold up"; readonly node: number; readonly ms: number }
   | {
       readonly kind: "cut database" | "lose commit" | "lose answer";
       readonly node: number;
       readonly ms: number;
     }
-  | { readonly kind: "leap" | "lock leases"; readonly ms: number }
-  | { readonly kind: "drop" | "unbind" | "invent receipt"; readonly smsc: number }
-  | { readonly kind: "smsc away"; readonly smsc: number; readonly ms: number };
+  | { readonly kind: "leap" | "lock leases"; readonly ms: number };
 
 export interface PlannedStep {
   readonly step: Step;

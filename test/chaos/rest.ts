@@ -1,8 +1,8 @@
 /** Lets a run come to its end: nothing fails any more, and the clocks leap until no message or webhook is under way. */
 import { admin } from "../admin.ts";
-import { listAll, sendSms } from "./client.ts";
-import { FINAL } from "./model.ts";
-import { BINDS, type World } from "./world.ts";
+import { listAll, send } from "./client.ts";
+import { FINAL, type Request } from "./model.ts";
+import { type AnyWorld, BINDS, type World } from "./world.ts";
 
 /** Short leaps first, so that retries happen: long ones would end messages with short windows. */
 const FIRST_LEAPS = { count: 6, ms: 20_000 };
@@ -13,47 +13,78 @@ const TIME_LIMIT_MS = 90_000;
 
 /** What is not at rest after `TIME_LIMIT_MS` is noted as a problem. */
 export async function comeToRest(world: World): Promise<void> {
-  const { fleet, model, smscs } = world;
-  await fleet.heal();
-  world.beKind();
-  await repeatSomeUnanswered(world);
+  const { model, smscs } = world;
+  await beginToRest(world);
   const endsMs = Date.now() + TIME_LIMIT_MS;
   const unbound = () => smscs.filter((smsc) => smsc.bound() < BINDS);
   while (unbound().length > 0 && Date.now() < endsMs) await Bun.sleep(LOOK_MS);
   for (const smsc of unbound())
     model.problems.push(`the ${smsc.name} SMSC has ${smsc.bound()} of ${BINDS} binds in the end`);
+  const owed = () => smscs.reduce((sum, smsc) => sum + smsc.owed(), 0);
+  await leapUntilAtRest(world, {
+    owed: () => (owed() > 0 ? [`${owed()} receipts are not stored`] : []),
+    endsMs,
+  });
+}
+
+/** Everything runs and nothing fails any more; what clients may still repeat, they do. */
+export async function beginToRest<Asking extends Request>(world: AnyWorld<Asking>): Promise<void> {
+  await world.fleet.heal();
+  world.beKind();
+  await repeatSomeUnanswered(world);
+}
+
+interface Resting {
+  /** What providers have not got rid of. */
+  readonly owed: () => readonly string[];
+  readonly endsMs?: number;
+  /** So many looks pass before a leap while something is queued: emails take longer to be sent. */
+  readonly looksWhileQueued?: number;
+}
+
+export async function leapUntilAtRest<Asking extends Request>(
+  world: AnyWorld<Asking>,
+  { owed, endsMs = Date.now() + TIME_LIMIT_MS, looksWhileQueued = 1 }: Resting,
+): Promise<void> {
+  const { fleet, model } = world;
   for (let leaps = 0, looks = 1; ; looks++) {
-    const restless = await restlessOf(world);
+    const restless = owed().length > 0 ? owed() : await restlessOf(world);
     if (restless.length === 0) return;
     if (Date.now() > endsMs) {
       model.problems.push(`not at rest: ${restless.slice(0, 20).join("; ")}`);
       return;
     }
     // An attempt under way gets time to end.
-    const isBusy = restless.some((each) => each.endsWith("is sending")) && looks % 10 !== 0;
+    const has = (state: string) => restless.some((each) => each.endsWith(`is ${state}`));
+    const isBusy = has("sending") ? looks % 10 !== 0 : has("queued") && looks % looksWhileQueued !== 0;
     if (!isBusy) await fleet.leap(leaps++ < FIRST_LEAPS.count ? FIRST_LEAPS.ms : LEAP_MS);
     await Bun.sleep(LOOK_MS);
   }
 }
 
 /** Repeats every other unanswered request that has a key, until it is answered. */
-export async function repeatSomeUnanswered({ model, fleet }: World): Promise<void> {
+export async function repeatSomeUnanswered<Asking extends Request>({
+  model,
+  fleet,
+}: AnyWorld<Asking>): Promise<void> {
   for (const asked of model.asked) {
     const isToBe = asked.answer === undefined && asked.key !== undefined && asked.index % 2 === 0;
     const isOpen = () => isToBe && asked.answer === undefined && !asked.isRefused;
     for (let tries = 0; isOpen() && tries < 50; tries++) {
-      await sendSms(model, fleet.some((count) => tries % count)!, asked);
+      await send(model, fleet.some((count) => tries % count)!, asked);
       if (isOpen()) await Bun.sleep(100);
     }
     if (isOpen()) model.problems.push(`request ${asked.index} is never answered`);
   }
 }
 
-async function restlessOf({ accounts, fleet, smscs }: World): Promise<readonly string[]> {
+async function restlessOf<Asking extends Request>({
+  accounts,
+  fleet,
+  model,
+}: AnyWorld<Asking>): Promise<readonly string[]> {
   const service = fleet.some(() => 0)!;
-  const owed = smscs.reduce((sum, smsc) => sum + smsc.owed(), 0);
-  if (owed > 0) return [`${owed} receipts are not stored`];
-  const lists = await Promise.all(accounts.map((account) => listAll(service, account)));
+  const lists = await Promise.all(accounts.map((account) => listAll(model, service, { account })));
   const messages = lists.flat().filter(({ status }) => !FINAL.has(status) && status !== "sent");
   if (messages.length > 0) return messages.map(({ message_id, status }) => `${message_id} is ${status}`);
   const restless: string[] = [];

@@ -29,7 +29,7 @@ export async function runChaos(store: Store, options: { seed: string; steps: num
   }
 }
 
-export async function stop({ fleet }: World): Promise<readonly string[]> {
+export async function stop({ fleet }: Pick<World, "fleet">): Promise<readonly string[]> {
   const codes = await fleet.stop();
   const jobs = await fleet.rows("jobs");
   return [

@@ -1,8 +1,9 @@
 /** Carries out the steps of a plan. */
-import { cancel, lookUp, sendSms } from "./client.ts";
-import type { AcceptedSms, Account, Asked } from "./model.ts";
-import type { Asking, Disturbing, Repeating, Step } from "./plan.ts";
-import type { World } from "./world.ts";
+import * as client from "./client.ts";
+import type { Fleet } from "./fleet.ts";
+import type { Account, Asked, Request } from "./model.ts";
+import type { Asking, Disturbing, OfFleet, Repeating, Step } from "./plan.ts";
+import type { AnyWorld, World } from "./world.ts";
 
 /** Resolves when the step is done. Never rejects because a process does not answer. */
 export async function take(world: World, step: Step): Promise<void> {
@@ -18,12 +19,12 @@ export async function take(world: World, step: Step): Promise<void> {
   }
 }
 
-async function send(world: World, asked: Asked): Promise<void> {
+export async function send<Asking extends Request>(world: AnyWorld<Asking>, asked: Asking): Promise<void> {
   const service = anyService(world);
-  if (service) await sendSms(world.model, service, asked);
+  if (service) await client.send(world.model, service, asked);
 }
 
-function anyService({ fleet, model }: World) {
+function anyService<Asking extends Request>({ fleet, model }: AnyWorld<Asking>) {
   // The processes take turns.
   return fleet.some((count) => model.asked.length % count);
 }
@@ -58,7 +59,10 @@ function newRequest({ model, accounts, seed, fleet }: World, asking: Asking): As
   return asked;
 }
 
-async function repeat(world: World, { kind, back }: Repeating): Promise<void> {
+export async function repeat<Asking extends Request>(
+  world: AnyWorld<Asking>,
+  { kind, back }: Repeating,
+): Promise<void> {
   const { model } = world;
   const asked = model.asked.at(-back);
   const service = anyService(world);
@@ -67,17 +71,21 @@ async function repeat(world: World, { kind, back }: Repeating): Promise<void> {
     if (asked.key !== undefined) await send(world, asked);
     return;
   }
-  const message = asked.answer?.at(back % asked.answer.length) as AcceptedSms | undefined;
+  const message = asked.answer?.at(back % asked.answer.length);
   if (!message) return;
   const about = { account: asked.account, message_id: message.message_id };
-  if (kind === "cancel") await cancel(model, service, about);
-  else await lookUp(model, service, about);
+  if (kind === "cancel") await client.cancel(model, service, about);
+  else await client.lookUp(model, service, about);
 }
 
 const CUTS = { "cut database": "all", "lose commit": "COMMIT", "lose answer": "answer to COMMIT" } as const;
 
 async function disturb({ fleet, smscs }: World, step: Disturbing): Promise<void> {
   if ("smsc" in step) return disturbSmsc({ fleet, smscs }, step);
+  return disturbFleet(fleet, step);
+}
+
+export async function disturbFleet(fleet: Fleet, step: OfFleet): Promise<void> {
   if (!("node" in step)) return step.kind === "leap" ? fleet.leap(step.ms) : fleet.lockLeases(step.ms);
   const node = fleet.nodes[step.node % fleet.nodes.length];
   switch (step.kind) {

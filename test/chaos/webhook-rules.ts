@@ -1,9 +1,9 @@
 /** Rules for webhooks: they say what the feed says, signed, and in order. */
 import type { Delivery } from "../fakes/fake-webhook-receiver.ts";
-import type { Fate, FeedEvent } from "./model.ts";
+import type { FeedEvent, Request, Shown } from "./model.ts";
 
 export interface WebhookFacts {
-  readonly fates: readonly Fate[];
+  readonly fates: readonly { readonly asked: Request; readonly shown: Shown }[];
   readonly events: readonly FeedEvent[];
   readonly deliveries: readonly Delivery[];
 }

@@ -11,21 +11,25 @@ import type { PostriderProcess } from "../postrider-process.ts";
 import { allowHooks } from "../webhook-rig.ts";
 import { createDice } from "./dice.ts";
 import { type Fleet, type Store, startFleet } from "./fleet.ts";
-import type { Account, Model } from "./model.ts";
+import type { Account, Asked, Model, Request } from "./model.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { type ChaosSmsc, startChaosSmsc } from "./smsc.ts";
 
-export interface World {
+/** What every chaos run has, whatever it sends. */
+export interface AnyWorld<Asking extends Request = Asked> {
   readonly seed: string;
-  readonly plan: Plan;
   readonly fleet: Fleet;
-  readonly smscs: readonly ChaosSmsc[];
-  readonly accounts: readonly Account[];
-  readonly receivers: ReadonlyMap<Account, FakeWebhookReceiver>;
-  readonly model: Model;
-  /** From now on SMSCs and receivers never fail. */
+  readonly accounts: readonly Asking["account"][];
+  readonly receivers: ReadonlyMap<Asking["account"], FakeWebhookReceiver>;
+  readonly model: Model<Asking>;
+  /** From now on providers and receivers never fail. */
   beKind(): void;
   close(): Promise<void>;
+}
+
+export interface World extends AnyWorld {
+  readonly plan: Plan;
+  readonly smscs: readonly ChaosSmsc[];
 }
 
 const RESPONSE_TIMEOUT_MS = 1_000;
@@ -68,6 +72,7 @@ export async function openWorld(
   return {
     ...{ seed, plan, fleet, smscs, accounts, receivers },
     model: {
+      channel: "sms",
       asked: [],
       canceled: [],
       toldFinal: new Map(),
@@ -84,7 +89,7 @@ export async function openWorld(
 
 const DAY_MS = 86_400_000;
 
-function untilMidnight(): number {
+export function untilMidnight(): number {
   return DAY_MS - (Date.now() % DAY_MS);
 }
 
@@ -120,9 +125,7 @@ interface Opening {
 
 async function openAccount(service: PostriderProcess, { connectors, settings, now }: Opening) {
   const live = await openLiveSms(service, { connectors, settings, body: "{{1}}" });
-  const path = `/webhooks/secret?account_id=${live.accountId}`;
-  const { secrets } = await admin<{ secrets: { secret: string }[] }>(service, path);
-  const receiver = await startFakeWebhookReceiver({ secret: secrets[0]!.secret, now });
+  const receiver = await startFakeWebhookReceiver({ secret: await secretOf(service, live.accountId), now });
   const account: Account = {
     ...{ accountId: live.accountId, apiKey: live.apiKey, templateId: live.templateId },
     name: settings.on_unconfirmed ?? "resend",
@@ -133,7 +136,13 @@ async function openAccount(service: PostriderProcess, { connectors, settings, no
   return { account, receiver };
 }
 
-function behave(receiver: FakeWebhookReceiver, seed: string): void {
+export async function secretOf(service: PostriderProcess, accountId: string): Promise<string> {
+  const path = `/webhooks/secret?account_id=${accountId}`;
+  const { secrets } = await admin<{ secrets: { secret: string }[] }>(service, path);
+  return secrets[0]!.secret;
+}
+
+export function behave(receiver: FakeWebhookReceiver, seed: string): void {
   receiver.behave(({ headers }, index) => {
     const dice = createDice(`${seed}/${headers["webhook-id"]}/${index}`);
     return BEHAVIOURS[dice.pick({ ok: 82, slow: 8, error: 6, close: 4 })];

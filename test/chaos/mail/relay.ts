@@ -1,0 +1,280 @@
+/** A mail relay over real TCP that fails at random, by a seed. It remembers every mail: the truth about what was sent. */
+import * as net from "node:net";
+import { postfixDsn } from "../../fakes/bounce-mails.ts";
+import { mailBack } from "../../fakes/mail-back.ts";
+import { createDice } from "../dice.ts";
+import {
+  type MailFate,
+  mailFateOf,
+  type RecipientFate,
+  recipientFateOf,
+  reportOf,
+  TAKEN,
+} from "./relay-fates.ts";
+
+/** One mail whose text began to come, and what the relay did with it. */
+export interface HandOver {
+  readonly relay: string;
+  /** The reverse-path. */
+  readonly from: string;
+  readonly to: readonly string[];
+  /** Of its Message-ID; empty if the text did not come so far. */
+  readonly messageId: string;
+  readonly subject: string;
+  readonly atMs: number;
+  readonly fate: MailFate;
+  readonly isTaken: boolean;
+  /** When the reply was written to an open connection. */
+  answeredAtMs?: number;
+  /** What the relay reports of it later. */
+  report?: Report;
+}
+
+export interface Report {
+  readonly action: "delivered" | "failed";
+  /** When a bounce listener took it. */
+  storedAtMs?: number;
+  tries: number;
+}
+
+/** A recipient that the relay was asked about. */
+export interface Offer {
+  readonly relay: string;
+  readonly address: string;
+  readonly atMs: number;
+  readonly fate: RecipientFate;
+}
+
+export interface ChaosRelay {
+  readonly name: string;
+  readonly port: number;
+  readonly mails: readonly HandOver[];
+  readonly offers: readonly Offer[];
+  /** From now on everything is taken and answered. */
+  beKind(): void;
+  dropAll(): void;
+  /** Closes all connections, and takes none for so long. */
+  goAway(ms: number): void;
+  /** Reports that no bounce listener has taken yet. */
+  owed(): number;
+  close(): Promise<void>;
+}
+
+export interface RelayOptions {
+  readonly name: string;
+  readonly seed: string;
+  /** Ports of bounce listeners; some may not listen. */
+  readonly bouncePorts: readonly number[];
+}
+
+interface Relay {
+  readonly options: RelayOptions;
+  readonly mails: HandOver[];
+  readonly offers: Offer[];
+  readonly sockets: Set<net.Socket>;
+  /** How often each was offered. */
+  readonly times: Map<string, number>;
+  isKind: boolean;
+  awayUntilMs: number;
+}
+
+/** How often it tries to get rid of reports. */
+const PUMP_MS = 50;
+
+export async function startChaosRelay(options: RelayOptions): Promise<ChaosRelay> {
+  const relay: Relay = {
+    ...{ options, mails: [], offers: [], sockets: new Set<net.Socket>(), times: new Map<string, number>() },
+    ...{ isKind: false, awayUntilMs: 0 },
+  };
+  const server = net.createServer((socket) => accept(relay, socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const pump = setInterval(() => report(relay), PUMP_MS);
+  const dropAll = () => {
+    for (const socket of relay.sockets) socket.destroy();
+  };
+  return {
+    name: options.name,
+    port: (server.address() as net.AddressInfo).port,
+    mails: relay.mails,
+    offers: relay.offers,
+    beKind() {
+      relay.isKind = true;
+      relay.awayUntilMs = 0;
+    },
+    dropAll,
+    goAway(ms) {
+      relay.awayUntilMs = Date.now() + ms;
+      dropAll();
+    },
+    owed: () => relay.mails.filter(({ report: each }) => each && each.storedAtMs === undefined).length,
+    close() {
+      clearInterval(pump);
+      dropAll();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function accept(relay: Relay, socket: net.Socket): void {
+  socket.on("error", () => {});
+  if (Date.now() < relay.awayUntilMs) {
+    socket.destroy();
+    return;
+  }
+  relay.sockets.add(socket);
+  socket.on("close", () => relay.sockets.delete(socket));
+  // A client that resets the connection ends it with an error.
+  converse(relay, socket).catch(() => {});
+}
+
+/** What one connection has come to. */
+interface Conversation {
+  readonly socket: net.Socket;
+  from: string;
+  to: string[];
+  /** The lines of a text that is coming. */
+  text: string[] | undefined;
+  mail: HandOver | undefined;
+}
+
+async function converse(relay: Relay, socket: net.Socket): Promise<void> {
+  const conversation: Conversation = { socket, from: "", to: [], text: undefined, mail: undefined };
+  say(socket, "220 chaos ESMTP");
+  let rest = "";
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    rest += chunk.toString("latin1");
+    for (let end = rest.indexOf("\r\n"); end >= 0; end = rest.indexOf("\r\n")) {
+      const line = rest.slice(0, end);
+      rest = rest.slice(end + 2);
+      if (conversation.text) await hearText(relay, conversation, line);
+      else hearCommand(relay, conversation, line);
+    }
+  }
+}
+
+function say(socket: net.Socket, reply: string): boolean {
+  if (socket.destroyed || !socket.writable) return false;
+  socket.write(`${reply}\r\n`);
+  return true;
+}
+
+function hearCommand(relay: Relay, conversation: Conversation, line: string): void {
+  const { socket } = conversation;
+  const verb = (line.split(/[ :]/)[0] ?? "").toUpperCase();
+  switch (verb) {
+    case "EHLO":
+      say(socket, "250-chaos\r\n250-ENHANCEDSTATUSCODES\r\n250 DSN");
+      return;
+    case "MAIL":
+      Object.assign(conversation, { from: addressIn(line), to: [], mail: undefined });
+      say(socket, "250 2.1.0 ok");
+      return;
+    case "RCPT":
+      hearRecipient(relay, conversation, addressIn(line));
+      return;
+    case "DATA":
+      if (conversation.to.length === 0) return void say(socket, "554 5.5.1 no valid recipients");
+      conversation.text = [];
+      say(socket, "354 go on");
+      return;
+    case "QUIT":
+      say(socket, "221 2.0.0 bye");
+      socket.end();
+      return;
+    default:
+      say(socket, "250 2.0.0 ok");
+  }
+}
+
+function addressIn(line: string): string {
+  return /<([^>]*)>/.exec(line)?.[1] ?? "";
+}
+
+const REPLIES = {
+  ok: "250 2.1.5 ok",
+  later: "450 4.2.1 the mailbox is busy",
+  never: "550 5.1.1 no such mailbox",
+  closing: "421 4.3.2 closing",
+} as const;
+
+function hearRecipient(relay: Relay, { socket, to }: Conversation, address: string): void {
+  const fate = relay.isKind ? "ok" : recipientFateOf(next(relay, address));
+  relay.offers.push({ relay: relay.options.name, address, atMs: Date.now(), fate });
+  if (fate === "silence") return;
+  if (fate === "drop") return void socket.destroy();
+  say(socket, REPLIES[fate]);
+  if (fate === "ok") to.push(address);
+  if (fate === "closing") socket.end();
+}
+
+/** The seed of what happens this time. */
+function next({ options, times }: Relay, place: string): string {
+  const time = (times.get(place) ?? 0) + 1;
+  times.set(place, time);
+  return `${options.seed}/${options.name}/${place}/${time}`;
+}
+
+async function hearText(relay: Relay, conversation: Conversation, line: string): Promise<void> {
+  const { text = [], socket } = conversation;
+  text.push(line);
+  // The header is over: the fate may be to go no further.
+  if (line === "") {
+    conversation.mail ??= begin(relay, conversation, text);
+    if (conversation.mail.fate === "cut off") socket.destroy();
+  }
+  if (line !== ".") return;
+  conversation.text = undefined;
+  if (conversation.mail) await end(relay, conversation, conversation.mail);
+}
+
+function begin(relay: Relay, { from, to }: Conversation, text: readonly string[]): HandOver {
+  const header = text.join("\n").replaceAll(/\n[ \t]+/g, " ");
+  const messageId = /^message-id: <([^@>]*)@/im.exec(header)?.[1] ?? "";
+  const subject = /^subject: (.*)$/im.exec(header)?.[1] ?? "";
+  const seed = next(relay, `${messageId}/${to.join()}`);
+  const fate = relay.isKind ? "take" : mailFateOf(seed);
+  const isTaken = TAKEN.has(fate);
+  const action = isTaken && to.length === 1 ? reportOf(`${seed}/report`) : undefined;
+  const mail: HandOver = {
+    ...{ relay: relay.options.name, from, to: [...to], messageId, subject, atMs: Date.now(), fate, isTaken },
+    ...(action && { report: { action, tries: 0 } }),
+  };
+  relay.mails.push(mail);
+  return mail;
+}
+
+const SLOW_MS = 400;
+
+async function end(relay: Relay, { socket }: Conversation, mail: HandOver): Promise<void> {
+  const { fate } = mail;
+  if (fate === "take silently") return;
+  if (fate === "take and drop" || fate === "lose and drop") return void socket.destroy();
+  if (fate === "take slowly") await Bun.sleep(createDice(`${mail.messageId}`).between(20, SLOW_MS));
+  const reply = {
+    later: "451 4.3.0 try again later",
+    never: "554 5.6.0 this message is not wanted",
+  }[fate as string];
+  const queued = `250 2.0.0 ok: queued as ${relay.options.name}${relay.mails.indexOf(mail)}`;
+  if (say(socket, reply ?? queued)) mail.answeredAtMs = Date.now();
+}
+
+/** Hands every report that is due to some bounce listener. */
+function report(relay: Relay): void {
+  for (const { report: due, from, to } of relay.mails) {
+    if (!due || due.storedAtMs !== undefined || isUnderWay.has(due)) continue;
+    const { bouncePorts } = relay.options;
+    const port = bouncePorts[due.tries++ % bouncePorts.length]!;
+    const isDelivered = due.action === "delivered";
+    const raw = postfixDsn({
+      ...{ recipient: to[0]!, returnPath: from, action: due.action },
+      ...(isDelivered ? { status: "2.0.0", reply: "250 2.0.0 ok" } : { status: "5.1.1" }),
+    });
+    isUnderWay.add(due);
+    void mailBack({ port, to: from, raw }).then((reply) => {
+      isUnderWay.delete(due);
+      if (reply.startsWith("250")) due.storedAtMs = Date.now();
+    });
+  }
+}
+
+const isUnderWay = new WeakSet<Report>();

@@ -1,0 +1,51 @@
+/** Runs a plan with emails, lets everything come to rest, and then looks for problems. */
+import { followFeeds } from "../feed-readers.ts";
+import type { Store } from "../fleet.ts";
+import { beginToRest, leapUntilAtRest } from "../rest.ts";
+import { type Outcome, stop } from "../run.ts";
+import { findMailProblems } from "./mail-judgement.ts";
+import { takeMailStep } from "./mail-steps.ts";
+import { type MailWorld, openMailWorld } from "./mail-world.ts";
+
+export async function runMailChaos(
+  store: Store,
+  options: { readonly seed: string; readonly steps: number },
+): Promise<Outcome> {
+  const world = await openMailWorld(store, options);
+  try {
+    const feeds = followFeeds(world);
+    await takeSteps(world);
+    await beginToRest(world);
+    const owed = () => world.relays.reduce((sum, relay) => sum + relay.owed(), 0);
+    const owing = () => (owed() > 0 ? [`${owed()} reports are not stored`] : []);
+    await leapUntilAtRest(world, { owed: owing, looksWhileQueued: 4 });
+    await feeds.stop();
+    const problems = await findMailProblems(world);
+    const counts = countsOf(world);
+    return { problems: [...world.model.problems, ...problems, ...(await stop(world))], counts };
+  } finally {
+    await world.close();
+  }
+}
+
+async function takeSteps(world: MailWorld): Promise<void> {
+  const underWay: Promise<void>[] = [];
+  for (const { step, pauseMs } of world.plan.steps) {
+    underWay.push(takeMailStep(world, step));
+    await Bun.sleep(pauseMs);
+  }
+  await Promise.all(underWay);
+}
+
+function countsOf({ model, relays, fleet, receivers }: MailWorld): Outcome["counts"] {
+  const mails = relays.flatMap((relay) => relay.mails);
+  return {
+    requests: model.asked.length,
+    emails: model.asked.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0),
+    mails: mails.length,
+    reports: mails.filter(({ report }) => report).length,
+    canceled: model.canceled.length,
+    webhooks: [...receivers.values()].reduce((sum, { deliveries }) => sum + deliveries.length, 0),
+    faults: fleet.faults.length,
+  };
+}
