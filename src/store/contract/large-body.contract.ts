@@ -8,7 +8,11 @@ import { inWorld, type OpenStore, QUEUE, sent, type World } from "./world.contra
 const TEXT = `x${"\u{1f4e6}".repeat(LARGE_BODY)}`;
 const HTML = `<p>${"ä".repeat(LARGE_BODY)}</p>`;
 
-async function accept(world: World, texts: Pick<EmailContent, "bodyText" | "bodyHtml">): Promise<string> {
+/** Accepts an email with these texts, and gives its id. */
+export async function acceptMail(
+  world: Pick<World, "store" | "account" | "clock" | "id">,
+  texts: Pick<EmailContent, "bodyText" | "bodyHtml">,
+): Promise<string> {
   const messageId = world.id();
   const recipient = { email: "ann@example.net" };
   const content: EmailContent = {
@@ -48,7 +52,7 @@ export function largeBodyContract(open: OpenStore): void {
   test(
     "large texts come back as they were given, each as often as it is claimed",
     inWorld(open, async (world) => {
-      await accept(world, { bodyText: TEXT, bodyHtml: HTML });
+      await acceptMail(world, { bodyText: TEXT, bodyHtml: HTML });
       const job = await world.claimOne();
       expect(job.content).toMatchObject({ subject: "News" });
       const { bodyText, bodyHtml } = await textsOf(world, job);
@@ -61,7 +65,7 @@ export function largeBodyContract(open: OpenStore): void {
   test(
     "a large text alone comes back alone",
     inWorld(open, async (world) => {
-      await accept(world, { bodyHtml: HTML });
+      await acceptMail(world, { bodyHtml: HTML });
       const { bodyText, bodyHtml } = await textsOf(world, await world.claimOne());
       expect(bodyText).toBeUndefined();
       expect(bodyHtml === HTML).toBe(true);
@@ -71,7 +75,7 @@ export function largeBodyContract(open: OpenStore): void {
   test(
     "large texts are wiped once no attempt can need them",
     inWorld(open, async (world) => {
-      const messageId = await accept(world, { bodyText: TEXT });
+      const messageId = await acceptMail(world, { bodyText: TEXT });
       const job = await world.claimOne();
       expect(await world.inside.hasBody(messageId)).toBe(true);
       await world.settle(job, { outcomes: [sent("id-1")], keepsContent: false });

@@ -3,6 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createSystemClock } from "../../../cli/system-clock.ts";
+import { LARGE_BODY } from "../../../core/email/large-body.ts";
+import { acceptMail } from "../../contract/large-body.contract.ts";
 import { createWorld, rejection } from "../../contract/world.contract.ts";
 import { storeContract } from "../../store.contract.ts";
 import { StoreUnavailable } from "../../store.ts";
@@ -29,6 +31,20 @@ test("a read waits for no commit", async () => {
   const more = store.sandbox.dueReceipts(clock.now, 1).then(() => order.push("read"));
   await Promise.all([write, read, more]);
   expect(order).toEqual(["read", "read", "write"]);
+  await store.close();
+});
+
+test("a large mail is stored while others' writes are answered, also where commits are slow", async () => {
+  const { store } = await openOnThread({ commitMs: 10 });
+  const world = await createWorld(store);
+  const order: string[] = [];
+  const large = acceptMail(world, { bodyText: "x".repeat(20 * LARGE_BODY) }).then(() =>
+    order.push("large mail"),
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  for (let count = 0; count < 3; count++) await world.sms().then(() => order.push("sms"));
+  await large;
+  expect(order).toEqual(["sms", "sms", "sms", "large mail"]);
   await store.close();
 });
 

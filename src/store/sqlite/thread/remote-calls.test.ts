@@ -5,6 +5,9 @@ import { createRemoteCalls } from "./remote-calls.ts";
 
 const SLOW_MS = 10;
 
+/** The methods that take long, and are still at it when the others of their batch are answered. */
+const LONG = ["outbox.replayAll", "records.remove"];
+
 /** The other thread: what it was sent, batch by batch. */
 function open() {
   const clock = createHeldClock();
@@ -18,8 +21,12 @@ function open() {
       for (let index = 0; index < count; index++) void calls.call(method);
       await turn();
     },
+    async makeLong() {
+      for (const method of LONG) void calls.callLong(method);
+      await turn();
+    },
     async answer(index: number) {
-      const done = (batches[index] ?? []).map(([id]) => id);
+      const done = (batches[index] ?? []).flatMap(([id, method]) => (LONG.includes(method) ? [] : [id]));
       calls.answer({ done, values: [], ready: [], events: [], lanes: [] });
       await turn();
     },
@@ -83,4 +90,19 @@ test("where commits are slow a claim waits for nobody", async () => {
   expect(sizes()).toEqual([8]);
   await make(1, "queue.claim");
   expect(sizes()).toEqual([8, 2]);
+});
+
+test("calls that take long hold up no batch, beside others as by themselves", async () => {
+  const { make, makeLong, sizes, clock, answer } = await openSlow();
+  await makeLong();
+  expect(sizes()).toEqual([8, 2]);
+  const beside = make(6);
+  await makeLong();
+  await beside;
+  expect(sizes()).toEqual([8, 2, 8]);
+  await make(8);
+  expect(sizes()).toEqual([8, 2, 8]);
+  await clock.advance(SLOW_MS);
+  await answer(2);
+  expect(sizes()).toEqual([8, 2, 8, 8]);
 });

@@ -26,6 +26,8 @@ const GATHER_MS = 2;
 /** Calls to the writing thread, in batches: at least those of one turn of the event loop go together. */
 export interface RemoteCalls {
   call<T>(method: string, ...values: readonly unknown[]): Promise<T>;
+  /** The same for what is done in several steps, with others' calls in between: no batch waits for its answer. */
+  callLong<T>(method: string, ...values: readonly unknown[]): Promise<T>;
   answer(answers: PlainAnswers & Partial<Answers>): void;
   /** Takes no more calls; resolves when all waiting ones are answered. */
   close(): Promise<void>;
@@ -39,16 +41,20 @@ export function createRemoteCalls(post: PostBatch, clock: BatchClock): RemoteCal
   let lastId = 0;
   let refusal: string | undefined;
 
-  return {
-    call<T>(method: string, ...values: readonly unknown[]) {
+  const caller =
+    (isLong: boolean) =>
+    <T>(method: string, ...values: readonly unknown[]): Promise<T> => {
       const problem = refusal ?? (waiters.count() >= MAX_WAITING ? "too many writes are waiting" : undefined);
       if (problem !== undefined) return Promise.reject(new StoreUnavailable(problem));
       return new Promise<T>((resolve, reject) => {
         const id = ++lastId;
         waiters.add(id, { resolve: (value) => resolve(value as T), reject });
-        batches.add([id, method, ...values]);
+        batches.add([id, method, ...values], isLong);
       });
-    },
+    };
+  return {
+    call: caller(false),
+    callLong: caller(true),
     answer({ done, values, failures }) {
       for (const id of done) waiters.take(id)?.resolve(undefined);
       for (const [id, value] of values) waiters.take(id)?.resolve(value);
@@ -80,7 +86,7 @@ type BatchClock = Pick<Clock, "after" | "monotonicMs">;
  */
 function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
   const pace = createPace(clock);
-  /** Batches sent, each with the id of its last call, which is answered last. */
+  /** Batches sent, each with the id of its last call that is not long: one commit answers all of these, as a rule. */
   let underWay: { readonly last: number; readonly sentMs: number }[] = [];
   let draft = createDraft();
   let isScheduled = false;
@@ -96,7 +102,8 @@ function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
     stopGathering?.();
     stopGathering = undefined;
     isOverdue = false;
-    underWay.push({ last: draft.last(), sentMs: pace.sent(draft.size()) });
+    const last = draft.last();
+    if (last !== undefined) underWay.push({ last, sentMs: pace.sent(draft.size()) });
     post(draft.batch);
     draft = createDraft();
   };
@@ -115,8 +122,8 @@ function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
     setImmediate(look);
   };
   return {
-    add(call: Call) {
-      draft.add(call);
+    add(call: Call, isLong: boolean) {
+      draft.add(call, isLong);
       wake();
     },
     answered() {
@@ -131,18 +138,18 @@ function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
 /** A batch that is gathering. */
 function createDraft() {
   const batch = { plain: [] as Call[], others: [] as Call[] };
-  let last = 0;
+  let last: number | undefined;
   let hasOthers = false;
   return {
     batch,
     size: () => batch.plain.length + batch.others.length,
-    /** The id of the call that came last. */
+    /** The id of the call that came last, but for long ones; `undefined`: there is no other. */
     last: () => last,
     /** Calls other than accepts. */
     hasOthers: () => hasOthers,
-    add(call: Call) {
+    add(call: Call, isLong: boolean) {
       const [id, method] = call;
-      last = id;
+      if (!isLong) last = id;
       hasOthers ||= method !== "intake.accept";
       if (PLAIN_METHODS.has(method)) batch.plain.push(call);
       else batch.others.push(call);

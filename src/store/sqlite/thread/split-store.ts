@@ -1,6 +1,6 @@
 import type { AcceptResult } from "../../../core/messages/accept-request.ts";
 import type { EventFeed, Outbox, Queue, Records, Store } from "../../store.ts";
-import { packAccept } from "../intake/packed-accept.ts";
+import { packAccept, textsOf } from "../intake/packed-accept.ts";
 import type { ReadingStore } from "../open-reading.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
 
@@ -13,28 +13,31 @@ interface Signals {
 
 /** A store that answers reads on this thread, and sends writes to the other. */
 export function createSplitStore(
-  { call }: RemoteCalls,
+  calls: RemoteCalls,
   { store, forget }: ReadingStore,
   { onReady, onEvents, onLanes }: Signals,
 ): Omit<Store, "close"> {
-  const accept: Store["intake"]["accept"] = (request) =>
-    call<AcceptResult | undefined>("intake.accept", packAccept(request)).then(orAccepted);
+  const { call } = calls;
   return {
-    intake: { ...store.intake, accept, savedAnswer: (key) => call("intake.savedAnswer", key) },
+    intake: {
+      ...store.intake,
+      accept: acceptOver(calls),
+      savedAnswer: (key) => call("intake.savedAnswer", key),
+    },
     messages: { ...store.messages, cancel: (query) => call("messages.cancel", query) },
     queue: { ...store.queue, ...queueWrites(call), onReady },
-    outbox: { ...store.outbox, ...outboxWrites(call), onReady: onLanes },
+    outbox: { ...store.outbox, ...outboxWrites(calls), onReady: onLanes },
     push: {
       register: (device, idempotency) => call("push.register", device, idempotency),
       identify: (request, idempotency) => call("push.identify", request, idempotency),
     },
-    records: { ...store.records, ...recordWrites(call, forget) },
+    records: { ...store.records, ...recordWrites(calls, forget) },
     inbound: {
       ...store.inbound,
       receive: (pieces) => call("inbound.receive", pieces),
       storeIncomplete: (before, limit) => call("inbound.storeIncomplete", before, limit),
     },
-    receipts: { ...store.receipts, ...receiptWrites(call) },
+    receipts: { ...store.receipts, ...receiptWrites(calls) },
     mailPolicies: {
       ...store.mailPolicies,
       keep: (domain, policy, now) => call("mailPolicies.keep", domain, policy, now),
@@ -60,6 +63,15 @@ export function createSplitStore(
   };
 }
 
+/** Large texts are written in pieces, each in a commit that it shares with other calls. */
+function acceptOver({ call, callLong }: RemoteCalls): Store["intake"]["accept"] {
+  return (request) => {
+    const packed = packAccept(request);
+    const accept = textsOf(packed) ? callLong : call;
+    return accept<AcceptResult | undefined>("intake.accept", packed).then(orAccepted);
+  };
+}
+
 const ACCEPTED: AcceptResult = { kind: "accepted" };
 
 function orAccepted(result: AcceptResult | undefined): AcceptResult {
@@ -81,9 +93,10 @@ function queueWrites(
 type RecordWrites = Pick<Records, "create" | "update" | "remove" | "setSettings" | "addWebhookSecret">;
 
 /** Makes this thread forget what it remembers of accounts before a change is answered. */
-function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrites {
+function recordWrites({ call, callLong }: RemoteCalls, forget: () => void): RecordWrites {
   const change = async <T>(method: keyof RecordWrites, ...values: readonly unknown[]): Promise<T> => {
-    const done = await call<T>(`records.${method}`, ...values);
+    // Before a route goes, all jobs are looked through.
+    const done = await (method === "remove" ? callLong : call)<T>(`records.${method}`, ...values);
     forget();
     return done;
   };
@@ -98,24 +111,25 @@ function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrit
 
 type OutboxWrites = Pick<Outbox, "claim" | "settle" | "stage" | "replay" | "replayAll">;
 
-function outboxWrites(call: RemoteCalls["call"]): OutboxWrites {
+function outboxWrites({ call, callLong }: RemoteCalls): OutboxWrites {
   return {
     claim: (request) => call("outbox.claim", request),
     settle: (settlements) => call("outbox.settle", settlements),
     stage: (now, limit, sweeper) => call("outbox.stage", now, limit, sweeper),
     replay: (event) => call("outbox.replay", event),
-    replayAll: (selection, page) => call("outbox.replayAll", selection, page),
+    replayAll: (selection, page) => callLong("outbox.replayAll", selection, page),
   };
 }
 
-function receiptWrites(
-  call: RemoteCalls["call"],
-): Omit<Store["receipts"], "parked" | "countParked" | "countOverdue"> {
+function receiptWrites({
+  call,
+  callLong,
+}: RemoteCalls): Omit<Store["receipts"], "parked" | "countParked" | "countOverdue"> {
   return {
     record: (receipts) => call("receipts.record", receipts),
     recordLateAnswer: (answer, at) => call("receipts.recordLateAnswer", answer, at),
     recordLateRefusal: (refusal, at) => call("receipts.recordLateRefusal", refusal, at),
-    dropParked: (bounds) => call("receipts.dropParked", bounds),
+    dropParked: (bounds) => callLong("receipts.dropParked", bounds),
     flagOverdue: (bounds) => call("receipts.flagOverdue", bounds),
     takeQuestions: (request) => call("receipts.takeQuestions", request),
   };
