@@ -8,7 +8,7 @@ import { openFresh } from "../postgres-world.contract.ts";
 
 const IDLE: Omit<Heartbeat, "process" | "now"> = { isSharing: true, keep: [], take: [], dead: [] };
 
-/** Processes "a" and "b" that have had a heartbeat, and ways to let them claim, and "b" declare "a" dead. */
+/** Processes "a" and "b" that have had a heartbeat, and ways to let them claim jobs and webhooks, and "b" declare "a" dead. */
 async function openTwo() {
   const { store, url } = await openFresh();
   const world = await createWorld(store);
@@ -25,6 +25,11 @@ async function openTwo() {
         leaseMs: 60 * SECOND,
         ...(process !== undefined && { process }),
       }),
+    /** Claims one webhook. */
+    async take(process: string) {
+      const lanes = [{ lane: { accountId: world.account.id, host: "a.test" }, limit: 1 }];
+      return (await store.outbox.claim({ lanes, now: clock.now, leaseMs: 60 * SECOND, process }))[0];
+    },
     declareDead: () => declareADead(store, clock.now),
   };
 }
@@ -133,13 +138,9 @@ test("a job that somebody is writing about when its process is declared dead kee
 });
 
 test("webhooks that a dead process was delivering are in line again at once, and nobody else's", async () => {
-  const { store, account, clock, declareDead, ...world } = await openTwo();
+  const { store, clock, declareDead, take, ...world } = await openTwo();
   await world.sms({ to: ["+1", "+2"], content: { callbackUrl: "https://a.test/" } });
   for (const job of await world.claim("b", 2)) await settle(store, job, clock.now);
-  const take = async (process: string) => {
-    const lanes = [{ lane: { accountId: account.id, host: "a.test" }, limit: 1 }];
-    return (await store.outbox.claim({ lanes, now: clock.now, leaseMs: 60 * SECOND, process }))[0];
-  };
   const [dead, own] = [await take("a"), await take("b")];
   clock.now += 12 * SECOND;
   await declareDead();
@@ -147,6 +148,27 @@ test("webhooks that a dead process was delivering are in line again at once, and
   expect(await take("b")).toMatchObject({ messageId: dead!.messageId, claim: 2 });
   expect(own!.messageId).not.toBe(dead!.messageId);
   expect(await take("b")).toBeUndefined();
+  await store.close();
+});
+
+test("a late result of an earlier delivery leaves the lease to the process that delivers now", async () => {
+  const { store, clock, declareDead, take, ...world } = await openTwo();
+  await world.sms({ content: { callbackUrl: "https://a.test/" } });
+  for (const job of await world.claim("b", 1)) await settle(store, job, clock.now);
+  const late = await take("b");
+  clock.now += 60 * SECOND;
+  await store.outbox.stage(clock.now, 10, { process: "b", inFlight: [] });
+  await take("a");
+  const attempt = { at: clock.now, ms: 5, status: 200 };
+  const { id, messageId, claim } = late!;
+  const told = await store.outbox.settle([{ id, messageId, claim, verdict: { kind: "delivered" }, attempt }]);
+  expect(told).toEqual([false]);
+
+  // Its own clock may be an hour behind: it still delivers.
+  const ahead = clock.now + 3_600 * SECOND;
+  expect(await store.outbox.stage(ahead, 10, { process: "b", inFlight: [] })).toBe(0);
+  await declareDead();
+  expect(await store.outbox.stage(clock.now, 10, { process: "b", inFlight: [] })).toBe(1);
   await store.close();
 });
 

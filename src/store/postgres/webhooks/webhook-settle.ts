@@ -128,7 +128,10 @@ function noteColumns(notes: readonly Note[]) {
   ];
 }
 
-/** Stores the attempts, keeping the last `MAX_ATTEMPTS` of each webhook, and updates the webhooks. */
+/**
+ * Stores the attempts, keeping the last `MAX_ATTEMPTS` of each webhook, and updates the webhooks. One that is still leased, since only
+ * a late attempt was noted, stays under the name of its process.
+ */
 const WRITE = `WITH noted AS (
     INSERT INTO webhook_attempts (webhook, number, at, ms, status, head, error_code, error)
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[])
@@ -136,7 +139,8 @@ const WRITE = `WITH noted AS (
     DELETE FROM webhook_attempts a USING unnest($9::bigint[], $10::int[]) AS t (id, last)
     WHERE a.webhook = t.id AND a.number <= t.last
   )
-  UPDATE webhooks w SET state = t.state, due_at = t.due_at, failures = t.failures, attempts = t.attempts, holder = NULL
+  UPDATE webhooks w SET state = t.state, due_at = t.due_at, failures = t.failures, attempts = t.attempts,
+    holder = CASE WHEN t.state = 'leased' THEN w.holder END
   FROM unnest($11::bigint[], $12::text[], $13::bigint[], $14::int[], $15::int[])
     AS t (id, state, due_at, failures, attempts)
   WHERE w.id = ANY(ARRAY[t.id])`;
