@@ -36,6 +36,7 @@ function open() {
   const outlets = createOutlets({
     open({ id, kind }, given) {
       listeners.set(id, given);
+      if (kind === "unreadable") throw new Error("its configuration is invalid");
       return kind === "unknown" ? undefined : channelOf(id);
     },
     clock,
@@ -44,7 +45,7 @@ function open() {
       debug() {},
       info: (_, text) => void logged.push(text),
       warn() {},
-      error() {},
+      error: ({ connector }, text) => void logged.push(`${connector}: ${text}`),
     },
     onSlots: () => void slotsTold++,
     onLeftOver() {},
@@ -134,6 +135,17 @@ test("a share is left when the channel has stopped, or could not be opened", asy
   expect(happened.splice(0).at(-1)).toBe("leave a");
   outlets.reconcile([connector("b", { kind: "unknown", config: { slots: 2 } })]);
   expect(happened).toEqual(["join b 2", "leave b"]);
+});
+
+test("one that cannot be opened, as where a newer program has stored it, keeps no other one from being opened", () => {
+  const { happened, logged, outlets } = open();
+  const unreadable = connector("b", { kind: "unreadable", config: { slots: 2 } });
+  outlets.reconcile([connector("a"), unreadable, connector("c")]);
+  expect(happened.splice(0)).toEqual(["start a", "join b 2", "leave b", "start c"]);
+  expect(outlets.all().map(({ channel }) => channel.connectorId)).toEqual(["a", "c"]);
+  expect(logged).toEqual(["b: a connector cannot be opened"]);
+  outlets.reconcile([connector("a"), connector("b"), connector("c")]);
+  expect(happened).toEqual(["start b"]);
 });
 
 test("a rate without slots is shared in parts, of which this process uses those that it holds", () => {

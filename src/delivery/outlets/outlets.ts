@@ -10,7 +10,7 @@ import { createOutlet, type Outlet } from "./outlet.ts";
 import { createStatusLog } from "./status-log.ts";
 import { createThrottle } from "./throttle.ts";
 
-/** Opens the channel of a connector; `undefined` for a kind this program does not know. */
+/** Opens the channel of a connector; `undefined` for a kind this program does not know. Throws if its configuration is invalid. */
 export type OpenChannel = (
   connector: Connector,
   listeners: {
@@ -103,7 +103,7 @@ function openOutlet(
 ): Opened | undefined {
   const share = joinShares(deps, connector);
   const logStatus = createStatusLog(deps, connector);
-  const channel = deps.open(connector, {
+  const channel = openChannel(deps, connector, {
     ...(share && { share }),
     isReopened,
     onSlots: deps.onSlots,
@@ -119,9 +119,28 @@ function openOutlet(
     share?.tellUp(outlet.isOffered);
     return { outlet, ...(share && { share }) };
   }
-  deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
   share?.close();
   return undefined;
+}
+
+/**
+ * `undefined` if the connector cannot be opened, which is logged. A newer program may have stored a kind, or a configuration, that
+ * this one does not know: that must not keep the other connectors, and all routes, from being taken up.
+ */
+function openChannel(
+  { open, log }: OutletsDeps,
+  connector: Connector,
+  listeners: Parameters<OpenChannel>[1],
+): Channel | undefined {
+  const { id, kind } = connector;
+  try {
+    const channel = open(connector, listeners);
+    if (!channel) log.error({ connector: id, kind }, "unknown kind of connector");
+    return channel;
+  } catch (error) {
+    log.error({ err: error, connector: id, kind }, "a connector cannot be opened");
+    return undefined;
+  }
 }
 
 /** Into how many parts a rate is divided where the connector has nothing else to share; as many processes can use it. */
