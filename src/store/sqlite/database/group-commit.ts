@@ -8,7 +8,7 @@ const MAX_WAITING = 20_000;
 /** The most work that one transaction takes, roughly in rows: it bounds how long the event loop stands still. */
 const MAX_WEIGHT = 4_000;
 
-/** The same without a call for which a client waits: some 10 ms, since one may come meanwhile. */
+/** The same where it has calls for which no client waits: some 10 ms, since a client may come meanwhile. */
 const MAX_WEIGHT_UNASKED = 1_000;
 
 export interface GroupCommit {
@@ -93,7 +93,7 @@ interface Call {
 
 interface LineOptions {
   readonly schedule: (run: () => void) => void;
-  /** The most weight of a group with a call for which nobody waits. */
+  /** The most weight of a group with calls for which no client waits. */
   readonly maxUnasked: number;
   /** Commits a group; the function it returns answers the calls. */
   readonly flush: (group: readonly Call[]) => () => void;
