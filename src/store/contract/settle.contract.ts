@@ -179,6 +179,38 @@ export function settleContract(open: OpenStore): void {
   );
 
   test(
+    "a settlement that is repeated, since nobody knew whether it was stored, counts once",
+    inWorld(open, async ({ store, sms, claimOne, settle, history, clock }) => {
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      const next = { kind: "again", dueAt: clock.now + SECOND } as const;
+      const settlement = { outcomes: [deferred()], next };
+      expect([await settle(job, settlement), await settle(job, settlement)]).toEqual([true, false]);
+      await store.queue.stage(clock.now + SECOND, 10);
+      expect(await settle(job, settlement)).toBe(false);
+      expect(await history(id)).toEqual(["attempt:queued", "lost_settle:queued", "lost_settle:queued"]);
+      expect(await claimOne()).toMatchObject({ claim: 2, attempt: 1, wasInterrupted: false });
+    }),
+  );
+
+  test(
+    "of two settlements of one claim in one call the first counts, also where the message is tried again",
+    inWorld(open, async ({ store, sms, claimOne, clock, history }) => {
+      const [id = ""] = await sms();
+      const { jobId, claim } = await claimOne();
+      const settlement = {
+        ...{ jobId, claim, messageId: id, at: clock.now, connectorId: CONNECTOR },
+        ...{ countsAsAttempt: true, keepsContent: false, outcomes: [deferred()] },
+        next: { kind: "again", dueAt: clock.now } as const,
+      };
+      expect(await store.queue.settle([settlement, settlement])).toEqual([true, false]);
+      await store.queue.stage(clock.now, 10);
+      expect(await history(id)).toEqual(["attempt:queued", "lost_settle:queued"]);
+      expect(await claimOne()).toMatchObject({ attempt: 1 });
+    }),
+  );
+
+  test(
     "whichever job of an email ends first ends alone, and is not claimed again",
     inWorld(open, async ({ email, claim, settle, message }) => {
       for (const at of [0, 1]) {

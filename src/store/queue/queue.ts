@@ -12,8 +12,8 @@ export interface Queue {
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
   /**
    * Records the outcomes of attempts, in one transaction: parts, status, timeline, provider ids, parked receipts that now
-   * match, the job's end or next time. `false` where its claim is no longer the latest: such a settlement changes no status,
-   * but its provider ids and a timeline entry are kept.
+   * match, the job's end or next time. `false` where its claim is no longer the latest, or is settled already: such a settlement
+   * changes no status, but its provider ids and a timeline entry are kept.
    */
   settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
   /** Puts claimed jobs that were never sent back in line: no attempt counts, no timeline entry. Stale claims are ignored. */

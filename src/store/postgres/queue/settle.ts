@@ -70,7 +70,10 @@ interface JobRow {
   readonly parts: string | null;
 }
 
-/** The jobs whose latest claim is that of a settlement, by its index. Of several settlements about one job the first counts. */
+/**
+ * The jobs whose latest claim is that of a settlement, and not settled yet, by the settlement's index. Of several settlements about
+ * one job the first counts.
+ */
 async function lockJobs(
   session: Session,
   settlements: readonly Settlement[],
@@ -85,13 +88,17 @@ async function lockJobs(
   return new Map([...firsts.values()].map((row) => [row.index - 1, row]));
 }
 
-/** Looked up one by one in the order of ids: a join might scan all jobs, where the planner believes there are few. */
+/**
+ * Looked up one by one in the order of ids: a join might scan all jobs, where the planner believes there are few. Until a claim is
+ * settled its lease goes on, or has run out. A settlement ends both, so that a repeated one does nothing.
+ */
 const LOCK_JOBS = `SELECT t.index, j.id, j.parts
   FROM (
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::uuid[]) WITH ORDINALITY AS t (id, claim, message_id, index)
     ORDER BY id
   ) AS t, LATERAL (
-    SELECT id, parts FROM jobs WHERE id = t.id AND claim = t.claim AND message_id = t.message_id FOR UPDATE
+    SELECT id, parts FROM jobs WHERE id = t.id AND claim = t.claim AND message_id = t.message_id
+      AND (is_leased OR was_interrupted) FOR UPDATE
   ) AS j`;
 
 function record(log: MessageLog, { settlement, job }: Verdict): SettledAttempt[] {

@@ -18,17 +18,20 @@ export interface SettleParts {
 /** Weight of a settlement in group commit: its statements. */
 const WEIGHT = 3;
 
+/** Its latest claim is not settled: the lease goes on, or has run out. A settlement ends both, so that a repeated one does nothing. */
+const IS_OPEN = "(is_leased = 1 OR was_interrupted = 1)";
+
 /** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
 export function createSettle(db: Database, parts: SettleParts): Queue["settle"] {
   const find = db.prepare<{ parts: string | null }>(
-    "SELECT parts FROM jobs WHERE id = ? AND claim = ? AND message_id = ?",
+    `SELECT parts FROM jobs WHERE id = ? AND claim = ? AND message_id = ? AND ${IS_OPEN}`,
   );
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
   const postpone = db.prepare(
     "UPDATE jobs SET due_at = ?, is_leased = 0, was_interrupted = 0, attempt = attempt + ? WHERE id = ?",
   );
 
-  const end = db.prepare("DELETE FROM jobs WHERE id = ? AND claim = ? AND message_id = ?");
+  const end = db.prepare(`DELETE FROM jobs WHERE id = ? AND claim = ? AND message_id = ? AND ${IS_OPEN}`);
 
   /** Proves the lease. Where it does not matter which parts the job covers, the statement that ends the job does so. */
   const proveLease = ({ jobId, claim, messageId, next }: Settlement): Verdict["job"] => {
