@@ -7,9 +7,9 @@ export async function identify(session: Session, request: IdentifyRequest): Prom
   const { accountId, deviceId, now } = request;
   const contactId = await findTarget(session, request);
   if (contactId === undefined) return undefined;
-  const before = await session.query<{ contact_id: string }>(FIND_DEVICE, [accountId, deviceId]);
+  const before = await session.query<FoundRow>(FIND_DEVICE, [accountId, deviceId]);
   if (before.length === 0) return undefined;
-  await session.query(MOVE, [contactId, now, accountId, deviceId]);
+  await session.query(MOVE, [contactId, now, before.map((row) => row.id)]);
   await removeEmptied(
     session,
     before.map((row) => row.contact_id),
@@ -31,8 +31,13 @@ async function findTarget(
   return row?.id;
 }
 
-const FIND_DEVICE = `SELECT contact_id FROM registrations WHERE account_id = $1 AND device_id = $2
+interface FoundRow {
+  readonly id: string;
+  readonly contact_id: string;
+}
+
+const FIND_DEVICE = `SELECT id, contact_id FROM registrations WHERE account_id = $1 AND device_id = $2
   ORDER BY id FOR NO KEY UPDATE`;
 
-const MOVE = `UPDATE registrations SET contact_id = $1, updated_at = $2
-  WHERE account_id = $3 AND device_id = $4 AND contact_id <> $1`;
+/** Not one that was made since, in another app: its contact would be left without a registration, and stay. */
+const MOVE = `UPDATE registrations SET contact_id = $1, updated_at = $2 WHERE id = ANY($3) AND contact_id <> $1`;

@@ -6,6 +6,7 @@ import { openDriver } from "../database/driver.ts";
 import { type Race, race, waiting } from "../database/race.contract.ts";
 
 const APP = "app-1";
+const OTHER_APP = "app-2";
 
 test("a contact that a device leaves while another moves to it stays", () =>
   race(async (world) => {
@@ -30,17 +31,23 @@ test("a device that is registered again while it is identified is answered the c
     expect(calls).toEqual([target, target]);
   }));
 
+test("a device that is registered in another app while it is identified leaves no contact without a registration", () =>
+  race(async (world) => {
+    const { store, other } = world;
+    const [, , target] = await threeDevices(world);
+    const calls = await heldAt(world, "d1", (isWaiting) => [
+      identify(world, store, { deviceId: "d1", contactId: target }),
+      isWaiting().then(() => register(world, other, { appId: OTHER_APP, deviceId: "d1", token: "new" })),
+    ]);
+    expect(calls[0]).toBe(target);
+    expect(await contactsWithout(world)).toEqual([]);
+  }));
+
 /** The contacts of `d1`, `d2` and `d3`. */
 async function threeDevices(world: Race): Promise<[string, string, string]> {
   const { store, account, clock } = world;
-  const app = {
-    id: APP,
-    accountId: account.id,
-    name: "app",
-    platforms: ["fcm" as const],
-    createdAt: clock.now,
-  };
-  await store.records.create("pushApps", app);
+  const app = { accountId: account.id, name: "app", platforms: ["fcm" as const], createdAt: clock.now };
+  for (const id of [APP, OTHER_APP]) await store.records.create("pushApps", { ...app, id });
   const contactIds: string[] = [];
   for (const deviceId of ["d1", "d2", "d3"]) {
     contactIds.push(await register(world, store, { deviceId, token: `token of ${deviceId}` }));
@@ -50,7 +57,7 @@ async function threeDevices(world: Race): Promise<[string, string, string]> {
 
 /**
  * Starts two calls while nobody can change the device, the second when the first waits (`isWaiting`), lets them go on
- * when both wait, and gives what they come to.
+ * when the second waits too, or has ended, and gives what they come to.
  */
 async function heldAt(
   { url }: Race,
@@ -64,7 +71,7 @@ async function heldAt(
       await stranger.exec("BEGIN");
       await stranger.query("SELECT 1 FROM registrations WHERE device_id = $1 FOR UPDATE", [deviceId]);
       calls.push(...start(() => waiting(driver, 1)));
-      await waiting(driver, 2);
+      await Promise.race([waiting(driver, 2), calls[1]]);
       await stranger.exec("COMMIT");
     });
     return await Promise.all(calls);
@@ -78,7 +85,7 @@ const answer = { status: 200, body: ID_MARKS.contactId };
 async function register(
   { id, account, clock }: Race,
   store: Pick<Store, "push">,
-  device: Pick<DeviceRegistration, "deviceId" | "token">,
+  device: Pick<DeviceRegistration, "deviceId" | "token"> & { readonly appId?: string },
 ): Promise<string> {
   const ids = { registrationId: id(), contactId: id(), accountId: account.id, appId: APP };
   const done = await store.push.register({ ...ids, ...device, platform: "fcm", now: clock.now, answer });
@@ -103,6 +110,18 @@ async function contactOf({ url }: Race, deviceId: string): Promise<string | unde
   try {
     const sql = "SELECT contact_id FROM registrations WHERE device_id = $1";
     return (await driver.query<{ contact_id: string }>(sql, [deviceId]))[0]?.contact_id;
+  } finally {
+    await driver.close();
+  }
+}
+
+/** Ids of contacts that have no registration. */
+async function contactsWithout({ url }: Race): Promise<readonly string[]> {
+  const driver = openDriver({ url });
+  try {
+    const sql = `SELECT id FROM contacts WHERE NOT EXISTS (
+      SELECT 1 FROM registrations WHERE registrations.contact_id = contacts.id)`;
+    return (await driver.query<{ id: string }>(sql)).map(({ id }) => id);
   } finally {
     await driver.close();
   }
