@@ -20,6 +20,12 @@ export class KeyHeld extends Error {}
 const PATIENCE_MS = 1_000;
 
 /**
+ * The patience of a transaction that alone may take its key: it waits at most for a moment in which the row is erased or
+ * pruned. It also holds for the other statements of the transaction, which know no limit.
+ */
+export const WITHOUT_LIMIT = 0;
+
+/**
  * Takes those of the keys that are new or have expired, and returns the indexes of the others. Keys are taken in order of
  * their names, so that two transactions cannot deadlock.
  *

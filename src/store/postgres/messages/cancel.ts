@@ -3,7 +3,7 @@ import { applyCancel, judgeCancel } from "../../../core/messages/cancel.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { MessageStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import { takeKeys } from "../intake/idempotency-keys.ts";
+import { takeKeys, WITHOUT_LIMIT } from "../intake/idempotency-keys.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { endMessage } from "./ending.ts";
 import type { MessageChanges } from "./message-log.ts";
@@ -36,9 +36,6 @@ async function isNew(session: Session, key: Idempotency): Promise<boolean> {
   const others = await takeKeys(session, [{ ...key, answer }], WITHOUT_LIMIT);
   return others.size === 0;
 }
-
-/** What is set here also holds for the other statements of the transaction, which know no limit. */
-const WITHOUT_LIMIT = 0;
 
 /** Locks the message's jobs. True if an attempt is under way, or one has ended with its outcome unknown. */
 async function lockJobs(session: Session, id: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 /** Devices that are registered and identified at once, the one held in the middle of its transaction. */
 import { expect, test } from "bun:test";
+import type { Idempotency } from "../../../core/messages/accept-request.ts";
 import { type DeviceRegistration, ID_MARKS, type PushAnswer } from "../../../core/push/push-registration.ts";
+import { DAY } from "../../contract/world.contract.ts";
 import type { PushStore, Store } from "../../store.ts";
 import { openDriver } from "../database/driver.ts";
 import { type Race, race, waiting } from "../database/race.contract.ts";
@@ -41,6 +43,25 @@ test("a device that is registered in another app while it is identified leaves n
     ]);
     expect(calls[0]).toBe(target);
     expect(await contactsWithout(world)).toEqual([]);
+  }));
+
+test("a device whose expired key somebody else has locked for longer than a request waits for a key is registered", () =>
+  race(async (world) => {
+    const { store, clock, url } = world;
+    await threeDevices(world);
+    const first = { deviceId: "d4", token: "t", key: world.key("k") };
+    await register(world, store, first);
+    clock.now += 2 * DAY;
+    const driver = openDriver({ url });
+    const calls: Promise<string>[] = [];
+    await driver.hold(async (stranger) => {
+      await stranger.exec("BEGIN; SELECT 1 FROM idempotency_keys FOR UPDATE");
+      calls.push(register(world, store, { ...first, key: world.key("k") }));
+      await waiting(driver, 1);
+      await stranger.exec("SELECT pg_sleep(1.5); COMMIT");
+    });
+    await driver.close();
+    expect(await calls[0]).toBe(await contactOf(world, "d4"));
   }));
 
 /** The contacts of `d1`, `d2` and `d3`. */
@@ -85,10 +106,17 @@ const answer = { status: 200, body: ID_MARKS.contactId };
 async function register(
   { id, account, clock }: Race,
   store: Pick<Store, "push">,
-  device: Pick<DeviceRegistration, "deviceId" | "token"> & { readonly appId?: string },
+  {
+    key,
+    ...device
+  }: Pick<DeviceRegistration, "deviceId" | "token"> & {
+    readonly appId?: string;
+    readonly key?: Idempotency;
+  },
 ): Promise<string> {
   const ids = { registrationId: id(), contactId: id(), accountId: account.id, appId: APP };
-  const done = await store.push.register({ ...ids, ...device, platform: "fcm", now: clock.now, answer });
+  const whole = { ...ids, ...device, platform: "fcm" as const, now: clock.now, answer };
+  const done = await store.push.register(whole, key);
   return contactIn(done);
 }
 

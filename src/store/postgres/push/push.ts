@@ -3,7 +3,7 @@ import { fillAnswer, type PushAnswer } from "../../../core/push/push-registratio
 import type { PushStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
-import { findAnswers, lockKey, takeKeys } from "../intake/idempotency-keys.ts";
+import { findAnswers, lockKey, takeKeys, WITHOUT_LIMIT } from "../intake/idempotency-keys.ts";
 import { identify } from "./push-identify.ts";
 import { register } from "./push-register.ts";
 
@@ -40,6 +40,6 @@ async function done(
   answer: RequestAnswer,
   key: Idempotency | undefined,
 ): Promise<PushAnswer> {
-  if (key) await takeKeys(session, [{ ...key, answer }]);
+  if (key) await takeKeys(session, [{ ...key, answer }], WITHOUT_LIMIT);
   return { kind: "done", answer };
 }
