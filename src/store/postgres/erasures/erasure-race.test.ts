@@ -64,6 +64,23 @@ test("a webhook that names a recipient who is being erased is claimed by nobody 
     expect(webhook?.body).not.toContain(ADDRESS);
   }));
 
+test("of a batch whose last two messages are erased at the same time by two processes nothing is left", () =>
+  race(async (world) => {
+    const { store, other } = world;
+    await world.sms({ to: [HANDSET, OTHER] });
+    for (const recipient of [HANDSET, OTHER]) await ask(world, recipient);
+    const workers: Promise<void>[] = [];
+    await world.whileHeld("contents", async (isWaiting) => {
+      workers.push(work(world));
+      await isWaiting(1);
+      workers.push(work({ ...world, store: other }));
+      await isWaiting(2);
+    });
+    await Promise.all(workers);
+    await work({ ...world, store });
+    expect(await stranger(world, (connection) => connection.query("SELECT id FROM contents"))).toEqual([]);
+  }));
+
 test(
   "while a process is at work on one erasure, another goes on with the next",
   () =>

@@ -17,6 +17,7 @@ export async function removeMessages(session: Session, rows: readonly RemovedMes
   const sql = `${removeSql("webhooks", "message_id")} RETURNING id`;
   await removeAttempts(session, await session.query<{ id: number }>(sql, [ids]));
   await session.query(REMOVE, [ids, ...boundsOf(ids)]);
+  await session.query(LOCK_CONTENTS, [contents]);
   await session.query(REMOVE_CONTENTS, [contents, ...boundsOf(contents)]);
 }
 
@@ -55,6 +56,13 @@ const REMOVE = together([
   ...BY_TIME.map(([table, key]) => `${removeSql(table, key)} AND ${key} ${BETWEEN}`),
   ...OWN.map(([table, key]) => removeSql(table, key)),
 ]);
+
+/**
+ * Those of batches: of two transactions that remove the last messages of one, each would still see the other's, and leave the
+ * content. One by one, like messages (`message-log.ts`), and after them.
+ */
+const LOCK_CONTENTS = `SELECT 1 FROM (SELECT id FROM unnest($1::uuid[]) AS ids (id) ORDER BY id) AS t,
+  LATERAL (SELECT 1 FROM contents WHERE id = t.id AND messages > 1 FOR UPDATE) AS locked`;
 
 /** `OFFSET 0` keeps it from becoming a join, for the same reason. */
 const REMOVE_CONTENTS = `${removeSql("contents c", "c.id")} AND c.id ${BETWEEN} AND NOT EXISTS (
