@@ -24,6 +24,8 @@ export const LOCKS = {
   matching: 7_031_011,
   /** Held by the processes that send, with a second number that a copy of the database has too. */
   working: 7_031_012,
+  /** Shared by transactions that put recipients on the lists of opt-outs and suppressions, taken alone by an erasure from these. */
+  listing: 7_031_013,
   /** Held by each transaction, with the number of its server process, until it ends. */
   running: 7_031_020,
 } as const;

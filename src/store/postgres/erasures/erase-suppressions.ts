@@ -22,6 +22,7 @@ interface SuppressionRow {
 /** There is at most one in each account. */
 function createSuppressionErasure(erasedNames: ErasedNames): Walk {
   return async (session, { recipient, writings, accountId }) => {
+    await erasedNames.lockLists(session);
     const rows = await session.query<SuppressionRow>(TAKE_SUPPRESSIONS, [
       recipient.toLowerCase(),
       accountId ?? null,
@@ -51,6 +52,7 @@ const TAKE_SUPPRESSIONS = `DELETE FROM suppressions s USING accounts a
 /** Scans the table in stretches: no index finds opt-outs by number alone. */
 function createOptOutErasure(erasedNames: ErasedNames): Walk {
   return async (session, { recipient, accountId }, { position, looks }) => {
+    await erasedNames.lockLists(session);
     const [end] = await session.query<{ id: string }>(
       "SELECT id FROM opt_outs WHERE id > $1 ORDER BY id OFFSET $2 LIMIT 1",
       [position, looks],

@@ -1,6 +1,7 @@
 import { createErasedForm, type ErasedForm, PEPPER } from "../../erasures/erased-recipient.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
 import { holdKey } from "../records/under-key.ts";
 
 /** The function that makes erased forms, with its pepper; see `ErasedForm`. */
@@ -9,7 +10,14 @@ export interface ErasedNames {
   form(session: Session): Promise<ErasedForm | undefined>;
   /** The same, if it is in memory. */
   known(): ErasedForm | undefined;
-  /** The same; makes the pepper if there is none. For use inside a transaction. */
+  /**
+   * The same, for a transaction that is about to put recipients on a list: until it ends none is erased from these. To be
+   * asked before it looks for the erased forms.
+   */
+  formToList(session: Session): Promise<ErasedForm | undefined>;
+  /** Waits for transactions that are putting recipients on a list, and keeps out others until this one ends. */
+  lockLists(session: Session): Promise<void>;
+  /** The same as `form`; makes the pepper if there is none. For use inside a transaction. */
   needForm(session: Session): Promise<ErasedForm>;
 }
 
@@ -22,9 +30,16 @@ export function createErasedNames(vault: Vault): ErasedNames {
     ]);
     return row && createErasedForm(vault.open(row.value, PEPPER.place));
   };
+  const form = async (session: Session) => (kept ??= await read(session));
   return {
     known: () => kept,
-    form: async (session) => (kept ??= await read(session)),
+    form,
+    async formToList(session) {
+      await session.query(`SELECT pg_advisory_xact_lock_shared(${LOCKS.listing})`);
+      return form(session);
+    },
+    lockLists: async (session) =>
+      void (await session.query(`SELECT pg_advisory_xact_lock(${LOCKS.listing})`)),
     async needForm(session) {
       const known = kept ?? (await read(session));
       if (known) return known;

@@ -159,6 +159,66 @@ test("an opt-out that stands there in both forms becomes one, of its own account
     expect(await senders(second.id)).toEqual(["ACME"]);
   }));
 
+test("an address that bounces again while it is being erased is stored in its erased form only", () =>
+  race(async (world) => {
+    const { other, store, account, id, clock } = world;
+    const bounce = () => [
+      {
+        ...{ id: id(), accountId: account.id, email: ADDRESS, createdAt: clock.now },
+        reason: "hard_bounce" as const,
+      },
+    ];
+    await store.suppressions.add(bounce());
+    await ask(world, ADDRESS);
+    const calls: Promise<unknown>[] = [];
+    await stranger(world, async (connection) => {
+      await connection.exec("BEGIN; SELECT 1 FROM suppressions FOR UPDATE");
+      calls.push(work(world));
+      await waiting(connection, 1);
+      calls.push(other.suppressions.add(bounce()));
+      await waiting(connection, 2);
+      await connection.exec("COMMIT");
+    });
+    await Promise.all(calls);
+    const emails = (await store.records.list("suppressions", { accountId: account.id }, { limit: 10 })).map(
+      ({ email }) => email,
+    );
+    expect(emails).toEqual([expect.stringMatching(/^erased:/)]);
+  }));
+
+test("a recipient who opts out again while they are being erased is stored in their erased form only", () =>
+  race(async (world) => {
+    const { other, store, account, id, clock } = world;
+    const stop = () => ({
+      ...{ id: id(), connectorId: "c", accountId: account.id, from: HANDSET, to: "12345", text: "STOP" },
+      ...{
+        encoding: "gsm7" as const,
+        segments: 1,
+        receivedAt: clock.now,
+        key: id(),
+        sameSince: clock.now - DAY,
+      },
+    });
+    await store.inbound.receive([stop()]);
+    await ask(world, HANDSET);
+    const calls: Promise<unknown>[] = [];
+    await stranger(world, async (connection) => {
+      await connection.exec("BEGIN; SELECT 1 FROM opt_outs FOR UPDATE");
+      calls.push(work(world));
+      await waiting(connection, 1);
+      // Its opt-out is renamed, and it cannot commit yet.
+      await world.whileHeld("erasures", async (isWaiting) => {
+        await connection.exec("COMMIT");
+        await isWaiting(1);
+        calls.push(other.inbound.receive([stop()]));
+        await isWaiting(2);
+      });
+    });
+    await Promise.all(calls);
+    const optOuts = await store.records.list("optOuts", { accountId: account.id }, { limit: 10 });
+    expect(optOuts.map(({ recipient }) => recipient)).toEqual([expect.stringMatching(/^erased:/)]);
+  }));
+
 test("once an erasure is done no row of it names the recipient", () =>
   race(async (world) => {
     await ask(world, HANDSET);

@@ -40,7 +40,7 @@ export function collectOptOuts(erasedNames: ErasedNames): CollectedOptOuts {
   };
   const write = async (session: Session) => {
     if (collected.size === 0) return;
-    const toErased = await erasedNames.form(session);
+    const toErased = await erasedNames.formToList(session);
     const all = [...collected.values()];
     const cleared = all.filter(({ isCleared }) => isCleared);
     if (cleared.length > 0) await session.query(CLEAR, targetColumns(cleared, toErased));

@@ -69,7 +69,7 @@ export function createSuppressionList(session: Session, erasedNames: ErasedNames
       const { suppressions, changes } = conclude(heard, { known, settingsOf });
       await writeSoftBounces(session, changes);
       if (suppressions.length === 0) return;
-      await addSuppressions(session, suppressions, await erasedNames.form(session));
+      await addSuppressions(session, suppressions, await erasedNames.formToList(session));
     },
   };
 }

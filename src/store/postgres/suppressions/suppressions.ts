@@ -15,7 +15,7 @@ export function createSuppressions(db: Database, erasedNames: ErasedNames): Supp
     },
     add: (suppressions) =>
       db.transaction(async (session) =>
-        addSuppressions(session, suppressions, await erasedNames.form(session)),
+        addSuppressions(session, suppressions, await erasedNames.formToList(session)),
       ),
     async findOptedOut({ accountId, sender, to }) {
       const targets = to.map((recipient) => ({ accountId, sender, recipient }));
