@@ -67,6 +67,29 @@ test(
 );
 
 test(
+  "a process that has found a day whose contents another one drops before it has nothing to do",
+  () =>
+    onGround(async (ground) => {
+      const { store, clock, driver, prune } = ground;
+      await deliver(ground, 3);
+      const day = Math.floor(clock.now / DAY);
+      await prune(store.retention.pruneMessages, (day + 1) * DAY);
+      const { database } = openClosable(driver, createSystemClock());
+      const overtaken: typeof database = {
+        ...database,
+        async transaction(work) {
+          await prune(store.retention.pruneMessages, (day + 2) * DAY);
+          return database.transaction(work);
+        },
+      };
+      const late = createPruneMessages(overtaken, { days: createDays(database) });
+      expect(await prune(late, (day + 2) * DAY)).toBe(0);
+      expect(await daysWith(driver, "contents")).not.toContain(day);
+    }),
+  60_000,
+);
+
+test(
   "when there is nothing more to do nothing is left, whatever days nobody sent on lie between",
   () =>
     onGround(async (ground) => {

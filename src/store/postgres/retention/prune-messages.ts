@@ -4,7 +4,7 @@ import { LOCKS } from "../database/lock-numbers.ts";
 import { isLockTimeout } from "../database/sql-errors.ts";
 import type { Database } from "../database/transactions.ts";
 import { tryLock } from "../database/try-lock.ts";
-import { type Days, dayOf, daysWith } from "./days.ts";
+import { type Days, dayOf, daysWith, isThere, tableOf } from "./days.ts";
 import { findOldDay, forgetOldDay, noteContentsReduced } from "./old-days.ts";
 import { countReferred, swapContents } from "./swap-day.ts";
 import { type Step, walkDay } from "./walk-day.ts";
@@ -69,6 +69,8 @@ async function pruneContents(
   for (const each of [day, day + 1]) {
     if (messages.has(each) && (await findOldDay(session, each))?.position !== null) return 0;
   }
+  // Another process may have dropped them since the days were listed.
+  if (!(await isThere(session, tableOf("contents", day)))) return 0;
   const old = await findOldDay(session, day);
   const isLast = day + 1 < dayOf(bounds.atLatest);
   if (!isLast && (old?.contents === 1 || old?.is_by_row)) return 0;
