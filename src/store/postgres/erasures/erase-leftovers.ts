@@ -1,4 +1,5 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
+import type { Session, SqlValue } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
 import { findOwners } from "../inbound/load-inbound.ts";
 import { removeInbound } from "../inbound/prune-inbound.ts";
@@ -11,8 +12,8 @@ interface Sweep {
   readonly type: "uuid" | "text";
   /** Which rows are meant: $3 the recipient, $4 the account's id, or NULL for all. */
   readonly test: string;
-  /** Statements for the rows that `where` selects; absent: they are deleted. */
-  readonly work?: (where: string) => string;
+  /** What is done with the rows that `where` selects; absent: they are deleted. */
+  readonly work?: (session: Session, where: string, values: readonly SqlValue[]) => Promise<unknown>;
   /** The share of the usual number of rows that one stretch examines, where rows are large. */
   readonly share?: number;
 }
@@ -31,27 +32,30 @@ export const SWEEPS: readonly Walk[] = [
     table: "inbound_messages",
     type: "uuid",
     test: `sender = $3 AND ${IN_ACCOUNT}`,
-    work: (where) => removeInbound(`SELECT id FROM inbound_messages WHERE ${where}`),
+    work: (session, where, values) =>
+      removeInbound(session, `SELECT id FROM inbound_messages WHERE ${where}`, values),
   }),
   // Callers choose external ids: one may be the recipient's number or address.
   sweep({
     table: "contacts",
     type: "text",
     test: `lower(external_id) IN ($3, ltrim($3, '+')) AND ${IN_ACCOUNT}`,
-    work: (where) => `UPDATE contacts SET external_id = NULL WHERE ${where}`,
+    work: (session, where, values) =>
+      session.query(`UPDATE contacts SET external_id = NULL WHERE ${where}`, values),
   }),
 ];
 
 function sweep({ table, type, test, work, share = 1 }: Sweep): Walk {
   const ends = `SELECT id FROM ${table} WHERE id > $1::${type} ORDER BY id OFFSET $2 LIMIT 1`;
   const where = `id > $1::${type} AND id <= $2::${type} AND ${test}`;
-  const statement = work?.(where) ?? `DELETE FROM ${table} WHERE ${where}`;
+  const remove: typeof work = (session, rows, values) =>
+    session.query(`DELETE FROM ${table} WHERE ${rows}`, values);
   return async (session, { recipient, accountId, createdAt }, { position, looks }) => {
     const latest = firstUuidAt(createdAt + 1);
     const from = position === "" ? NIL_UUID : position;
     const [end] = await session.query<{ id: string }>(ends, [from, Math.ceil(looks * share)]);
     const to = end !== undefined && end.id < latest ? end.id : latest;
-    await session.query(statement, [from, to, recipient, accountId ?? null]);
+    await (work ?? remove)(session, where, [from, to, recipient, accountId ?? null]);
     return to === latest ? {} : { next: to };
   };
 }

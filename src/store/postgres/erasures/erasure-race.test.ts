@@ -1,6 +1,7 @@
 /** Erasures beside other processes, each held in the middle of its transaction, and what they leave in the tables. */
 import { expect, test } from "bun:test";
 import { createSystemClock } from "../../../cli/system-clock.ts";
+import type { InboundPiece } from "../../../core/inbound/inbound.ts";
 import { DAY, HOUR, QUEUE, SMS, sent } from "../../contract/world.contract.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Connection, openDriver } from "../database/driver.ts";
@@ -8,6 +9,14 @@ import { type Ground, type Race, race, waiting } from "../database/race.contract
 import { openClosable } from "../database/transactions.ts";
 import { VAULT, withDriver } from "../postgres-world.contract.ts";
 import { createErasedNames } from "./erased-names.ts";
+
+/** What the handset writes. */
+function stop({ account, id, clock }: Race): InboundPiece {
+  return {
+    ...{ id: id(), connectorId: "c", accountId: account.id, from: HANDSET, to: "12345", text: "STOP" },
+    ...{ encoding: "gsm7", segments: 1, receivedAt: clock.now, key: id(), sameSince: clock.now - DAY },
+  };
+}
 
 const HANDSET = "+919800000001";
 const OTHER = "+919800000002";
@@ -188,18 +197,8 @@ test("an address that bounces again while it is being erased is stored in its er
 
 test("a recipient who opts out again while they are being erased is stored in their erased form only", () =>
   race(async (world) => {
-    const { other, store, account, id, clock } = world;
-    const stop = () => ({
-      ...{ id: id(), connectorId: "c", accountId: account.id, from: HANDSET, to: "12345", text: "STOP" },
-      ...{
-        encoding: "gsm7" as const,
-        segments: 1,
-        receivedAt: clock.now,
-        key: id(),
-        sameSince: clock.now - DAY,
-      },
-    });
-    await store.inbound.receive([stop()]);
+    const { other, store, account } = world;
+    await store.inbound.receive([stop(world)]);
     await ask(world, HANDSET);
     const calls: Promise<unknown>[] = [];
     await stranger(world, async (connection) => {
@@ -210,7 +209,7 @@ test("a recipient who opts out again while they are being erased is stored in th
       await world.whileHeld("erasures", async (isWaiting) => {
         await connection.exec("COMMIT");
         await isWaiting(1);
-        calls.push(other.inbound.receive([stop()]));
+        calls.push(other.inbound.receive([stop(world)]));
         await isWaiting(2);
       });
     });
@@ -218,6 +217,34 @@ test("a recipient who opts out again while they are being erased is stored in th
     const optOuts = await store.records.list("optOuts", { accountId: account.id }, { limit: 10 });
     expect(optOuts.map(({ recipient }) => recipient)).toEqual([expect.stringMatching(/^erased:/)]);
   }));
+
+const MESSAGES = {
+  "to a handset": async (world: Race) => {
+    await world.sms({ to: [HANDSET] });
+    await world.settle(await world.claimOne());
+  },
+  "from a handset": (world: Race) => world.store.inbound.receive([stop(world)]),
+};
+
+for (const [which, make] of Object.entries(MESSAGES)) {
+  test(`the event of a message ${which} is erased with it, also if it is just being numbered`, () =>
+    race(async (world) => {
+      await make(world);
+      await ask(world, HANDSET);
+      const calls: Promise<unknown>[] = [];
+      await stranger(world, async (connection) => {
+        await connection.exec("BEGIN; SELECT 1 FROM event_numbers FOR UPDATE");
+        calls.push(world.other.feed.numberEvents(10));
+        await waiting(connection, 1);
+        calls.push(work(world));
+        await waiting(connection, 2);
+        await connection.exec("COMMIT");
+      });
+      await Promise.all(calls);
+      const left = "SELECT data FROM events UNION ALL SELECT data FROM new_events";
+      expect(await stranger(world, (connection) => connection.query(left))).toEqual([]);
+    }));
+}
 
 test("once an erasure is done no row of it names the recipient", () =>
   race(async (world) => {

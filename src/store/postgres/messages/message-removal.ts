@@ -13,7 +13,7 @@ export async function removeMessages(session: Session, rows: readonly RemovedMes
   const ids = rows.map(({ id }) => id);
   const contents = [...new Set(rows.map(({ content }) => content))];
   // Jobs before messages, the order in which everybody locks them.
-  await session.query(removeSql("jobs", "message_id"), [ids]);
+  await session.query(REMOVE_FIRST, [ids, ...boundsOf(ids)]);
   const sql = `${removeSql("webhooks", "message_id")} RETURNING id`;
   await removeAttempts(session, await session.query<{ id: number }>(sql, [ids]));
   await session.query(REMOVE, [ids, ...boundsOf(ids)]);
@@ -44,18 +44,21 @@ const OWN = [
   ["overdue_receipts", "message_id"],
 ] as const;
 
-/** New events have no index but that of their order; most are of later messages, which the bounds rule out. */
 const BY_TIME = [
-  ["new_events", "subject_id"],
   ["messages", "id"],
   ["timeline", "message_id"],
   ["events", "subject_id"],
 ] as const;
 
-const REMOVE = together([
-  ...BY_TIME.map(([table, key]) => `${removeSql(table, key)} AND ${key} ${BETWEEN}`),
-  ...OWN.map(([table, key]) => removeSql(table, key)),
-]);
+const byTime = ([table, key]: readonly [string, string]) => `${removeSql(table, key)} AND ${key} ${BETWEEN}`;
+
+/**
+ * New events have no index but that of their order; most are of later messages, which the bounds rule out. They go before those that
+ * have a number, in a statement of their own: one that is just being given its number is found under it by the later one.
+ */
+const REMOVE_FIRST = together([byTime(["new_events", "subject_id"]), removeSql("jobs", "message_id")]);
+
+const REMOVE = together([...BY_TIME.map(byTime), ...OWN.map(([table, key]) => removeSql(table, key))]);
 
 /**
  * Those of batches: of two transactions that remove the last messages of one, each would still see the other's, and leave the
@@ -93,7 +96,11 @@ const LEFTOVERS = together(
   ),
 );
 
-async function removeAttempts(session: Session, webhooks: readonly { readonly id: number }[]): Promise<void> {
+/** Deletes the attempts at webhooks that this transaction has deleted. */
+export async function removeAttempts(
+  session: Session,
+  webhooks: readonly { readonly id: number }[],
+): Promise<void> {
   if (webhooks.length === 0) return;
   await session.query(removeSql("webhook_attempts", "webhook"), [webhooks.map(({ id }) => id)]);
 }

@@ -2,18 +2,17 @@ import { HOUR_MS } from "../../../core/durations.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
 
 /** Deletes at most `limit` rows from before `before`; returns how many. */
 export type PruneOld = (session: Session, before: number, limit: number) => Promise<number>;
 
 /** `Retention.pruneReceived`: each kind in a transaction of its own. */
-export function createPruneReceived(
-  session: Session,
-  others: readonly PruneOld[],
-): Retention["pruneReceived"] {
+export function createPruneReceived(db: Database, others: readonly PruneOld[]): Retention["pruneReceived"] {
   return async (before, limit) => {
     let rows = 0;
-    for (const prune of [pruneSandbox, pruneUsage, ...others]) rows += await prune(session, before, limit);
+    for (const prune of [pruneSandbox, pruneUsage, ...others])
+      rows += await db.transaction((session) => prune(session, before, limit));
     return rows;
   };
 }
