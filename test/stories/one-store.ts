@@ -18,6 +18,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
     "the write lock of the SQLite file; PostgreSQL's is event-commits-late-postgres.test.ts",
   "failover.test.ts": "a PostgreSQL and its standby; SQLite has none",
   "killed-with-webhooks.test.ts": "leases that others end; on SQLite a start ends all that there are",
+  "listeners-forward.test.ts": "threads in front of one SQLite file, as in listeners.test.ts",
   "listeners-start.test.ts": "threads in front of one SQLite file, as in listeners.test.ts",
   "listeners.test.ts":
     "threads in front of one SQLite file; PostgreSQL's processes on one port are share-port.test.ts",

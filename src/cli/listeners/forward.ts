@@ -7,7 +7,7 @@ import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
 import { fullUrl, pathOf } from "../../api/router.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createSemaphore } from "../../core/semaphore.ts";
-import { createGetOverSocket } from "./get-over-socket.ts";
+import { createGetOverSocket, isWithoutBody } from "./get-over-socket.ts";
 
 const URL_HEADER = "x-postrider-url";
 const ADDRESS_HEADER = "x-postrider-address";
@@ -35,10 +35,11 @@ export function createForward(socket: string, clock: Clock): AnswerRequest {
     headers.set(ADDRESS_HEADER, addressOf(request));
     // A repeated Content-Length arrives joined ("5, 5"), which `fetch` would not accept. Without it the body is sent in chunks.
     if (headers.get("content-length")?.includes(",")) headers.delete("content-length");
+    // An offer of another protocol (RFC 9110 §7.8) is not ours to pass on, and `fetch` keeps the body back until it is taken up.
+    headers.delete("upgrade");
     const { method, signal } = request;
-    const isGet = method === "GET" || method === "HEAD";
     try {
-      return isGet ? await get({ method, headers, signal }) : await post(request, headers);
+      return isWithoutBody(method) ? await get({ method, headers, signal }) : await post(request, headers);
     } catch {
       return refusalResponse(serviceUnavailable());
     }

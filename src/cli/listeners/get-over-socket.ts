@@ -1,14 +1,21 @@
 /**
- * GET requests over a Unix socket. `fetch` allows a process 256 requests at a time and makes others wait: a few hundred
- * clients that wait for events would block all the rest.
+ * Requests without a body over a Unix socket. `fetch` allows a process 256 requests at a time and makes others wait: a few
+ * hundred clients that wait for events would block all the rest.
  */
 import { once } from "node:events";
 import { Agent, type ClientRequest, type IncomingMessage, request as open } from "node:http";
 import { Readable } from "node:stream";
 import { type Clock, sleep } from "../../core/clock.ts";
 
+/** `TRACE` too: `fetch` drops the body of its answer. */
+const WITHOUT_BODY = ["GET", "HEAD", "TRACE"];
+
+export function isWithoutBody(method: string): boolean {
+  return WITHOUT_BODY.includes(method);
+}
+
 export interface GetRequest {
-  readonly method: "GET" | "HEAD";
+  readonly method: string;
   readonly headers: Headers;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -46,11 +53,16 @@ function openRequest(
   way: { readonly socketPath: string; readonly agent: Agent },
 ): ClientRequest {
   const outgoing = open({ ...way, method, path: "/", signal });
-  for (const [name, value] of headers) if (!NOT_FORWARDED.includes(name)) outgoing.setHeader(name, value);
+  for (const [name, value] of headers) {
+    if (!NOT_FORWARDED.includes(name)) outgoing.setHeader(name, value.replaceAll(DEL, " "));
+  }
   // `answerTo` reports errors. One after the answer would otherwise be unhandled, and end the process.
   outgoing.on("error", () => {});
   return outgoing;
 }
+
+/** Invalid in a header (RFC 9110 §5.5), where the listener lets it pass and this client throws at it. */
+const DEL = "\x7f";
 
 /** The kernel refuses connections while 512 wait to be accepted, so connecting is retried for 300 ms. */
 const TRIES = 30;
@@ -89,10 +101,15 @@ function toResponse(incoming: IncomingMessage, method: string): Response {
   const { statusCode: status = 502, headersDistinct } = incoming;
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(headersDistinct)) {
-    const isOfAnswer = name === "content-length" || !NOT_FORWARDED.includes(name);
-    if (isOfAnswer) for (const value of values) headers.append(name, value);
+    if (isOfAnswer(name, values)) for (const value of values) headers.append(name, value);
   }
-  if (method === "GET") return new Response(Readable.toWeb(incoming) as ReadableStream, { status, headers });
+  if (method !== "HEAD") return new Response(Readable.toWeb(incoming) as ReadableStream, { status, headers });
   incoming.resume();
   return new Response(null, { status, headers });
+}
+
+/** `close` is for the client: the process is to stop. */
+function isOfAnswer(name: string, values: readonly string[]): boolean {
+  if (name === "connection") return values.some((value) => value.toLowerCase() === "close");
+  return name === "content-length" || !NOT_FORWARDED.includes(name);
 }
