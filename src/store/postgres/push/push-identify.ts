@@ -1,23 +1,28 @@
 import type { IdentifyRequest } from "../../../core/push/push-registration.ts";
 import type { Session } from "../database/driver.ts";
-import { removeEmptied } from "./push-contacts.ts";
+import { lockContacts, removeEmptied } from "./push-contacts.ts";
 
-/** Moves a device to a contact, inside a transaction. `undefined`: there is no such device, or no such contact. */
+/**
+ * Moves a device to a contact, inside a transaction. `undefined`: there is no such device, or no such contact. Locks the
+ * device's registrations and then all contacts at once, each in the order of their ids: so however many devices are
+ * identified at once, with each other's contacts too, no two of them wait for one another.
+ */
 export async function identify(session: Session, request: IdentifyRequest): Promise<string | undefined> {
-  const { accountId, deviceId, now } = request;
-  const contactId = await findTarget(session, request);
-  if (contactId === undefined) return undefined;
+  const { accountId, deviceId, externalId, now } = request;
   const before = await session.query<FoundRow>(FIND_DEVICE, [accountId, deviceId]);
-  if (before.length === 0) return undefined;
-  await session.query(MOVE, [contactId, now, before.map((row) => row.id)]);
-  await removeEmptied(
-    session,
-    before.map((row) => row.contact_id),
-  );
-  return contactId;
+  const target = await findTarget(session, request);
+  if (target === undefined || before.length === 0) return undefined;
+  const left = before.map((row) => row.contact_id).filter((id) => id !== target);
+  const locked = await lockContacts(session, [...left, target]);
+  const contact = locked.find(({ id }) => id === target);
+  // It may have been deleted, or renamed, since it was found.
+  if (!contact || (externalId !== undefined && contact.external_id !== externalId)) return undefined;
+  await session.query(MOVE, [target, now, before.map((row) => row.id)]);
+  await removeEmptied(session, left);
+  return target;
 }
 
-/** Finds the contact by id, by external id, or by both if they agree, and keeps it from being deleted meanwhile. */
+/** Finds the contact by id, by external id, or by both if they agree. */
 async function findTarget(
   session: Session,
   { accountId, contactId, externalId }: IdentifyRequest,
@@ -25,7 +30,7 @@ async function findTarget(
   if (contactId === undefined && externalId === undefined) return undefined;
   const [row] = await session.query<{ id: string }>(
     `SELECT id FROM contacts WHERE account_id = $1 AND ($2::text IS NULL OR id = $2)
-       AND ($3::text IS NULL OR external_id = $3) FOR KEY SHARE`,
+       AND ($3::text IS NULL OR external_id = $3)`,
     [accountId, contactId ?? null, externalId ?? null],
   );
   return row?.id;

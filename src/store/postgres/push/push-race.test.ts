@@ -13,8 +13,8 @@ const OTHER_APP = "app-2";
 test("a contact that a device leaves while another moves to it stays", () =>
   race(async (world) => {
     const { store, other } = world;
-    const [left, , target] = await threeDevices(world);
-    const calls = await heldAt(world, "d2", (isWaiting) => [
+    const [left, between, target] = await threeDevices(world);
+    const calls = await heldAt(world, { contacts: between }, (isWaiting) => [
       identify(world, store, { deviceId: "d2", contactId: left }),
       isWaiting().then(() => identify(world, other, { deviceId: "d1", contactId: target })),
     ]);
@@ -26,7 +26,7 @@ test("a device that is registered again while it is identified is answered the c
   race(async (world) => {
     const { store, other } = world;
     const [, , target] = await threeDevices(world);
-    const calls = await heldAt(world, "d1", (isWaiting) => [
+    const calls = await heldAt(world, { registrations: "d1" }, (isWaiting) => [
       identify(world, store, { deviceId: "d1", contactId: target }),
       isWaiting().then(() => register(world, other, { deviceId: "d1", token: "new" })),
     ]);
@@ -37,7 +37,7 @@ test("a device that is registered in another app while it is identified leaves n
   race(async (world) => {
     const { store, other } = world;
     const [, , target] = await threeDevices(world);
-    const calls = await heldAt(world, "d1", (isWaiting) => [
+    const calls = await heldAt(world, { registrations: "d1" }, (isWaiting) => [
       identify(world, store, { deviceId: "d1", contactId: target }),
       isWaiting().then(() => register(world, other, { appId: OTHER_APP, deviceId: "d1", token: "new" })),
     ]);
@@ -64,6 +64,35 @@ test("a device whose expired key somebody else has locked for longer than a requ
     expect(await calls[0]).toBe(await contactOf(world, "d4"));
   }));
 
+test("devices of one user that are identified again, all at once, are all answered", () =>
+  race(async (world) => {
+    const { store, other } = world;
+    const [user] = await threeDevices(world);
+    await identify(world, store, { deviceId: "d2", contactId: user });
+    const again = Array.from({ length: 8 }, (_, turn) =>
+      identify(world, turn % 2 ? other : store, { deviceId: turn % 3 ? "d1" : "d2", contactId: user }),
+    );
+    expect(await Promise.all(again)).toEqual(again.map(() => user));
+  }));
+
+test("devices that change places are both answered, and one of their contacts is left", () =>
+  race(async (world) => {
+    const { store, other } = world;
+    const [one, two] = await threeDevices(world);
+    const swaps = Array.from({ length: 8 }, (_, turn) =>
+      (turn % 2 ? other : store).push.identify({
+        ...(turn % 2 ? { deviceId: "d1", contactId: two } : { deviceId: "d2", contactId: one }),
+        accountId: world.account.id,
+        now: world.clock.now,
+        answer,
+      }),
+    );
+    const kinds = new Set((await Promise.all(swaps)).map(({ kind }) => kind));
+    expect(kinds.has("done")).toBeTrue();
+    const left = new Set([await contactOf(world, "d1"), await contactOf(world, "d2")]);
+    expect(left.size).toBe(1);
+  }));
+
 /** The contacts of `d1`, `d2` and `d3`. */
 async function threeDevices(world: Race): Promise<[string, string, string]> {
   const { store, account, clock } = world;
@@ -76,13 +105,16 @@ async function threeDevices(world: Race): Promise<[string, string, string]> {
   return contactIds as [string, string, string];
 }
 
+/** A contact, by its id, or a device's registrations. */
+type Held = { readonly contacts: string } | { readonly registrations: string };
+
 /**
- * Starts two calls while nobody can change the device, the second when the first waits (`isWaiting`), lets them go on
+ * Starts two calls while nobody can change what is held, the second when the first waits (`isWaiting`), lets them go on
  * when the second waits too, or has ended, and gives what they come to.
  */
 async function heldAt(
   { url }: Race,
-  deviceId: string,
+  held: Held,
   start: (isWaiting: () => Promise<void>) => readonly [Promise<string>, Promise<string>],
 ): Promise<readonly string[]> {
   const driver = openDriver({ url });
@@ -90,7 +122,11 @@ async function heldAt(
     const calls: Promise<string>[] = [];
     await driver.hold(async (stranger) => {
       await stranger.exec("BEGIN");
-      await stranger.query("SELECT 1 FROM registrations WHERE device_id = $1 FOR UPDATE", [deviceId]);
+      await ("contacts" in held
+        ? stranger.query("SELECT 1 FROM contacts WHERE id = $1 FOR UPDATE", [held.contacts])
+        : stranger.query("SELECT 1 FROM registrations WHERE device_id = $1 FOR UPDATE", [
+            held.registrations,
+          ]));
       calls.push(...start(() => waiting(driver, 1)));
       await Promise.race([waiting(driver, 2), calls[1]]);
       await stranger.exec("COMMIT");

@@ -1,7 +1,7 @@
 import type { AnswerIds, DeviceRegistration } from "../../../core/push/push-registration.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
-import { removeEmptied } from "./push-contacts.ts";
+import { lockContacts, removeEmptied } from "./push-contacts.ts";
 
 interface RegistrationRow {
   readonly id: string;
@@ -22,11 +22,12 @@ export async function register(session: Session, device: DeviceRegistration): Pr
   const holder = rows.find((row) => row.token === token);
   const known = deviceId === undefined ? holder : rows.find((row) => row.device_id === deviceId);
   const adopted = known ?? (holder?.device_id === null ? holder : undefined);
-  if (holder && holder.id !== adopted?.id) await freeToken(session, holder);
-  if (!adopted) return create(session, device);
-  // The contact as it is now: the device may have been identified since it was found.
-  const [row] = await session.query<{ contact_id: string }>(UPDATE, [...attributes(device), adopted.id]);
-  return { registrationId: adopted.id, contactId: row?.contact_id ?? adopted.contact_id };
+  const isTaken = holder !== undefined && holder.id !== adopted?.id;
+  if (isTaken) await freeToken(session, holder);
+  const ids = await (adopted ? update(session, device, adopted) : create(session, device));
+  // Last, since `identify` too locks registrations before contacts.
+  if (isTaken && holder.device_id === null) await leaveContact(session, holder.contact_id);
+  return ids;
 }
 
 const FIND = `SELECT id, contact_id, device_id, token FROM registrations WHERE app_id = $1 AND device_id = $2
@@ -39,14 +40,30 @@ const UPDATE = `UPDATE registrations SET platform = $1, token = $2, device_id = 
 
 /**
  * Takes the token from its holder. A registration with a device id stays, to be found when the device comes back. One
- * without could never be found again: it is deleted, with its contact if that is anonymous and has no other.
+ * without could never be found again: it is deleted, and later its contact (`leaveContact`).
  */
-async function freeToken(session: Session, holder: RegistrationRow): Promise<void> {
-  if (holder.device_id !== null) {
-    return void (await session.query("UPDATE registrations SET token = NULL WHERE id = $1", [holder.id]));
-  }
-  await session.query("DELETE FROM registrations WHERE id = $1", [holder.id]);
-  await removeEmptied(session, [holder.contact_id]);
+async function freeToken(session: Session, { id, device_id }: RegistrationRow): Promise<void> {
+  const sql =
+    device_id === null
+      ? "DELETE FROM registrations WHERE id = $1"
+      : "UPDATE registrations SET token = NULL WHERE id = $1";
+  await session.query(sql, [id]);
+}
+
+/** Removes a contact if it is anonymous and has no registration left. */
+async function leaveContact(session: Session, contactId: string): Promise<void> {
+  await lockContacts(session, [contactId]);
+  await removeEmptied(session, [contactId]);
+}
+
+async function update(
+  session: Session,
+  device: DeviceRegistration,
+  known: RegistrationRow,
+): Promise<Required<AnswerIds>> {
+  // The contact as it is now: the device may have been identified since it was found.
+  const [row] = await session.query<{ contact_id: string }>(UPDATE, [...attributes(device), known.id]);
+  return { registrationId: known.id, contactId: row?.contact_id ?? known.contact_id };
 }
 
 async function create(session: Session, device: DeviceRegistration): Promise<Required<AnswerIds>> {
