@@ -138,7 +138,7 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
     },
     queue: createQueue(closable, shared),
     outbox: createOutbox(closable, { notifier: notifiers.webhooks, schedule }),
-    push: createPush(db),
+    push: createPush(db, clock),
     records: createRecords(underKey(db, vault), vault, erasedNames),
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(closable, { ...shared, schedule }),

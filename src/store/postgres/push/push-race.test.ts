@@ -4,7 +4,8 @@ import type { Idempotency } from "../../../core/messages/accept-request.ts";
 import { type DeviceRegistration, ID_MARKS, type PushAnswer } from "../../../core/push/push-registration.ts";
 import { DAY } from "../../contract/world.contract.ts";
 import type { PushStore, Store } from "../../store.ts";
-import { openDriver } from "../database/driver.ts";
+import { CONNECTIONS, openDriver } from "../database/driver.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
 import { type Race, race, waiting } from "../database/race.contract.ts";
 
 const APP = "app-1";
@@ -91,6 +92,30 @@ test("devices that change places are both answered, and one of their contacts is
     expect(kinds.has("done")).toBeTrue();
     const left = new Set([await contactOf(world, "d1"), await contactOf(world, "d2")]);
     expect(left.size).toBe(1);
+  }));
+
+test("a crowd of devices that wait for one another takes no connection from anybody else", () =>
+  race(async (world) => {
+    const { url, store, account } = world;
+    const app = { id: APP, accountId: account.id, name: "app", platforms: ["fcm" as const], createdAt: 0 };
+    await store.records.create("pushApps", app);
+    const driver = openDriver({ url });
+    try {
+      const crowd = await driver.hold(async (stranger) => {
+        await stranger.exec("BEGIN");
+        await stranger.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCKS.registering, APP]);
+        const names = Array.from({ length: 2 * CONNECTIONS }, (_, index) => `d${index}`);
+        const calls = names.map((deviceId) => register(world, store, { deviceId, token: deviceId }));
+        await waiting(driver, 1);
+        // The statement of each has a limit of its own, after which all would have failed.
+        expect(await store.records.find("accounts", { id: account.id })).toBeDefined();
+        await stranger.exec("COMMIT");
+        return Promise.all(calls);
+      });
+      expect(new Set(crowd).size).toBe(2 * CONNECTIONS);
+    } finally {
+      await driver.close();
+    }
   }));
 
 /** The contacts of `d1`, `d2` and `d3`. */
