@@ -47,6 +47,7 @@ test("a migration does not wait behind a long transaction, and says whose it is"
     await driver.query("DROP INDEX registrations_by_token_hash");
     await driver.query("CREATE INDEX registrations_by_token ON registrations (token)");
     await driver.query("ALTER TABLE lease_processes DROP COLUMN is_sharing");
+    await driver.query("CREATE INDEX parked_receipts_of_connector ON parked_receipts (connector_id)");
     await driver.query("DELETE FROM migrations WHERE number > 3");
     await other.hold(async (connection) => {
       const [own] = await connection.exec<{ pid: number }>(

@@ -3,6 +3,7 @@ import leases from "./migrations/0002_leases.sql" with { type: "text" };
 import holders from "./migrations/0003_holders.sql" with { type: "text" };
 import tokensByHash from "./migrations/0004_tokens_by_hash.sql" with { type: "text" };
 import sharing from "./migrations/0005_sharing.sql" with { type: "text" };
+import parkedById from "./migrations/0006_parked_by_id.sql" with { type: "text" };
 
 /** While one runs no transaction does: it is to look at no history, and to build no index over it. */
 export interface Migration {
@@ -26,4 +27,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 4, name: "0004_tokens_by_hash", sql: tokensByHash, worksWith: 3 },
   // A program that does not know it reserves places at connectors for every process that takes turns.
   { number: 5, name: "0005_sharing", sql: sharing, worksWith: 3 },
+  // A program that does not know it finds parked receipts by the other index.
+  { number: 6, name: "0006_parked_by_id", sql: parkedById, worksWith: 3 },
 ];

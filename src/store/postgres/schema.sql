@@ -305,7 +305,6 @@ TABLE parked_receipts WITH (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_sc
   parked_receipts_pkey PRIMARY KEY (id)
   CREATE INDEX parked_receipts_by_id ON public.parked_receipts USING btree (connector_id, id_key)
   CREATE INDEX parked_receipts_by_reference ON public.parked_receipts USING btree (reference) WHERE (reference IS NOT NULL)
-  CREATE INDEX parked_receipts_of_connector ON public.parked_receipts USING btree (connector_id)
 
 TABLE provider_ids WITH (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=2000)
   connector_id text COLLATE "C" NOT NULL

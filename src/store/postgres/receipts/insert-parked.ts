@@ -31,15 +31,21 @@ const INSERT = `INSERT INTO parked_receipts (connector_id, id_key, reference, at
   FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) WITH ORDINALITY
     AS t (connector_id, id_key, reference, at, receipt, place) ORDER BY place`;
 
-/** Rows that a settlement has locked, since it knows the other id, are left to it. */
-const KEEP_NEWEST = `DELETE FROM parked_receipts WHERE id IN (
-    SELECT id FROM parked_receipts WHERE id IN (
+/**
+ * Rows that a settlement has locked, since it knows the other id, are left to it.
+ *
+ * Most receipts are parked for moments. So the planner may have found no row whenever it looked: then it finds every plan equally
+ * good, even one that reads the table for each pair of its rows. Lists of ids, and an order that the primary key does not have
+ * (`id + 0`), leave it no choice.
+ */
+const KEEP_NEWEST = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
+    SELECT id FROM parked_receipts WHERE id = ANY(ARRAY(
       SELECT old.id FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[])) AS t (connector_id, id_key), LATERAL (
         SELECT p.id FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key
-        ORDER BY p.id DESC OFFSET ${MAX_PARKED_PER_ID}
+        ORDER BY p.id + 0 DESC OFFSET ${MAX_PARKED_PER_ID}
       ) AS old
-    ) FOR UPDATE SKIP LOCKED
-  ) RETURNING id_key, reference, receipt`;
+    )) FOR UPDATE SKIP LOCKED
+  )) RETURNING id_key, reference, receipt`;
 
 /** Of receipts whose first row is gone, what they have under their other ids is from now on their only row. */
 async function makeFirst(
@@ -63,8 +69,8 @@ async function makeFirst(
 }
 
 /** With `+ 0` the row is found by its key: very many may be second rows. */
-const MAKE_FIRST = `UPDATE parked_receipts p SET reference = other.first_reference FROM (
-    SELECT same.id, t.reference AS first_reference FROM (
+const MAKE_FIRST = `WITH other AS MATERIALIZED (
+    SELECT same.id, t.reference FROM (
       SELECT connector_id, id_key, reference, receipt, sum(left_over) AS left_over
       FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::int[])
         AS t (connector_id, id_key, reference, receipt, left_over)
@@ -72,6 +78,8 @@ const MAKE_FIRST = `UPDATE parked_receipts p SET reference = other.first_referen
     ) AS t, LATERAL (
       SELECT p.id FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key
         AND p.receipt = t.receipt AND p.reference + 0 = ${SECOND_ROW}
-      ORDER BY p.id LIMIT t.left_over FOR UPDATE SKIP LOCKED
+      ORDER BY p.id + 0 LIMIT t.left_over FOR UPDATE SKIP LOCKED
     ) AS same
-  ) AS other WHERE p.id = other.id`;
+  )
+  UPDATE parked_receipts p SET reference = (SELECT other.reference FROM other WHERE other.id = p.id)
+  WHERE p.id = ANY(ARRAY(SELECT other.id FROM other))`;

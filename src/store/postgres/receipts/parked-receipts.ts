@@ -194,9 +194,10 @@ export async function pruneParked(session: Session, before: number, limit: numbe
   return rows.length;
 }
 
-const PRUNE = `DELETE FROM parked_receipts WHERE id IN (
+/** By a list of ids, as in `insertParked`. */
+const PRUNE = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
     SELECT id FROM (SELECT id, at FROM parked_receipts ORDER BY id LIMIT $2) AS oldest WHERE at < $1
-  ) RETURNING 1`;
+  )) RETURNING 1`;
 
 /** `ReceiptStore.dropParked`. Receipts that a settlement is just taking are left to it. */
 export async function dropParked(
@@ -227,6 +228,6 @@ const TOO_MANY = `WITH RECURSIVE connectors AS (
     ) AS first_ones
   ) AS counted WHERE counted.rows > $1 ORDER BY c.connector_id`;
 
-const DROP = `DELETE FROM parked_receipts WHERE id IN (
+const DROP = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
     SELECT id FROM parked_receipts WHERE connector_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
-  ) RETURNING ${IS_FIRST_ROW} AS is_first`;
+  )) RETURNING ${IS_FIRST_ROW} AS is_first`;

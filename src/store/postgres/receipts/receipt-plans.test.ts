@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import { createWorld, sent, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
 import { openDriver } from "../database/driver.ts";
@@ -68,3 +69,57 @@ test("a receipt costs no more because others are overdue, also where one was whe
   await driver.close();
   await store.close();
 }, 60_000);
+
+/** Few enough for the worst plan, which reads the table once for each pair of receipts, to come to an end. */
+const PARKED = 200;
+
+/** Rows of its indexes that parking, taking, dropping and pruning may read for each receipt that is parked. */
+const MOST_PER_PARKED = 20;
+
+/** As the table is left when receipts were early by moments only: pages, and no row in them. */
+const DRAINED = [
+  `INSERT INTO parked_receipts (connector_id, id_key, at, receipt)
+    SELECT 'c', 'old-' || number, 0, '{}' FROM generate_series(1, 1000) AS number`,
+  "DELETE FROM parked_receipts",
+  "ANALYZE parked_receipts",
+];
+
+const earlyReceipts = ({ clock }: Ground, of = PARKED): readonly Receipt[] =>
+  Array.from({ length: of }, (_, number) => ({
+    connectorId: "c",
+    providerMessageId: `early-${number}`,
+    otherId: `also-${number}`,
+    status: "delivered",
+    receivedAt: clock.now,
+  }));
+
+const uses: Readonly<Record<string, (store: Store, world: Ground) => Promise<unknown>>> = {
+  "is parked": (store, world) => store.receipts.record(earlyReceipts(world)),
+  "is parked too often": async (store, world) => {
+    for (let times = 0; times < 10; times++) await store.receipts.record(earlyReceipts(world, PARKED / 10));
+  },
+  "is dropped": async (store, world) => {
+    await store.receipts.record(earlyReceipts(world));
+    expect(await store.receipts.dropParked({ most: 10, limit: 2 * PARKED })).toHaveLength(1);
+  },
+  "is pruned": async (store, world) => {
+    await store.receipts.record(earlyReceipts(world));
+    expect(await store.retention.pruneReceived(world.clock.now + 1, 2 * PARKED)).toBe(PARKED);
+  },
+};
+
+for (const [what, use] of Object.entries(uses)) {
+  test(`a receipt that ${what} costs no more where none were parked when the planner last looked`, async () => {
+    const { store, url } = await openFresh();
+    const world = await createWorld(store);
+    const driver = openDriver({ url, connections: 1 });
+    for (const sql of DRAINED) await driver.query(sql);
+    await scansOf(driver, url, async (other) => void (await use(other, world)));
+    const [parked] = await driver.query<{ read: number }>(
+      "SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes WHERE relname = 'parked_receipts'",
+    );
+    expect(parked?.read).toBeLessThan(MOST_PER_PARKED * PARKED);
+    await driver.close();
+    await store.close();
+  }, 60_000);
+}
