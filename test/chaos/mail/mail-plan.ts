@@ -27,6 +27,8 @@ export type OfRelay =
 
 export interface MailPlan {
   readonly relays: number;
+  /** The relays are the mail hosts of the recipients' domains, and taking a mail delivers it. */
+  readonly isDirect: boolean;
   /** Whether bounces come to the service: then each recipient has an envelope of its own. */
   readonly hasReturnPath: boolean;
   readonly beforeMidnightMs: number;
@@ -53,8 +55,10 @@ const WEIGHTS = {
 
 export function mailPlanOf(seed: string, steps: number): MailPlan {
   const dice = createDice(`${seed}/mail`);
+  const isDirect = dice.chance(0.4);
   return {
-    relays: dice.between(1, 2),
+    isDirect,
+    relays: isDirect ? 2 : dice.between(1, 2),
     hasReturnPath: dice.chance(0.6),
     beforeMidnightMs: dice.between(5_000, 60_000),
     steps: Array.from({ length: steps }, () => ({

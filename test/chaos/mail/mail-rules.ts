@@ -73,12 +73,12 @@ function takenAgainForAReason(fate: MailFate) {
   return undefined;
 }
 
-/** For accounts with `on_unconfirmed` set to `hold`. What was cut off in its midst is not in doubt. */
+/** For accounts with `on_unconfirmed` set to `hold`. What did not come to its end is not in doubt. */
 function heldIsNotSentAgain(fate: MailFate) {
   if (!fate.asked.account.holds) return undefined;
   for (const address of fate.asked.addresses) {
     const before = mailsTo(fate, address).slice(0, -1);
-    const wrong = before.find((mail) => !isRefused(mail) && mail.fate !== "cut off");
+    const wrong = before.find((mail) => mail.isComplete && !isRefused(mail));
     if (wrong) return `${address} was sent it again after "${wrong.fate}", though it is to be held`;
   }
   return undefined;
@@ -112,14 +112,15 @@ function lastOf({ events }: MailFate, address: string) {
   return events.findLast(({ data }) => data.recipient?.toLowerCase() === address)?.data;
 }
 
-function sentWasTaken(fate: MailFate) {
+function sentWasTaken(fate: MailFate, { plan }: MailWorld) {
   for (const address of fate.asked.addresses) {
     const status = lastOf(fate, address)?.status;
     const isSent = status === "sent" || status === "delivered";
     if (isSent && !mailsTo(fate, address).some(({ isTaken }) => isTaken))
       return `it is ${status} to ${address}, and no relay has it`;
     const isReported = mailsTo(fate, address).some(({ report }) => report?.action === "delivered");
-    if (status === "delivered" && !isReported) return `it is delivered to ${address}, and no report said so`;
+    if (status === "delivered" && !plan.isDirect && !isReported)
+      return `it is delivered to ${address}, and no report said so`;
   }
   return undefined;
 }

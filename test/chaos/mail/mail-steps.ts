@@ -2,7 +2,7 @@
 import { disturbFleet, repeat, send } from "../steps.ts";
 import type { AskedMail, Sender } from "./mail-model.ts";
 import type { AskingForMail, MailStep } from "./mail-plan.ts";
-import type { MailWorld } from "./mail-world.ts";
+import { DOMAINS, type MailWorld } from "./mail-world.ts";
 
 /** Resolves when the step is done. Never rejects because a process does not answer. */
 export async function takeMailStep(world: MailWorld, step: MailStep): Promise<void> {
@@ -26,12 +26,12 @@ export async function takeMailStep(world: MailWorld, step: MailStep): Promise<vo
   }
 }
 
-/** Each request has addresses of its own. */
+/** Each request has addresses of its own, in both domains where there are several. */
 function newRequest({ model, accounts, seed, fleet }: MailWorld, asking: AskingForMail): AskedMail {
   const index = model.asked.length;
   const account = accounts[asking.account] as Sender;
   const addresses = (field: string, count: number) =>
-    Array.from({ length: count }, (_, place) => `r${index}-${field}${place}@example.net`);
+    Array.from({ length: count }, (_, place) => `r${index}-${field}${place}@${DOMAINS[place % 2]}`);
   const [to, cc, bcc] = [
     addresses("to", asking.to),
     addresses("cc", asking.cc),

@@ -13,16 +13,18 @@ import { type Store, startFleet } from "../fleet.ts";
 import { type AnyWorld, behave, secretOf, untilMidnight } from "../world.ts";
 import type { AskedMail, Sender } from "./mail-model.ts";
 import { type MailPlan, mailPlanOf } from "./mail-plan.ts";
-import { type ChaosRelay, startChaosRelay } from "./relay.ts";
+import { type ChaosRelay, type RelayOptions, startChaosRelay } from "./relay.ts";
 
 export interface MailWorld extends AnyWorld<AskedMail> {
   readonly plan: MailPlan;
   readonly relays: readonly ChaosRelay[];
 }
 
+/** Of the recipients. */
+export const DOMAINS = ["example.net", "example.org"] as const;
+
 /** Short waits, and connections that end after a few mails. */
 const CONNECTOR = {
-  tls: "none",
   max_connections: 4,
   max_messages_per_connection: 5,
   connect_timeout_ms: 1_000,
@@ -49,12 +51,11 @@ export async function openMailWorld(
   dns.a.set("*", ["127.0.0.1"]);
   const service = fleet.some(() => 0)!;
   await allowHooks(service, dns.address);
-  const relays: ChaosRelay[] = [];
-  for (const name of ["first", "second"].slice(0, plan.relays))
-    relays.push(await startChaosRelay({ name, seed, bouncePorts }));
+  const relays = await startRelays(plan, { seed, bouncePorts: plan.hasReturnPath ? bouncePorts : [] });
   if (plan.hasReturnPath)
     await admin(service, "/settings/return_path_host", { value: "bounces.postrider.example" }, "PUT");
-  await openRoute(service, relays);
+  const connectors = plan.isDirect ? [mailHosts(relays, dns)] : relays.map(connectorTo);
+  await openRoute(service, connectors);
   const receivers = new Map<Sender, FakeWebhookReceiver>();
   for (const settings of SETTINGS) {
     const { sender, receiver } = await openSender(service, { settings, dns, now: fleet.now });
@@ -82,18 +83,41 @@ export async function openMailWorld(
   };
 }
 
-async function openRoute(service: PostriderProcess, relays: readonly ChaosRelay[]): Promise<void> {
-  const connectors: string[] = [];
-  for (const { name, port } of relays) {
-    const config = { host: "127.0.0.1", port, ...CONNECTOR };
-    const made = await admin<{ connector_id: string }>(service, "/connectors", {
-      kind: "smtp",
-      name,
-      config,
-    });
-    connectors.push(made.connector_id);
-  }
-  await admin(service, "/routes", { channel: "email", connector_ids: connectors });
+type Starting = Pick<RelayOptions, "seed" | "bouncePorts">;
+
+async function startRelays(plan: MailPlan, starting: Starting): Promise<readonly ChaosRelay[]> {
+  const first = await startChaosRelay({ name: "first", ...starting });
+  if (plan.relays === 1) return [first];
+  // All mail hosts have the same port.
+  const place = plan.isDirect ? { host: "127.0.0.2", port: first.port } : {};
+  return [first, await startChaosRelay({ name: "second", ...starting, ...place })];
+}
+
+interface Connecting {
+  readonly kind: string;
+  readonly name: string;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+function connectorTo({ name, host, port }: ChaosRelay): Connecting {
+  return { kind: "smtp", name, config: { host, port, tls: "none", ...CONNECTOR } };
+}
+
+/** Each relay is the mail host of a domain, and the first also stands in for the other. */
+function mailHosts(relays: readonly ChaosRelay[], dns: FakeDns): Connecting {
+  for (const { name, host } of relays) dns.a.set(`${name}.mx.example`, [host]);
+  const [one, other] = DOMAINS;
+  dns.mx.set(one, ["10 first.mx.example"]);
+  dns.mx.set(other, ["10 second.mx.example", "20 first.mx.example"]);
+  const allowed_ranges = ["127.0.0.0/8"];
+  return { kind: "mx", name: "direct", config: { port: relays[0]?.port, allowed_ranges, ...CONNECTOR } };
+}
+
+async function openRoute(service: PostriderProcess, connectors: readonly Connecting[]): Promise<void> {
+  const ids: string[] = [];
+  for (const connector of connectors)
+    ids.push((await admin<{ connector_id: string }>(service, "/connectors", { ...connector })).connector_id);
+  await admin(service, "/routes", { channel: "email", connector_ids: ids });
 }
 
 interface Opening {

@@ -23,7 +23,9 @@ export interface HandOver {
   readonly subject: string;
   readonly atMs: number;
   readonly fate: MailFate;
-  readonly isTaken: boolean;
+  /** Its last line has come. */
+  isComplete: boolean;
+  isTaken: boolean;
   /** When the reply was written to an open connection. */
   answeredAtMs?: number;
   /** What the relay reports of it later. */
@@ -47,6 +49,7 @@ export interface Offer {
 
 export interface ChaosRelay {
   readonly name: string;
+  readonly host: string;
   readonly port: number;
   readonly mails: readonly HandOver[];
   readonly offers: readonly Offer[];
@@ -63,7 +66,10 @@ export interface ChaosRelay {
 export interface RelayOptions {
   readonly name: string;
   readonly seed: string;
-  /** Ports of bounce listeners; some may not listen. */
+  /** Where it listens; a free port of 127.0.0.1 by default. */
+  readonly host?: string;
+  readonly port?: number;
+  /** Ports of bounce listeners, of which some may not listen; none where reports go elsewhere. */
   readonly bouncePorts: readonly number[];
 }
 
@@ -87,13 +93,18 @@ export async function startChaosRelay(options: RelayOptions): Promise<ChaosRelay
     ...{ isKind: false, awayUntilMs: 0 },
   };
   const server = net.createServer((socket) => accept(relay, socket));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { host = "127.0.0.1", port = 0 } = options;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
   const pump = setInterval(() => report(relay), PUMP_MS);
   const dropAll = () => {
     for (const socket of relay.sockets) socket.destroy();
   };
   return {
     name: options.name,
+    host,
     port: (server.address() as net.AddressInfo).port,
     mails: relay.mails,
     offers: relay.offers,
@@ -233,11 +244,9 @@ function begin(relay: Relay, { from, to }: Conversation, text: readonly string[]
   const subject = /^subject: (.*)$/im.exec(header)?.[1] ?? "";
   const seed = next(relay, `${messageId}/${to.join()}`);
   const fate = relay.isKind ? "take" : mailFateOf(seed);
-  const isTaken = TAKEN.has(fate);
-  const action = isTaken && to.length === 1 ? reportOf(`${seed}/report`) : undefined;
   const mail: HandOver = {
-    ...{ relay: relay.options.name, from, to: [...to], messageId, subject, atMs: Date.now(), fate, isTaken },
-    ...(action && { report: { action, tries: 0 } }),
+    ...{ relay: relay.options.name, from, to: [...to], messageId, subject, atMs: Date.now(), fate },
+    ...{ isComplete: false, isTaken: false },
   };
   relay.mails.push(mail);
   return mail;
@@ -247,6 +256,9 @@ const SLOW_MS = 400;
 
 async function end(relay: Relay, { socket }: Conversation, mail: HandOver): Promise<void> {
   const { fate } = mail;
+  mail.isComplete = true;
+  mail.isTaken = TAKEN.has(fate);
+  if (mail.isTaken && relay.options.bouncePorts.length > 0) oweReport(mail);
   if (fate === "take silently") return;
   if (fate === "take and drop" || fate === "lose and drop") return void socket.destroy();
   if (fate === "take slowly") await Bun.sleep(createDice(`${mail.messageId}`).between(20, SLOW_MS));
@@ -256,6 +268,11 @@ async function end(relay: Relay, { socket }: Conversation, mail: HandOver): Prom
   }[fate as string];
   const queued = `250 2.0.0 ok: queued as ${relay.options.name}${relay.mails.indexOf(mail)}`;
   if (say(socket, reply ?? queued)) mail.answeredAtMs = Date.now();
+}
+
+function oweReport(mail: HandOver): void {
+  const action = reportOf(`${mail.messageId}/${mail.to.join()}/report`);
+  if (action) mail.report = { action, tries: 0 };
 }
 
 /** Hands every report that is due to some bounce listener. */
