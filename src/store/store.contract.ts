@@ -42,6 +42,7 @@ import { recordsContract, recordsInUseContract } from "./contract/records.contra
 import { sandboxContract } from "./contract/sandbox.contract.ts";
 import { settingsContract } from "./contract/settings.contract.ts";
 import { settleContract } from "./contract/settle.contract.ts";
+import { settleClaimsContract } from "./contract/settle-claims.contract.ts";
 import { stageContract } from "./contract/stage.contract.ts";
 import { suppressionContract } from "./contract/suppressions.contract.ts";
 import type { OpenStore } from "./contract/world.contract.ts";
@@ -53,6 +54,7 @@ const SECTIONS = {
   idempotency: idempotencyContract,
   claim: claimContract,
   settle: settleContract,
+  settleClaims: settleClaimsContract,
   receipt: receiptContract,
   receiptMatch: receiptMatchContract,
   receiptOtherId: receiptOtherIdContract,
