@@ -138,7 +138,8 @@ function takenIsKnown(fate: MailFate) {
 
 function bouncedWasRefused(fate: MailFate) {
   for (const address of fate.asked.addresses) {
-    if (lastOf(fate, address)?.status !== "bounced") continue;
+    const last = lastOf(fate, address);
+    if (last?.status !== "bounced" || isOver(fate, last.occurred_at)) continue;
     const isNever = fate.offers.some((offer) => offer.address === address && offer.fate === "never");
     const isReported = mailsTo(fate, address).some(({ report }) => report?.action === "failed");
     if (!isNever && !isReported) return `it bounced from ${address}, and nobody said so`;
@@ -156,13 +157,14 @@ function failedHasItsReason(fate: MailFate) {
     const wasBounced = fate.offers.some((offer) => offer.address === address && offer.fate === "never");
     if (code === "suppressed" && wasBounced) continue;
     if (code === "unconfirmed" && fate.timeline.some(isInDoubt)) continue;
-    if (code === "expired" && isOver(fate, last.occurred_at)) continue;
+    if (isOver(fate, last.occurred_at)) continue;
     const isRefusedForGood = mailsTo(fate, address).some((mail) => mail.fate === "never");
     if (!isRefusedForGood) return `it failed for ${address} with ${code}, and nobody said so`;
   }
   return undefined;
 }
 
+/** Then the reason is the last one for which it was put off. */
 function isOver({ shown, asked: { body } }: MailFate, at: string): boolean {
   const begins = Date.parse(String(body.schedule_at ?? shown.created_at));
   return Date.parse(at) - begins >= WINDOW_HOURS * HOUR_MS;
