@@ -14,11 +14,12 @@ export interface FolderLock extends Lock {
 /**
  * Locks a data folder for this process. The kernel holds the lock, on a file of its own, and releases it however the
  * process ends; the database beside it stays readable. Throws at once if another process has the folder, or if the file
- * cannot be written: a full disk, another user's folder.
+ * cannot be written: a full disk, another user's folder. `orElse` is what an operator may do about a process that has it, other
+ * than to stop it.
  */
-export function lockFolder(folder: string): FolderLock {
+export function lockFolder(folder: string, orElse = ""): FolderLock {
   const path = `${folder}/postrider.lock`;
-  const { isNew, driver } = orRefuse(folder, () => ({
+  const { isNew, driver } = orRefuse({ folder, orElse }, () => ({
     isNew: fileAt(path) === undefined,
     driver: lockAt(path),
   }));
@@ -82,14 +83,17 @@ function lock(driver: Driver, ...pragmas: readonly string[]): void {
   }
 }
 
-function orRefuse<T>(folder: string, work: () => T): T {
+function orRefuse<T>(
+  { folder, orElse }: { readonly folder: string; readonly orElse: string },
+  work: () => T,
+): T {
   try {
     return work();
   } catch (cause) {
     const reason = errorText(cause);
     throw new Error(
       isBusy(cause)
-        ? `the data folder ${folder} is taken: another process is using it; stop it, or give this one a folder of its own (POSTRIDER_DATA)`
+        ? `the data folder ${folder} is taken: another process is using it; stop it${orElse}`
         : `the data folder ${folder} cannot be locked: ${reason} (postrider.lock)`,
       { cause },
     );

@@ -42,9 +42,11 @@ export function openStoreBeside(
 
 const DATABASE = "postrider.db";
 
+const OWN_FOLDER = ", or give this one a folder of its own (POSTRIDER_DATA)";
+
 /** Opens the store of a data folder, and locks the folder for this process until `close`. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const lock = lockFolder(options.dataFolder);
+  const lock = lockFolder(options.dataFolder, OWN_FOLDER);
   const path = join(options.dataFolder, DATABASE);
   try {
     const store = await openAt(path, options);

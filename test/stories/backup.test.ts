@@ -147,7 +147,8 @@ test("a restore keeps services out from before it reads the backup, and a signal
 
 test("a restore overwrites nothing, and a damaged backup is refused", async () => {
   expect((await backup("--with-key")).code).toBe(0);
-  expect((await restore()).output).toContain("another process is using it");
+  // Nobody who restores wants another folder for it.
+  expect((await restore()).output).toMatch(/another process is using it; stop it\n/);
   await die();
   const kept = readFileSync(join(data, "postrider.db"));
   const refused = await restore();
@@ -162,9 +163,27 @@ test("a restore overwrites nothing, and a damaged backup is refused", async () =
   mkdirSync(elsewhere());
   expect((await restore("--data", deep)).output).toContain("is damaged");
   expect(readdirSync(elsewhere())).toEqual([]);
+  const second = await backup();
+  expect((await restore("--data", elsewhere())).output).toContain("is damaged");
   rmSync(join(folder.path, "copy", "backup.json"));
-  expect((await restore("--data", elsewhere())).output).toContain("holds no backup");
+  const inside = /backup written to (\S+)/.exec(second.output)?.[1];
+  const none = await restore("--data", elsewhere());
+  expect(none.output).toContain("holds no backup");
+  expect(none.output).toContain(`the newest backup inside it is ${inside}`);
   expect(existsSync(join(elsewhere(), "postrider.db"))).toBe(false);
+});
+
+test("whoever restores the first of a series, in which the others lie, is told of the newest", async () => {
+  await backup();
+  const newest = /backup written to (\S+)/.exec((await backup("--with-key")).output)?.[1];
+  await die();
+  mkdirSync(elsewhere());
+  copyFileSync(join(data, "master.key"), join(elsewhere(), "master.key"));
+  const first = await restore("--data", elsewhere());
+  expect(first.output).toContain(`WARNING: this is not the newest backup: ${newest} was made `);
+  const last = ["--from", newest ?? "", "--data", join(folder.path, "third")];
+  const right = await runPostrider({ dataFolder: data, command: "restore", args: last });
+  expect(right).toMatchObject({ code: 0, output: expect.not.stringContaining("not the newest") });
 });
 
 test("a service that is stopped is backed up alike, and a folder without a database is not", async () => {

@@ -7,7 +7,7 @@ import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
 import { makeBackup } from "./make-backup.ts";
-import type { Manifest } from "./manifest.ts";
+import { type Manifest, newestInside } from "./manifest.ts";
 import { backUpPostgres, restorePostgres } from "./postgres-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 
@@ -73,9 +73,16 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
             : await restorePostgres({ ...order, databaseUrl, clock, onTable: tellRows(terminal) });
         const where = databaseUrl === undefined ? order.dataFolder : "the database of DATABASE_URL";
         terminal.stdout(`restored into ${where}\n${describe(manifest)}`);
-        terminal.stderr(SENT_AGAIN);
+        terminal.stderr(newerThan(manifest, resolve(order.from)) + SENT_AGAIN);
       }),
     );
+}
+
+/** The first of a series of backups may hold all others, if its folder was not there before. */
+function newerThan({ created_at }: Manifest, from: string): string {
+  const newest = newestInside(from);
+  if (newest === undefined || newest.manifest.created_at <= created_at) return "";
+  return `WARNING: this is not the newest backup: ${newest.folder} was made ${newest.manifest.created_at}.\n`;
 }
 
 function orderOf<Options extends { readonly data?: string }>(target: DataTarget, options: Options) {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
@@ -52,10 +52,39 @@ export function readManifest(folder: string): Manifest {
   try {
     manifest = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new AdminFailure(`${folder} holds no backup: ${path} cannot be read (${String(error)})`);
+    const inside = newestInside(folder);
+    const hint = inside ? `; the newest backup inside it is ${inside.folder}` : "";
+    throw new AdminFailure(`${folder} holds no backup: ${path} cannot be read (${String(error)})${hint}`);
   }
   if (Value.Check(SCHEMA, manifest)) return manifest;
   throw new AdminFailure(`${path} is no description of a backup that this version can read`);
+}
+
+/** The newest of the backups that lie in a folder, as `backup` makes them in one that exists. */
+export function newestInside(folder: string): { folder: string; manifest: Manifest } | undefined {
+  const found = foldersIn(folder).flatMap((each) => {
+    const manifest = manifestIn(each);
+    return manifest ? [{ folder: each, manifest }] : [];
+  });
+  return found.sort((one, other) => (one.manifest.created_at < other.manifest.created_at ? 1 : -1))[0];
+}
+
+function foldersIn(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+function manifestIn(folder: string): Manifest | undefined {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(folder, MANIFEST_FILE), "utf8"));
+    return Value.Check(SCHEMA, manifest) ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Throws `AdminFailure` if a file of the backup is not the one that was backed up. */
