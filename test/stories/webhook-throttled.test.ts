@@ -29,10 +29,12 @@ onBothStores(() => {
     rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok));
     const first = await rig.sms();
     await rig.until(first, ["waiting", "held"]);
-    const { data } = await admin<{ data: object[] }>(rig.service, "/webhooks/hosts");
+    const { data } = await admin<{ data: { paused_until: string }[] }>(rig.service, "/webhooks/hosts");
     expect(data).toMatchObject([
       { host: `hooks.test:${rig.receiver.port}`, reason: "status 429", failures: 1 },
     ]);
+    const logged = rig.service.logged.find(({ msg }) => msg === "webhooks to a host are paused");
+    expect(logged).toMatchObject({ paused_until: data[0]?.paused_until });
     const second = await rig.sms();
     await rig.service.pass(58_000);
     expect(rig.receiver.deliveries).toHaveLength(1);

@@ -41,6 +41,6 @@ export function createCredentialGate(clock: Clock, onAlarm: (reason?: string) =>
       if (closed) onAlarm();
       closed = undefined;
     },
-    reason: () => `${closed?.reason ?? "the SMSC refused us"}; next try in 5 minutes`,
+    reason: () => `${closed?.reason ?? "the SMSC refused us"}; tried again every 5 minutes`,
   };
 }

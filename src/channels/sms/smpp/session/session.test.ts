@@ -118,7 +118,7 @@ test("after a refused password the next try is minutes away, and the status says
   channel.start();
   await state("down");
   expect(channel.status().reason).toBe(
-    "the SMSC refused the bind: password is invalid (ESME_RINVPASWD); next try in 5 minutes",
+    "the SMSC refused the bind: password is invalid (ESME_RINVPASWD); tried again every 5 minutes",
   );
   await clock.advance(299_000);
   expect(smsc.binds).toHaveLength(1);
