@@ -55,6 +55,21 @@ onEveryStore((start) => {
     expect((await api.post("/v1/sms/messages", body, { key })).json.details).toHaveProperty("from");
   });
 
+  test("a template whose own sender is not registered is refused, and sent neither without one nor under another", async () => {
+    await using api = await start();
+    const { key, accountId, routeId } = await liveAccount(api);
+    const { connectorIds = [] } = (await api.store.records.find("routes", { id: routeId })) ?? {};
+    await api.add("routes", { accountId, channel: "sms", match: "44", connectorIds });
+    const template = { accountId, name: "gone", body: "Hi", from: "GONE" };
+    const { id } = await api.add("smsTemplates", template);
+    for (const to of ["+919876543210", "+447700900123"]) {
+      const { json } = await api.post("/v1/sms/messages", { to, template_id: id }, { key });
+      expect(json.details.from).toBe(
+        "the template names GONE, which is not a registered sender of this account",
+      );
+    }
+  });
+
   test("a number that no route leads to is refused under to, in a batch under its index", async () => {
     await using api = await start();
     const { key, templateId } = await liveAccount(api);

@@ -6,6 +6,7 @@ import type { SmsContent } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import type { Sender, SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import { notASender } from "../../core/sms/not-a-sender.ts";
 import { isIndian } from "../../core/sms/phone-number.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import { templateFieldOf } from "./find-templates.ts";
@@ -32,9 +33,10 @@ function mayBeProviders({ templateId, dltTemplateId }: SendSms): boolean {
 }
 
 function judgeSender(sms: CheckedSms, errors: ErrorCollector): void {
-  const { request } = sms;
+  const { request, template } = sms;
   const sender = senderOf(sms);
-  if (request.from !== undefined && !sender) errors.add("from", NOT_A_SENDER);
+  const problem = sender ? undefined : notASender({ from: request.from, templateFrom: template?.from });
+  if (problem) errors.add("from", problem);
   sms.resolved = differing(request, { from: sender?.senderId });
 }
 
@@ -56,7 +58,6 @@ async function judgeDlt(sms: CheckedSms, errors: ErrorCollector): Promise<void> 
 }
 
 const NOT_A_TEMPLATE = "not a template of this account";
-const NOT_A_SENDER = "is not a registered sender of this account";
 
 async function judgeTemplates(sms: CheckedSms, errors: ErrorCollector): Promise<void> {
   const { templateId, dltTemplateId } = sms.request;

@@ -2,6 +2,7 @@
 import { createErrors, type Parsed } from "../field-errors.ts";
 import { present } from "../present.ts";
 import type { DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
+import { notASender } from "../sms/not-a-sender.ts";
 import type { Variables } from "../sms/template.ts";
 import type { DltStatus } from "./dlt-registry.ts";
 import { judgeDltValues } from "./dlt-values.ts";
@@ -27,7 +28,7 @@ export interface DltDeclaration {
 
 type RegisteredTemplate = Pick<
   SmsTemplate,
-  "body" | "dltTemplateId" | "dltEntityId" | "category" | "variableTags" | "linkedHeaders" | "status"
+  "body" | "dltTemplateId" | "dltEntityId" | "from" | "category" | "variableTags" | "linkedHeaders" | "status"
 >;
 type RegisteredSender = Pick<
   Sender,
@@ -97,10 +98,7 @@ function senderProblem(
   { from, sender, template }: DltDeclaration,
   { dltTemplateId, dltEntityId }: Ids,
 ): string | undefined {
-  if (!sender) {
-    if (from !== undefined) return "is not a registered sender of this account";
-    return template && NO_SENDER;
-  }
+  if (!sender) return notASender({ from, templateFrom: template?.from }) ?? (template && NO_SENDER);
   if (isOther(sender.dltEntityId, dltEntityId)) return "is registered under another DLT entity";
   if (!isLinked(sender, template, dltTemplateId)) return "is not linked to this DLT template";
   const isOutOfPlace = sender.headerType === "promotional" && NEVER_PROMOTIONAL.has(template?.category ?? "");
