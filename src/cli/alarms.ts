@@ -28,6 +28,7 @@ export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWa
     receipts,
     connectors: engine.connectors,
     records,
+    connectorName: async (id) => (await records.find("connectors", { id }))?.name,
     clock,
     log,
     tell: calls.tell,

@@ -26,6 +26,7 @@ function open() {
     queue: { backlog: async () => world.backlog },
     receipts: { countOverdue: async () => world.overdue },
     connectors: () => world.connectors,
+    connectorName: async () => undefined,
     records: {
       async settings() {
         world.asked++;

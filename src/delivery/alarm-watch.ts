@@ -2,6 +2,7 @@
 import {
   type Alarm,
   type AlarmChange,
+  type Condition,
   isRaised,
   judgeAlarms,
   raisedAlarms,
@@ -9,6 +10,7 @@ import {
 } from "../core/alarms/alarm.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import { present } from "../core/present.ts";
 import type { Records } from "../store/store.ts";
 import { type AlarmSources, findConditions } from "./alarm-conditions.ts";
 
@@ -16,6 +18,8 @@ const EVERY_MS = 5_000;
 
 export interface AlarmWatchDeps extends AlarmSources {
   readonly records: Pick<Records, "settings">;
+  /** What the operator calls a connector. */
+  readonly connectorName: (id: string) => Promise<string | undefined>;
   readonly clock: Clock;
   readonly log: Log;
   /** Called on every change; must not wait, nor throw. */
@@ -43,7 +47,8 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
       settings,
       isRaised: (name, subject) => isRaised(troubles, { name, subject }),
     });
-    const judged = judgeAlarms(troubles, conditions, now);
+    const named = await Promise.all(conditions.map((condition) => withName(deps, condition)));
+    const judged = judgeAlarms(troubles, named, now);
     troubles = judged.troubles;
     for (const change of judged.changes) {
       logChange(log, change);
@@ -69,8 +74,19 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   };
 }
 
-function logChange(log: Log, { kind, alarm: { name, subject, reason } }: AlarmChange): void {
-  const fields = { alarm: kind === "raised", alarm_name: name, subject, reason };
+/** Whoever is woken by an alarm knows the provider by its name, not by an id. */
+async function withName(
+  { connectorName }: Pick<AlarmWatchDeps, "connectorName">,
+  condition: Condition,
+): Promise<Condition> {
+  if (condition.name === "queue_too_old") return condition;
+  const subjectName = await connectorName(condition.subject);
+  return { ...condition, ...present({ subjectName }) };
+}
+
+function logChange(log: Log, { kind, alarm: { name, subject, subjectName, reason } }: AlarmChange): void {
+  const of = { subject, ...present({ subject_name: subjectName }) };
+  const fields = { alarm: kind === "raised", alarm_name: name, ...of, reason };
   if (kind === "raised") log.warn(fields, `alarm: ${name}`);
   else log.info(fields, `alarm cleared: ${name}`);
 }

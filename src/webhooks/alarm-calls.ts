@@ -3,6 +3,7 @@ import type { AlarmChange } from "../core/alarms/alarm.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import { createInFlight } from "../core/in-flight.ts";
 import type { Log } from "../core/log.ts";
+import { present } from "../core/present.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { toIso } from "../core/timestamp.ts";
 import type { Records } from "../store/store.ts";
@@ -80,8 +81,9 @@ async function callOut(deps: AlarmCallsDeps, { change, attemptDelivery, signal }
 }
 
 function toCall({ kind, alarm, at }: AlarmChange): { readonly id: string; readonly body: string } {
-  const { name, subject, reason, since, raisedAt } = alarm;
-  const data = { name, subject, reason, since: toIso(since), raised_at: toIso(raisedAt) };
+  const { name, subject, subjectName, reason, since, raisedAt } = alarm;
+  const of = { subject, ...present({ subject_name: subjectName }) };
+  const data = { name, ...of, reason, since: toIso(since), raised_at: toIso(raisedAt) };
   return {
     id: `alarm_${name}_${subject}_${raisedAt}_${kind}`,
     body: JSON.stringify({

@@ -1,5 +1,6 @@
 /** An SMSC goes away and comes back: somebody is told, once each. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
 import { type AlarmRig, startAlarmRig } from "../alarm-rig.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
@@ -29,7 +30,11 @@ onBothStores(() => {
     expect(await rig.alarms()).toEqual([]);
     await rig.service.passUntil(() => rig.told().length > 0, 30_000);
     expect(rig.told()).toEqual(["alarm.raised connector_down"]);
-    expect(await rig.alarms()).toMatchObject([{ name: "connector_down", subject: connector }]);
+    const { name } = await admin<{ name: string }>(rig.service, `/connectors/${connector}`);
+    const named = { name: "connector_down", subject: connector, subject_name: name };
+    expect(await rig.alarms()).toMatchObject([named]);
+    expect(JSON.parse(rig.receiver.deliveries[0]?.body ?? "")).toMatchObject({ data: { ...named } });
+    expect(rig.service.logged.find(({ alarm }) => alarm)).toMatchObject({ subject_name: name });
     expect(await rig.metric()).toEqual([`postrider_alarm{name="connector_down",subject="${connector}"} 1`]);
     expect(rig.service.logged.some(({ alarm_name, alarm }) => alarm_name === "connector_down" && alarm)).toBe(
       true,

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { ALARM_NAMES, type Alarm } from "../../core/alarms/alarm.ts";
+import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
@@ -26,11 +27,13 @@ const time = (description: string) => Type.String({ format: "date-time", descrip
 const shown = Type.Object({
   name: Type.Enum(ALARM_NAMES, { type: "string" }),
   subject: Type.String({ description: "Id of the connector, or name of the queue" }),
+  subject_name: Type.Optional(Type.String({ description: "Name of the connector" })),
   reason: Type.String(),
   since: time("Since when it has been wrong, as far as this process knows"),
   raised_at: time("When the alarm was raised"),
 });
 
-function toResource({ name, subject, reason, since, raisedAt }: Alarm) {
-  return { name, subject, reason, since: toIso(since), raised_at: toIso(raisedAt) };
+function toResource({ name, subject, subjectName, reason, since, raisedAt }: Alarm) {
+  const of = { subject, ...present({ subject_name: subjectName }) };
+  return { name, ...of, reason, since: toIso(since), raised_at: toIso(raisedAt) };
 }

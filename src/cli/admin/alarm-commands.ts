@@ -4,6 +4,7 @@ import { addNoun, addVerb, type Column, type CommandLine, column } from "./comma
 const COLUMNS: readonly Column[] = [
   column("ALARM", "name"),
   column("SUBJECT", "subject"),
+  column("CONNECTOR", "subject_name"),
   column("SINCE", "since"),
   column("RAISED", "raised_at"),
   column("REASON", "reason"),

@@ -1,5 +1,7 @@
 /** Alarms, which an operator has to act on: when one is raised, and when it is cleared. Times are Unix milliseconds. */
 
+import { present } from "../present.ts";
+
 export const ALARM_NAMES = [
   "connector_down",
   "connector_bind_refused",
@@ -14,13 +16,15 @@ export interface Condition {
   readonly name: AlarmName;
   /** The id of the connector, or the name of the queue. */
   readonly subject: string;
+  /** What the operator calls the connector; absent for a queue. */
+  readonly subjectName?: string;
   /** In words for the operator; without secrets, numbers or addresses. */
   readonly reason: string;
   /** How long it must last before an alarm is raised. */
   readonly raiseAfterMs: number;
 }
 
-export interface Alarm extends Pick<Condition, "name" | "subject" | "reason"> {
+export interface Alarm extends Pick<Condition, "name" | "subject" | "subjectName" | "reason"> {
   /** Since when it has been wrong, as far as this process knows. */
   readonly since: number;
   readonly raisedAt: number;
@@ -90,8 +94,9 @@ function raiseWhenDue(trouble: Trouble, now: number): Trouble {
   return isDue ? { ...trouble, raisedAt: now } : trouble;
 }
 
-function toAlarm({ name, subject, reason, since, raisedAt }: Trouble): Alarm | undefined {
-  return raisedAt === undefined ? undefined : { name, subject, reason, since, raisedAt };
+function toAlarm({ name, subject, subjectName, reason, since, raisedAt }: Trouble): Alarm | undefined {
+  if (raisedAt === undefined) return undefined;
+  return { name, subject, ...present({ subjectName }), reason, since, raisedAt };
 }
 
 function byTime(a: Alarm, b: Alarm): number {
