@@ -22,12 +22,17 @@ export async function lockWebhooks(
 
 const COLUMNS = WEBHOOK_COLUMNS.replaceAll(/\w+/g, "w.$&");
 
+/**
+ * If no webhook was left when statistics were taken, the planner finds every order of a join equally good. With `OFFSET 0` there is
+ * only one: by the ids, and from each to its neighbor.
+ */
 const LOCK = `SELECT ${COLUMNS}, w.claim, (SELECT a.id FROM accounts a WHERE a.number = w.account) AS account_id
   FROM webhooks w WHERE w.id = ANY(ARRAY(
     SELECT t.id FROM unnest($1::bigint[]) AS t (id)
     UNION
-    SELECT n.id FROM unnest($1::bigint[]) AS t (id) JOIN webhooks o ON o.id = t.id
-      JOIN webhooks n ON n.message_id = o.message_id AND n.sequence = o.sequence + $2))
+    SELECT n.id FROM unnest($1::bigint[]) AS t (id),
+      LATERAL (SELECT o.message_id, o.sequence FROM webhooks o WHERE o.id = t.id OFFSET 0) AS o,
+      LATERAL (SELECT n.id FROM webhooks n WHERE n.message_id = o.message_id AND n.sequence = o.sequence + $2 OFFSET 0) AS n))
   ORDER BY w.message_id, w.sequence FOR NO KEY UPDATE OF w`;
 
 /** A lane as statements return it. */

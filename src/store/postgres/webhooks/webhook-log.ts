@@ -58,10 +58,14 @@ function ownKey({ message, entry }: NewEvent): string {
   return toWebhookId(message.id, entry.sequence);
 }
 
-/** Locked, since the previous webhook may be settled just now, without seeing the new one it has to make ready. */
+/**
+ * Locked, since the previous webhook may be settled just now, without seeing the new one it has to make ready. By a list of ids, as
+ * in `lockWebhooks`.
+ */
 const BEFORE = `SELECT w.message_id, w.sequence, w.state, w.failures
-  FROM unnest($1::uuid[], $2::int[]) AS t (message_id, sequence)
-  JOIN webhooks w ON w.message_id = t.message_id AND w.sequence = t.sequence
+  FROM webhooks w WHERE w.id = ANY(ARRAY(
+    SELECT b.id FROM unnest($1::uuid[], $2::int[]) AS t (message_id, sequence),
+      LATERAL (SELECT b.id FROM webhooks b WHERE b.message_id = t.message_id AND b.sequence = t.sequence OFFSET 0) AS b))
   ORDER BY w.message_id, w.sequence FOR SHARE OF w`;
 
 async function insert(
