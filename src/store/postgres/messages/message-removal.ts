@@ -7,16 +7,20 @@ export interface RemovedMessage {
   readonly content: string;
 }
 
-/** Deletes messages and everything that belongs to them, inside a transaction; a batch's content goes with its last message. */
+/**
+ * Deletes messages and everything that belongs to them, inside a transaction; a batch's content goes with its last message.
+ * Jobs before messages, the order in which everybody locks them. The rest after messages: others write it only while they hold
+ * a message, so a later statement sees all of it.
+ */
 export async function removeMessages(session: Session, rows: readonly RemovedMessage[]): Promise<void> {
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
   const contents = [...new Set(rows.map(({ content }) => content))];
-  // Jobs before messages, the order in which everybody locks them.
-  await session.query(REMOVE_FIRST, [ids, ...boundsOf(ids)]);
-  const sql = `${removeSql("webhooks", "message_id")} RETURNING id`;
-  await removeAttempts(session, await session.query<{ id: number }>(sql, [ids]));
-  await session.query(REMOVE, [ids, ...boundsOf(ids)]);
+  const between = [ids, ...boundsOf(ids)];
+  await session.query(removeSql("jobs", "message_id"), [ids]);
+  await session.query(byTime(["messages", "id"]), between);
+  await removeAttempts(session, await session.query<{ id: number }>(REMOVE_WAITING, between));
+  await session.query(REMOVE, between);
   await session.query(LOCK_CONTENTS, [contents]);
   await session.query(REMOVE_CONTENTS, [contents, ...boundsOf(contents)]);
 }
@@ -45,18 +49,21 @@ const OWN = [
 ] as const;
 
 const BY_TIME = [
-  ["messages", "id"],
   ["timeline", "message_id"],
   ["events", "subject_id"],
 ] as const;
 
-const byTime = ([table, key]: readonly [string, string]) => `${removeSql(table, key)} AND ${key} ${BETWEEN}`;
+function byTime([table, key]: readonly [string, string]): string {
+  return `${removeSql(table, key)} AND ${key} ${BETWEEN}`;
+}
 
 /**
- * New events have no index but that of their order; most are of later messages, which the bounds rule out. They go before those that
- * have a number, in a statement of their own: one that is just being given its number is found under it by the later one.
+ * What has yet to be told. New events have no index but that of their order; most are of later messages, which the bounds rule
+ * out. They go before those that have a number, in a statement of their own: one that is just being given its number is found
+ * under it by the later one.
  */
-const REMOVE_FIRST = together([byTime(["new_events", "subject_id"]), removeSql("jobs", "message_id")]);
+const REMOVE_WAITING = `WITH gone AS (${byTime(["new_events", "subject_id"])})
+  ${removeSql("webhooks", "message_id")} RETURNING id`;
 
 const REMOVE = together([...BY_TIME.map(byTime), ...OWN.map(([table, key]) => removeSql(table, key))]);
 
