@@ -67,6 +67,26 @@ test(
 );
 
 test(
+  "what is written about a message between the walk over its day and the drop goes with the contents",
+  () =>
+    onGround(async (ground) => {
+      const { store, clock, email, settle, claimOne, receive, inside, prune } = ground;
+      const parts = [{ status: "pending", address: "asha@x.test" }] as const;
+      const id = await email({ parts, jobs: [{ queue: QUEUE }], callbackUrl: "https://a.test/" });
+      await settle(await claimOne(), { outcomes: [sent("p-1")] });
+      await receive("p-1", { status: "delivered" });
+      await deliver(ground, 20);
+      const bounds = { before: clock.now + DAY, atLatest: 0, limit: 1 };
+      expect(await store.retention.pruneMessages(bounds)).toBe(1);
+      await receive("dsn", { status: "bounced", target: { messageId: id, part: 0 } });
+      await prune(store.retention.pruneMessages, clock.now + DAY);
+      await prune(store.retention.pruneMessages, clock.now + 2 * DAY);
+      expect(await inside.countRows(id)).toBe(0);
+    }),
+  60_000,
+);
+
+test(
   "a process that has found a day whose contents another one drops before it has nothing to do",
   () =>
     onGround(async (ground) => {

@@ -4,7 +4,8 @@ import { LOCKS } from "../database/lock-numbers.ts";
 import { isLockTimeout } from "../database/sql-errors.ts";
 import type { Database } from "../database/transactions.ts";
 import { tryLock } from "../database/try-lock.ts";
-import { type Days, dayOf, daysWith, isThere, tableOf } from "./days.ts";
+import { removeLeftovers } from "../messages/message-removal.ts";
+import { type Days, dayOf, daysWith, isThere, lowestUuid, tableOf } from "./days.ts";
 import { findOldDay, forgetOldDay, noteContentsReduced } from "./old-days.ts";
 import { countReferred, swapContents } from "./swap-day.ts";
 import { type Step, walkDay } from "./walk-day.ts";
@@ -77,6 +78,13 @@ async function pruneContents(
   const referred = await countReferred(session, day, maxKept + 1);
   if (referred > maxKept) return 0;
   await swapContents(session, day, referred > 0);
-  await (referred > 0 ? noteContentsReduced(session, day) : forgetOldDay(session, day));
+  if (referred > 0) await noteContentsReduced(session, day);
+  else await endDay(session, day);
   return 0;
+}
+
+/** No message of the day is left. What was written about some after the walk had passed them is deleted now. */
+async function endDay(session: Session, day: number): Promise<void> {
+  await removeLeftovers(session, { after: lowestUuid(day), last: lowestUuid(day + 1), except: [] });
+  await forgetOldDay(session, day);
 }
