@@ -61,6 +61,8 @@ export interface Call {
   readonly body?: { readonly json: Readonly<Record<string, unknown>>; readonly text: string };
   /** Aborts when the client has gone; present exactly where the endpoint `waits`. */
   readonly signal?: AbortSignal;
+  /** Runs a read of a page when it is its turn, as those of lists; present exactly where the endpoint `waits`. */
+  readonly inTurn?: <T>(read: () => MaybePromise<T>) => Promise<T>;
   /** Refuses a key that was revoked meanwhile; present where `auth` is `api-key` and the endpoint `waits`. */
   readonly authenticateAgain?: () => KeyOwner | Promise<KeyOwner>;
   /** The request with its body as text; present exactly where the endpoint declares `rawBody`. */

@@ -16,7 +16,7 @@ import { Forwarded } from "./forwarded.ts";
 import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
 import { accountLimits } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
-import { createListLimit } from "./lists/list-limit.ts";
+import { createListLimit, type ListLimit } from "./lists/list-limit.ts";
 import { type Match, queryOf } from "./router.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
@@ -47,10 +47,10 @@ export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
       context.accountId = caller.account.id;
       call.caller = caller;
     }
-    if (endpoint.waits) addWaiting(call, request, authenticator);
+    if (endpoint.waits) addWaiting(call, request, { authenticator, inTurn: listLimit.run });
     if (hasBody(endpoint)) return runWithBody(endpoint, request, call);
     const read = () => endpoint.handle(call);
-    return endpoint.query ? listLimit.run(read, endpoint.waits) : read();
+    return endpoint.query && !endpoint.waits ? listLimit.run(read) : read();
   };
   const runOnce = async (found: Found, caller: Promise<KeyOwner | undefined>, incoming: Incoming) =>
     run(found, incoming, await caller);
@@ -67,9 +67,15 @@ interface Incoming {
   readonly context: RequestContext;
 }
 
-/** Adds what an endpoint needs whose answer may take a while. */
-function addWaiting(call: PendingCall, request: Request, authenticator: Authenticator): void {
+interface WaitingParts {
+  readonly authenticator: Authenticator;
+  readonly inTurn: ListLimit["run"];
+}
+
+/** Adds what an endpoint needs whose answer may take a while. It takes turns for its reads, and not while it waits for news. */
+function addWaiting(call: PendingCall, request: Request, { authenticator, inTurn }: WaitingParts): void {
   call.signal = request.signal;
+  call.inTurn = inTurn;
   if (call.caller) call.authenticateAgain = () => authenticator.apiKey(request.headers);
 }
 

@@ -110,6 +110,40 @@ onEveryStore((start) => {
     expect(api.clock.now() - before).toBeLessThan(5_000);
   });
 
+  test("hundreds of readers read few pages at a time, and those that wait for news keep no page from others", async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    let reading = 0;
+    let isHeld = false;
+    await using api = await start({
+      over: (store) => ({
+        ...store,
+        feed: {
+          ...store.feed,
+          async read(query) {
+            reading++;
+            if (isHeld) await held;
+            reading--;
+            return store.feed.read(query);
+          },
+        },
+      }),
+    });
+    // As many as may read, and no more: they are not to wait for a turn while the clock is moved.
+    const waiting = Array.from({ length: 8 }, () => api.get("/v1/events?wait=1"));
+    await somebodyWaits(api, waiting.length);
+    expect((await api.get("/v1/sms/messages")).status).toBe(200);
+    isHeld = true;
+    const pages = Array.from({ length: 50 }, () => api.get("/v1/events"));
+    // The others look at the clock while they wait for their turn.
+    await somebodyWaits(api, waiting.length + pages.length - 8);
+    expect(reading).toBe(8);
+    release();
+    const answers = await Promise.all(pages);
+    await passUntil(api, Promise.all(waiting));
+    answers.push(...(await Promise.all(waiting)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   test("a client that goes away leaves its place to others", async () => {
     await using api = await start();
     const leave = new AbortController();

@@ -91,14 +91,17 @@ async function listEvents(reader: FeedReader, call: Call): Promise<Answer> {
   const accountId = callerOf(call).account.id;
   const errors = createErrors();
   const cursors = await reader.cursors();
-  const after = await readAfter(feed, { cursors, accountId, text: call.query.get("after") });
+  const inTurn = <T>(work: () => Promise<T>) => call.inTurn?.(work) ?? work();
+  const text = call.query.get("after");
+  const after = text === null ? 0 : await inTurn(() => readAfter(feed, { cursors, accountId, text }));
   if (after === undefined) errors.add("after", "must be a cursor this feed has given, or `now`");
   const limit = readCount(call.query, { name: "limit", rule: LIMIT, errors });
   const waitMs = readCount(call.query, { name: "wait", rule: WAIT_SECONDS, errors }) * 1_000;
   if (after === undefined || !errors.isEmpty()) throw validationFailed(errors.list());
-  const read = () => feed.read({ accountId, after, limit });
+  const { signal } = call;
+  const read = () => inTurn(() => feed.read({ accountId, after, limit }));
   const { events, next } =
-    waitMs > 0 && call.signal ? await wait({ accountId, waitMs, signal: call.signal }, read) : await read();
+    waitMs > 0 && signal ? await wait({ accountId, waitMs, signal }, read) : await read();
   // The key may have been revoked while the request waited.
   if (waitMs > 0) await call.authenticateAgain?.();
   return {
@@ -113,9 +116,8 @@ async function listEvents(reader: FeedReader, call: Call): Promise<Answer> {
  */
 async function readAfter(
   feed: EventFeed,
-  { cursors, accountId, text }: { cursors: EventCursors; accountId: string; text: string | null },
+  { cursors, accountId, text }: { cursors: EventCursors; accountId: string; text: string },
 ): Promise<number | undefined> {
-  if (text === null) return 0;
   if (text === NOW) return await feed.lastNumberOf(accountId);
   const number = cursors.open(accountId, text);
   return number !== undefined && number <= (await feed.lastNumber()) ? number : undefined;

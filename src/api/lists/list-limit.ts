@@ -12,22 +12,21 @@ const WAIT_MS = 5_000;
 export interface ListLimit {
   /**
    * Runs `read` when it is its turn, and refuses it if that takes too long. The next read may begin in the turn of the event
-   * loop after the answer; after a read that `waits` for news, already in the turn after its beginning.
+   * loop after the answer.
    */
-  run<T>(read: () => MaybePromise<T>, waits: boolean | undefined): Promise<T>;
+  run<T>(read: () => MaybePromise<T>): Promise<T>;
 }
 
 export function createListLimit(clock: Pick<Clock, "after">): ListLimit {
   const semaphore = createSemaphore(clock, { count: MAX_READS, waitMs: WAIT_MS });
   return {
-    async run(read, waits) {
+    async run(read) {
       const release = await semaphore.acquire();
       if (!release) throw serviceUnavailable();
       try {
-        if (waits) setImmediate(release);
         return await read();
       } finally {
-        if (!waits) setImmediate(release);
+        setImmediate(release);
       }
     },
   };
