@@ -67,8 +67,8 @@ const DESCRIPTION =
   "same `Idempotency-Key`.\n\n" +
   "A connection serves one request at a time. If a client sends the next request before the answer (pipelining), or " +
   "trailers after a chunked body, the connection is closed, and the first request may have been accepted. What is not " +
-  "HTTP/1.1 (400, 505), has a head of more than 16 KB (431) or an impossible length (413) is refused without a body, and " +
-  "the connection is closed. A request with a method that no standard defines gets no answer. `Expect: 100-continue` must be in " +
+  "HTTP/1.1 (400, 505), has a head of more than 16 KB or 200 fields (431) or an impossible length (413) is refused without a " +
+  "body, and the connection is closed. A request with a method that no standard defines gets no answer. `Expect: 100-continue` must be in " +
   "lower case: a client that writes it otherwise, such as Java's `HttpClient` with `expectContinue`, waits in vain.";
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 
