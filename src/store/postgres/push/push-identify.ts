@@ -13,6 +13,7 @@ export async function identify(session: Session, request: IdentifyRequest): Prom
   const target = await findTarget(session, request);
   if (target === undefined || before.length === 0) return undefined;
   const left = before.map((row) => row.contact_id).filter((id) => id !== target);
+  if (left.length === 0) return target;
   const locked = await lockContacts(session, [...left, target]);
   const contact = locked.find(({ id }) => id === target);
   // It may have been deleted, or renamed, since it was found.

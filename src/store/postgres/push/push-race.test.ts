@@ -76,6 +76,17 @@ test("devices of one user that are identified again, all at once, are all answer
     expect(await Promise.all(again)).toEqual(again.map(() => user));
   }));
 
+test("a device that is moved to and fro many times at once between other devices' contacts is moved each time", () =>
+  race(async (world) => {
+    const { store, other } = world;
+    const [, second, third] = await threeDevices(world);
+    const calls = Array.from({ length: 8 }, (_, index) => {
+      const contactId = index % 2 === 0 ? second : third;
+      return identify(world, index % 4 < 2 ? store : other, { deviceId: "d1", contactId });
+    });
+    expect(new Set(await Promise.all(calls))).toEqual(new Set([second, third]));
+  }));
+
 test("devices that change places are both answered, and one of their contacts is left", () =>
   race(async (world) => {
     const { store, other } = world;
