@@ -36,7 +36,7 @@ const CONNECTOR = {
 
 /** The settings of each account. A held email is held until its window ends. */
 const SETTINGS = [{}, { on_unconfirmed: "hold" }] as const;
-export const WINDOW_HOURS = 2;
+export const WINDOW_HOURS = 1;
 
 export async function openMailWorld(
   store: Store,

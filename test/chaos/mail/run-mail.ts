@@ -7,6 +7,9 @@ import { findMailProblems } from "./mail-judgement.ts";
 import { takeMailStep } from "./mail-steps.ts";
 import { type MailWorld, openMailWorld } from "./mail-world.ts";
 
+/** A held email is at rest once its window has ended: many leaps. */
+const REST_MS = 180_000;
+
 export async function runMailChaos(
   store: Store,
   options: { readonly seed: string; readonly steps: number },
@@ -18,7 +21,7 @@ export async function runMailChaos(
     await beginToRest(world);
     const owed = () => world.relays.reduce((sum, relay) => sum + relay.owed(), 0);
     const owing = () => (owed() > 0 ? [`${owed()} reports are not stored`] : []);
-    await leapUntilAtRest(world, { owed: owing, looksWhileQueued: 4 });
+    await leapUntilAtRest(world, { owed: owing, looksWhileQueued: 4, endsMs: Date.now() + REST_MS });
     await feeds.stop();
     const problems = await findMailProblems(world);
     const counts = countsOf(world);
