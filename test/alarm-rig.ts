@@ -23,8 +23,8 @@ export interface AlarmRig {
 
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
 
-export async function startAlarmRig(): Promise<AlarmRig> {
-  const rig = await startWebhookRig();
+export async function startAlarmRig(more?: Parameters<typeof startWebhookRig>[0]): Promise<AlarmRig> {
+  const rig = await startWebhookRig(more);
   const { service } = rig;
   const receiver = await rig.addReceiver({ secret: SECRET });
   await rig.set("alarm_webhook_url", receiver.url({ path: "/alarms" }));

@@ -47,8 +47,8 @@ export interface WebhookRig {
 }
 
 /** `hooks.test` and every name below it lead to 127.0.0.1. */
-export async function startWebhookRig(): Promise<WebhookRig> {
-  const service = await startHeldPostrider();
+export async function startWebhookRig(more?: Parameters<typeof startHeldPostrider>[2]): Promise<WebhookRig> {
+  const service = await startHeldPostrider(undefined, undefined, more);
   const dns = await startFakeDns();
   dns.a.set("*", ["127.0.0.1"]);
   const set: WebhookRig["set"] = async (name, value) =>

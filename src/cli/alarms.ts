@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import type { Disk } from "../delivery/alarm-conditions.ts";
 import { type AlarmWatch, createAlarmWatch } from "../delivery/alarm-watch.ts";
 import type { Engine } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
@@ -11,10 +12,12 @@ export interface AlarmParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly engine: Pick<Engine, "connectors">;
+  /** The disk that the database is on; absent where it is another machine's. */
+  readonly disk?: (() => Promise<Disk>) | undefined;
 }
 
 /** Watches for alarms in this process, and calls the operator's webhook when they change. */
-export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWatch {
+export function createAlarms({ store, clock, log, engine, disk }: AlarmParts): AlarmWatch {
   const { records, queue, receipts } = store;
   const calls = createAlarmCalls({
     records,
@@ -27,6 +30,7 @@ export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWa
     queue,
     receipts,
     connectors: engine.connectors,
+    ...(disk && { disk }),
     records,
     connectorName: async (id) => (await records.find("connectors", { id }))?.name,
     clock,

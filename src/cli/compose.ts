@@ -6,6 +6,7 @@ import type { Clock } from "../core/clock.ts";
 import { present } from "../core/present.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import { createIds } from "../core/uuid.ts";
+import type { Disk } from "../delivery/alarm-conditions.ts";
 import { createDomainWatch } from "../delivery/check-domains.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
@@ -18,6 +19,7 @@ import { createAlarms } from "./alarms.ts";
 import { createClockWatch } from "./clock-watch.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey, refuseHalfRestored } from "./data-folder/data-folder.ts";
+import { diskOf } from "./data-folder/disk-of.ts";
 import { exposedFiles } from "./data-folder/exposed-files.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
 import { createDelivery } from "./delivery.ts";
@@ -62,6 +64,8 @@ export interface StartOptions {
   readonly faults?: { readonly commitMs: number };
   /** For tests: stands in for the hosts of providers. */
   readonly webAddress?: FixedAddress;
+  /** For tests: stands in for the disk of the data folder. */
+  readonly diskOf?: (folder: string) => Promise<Disk>;
   /** For tests: hands out keys that were made before. */
   readonly makeDkimKeys?: MakeDkimKeys;
 }
@@ -107,7 +111,14 @@ interface Opened {
 }
 
 function makeParts(
-  { config, clock, log, webAddress, makeDkimKeys: makeKeys = makeDkimKeys }: StartOptions,
+  {
+    config,
+    clock,
+    log,
+    webAddress,
+    diskOf: askDisk = diskOf,
+    makeDkimKeys: makeKeys = makeDkimKeys,
+  }: StartOptions,
   { store, metrics, listeners, earlierKeys }: Opened,
 ): Parts {
   return {
@@ -125,6 +136,7 @@ function makeParts(
     dns: createDns(store.records, clock),
     mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret), earlierKeys),
     ...(webAddress && { webAddress }),
+    ...(config.databaseUrl === undefined && { disk: () => askDisk(config.dataFolder) }),
     makeDkimKeys: makeKeys,
     largeBodies: createLargeBodyThread({
       program: new URL("./large-body-thread.ts", import.meta.url),
@@ -210,7 +222,7 @@ function makeLoops(parts: Parts) {
     domains,
     upkeep: createUpkeep({ clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
     webhooks: createWebhooks({ ...parts, log, claimant: shares?.claimant ?? (() => NOBODY_ELSE) }),
-    alarms: createAlarms({ store, clock, log, engine }),
+    alarms: createAlarms({ store, clock, log, engine, disk: parts.disk }),
     clocks: createClockWatch({ store, clock, log }),
   };
 }

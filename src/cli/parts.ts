@@ -3,6 +3,7 @@ import type { MakeDkimKeys } from "../api/admin/domains/dkim-pair.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Dns } from "../core/domains/dns.ts";
 import type { Log } from "../core/log.ts";
+import type { Disk } from "../delivery/alarm-conditions.ts";
 import type { Store } from "../store/store.ts";
 import type { Config } from "./config.ts";
 import type { MailKeys } from "./email/mail-keys.ts";
@@ -25,4 +26,6 @@ export interface Parts {
   readonly makeDkimKeys: MakeDkimKeys;
   readonly largeBodies: LargeBodyThread;
   readonly webAddress?: FixedAddress;
+  /** The disk of the data folder, where the database is; absent on PostgreSQL. */
+  readonly disk?: () => Promise<Disk>;
 }

@@ -9,6 +9,15 @@ export interface AlarmSources {
   readonly receipts: Pick<ReceiptStore, "countOverdue">;
   /** The connectors that this process runs. */
   readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
+  /** The disk that the database is on; absent where it is another machine's. */
+  readonly disk?: () => Promise<Disk>;
+}
+
+/** A disk as far as this process may use it, in octets. */
+export interface Disk {
+  readonly folder: string;
+  readonly free: number;
+  readonly size: number;
 }
 
 export interface Situation {
@@ -19,11 +28,12 @@ export interface Situation {
 }
 
 export async function findConditions(
-  { queue, receipts, connectors }: AlarmSources,
+  { queue, receipts, connectors, disk }: AlarmSources,
   situation: Situation,
 ): Promise<readonly Condition[]> {
   const running = new Set(connectors().map(({ id }) => id));
   return [
+    ...(disk ? ofDisk(await disk(), situation) : []),
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
     ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, situation)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
@@ -31,6 +41,21 @@ export async function findConditions(
       .filter(({ connectorId }) => running.has(connectorId))
       .flatMap((overdue) => ofReceipts(overdue, situation)),
   ];
+}
+
+/** On a small disk the limit is this part of it. */
+const PART_OF_DISK = 0.1;
+
+/** A raised alarm is cleared only above this multiple of its limit. */
+const CLEARED_ABOVE = 1.25;
+
+const MEGABYTE = 1_000_000;
+
+function ofDisk({ folder, free, size }: Disk, { settings, isRaised }: Situation): readonly Condition[] {
+  const limit = Math.min(readSetting(settings, "alarm_free_disk_mb") * MEGABYTE, size * PART_OF_DISK);
+  if (free >= limit * (isRaised("disk_low", folder) ? CLEARED_ABOVE : 1)) return [];
+  const reason = `${Math.floor(free / MEGABYTE)} MB are free: on a full disk nothing is accepted`;
+  return [{ name: "disk_low", subject: folder, reason, raiseAfterMs: 0 }];
 }
 
 /** The alarm for each fault that a channel reports: faults that do not mend themselves. */

@@ -13,6 +13,7 @@ function open() {
     connectors: [] as { id: string; status: ChannelStatus }[],
     backlog: [] as QueueBacklog[],
     overdue: [] as { connectorId: string; parts: number }[],
+    disk: { folder: "/data", free: 5_000_000_000, size: 20_000_000_000 },
     isAway: false,
     asked: 0,
     answers: Promise.resolve(),
@@ -27,6 +28,7 @@ function open() {
     receipts: { countOverdue: async () => world.overdue },
     connectors: () => world.connectors,
     connectorName: async () => undefined,
+    disk: async () => world.disk,
     records: {
       async settings() {
         world.asked++;
@@ -164,4 +166,28 @@ test("while the store does not answer it is asked once, and a stop waits for tha
   expect(isStopped).toBe(false);
   resolve();
   await stopping;
+});
+
+test("little room on the disk alarms at once, until a quarter more than the limit is free; on a small disk the limit is a tenth of it", async () => {
+  const { clock, world, told, watch } = open();
+  world.disk = { ...world.disk, free: 999_000_000 };
+  await clock.advance(5_000);
+  expect(told).toEqual(["raised disk_low /data"]);
+  expect(watch.alarms()[0]?.reason).toBe("999 MB are free: on a full disk nothing is accepted");
+  world.disk = { ...world.disk, free: 1_200_000_000 };
+  await clock.advance(60_000);
+  expect(told).toHaveLength(1);
+  world.disk = { ...world.disk, free: 1_300_000_000 };
+  await clock.advance(35_000);
+  expect(told.splice(0)).toEqual(["raised disk_low /data", "cleared disk_low /data"]);
+  world.disk = { folder: "/data", free: 110_000_000, size: 1_000_000_000 };
+  await clock.advance(5_000);
+  expect(told).toEqual([]);
+  world.disk = { ...world.disk, free: 90_000_000 };
+  await clock.advance(5_000);
+  expect(told).toEqual(["raised disk_low /data"]);
+  world.settings = { alarm_free_disk_mb: "0" };
+  await clock.advance(40_000);
+  expect(told).toHaveLength(2);
+  await watch.stop();
 });

@@ -2,6 +2,7 @@
 import {
   type Alarm,
   type AlarmChange,
+  type AlarmName,
   type Condition,
   isRaised,
   judgeAlarms,
@@ -74,12 +75,14 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   };
 }
 
+const NOT_OF_CONNECTORS: ReadonlySet<AlarmName> = new Set(["queue_too_old", "disk_low"]);
+
 /** Whoever is woken by an alarm knows the provider by its name, not by an id. */
 async function withName(
   { connectorName }: Pick<AlarmWatchDeps, "connectorName">,
   condition: Condition,
 ): Promise<Condition> {
-  if (condition.name === "queue_too_old") return condition;
+  if (NOT_OF_CONNECTORS.has(condition.name)) return condition;
   const subjectName = await connectorName(condition.subject);
   return { ...condition, ...present({ subjectName }) };
 }

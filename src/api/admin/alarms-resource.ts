@@ -26,7 +26,7 @@ const time = (description: string) => Type.String({ format: "date-time", descrip
 
 const shown = Type.Object({
   name: Type.Enum(ALARM_NAMES, { type: "string" }),
-  subject: Type.String({ description: "Id of the connector, or name of the queue" }),
+  subject: Type.String({ description: "Id of the connector, name of the queue, or the data folder" }),
   subject_name: Type.Optional(Type.String({ description: "Name of the connector" })),
   reason: Type.String(),
   since: time("Since when it has been wrong, as far as this process knows"),

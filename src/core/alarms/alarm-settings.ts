@@ -21,6 +21,13 @@ export const ALARM_SETTINGS = {
       "Number of a connector's segments with overdue receipts at which an alarm is raised; 0: no alarm.",
     scope: "instance",
   }),
+  alarm_free_disk_mb: integer(1_000, {
+    min: 0,
+    max: 10_000_000,
+    description:
+      "Free space on the disk of SQLite's data folder, in MB, below which an alarm is raised; never more than a tenth of the disk. 0: no alarm.",
+    scope: "instance",
+  }),
   alarm_webhook_url: text(/^https:\/\/[^\s]+$/, {
     expected: "an https:// URL",
     description: "Receives a webhook for every alarm raised or cleared; unset: none is sent.",

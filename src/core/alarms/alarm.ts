@@ -8,15 +8,16 @@ export const ALARM_NAMES = [
   "connector_credentials_refused",
   "receipts_overdue",
   "queue_too_old",
+  "disk_low",
 ] as const;
 export type AlarmName = (typeof ALARM_NAMES)[number];
 
 /** Something that is wrong now. */
 export interface Condition {
   readonly name: AlarmName;
-  /** The id of the connector, or the name of the queue. */
+  /** The id of the connector, the name of the queue, or the data folder. */
   readonly subject: string;
-  /** What the operator calls the connector; absent for a queue. */
+  /** What the operator calls the connector; absent for all else. */
   readonly subjectName?: string;
   /** In words for the operator; without secrets, numbers or addresses. */
   readonly reason: string;

@@ -43,6 +43,7 @@ describe("settings", () => {
       alarm_connector_down_seconds: 60,
       alarm_queue_age_seconds: 300,
       alarm_receipts_overdue: 100,
+      alarm_free_disk_mb: 1_000,
       alarm_webhook_url: undefined,
       alarm_webhook_secret: undefined,
     });

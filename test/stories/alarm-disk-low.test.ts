@@ -1,0 +1,40 @@
+/** The disk of the data folder fills up: somebody is told before nothing is accepted any more. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { statfsSync } from "node:fs";
+import { diskOf } from "../../src/cli/data-folder/disk-of.ts";
+import { type AlarmRig, startAlarmRig } from "../alarm-rig.ts";
+
+const MB = 1_000_000;
+
+let rig: AlarmRig;
+let freeMb: number;
+beforeEach(async () => {
+  freeMb = 4_000;
+  rig = await startAlarmRig({
+    diskOf: async (folder) => ({ ...(await diskOf(folder)), free: freeMb * MB, size: 50_000 * MB }),
+  });
+});
+afterEach(() => rig.stop());
+
+test("a disk with less than a gigabyte free alarms, until there is room again", async () => {
+  await rig.service.pass(10_000);
+  expect(await rig.alarms()).toEqual([]);
+  freeMb = 900;
+  await rig.service.passUntil(() => rig.told().includes("alarm.raised disk_low"), 30_000);
+  const subject = rig.service.dataFolder;
+  expect(await rig.alarms()).toMatchObject([
+    { name: "disk_low", subject, reason: expect.stringMatching(/^900 MB/) },
+  ]);
+  expect(await rig.metric()).toEqual([`postrider_alarm{name="disk_low",subject="${subject}"} 1`]);
+  freeMb = 2_000;
+  await rig.service.passUntil(() => rig.told().includes("alarm.cleared disk_low"), 60_000);
+});
+
+test("the room is what the system says of the folder", async () => {
+  const { dataFolder } = rig.service;
+  const { blocks, bsize } = statfsSync(dataFolder);
+  const { folder, free, size } = await diskOf(dataFolder);
+  expect({ folder, size }).toEqual({ folder: dataFolder, size: blocks * bsize });
+  expect(free).toBeGreaterThan(0);
+  expect(free).toBeLessThanOrEqual(size);
+});
