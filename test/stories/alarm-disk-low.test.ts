@@ -11,7 +11,7 @@ let freeMb: number;
 beforeEach(async () => {
   freeMb = 4_000;
   rig = await startAlarmRig({
-    diskOf: async (folder) => ({ ...(await diskOf(folder)), free: freeMb * MB, size: 50_000 * MB }),
+    diskOf: async (folder) => ({ folder, free: freeMb * MB, size: 50_000 * MB }),
   });
 });
 afterEach(() => rig.stop());
