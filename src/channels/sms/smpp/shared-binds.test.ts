@@ -86,6 +86,27 @@ test("a bind that is not held any more takes nothing from then on, even before i
   expect(smsc.submits).toHaveLength(0);
 });
 
+test("a stop waits for a bind that is just being left: until it is gone, its slot must be nobody else's", async () => {
+  const { channel, smsc, clock, areUp, set, tell } = await openShared(createShare(2, 0, 1), {
+    dial: { holdSubmits: true },
+  });
+  await areUp(2);
+  const sending = sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 1);
+  set(1);
+  const left = tell();
+  const order: string[] = [];
+  const stopping = channel.stop().then(() => order.push("stopped"));
+  await smsc.until(() => smsc.connections() === 1);
+  // Time enough for the other bind to notice that it has ended.
+  await clock.advance(5_000);
+  smsc.release();
+  await sending.then(() => order.push("answered"));
+  await Promise.all([left, stopping]);
+  expect(order).toEqual(["answered", "stopped"]);
+  expect(smsc.connections()).toBe(0);
+});
+
 test("what waits while its connector goes to another process is left to that one: nobody has put it off", async () => {
   const handedOver = {
     kind: "deferred",

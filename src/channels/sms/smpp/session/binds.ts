@@ -1,4 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
+import { createInFlight } from "../../../../core/in-flight.ts";
 import type { ChannelStatus, Share } from "../../../channel.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
 import type { BindRole, Session } from "./session.ts";
@@ -10,6 +11,7 @@ export interface Binds {
   sessions(): readonly Session[];
   /** Leaves one session, and opens another in its place. */
   replace(session: Session, reason: string): void;
+  /** Ends once all are gone, also those that were being left: others may then open binds in their place. */
   stop(): Promise<void>;
   /** Up as long as one bind that submits is up. */
   status(): Pick<ChannelStatus, "state" | "since" | "reason" | "binds">;
@@ -35,8 +37,8 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
   const view = createView(deps.clock, onStatus);
   /** This process's binds, by index. */
   let binds: readonly Bind[] = [];
-  const isHeld = (index: number) =>
-    share === undefined || share.held().has(Math.floor((index * share.of) / roles.length));
+  const leaving = createInFlight();
+  const isHeld = (index: number) => !share || share.held().has(slotOf(index, share, roles.length));
 
   const make = (role: BindRole, index: number): Bind => ({
     index,
@@ -61,7 +63,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
     binds[0]?.link.start();
     startOthers(binds);
     view.look(binds);
-    await Promise.all(left.map(({ link }) => link.stop(limitMs)));
+    await leaving.add(Promise.all(left.map(({ link }) => link.stop(limitMs))));
   };
   share?.onChange(reconcile);
   return {
@@ -74,12 +76,15 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
     replace: (session, reason) => binds.find(({ link }) => link.session() === session)?.link.replace(reason),
     async stop() {
       phase = "stopped";
-      await Promise.all(binds.map(({ link }) => link.stop()));
+      await Promise.all([leaving.whenEmpty(), ...binds.map(({ link }) => link.stop())]);
       view.look(binds);
     },
     status: () => statusOf(binds, view),
   };
 }
+
+/** The slot that a bind is of. */
+const slotOf = (index: number, { of }: Share, binds: number): number => Math.floor((index * of) / binds);
 
 /** The others start once the first is up or down: with a wrong password, one refusal is enough. */
 function startOthers([first, ...others]: readonly Bind[]): void {
