@@ -187,6 +187,7 @@ export interface ConnectorKind {
   readonly secrets: Readonly<Record<string, string>>;
   /** Problems that the schema cannot express, by field, of a configuration that fits it; empty when there are none. */
   problems?(settings: Pick<Connector, "config" | "secrets">): Readonly<Record<string, string>>;
+  /** Throws on a configuration that does not fit the schema: another version of the program may have stored it. */
   open(connector: Connector, deps: ChannelDeps): Channel;
   /** Connects, authenticates and disconnects, within 15 s; sends nothing. `reach`: for kinds that look up their hosts. */
   check(

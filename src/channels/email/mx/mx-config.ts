@@ -130,7 +130,7 @@ export interface Limits {
   readonly perSecond?: number;
 }
 
-/** Throws on a configuration that the schema refuses: nothing stores such a one. */
+/** Throws on a configuration that the schema refuses, which only another version of the program stores. */
 export function toMxSettings({ config }: Pick<Connector, "config">): MxSettings {
   if (!isMxConfig(config)) throw new Error("not an MX connector's configuration");
   const given = { ...DEFAULTS, ...config };

@@ -123,7 +123,7 @@ export interface HostSettings extends SessionSettings {
   readonly auth?: { readonly username: string; readonly password: string };
 }
 
-/** Throws on a configuration that the schema refuses, which is never stored. */
+/** Throws on a configuration that the schema refuses, which only another version of the program stores. */
 export function toSmtpSettings({ config, secrets }: Pick<Connector, "config" | "secrets">): SmtpSettings {
   if (!isSmtpConfig(config)) throw new Error("not an SMTP connector's configuration");
   const given = { ...DEFAULTS, ...config };
