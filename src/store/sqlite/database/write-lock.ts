@@ -43,6 +43,7 @@ export function createWriteLock(memory: SharedArrayBuffer): WriteLock {
     }
   };
   const wait = (work: () => void) => {
+    // Who gets it here leaves it as awaited, since others may wait as well. If none does, leaving it wakes nobody.
     if (Atomics.exchange(cell, LOCK, AWAITED) === FREE) return run(work);
     const woken = Atomics.waitAsync(cell, LOCK, AWAITED, RETRY_MS);
     if (woken.async) void woken.value.then(() => wait(work));
