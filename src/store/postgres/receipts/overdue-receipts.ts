@@ -76,7 +76,8 @@ const TAKE = `WITH late AS (
     WHERE p.connector_id = late.connector_id AND p.id_key = late.id_key AND p.message_id = late.message_id
       AND p.part = late.part
   )
-  SELECT connector_id, message_id, part, awaited_since FROM late ORDER BY awaited_since, message_id, part`;
+  SELECT connector_id, message_id, part, awaited_since FROM late
+  ORDER BY awaited_since, connector_id, message_id, part`;
 
 const FLAGGED = "SELECT DISTINCT message_id FROM overdue_receipts WHERE message_id = ANY($1)";
 
