@@ -20,8 +20,8 @@ export function createMailPolicies(db: Database): MailPolicyStore {
 const FIND = `SELECT policy_id, mode, mx, max_age_ms, expires_at FROM mta_sts_policies WHERE domain = $1`;
 
 /** Twenty with each one that is kept; those that another process is deleting are skipped. */
-const REMOVE_ENDED = `DELETE FROM mta_sts_policies WHERE domain IN
-  (SELECT domain FROM mta_sts_policies WHERE expires_at < $1 ORDER BY domain LIMIT 20 FOR UPDATE SKIP LOCKED)`;
+const REMOVE_ENDED = `DELETE FROM mta_sts_policies WHERE domain = ANY(ARRAY(
+  SELECT domain FROM mta_sts_policies WHERE expires_at < $1 ORDER BY domain LIMIT 20 FOR UPDATE SKIP LOCKED))`;
 
 const KEEP = `INSERT INTO mta_sts_policies (domain, policy_id, mode, mx, max_age_ms, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6)

@@ -34,7 +34,9 @@ const INSERT = `INSERT INTO sandbox_messages (${SANDBOX_COLUMNS})
 const DUE = `SELECT * FROM sandbox_messages WHERE receipt_at IS NOT NULL AND receipt_at <= $1
   ORDER BY receipt_at LIMIT $2`;
 
-const NEXT = "SELECT min(receipt_at) AS at FROM sandbox_messages WHERE receipt_at IS NOT NULL";
+/** Not by `min`, as in `queue/stage.ts`. */
+const NEXT = `SELECT receipt_at AS at FROM sandbox_messages
+  WHERE receipt_at IS NOT NULL ORDER BY receipt_at LIMIT 1`;
 
 function select(session: Session, query: SandboxQuery): Promise<readonly SandboxRow[]> {
   const given: SqlValue[] = [query.limit];

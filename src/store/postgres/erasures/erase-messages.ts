@@ -116,13 +116,17 @@ async function forgetAll(
   const messages = free.flatMap((id) => log.find(id) ?? []);
   const [alone, shared] = partition(messages, (message) => isTheirsAlone(message, task.recipient));
   await redact(session, log, { messages: shared, jobs, task });
-  await session.query("DELETE FROM sandbox_messages WHERE message_id = ANY($1)", [alone.map(({ id }) => id)]);
+  await session.query(
+    "DELETE FROM sandbox_messages WHERE message_id = ANY(ARRAY(SELECT unnest($1::text[])))",
+    [alone.map(({ id }) => id)],
+  );
   await removeMessages(session, alone);
   return { forgotten: free.length, erased: alone.length, redacted: shared.length };
 }
 
+/** `+ 0`: see `cancel.ts`. */
 const LOCK_JOBS = `SELECT id, message_id, parts, is_leased FROM jobs WHERE message_id = ANY($1)
-  ORDER BY id FOR UPDATE`;
+  ORDER BY id + 0 FOR UPDATE`;
 
 /** After the messages, like whoever adds webhooks. None is claimed with the old body before this transaction ends. */
 const LOCK_WEBHOOKS = `SELECT message_id, state = 'leased' AS is_leased FROM webhooks WHERE message_id = ANY($1)

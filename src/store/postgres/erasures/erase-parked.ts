@@ -48,6 +48,8 @@ const sweepReceipts: Step = async (session, { recipient, accountId, createdAt },
   const meant = rows.filter(
     ({ at, receipt }) => (accountId === undefined || at <= createdAt) && isAbout(receipt, recipient),
   );
-  await session.query("DELETE FROM parked_receipts WHERE id = ANY($1)", [meant.map(({ id }) => id)]);
+  await session.query("DELETE FROM parked_receipts WHERE id = ANY(ARRAY(SELECT unnest($1::bigint[])))", [
+    meant.map(({ id }) => id),
+  ]);
   return rows.length < looks ? {} : { next: `${RECEIPTS} ${rows.at(-1)?.id}` };
 };

@@ -44,7 +44,7 @@ const READ = "SELECT name, body, taken_at FROM idempotency_keys WHERE name > $1 
 /** Not if the key has expired and been taken again meanwhile. */
 const UPDATE = `UPDATE idempotency_keys k SET body = t.body
   FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS t (name, taken_at, body)
-  WHERE k.name = t.name AND k.taken_at = t.taken_at`;
+  WHERE k.name = ANY(ARRAY[t.name]) AND k.taken_at = t.taken_at`;
 
 /** Which of these messages are the account's; all of them if the erasure is in every account. */
 async function findTheirs(

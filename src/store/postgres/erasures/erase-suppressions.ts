@@ -75,8 +75,11 @@ const FIND_OPT_OUTS = `SELECT id, reason FROM opt_outs
   ORDER BY id FOR UPDATE`;
 
 /** Deletes those that are there already in their erased form. */
-const DROP_TWINS = `DELETE FROM opt_outs o USING opt_outs twin WHERE o.id = ANY($1) AND twin.account_id = o.account_id
-  AND twin.sender IS NOT DISTINCT FROM o.sender AND twin.recipient = $2`;
+const twin = (sender: string) => `EXISTS (SELECT 1 FROM opt_outs twin
+  WHERE twin.account_id = o.account_id AND twin.sender ${sender} AND twin.recipient = $2 OFFSET 0)`;
+
+const DROP_TWINS = `DELETE FROM opt_outs o
+  WHERE o.id = ANY($1) AND (${twin("= o.sender")} OR o.sender IS NULL AND ${twin("IS NULL")})`;
 
 const RENAME = `UPDATE opt_outs o SET recipient = $3, reason = t.reason
-  FROM unnest($1::text[], $2::text[]) AS t (id, reason) WHERE o.id = t.id`;
+  FROM unnest($1::text[], $2::text[]) AS t (id, reason) WHERE o.id = ANY(ARRAY[t.id])`;

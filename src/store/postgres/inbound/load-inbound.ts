@@ -125,10 +125,11 @@ async function findRepeats(
   return (piece) => known.has(piece);
 }
 
+/** `OFFSET 0`: if there was none when statistics were taken, the planner would compare all with all. */
 const REPEATS = `SELECT place FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY
     AS t (connector_id, provider_key, since, place)
   WHERE EXISTS (SELECT 1 FROM inbound_messages m WHERE m.connector_id = t.connector_id
-    AND m.provider_key = t.provider_key AND m.received_at >= t.since)`;
+    AND m.provider_key = t.provider_key AND m.received_at >= t.since OFFSET 0)`;
 
 /** Finds the accounts that messages belong to, by the connector they came through and the number they went to. */
 export async function findOwners(

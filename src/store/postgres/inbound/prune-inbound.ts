@@ -25,19 +25,20 @@ export async function removeInbound(
   return rows.length;
 }
 
-/** What may be found by reading all of a table is found by an array: a join would read it again for each message. */
+/**
+ * What may be found by reading all of a table is found by an array: a join would read it again for each message. So are the messages:
+ * a join might select them anew for each message there is, and delete more than were asked for.
+ */
 function removeSql(ids: string): string {
   return `WITH old AS (
-    DELETE FROM inbound_messages WHERE id IN (${ids}) RETURNING id
+    DELETE FROM inbound_messages WHERE id = ANY(ARRAY(${ids})) RETURNING id
   ), new_told AS (
     DELETE FROM new_events WHERE subject_id = ANY(ARRAY(SELECT id FROM old))
   )
   SELECT id FROM old`;
 }
 
-const REMOVE_MORE = `WITH old AS (
-    SELECT id FROM unnest($1::uuid[]) AS t (id)
-  ), told AS (
-    DELETE FROM events e USING old WHERE e.subject_id = old.id
+const REMOVE_MORE = `WITH told AS (
+    DELETE FROM events e USING unnest($1::uuid[]) AS old (id) WHERE e.subject_id = old.id
   )
-  DELETE FROM webhooks w USING old WHERE w.message_id = old.id RETURNING w.id`;
+  DELETE FROM webhooks WHERE message_id = ANY($1) RETURNING id`;

@@ -78,9 +78,11 @@ export async function findAnswers(
   );
 }
 
+/** Looked up one by one, by their names: if no key was left when statistics were taken, the planner would read all keys. */
 const FIND = `SELECT t.index, k.status, k.body, k.body_digest
-  FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS t (name, now, index)
-  JOIN idempotency_keys k ON k.name = t.name AND k.expires_at > t.now`;
+  FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS t (name, now, index),
+    LATERAL (SELECT * FROM idempotency_keys WHERE name = t.name OFFSET 0) AS k
+  WHERE k.expires_at > t.now`;
 
 interface AnswerRow {
   readonly index: number;
@@ -98,8 +100,8 @@ export async function lockKey(session: Session, key: Pick<Idempotency, "scope" |
 /** Deletes at most `limit` expired keys; returns how many. Keys that others have locked are left to the next call. */
 export async function pruneKeys(session: Session, now: number, limit: number): Promise<number> {
   const rows = await session.query(
-    `DELETE FROM idempotency_keys WHERE name IN (SELECT name FROM idempotency_keys WHERE expires_at <= $1
-       ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+    `DELETE FROM idempotency_keys WHERE name = ANY(ARRAY(SELECT name FROM idempotency_keys WHERE expires_at <= $1
+       ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1`,
     [now, limit],
   );
   return rows.length;

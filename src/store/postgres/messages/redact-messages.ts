@@ -46,7 +46,9 @@ async function closeJobs(session: Session, { messages, jobs }: Redaction): Promi
     const covered = toIndexes(parts).parts;
     return open.get(id)?.every((index) => covered?.includes(index) === false) ?? false;
   });
-  await session.query("DELETE FROM jobs WHERE id = ANY($1)", [over.map(({ id }) => id)]);
+  await session.query("DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT unnest($1::bigint[])))", [
+    over.map(({ id }) => id),
+  ]);
 }
 
 async function redactContents(session: Session, { messages, recipient, scrub }: Redaction): Promise<void> {
@@ -87,7 +89,7 @@ const TEXT_TABLES: readonly TextTable[] = [
       FROM sandbox_messages r WHERE r.message_id = ANY($1)`,
     update: `UPDATE sandbox_messages r SET recipient = t.a, rendered = t.b, receipt = t.c
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) AS t (message_id, id, a, b, c)
-      WHERE r.message_id = t.message_id AND r.id = t.id`,
+      WHERE r.id = ANY(ARRAY[t.id])`,
   },
 ];
 

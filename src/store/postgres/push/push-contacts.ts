@@ -1,6 +1,6 @@
 import type { Session } from "../database/driver.ts";
 
-interface ContactRow {
+export interface ContactRow {
   readonly id: string;
   readonly external_id: string | null;
 }
@@ -22,7 +22,7 @@ export async function removeEmptied(session: Session, contactIds: readonly strin
   if (contactIds.length === 0) return;
   await session.query(
     `DELETE FROM contacts c WHERE c.id = ANY($1) AND c.external_id IS NULL
-       AND NOT EXISTS (SELECT 1 FROM registrations r WHERE r.contact_id = c.id)`,
+       AND NOT EXISTS (SELECT 1 FROM registrations r WHERE r.contact_id = c.id OFFSET 0)`,
     [contactIds],
   );
 }

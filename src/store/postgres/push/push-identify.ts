@@ -1,6 +1,6 @@
 import type { IdentifyRequest } from "../../../core/push/push-registration.ts";
 import type { Session } from "../database/driver.ts";
-import { lockContacts, removeEmptied } from "./push-contacts.ts";
+import { type ContactRow, lockContacts, removeEmptied } from "./push-contacts.ts";
 
 /**
  * Moves a device to a contact, inside a transaction. `undefined`: there is no such device, or no such contact. Locks the
@@ -29,21 +29,26 @@ async function findTarget(
   { accountId, contactId, externalId }: IdentifyRequest,
 ): Promise<string | undefined> {
   if (contactId === undefined && externalId === undefined) return undefined;
-  const [row] = await session.query<{ id: string }>(
-    `SELECT id FROM contacts WHERE account_id = $1 AND ($2::text IS NULL OR id = $2)
-       AND ($3::text IS NULL OR external_id = $3)`,
-    [accountId, contactId ?? null, externalId ?? null],
-  );
-  return row?.id;
+  const given = contactId ?? externalId ?? "";
+  const [row] = await session.query<ContactRow>(contactId === undefined ? BY_EXTERNAL_ID : BY_ID, [
+    accountId,
+    given,
+  ]);
+  return externalId === undefined || row?.external_id === externalId ? row?.id : undefined;
 }
+
+/** Apart, so that one plan for all values finds each by its index. */
+const BY_ID = "SELECT id, external_id FROM contacts WHERE account_id = $1 AND id = $2";
+const BY_EXTERNAL_ID = "SELECT id, external_id FROM contacts WHERE account_id = $1 AND external_id = $2";
 
 interface FoundRow {
   readonly id: string;
   readonly contact_id: string;
 }
 
+/** In an order that no index has: the planner would go through all registrations rather than sort these, where it takes them to be few. */
 const FIND_DEVICE = `SELECT id, contact_id FROM registrations WHERE account_id = $1 AND device_id = $2
-  ORDER BY id FOR NO KEY UPDATE`;
+  ORDER BY id || '' FOR NO KEY UPDATE`;
 
 /** Not one that was made since, in another app: its contact would be left without a registration, and stay. */
 const MOVE = `UPDATE registrations SET contact_id = $1, updated_at = $2 WHERE id = ANY($3) AND contact_id <> $1`;

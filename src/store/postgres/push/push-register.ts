@@ -30,8 +30,9 @@ export async function register(session: Session, device: DeviceRegistration): Pr
   return ids;
 }
 
+/** One that both find comes twice: to leave that out the planner might go through all in the order of ids. */
 const FIND = `SELECT id, contact_id, device_id, token FROM registrations WHERE app_id = $1 AND device_id = $2
-  UNION SELECT id, contact_id, device_id, token FROM registrations
+  UNION ALL SELECT id, contact_id, device_id, token FROM registrations
     WHERE app_id = $1 AND hashtextextended(token, 0) = hashtextextended($3, 0) AND token = $3`;
 
 const UPDATE = `UPDATE registrations SET platform = $1, token = $2, device_id = coalesce($3, device_id),

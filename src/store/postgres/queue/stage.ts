@@ -53,9 +53,11 @@ const STAGE = `WITH leased AS (
   FROM due, queues q WHERE jobs.id = ANY(ARRAY[due.id]) AND q.number = jobs.queue
   RETURNING q.name, jobs.message_id, due.is_leased AS was_leased`;
 
-const NEXT = `SELECT least(
-    (SELECT min(due_at) FROM jobs WHERE is_leased = true AND due_at IS NOT NULL),
-    (SELECT min(due_at) FROM jobs WHERE is_leased = false AND due_at IS NOT NULL)) AS due_at`;
+/** Not by `min`: if no job was left when statistics were taken, the planner would rather read all than stop at the first. */
+const first = (isLeased: boolean) => `(SELECT due_at FROM jobs
+  WHERE is_leased = ${isLeased} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)`;
+
+const NEXT = `SELECT least(${first(true)}, ${first(false)}) AS due_at`;
 
 async function interrupt(
   session: Session,

@@ -146,10 +146,10 @@ function distinct(keys: readonly IdKey[]): readonly IdKey[] {
   return [...new Map(keys.map((key) => [nameOfKey(key), key])).values()];
 }
 
-/** So that a retry about to be cancelled is not claimed meanwhile. */
+/** So that a retry about to be cancelled is not claimed meanwhile. `+ 0`: see `cancel.ts`. */
 async function lockJobs(session: Session, messageIds: ReadonlySet<string>): Promise<void> {
   if (messageIds.size === 0) return;
-  const sql = "SELECT 1 FROM jobs WHERE message_id = ANY($1) ORDER BY id FOR UPDATE";
+  const sql = "SELECT 1 FROM jobs WHERE message_id = ANY($1) ORDER BY id + 0 FOR UPDATE";
   await session.query(sql, [[...messageIds]]);
 }
 

@@ -68,7 +68,7 @@ async function makeFirst(
   ]);
 }
 
-/** With `+ 0` the row is found by its key: very many may be second rows. */
+/** With `coalesce` the row is found by its key: very many may be second rows, or have a reference. */
 const MAKE_FIRST = `WITH other AS MATERIALIZED (
     SELECT same.id, t.reference FROM (
       SELECT connector_id, id_key, reference, receipt, sum(left_over) AS left_over
@@ -77,7 +77,7 @@ const MAKE_FIRST = `WITH other AS MATERIALIZED (
       GROUP BY connector_id, id_key, reference, receipt HAVING sum(left_over) > 0
     ) AS t, LATERAL (
       SELECT p.id FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key
-        AND p.receipt = t.receipt AND p.reference + 0 = ${SECOND_ROW}
+        AND p.receipt = t.receipt AND coalesce(p.reference, 0) = ${SECOND_ROW}
       ORDER BY p.id + 0 LIMIT t.left_over FOR UPDATE SKIP LOCKED
     ) AS same
   )

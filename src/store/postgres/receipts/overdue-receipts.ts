@@ -67,14 +67,16 @@ async function flag(
 const AWAITED = `SELECT connector_id, message_id, part, awaited_since FROM provider_ids
   WHERE awaited_since <= $1 ORDER BY awaited_since LIMIT $2`;
 
-/** Other parts of the same messages too, if they are as late. Returns the rows as they were before. */
+/**
+ * Other parts of the same messages too, if they are as late. Returns the rows as they were before. `coalesce`, a list of messages, and
+ * `IS TRUE`: as where receipts have come (`known-ids.ts`).
+ */
 const TAKE = `WITH late AS (
     SELECT p.connector_id, p.id_key, p.message_id, p.part, p.awaited_since
-    FROM provider_ids p WHERE p.message_id = ANY($2) AND p.awaited_since <= $1 FOR UPDATE
+    FROM provider_ids p WHERE p.message_id = ANY($2) AND coalesce(p.awaited_since, ${Number.MAX_SAFE_INTEGER}) <= $1 FOR UPDATE
   ), taken AS (
-    UPDATE provider_ids p SET awaited_since = NULL FROM late
-    WHERE p.connector_id = late.connector_id AND p.id_key = late.id_key AND p.message_id = late.message_id
-      AND p.part = late.part
+    UPDATE provider_ids p SET awaited_since = NULL WHERE p.message_id = ANY($2)
+      AND ((p.connector_id, p.id_key, p.message_id, p.part) IN (SELECT connector_id, id_key, message_id, part FROM late)) IS TRUE
   )
   SELECT connector_id, message_id, part, awaited_since FROM late
   ORDER BY awaited_since, connector_id, message_id, part`;

@@ -18,8 +18,8 @@ export function createPruneReceived(db: Database, others: readonly PruneOld[]): 
 }
 
 const pruneSandbox: PruneOld = async (session, before, limit) => {
-  const sql = `DELETE FROM sandbox_messages WHERE id IN (
-    SELECT id FROM sandbox_messages WHERE id < $1 ORDER BY id LIMIT $2) RETURNING 1`;
+  const sql = `DELETE FROM sandbox_messages WHERE id = ANY(ARRAY(
+    SELECT id FROM sandbox_messages WHERE id < $1 ORDER BY id LIMIT $2)) RETURNING 1`;
   return (await session.query(sql, [firstUuidAt(before), limit])).length;
 };
 

@@ -59,16 +59,23 @@ function targetColumns(targets: readonly OptOutTarget[], toErased: ErasedForm | 
   ];
 }
 
-/** Opt-outs from one sender and those from all have an index each: whoever asks for both at once reads all of the account. */
+/**
+ * Opt-outs from one sender and those from all have an index each: whoever asks for both at once reads all of the account.
+ * `OFFSET 0`, here and below: if none was left when statistics were taken, the planner would compare all with all.
+ */
 const CLEAR = `WITH t AS (
-    SELECT account_id, sender, ARRAY[recipient, erased] AS names
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS t (account_id, sender, recipient, erased)
-  ), of_sender AS (
-    DELETE FROM opt_outs o USING t
-    WHERE o.account_id = t.account_id AND o.sender = t.sender AND o.recipient = ANY(t.names)
+    SELECT t.account_id, t.sender, names.name
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS t (account_id, sender, recipient, erased),
+      LATERAL unnest(ARRAY[recipient, erased]) AS names (name)
   )
-  DELETE FROM opt_outs o USING t
-  WHERE o.account_id = t.account_id AND o.sender IS NULL AND t.sender IS NULL AND o.recipient = ANY(t.names)`;
+  DELETE FROM opt_outs WHERE id = ANY(ARRAY(
+    SELECT o.id FROM t, LATERAL (
+      SELECT id FROM opt_outs WHERE account_id = t.account_id AND sender = t.sender AND recipient = t.name OFFSET 0
+    ) AS o
+    UNION ALL
+    SELECT o.id FROM t, LATERAL (
+      SELECT id FROM opt_outs WHERE account_id = t.account_id AND sender IS NULL AND recipient = t.name OFFSET 0
+    ) AS o WHERE t.sender IS NULL))`;
 
 function optOutColumns(optOuts: readonly OptOut[], toErased: ErasedForm | undefined) {
   return [
@@ -85,7 +92,7 @@ const ADD = `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, cr
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
     AS t (account_id, sender, recipient, erased, id, reason, at)
   WHERE NOT EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.recipient = t.erased
-      AND o.sender = t.sender)
+      AND o.sender = t.sender OFFSET 0)
     AND NOT EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.recipient = t.erased
-      AND o.sender IS NULL AND t.sender IS NULL)
+      AND o.sender IS NULL AND t.sender IS NULL OFFSET 0)
   ON CONFLICT DO NOTHING`;

@@ -39,9 +39,11 @@ interface SoftRow {
 
 const ADDRESSES = "unnest($1::text[], $2::text[]) AS t (account_id, email)";
 
-const LOCK = `SELECT b.account_id, b.email, b.days, b.last_day FROM (SELECT DISTINCT * FROM ${ADDRESSES}) AS t
-  JOIN soft_bounces b ON b.account_id = t.account_id AND b.email = t.email
-  ORDER BY b.account_id, b.email FOR UPDATE OF b`;
+/** Looked up one by one: if none was left when statistics were taken, the planner would go through all. */
+const LOCK = `SELECT b.account_id, b.email, b.days, b.last_day
+  FROM (SELECT DISTINCT account_id COLLATE "C" AS account_id, email FROM ${ADDRESSES} ORDER BY 1, 2) AS t, LATERAL (
+    SELECT * FROM soft_bounces WHERE account_id = t.account_id AND email = t.email FOR UPDATE
+  ) AS b`;
 
 export async function writeSoftBounces(session: Session, changes: readonly SoftChange[]): Promise<void> {
   const over = changes.filter(({ count }) => count === undefined);
@@ -55,8 +57,10 @@ export async function writeSoftBounces(session: Session, changes: readonly SoftC
   ]);
 }
 
-const FORGET = `DELETE FROM soft_bounces b USING ${ADDRESSES}
-  WHERE b.account_id = t.account_id AND b.email = t.email`;
+/** `IS TRUE`: as in `known-ids.ts`. */
+const FORGET = `WITH forgiven AS (SELECT * FROM ${ADDRESSES})
+  DELETE FROM soft_bounces WHERE account_id = ANY($1) AND email = ANY($2)
+    AND ((account_id, email) IN (SELECT * FROM forgiven)) IS TRUE`;
 
 const COUNT = `INSERT INTO soft_bounces (account_id, email, days, last_day)
   SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) AS t (account_id, email)

@@ -62,8 +62,9 @@ async function renamed(
   return longest(suppressions.map((each, at) => ({ ...each, email: names.get(at) ?? each.email })));
 }
 
+/** `OFFSET 0` in this and the next: if none was left when statistics were taken, the planner would compare all with all. */
 const ERASED = `SELECT place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, email, place)
-  WHERE EXISTS (SELECT 1 FROM suppressions s WHERE s.account_id = t.account_id AND s.email = t.email)`;
+  WHERE EXISTS (SELECT 1 FROM suppressions s WHERE s.account_id = t.account_id AND s.email = t.email OFFSET 0)`;
 
 /** Renames entries from before keys were used, which may be under other spellings. */
 async function renameOld(session: Session, suppressions: readonly Suppression[]): Promise<void> {
@@ -82,11 +83,12 @@ async function renameOld(session: Session, suppressions: readonly Suppression[])
 
 const RENAME = `UPDATE suppressions s SET email = t.email FROM (
     SELECT DISTINCT ON (o.account_id, t.email) o.id, t.email
-    FROM unnest($1::text[], $2::text[], $3::text[]) AS t (account_id, email, spelling)
-    JOIN suppressions o ON o.account_id = t.account_id AND o.email = t.spelling
-    WHERE NOT EXISTS (SELECT 1 FROM suppressions n WHERE n.account_id = t.account_id AND n.email = t.email)
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS t (account_id, email, spelling), LATERAL (
+      SELECT * FROM suppressions WHERE account_id = t.account_id AND email = t.spelling OFFSET 0
+    ) AS o
+    WHERE NOT EXISTS (SELECT 1 FROM suppressions n WHERE n.account_id = t.account_id AND n.email = t.email OFFSET 0)
     ORDER BY o.account_id, t.email, o.id
-  ) AS t WHERE s.id = t.id`;
+  ) AS t WHERE s.id = ANY(ARRAY[t.id])`;
 
 /** Deletes suppressions that have ended, and soft bounces that lie too far back to count. */
 export async function pruneSuppressions(session: Session, now: number, limit: number): Promise<number> {
@@ -95,11 +97,10 @@ export async function pruneSuppressions(session: Session, now: number, limit: nu
   return ended.length + past.length;
 }
 
-const ENDED = `DELETE FROM suppressions WHERE id IN (
+const ENDED = `DELETE FROM suppressions WHERE id = ANY(ARRAY(
     SELECT id FROM suppressions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-  ) RETURNING 1`;
+  )) RETURNING 1`;
 
-const PAST = `DELETE FROM soft_bounces WHERE (account_id, email) IN (
-    SELECT account_id, email FROM soft_bounces WHERE last_day < $1 ORDER BY last_day LIMIT $2
-    FOR UPDATE SKIP LOCKED
-  ) RETURNING 1`;
+const PAST = `DELETE FROM soft_bounces WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM soft_bounces WHERE last_day < $1 ORDER BY last_day LIMIT $2 FOR UPDATE SKIP LOCKED
+  )) RETURNING 1`;

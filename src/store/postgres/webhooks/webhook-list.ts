@@ -72,10 +72,10 @@ async function findAttempts(session: Session, { messageId, sequence }: EventKey)
   return rows.flatMap((row) => (row.at === null ? [] : [toAttempt(row)]));
 }
 
-/** No rows if there is no such event; one row of NULLs if it has no attempt yet. */
+/** No rows if there is no such event; one row of NULLs if it has no attempt yet. `OFFSET 0`: see `lockWebhooks`. */
 const ATTEMPTS = `SELECT a.at, a.ms, a.status, a.head, a.error_code, a.error
-  FROM webhooks w LEFT JOIN webhook_attempts a ON a.webhook = w.id
-  WHERE w.message_id = $1 AND w.sequence = $2 ORDER BY a.number`;
+  FROM (SELECT id FROM webhooks WHERE message_id = $1 AND sequence = $2 OFFSET 0) AS w
+  LEFT JOIN LATERAL (SELECT * FROM webhook_attempts WHERE webhook = w.id OFFSET 0) AS a ON true ORDER BY a.number`;
 
 const counted = (condition: string) =>
   `(SELECT count(*) FROM (SELECT 1 FROM webhooks WHERE ${condition} LIMIT ${MAX_COUNTED}) AS found)`;

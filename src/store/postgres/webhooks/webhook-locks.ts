@@ -20,20 +20,24 @@ export async function lockWebhooks(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** The id of the account of a webhook `w`. No join, which the planner might begin with the accounts, and all their webhooks. */
+export const ACCOUNT_ID = "(SELECT a.id FROM accounts a WHERE a.number = w.account)";
+
 const COLUMNS = WEBHOOK_COLUMNS.replaceAll(/\w+/g, "w.$&");
 
 /**
  * If no webhook was left when statistics were taken, the planner finds every order of a join equally good. With `OFFSET 0` there is
- * only one: by the ids, and from each to its neighbor.
+ * only one: by the ids, and from each to its neighbor. Nor would it sort what an index has in order, all webhooks though it be: as a
+ * text, a message's id has the same order, but no index.
  */
-const LOCK = `SELECT ${COLUMNS}, w.claim, (SELECT a.id FROM accounts a WHERE a.number = w.account) AS account_id
+const LOCK = `SELECT ${COLUMNS}, w.claim, ${ACCOUNT_ID} AS account_id
   FROM webhooks w WHERE w.id = ANY(ARRAY(
     SELECT t.id FROM unnest($1::bigint[]) AS t (id)
     UNION
     SELECT n.id FROM unnest($1::bigint[]) AS t (id),
       LATERAL (SELECT o.message_id, o.sequence FROM webhooks o WHERE o.id = t.id OFFSET 0) AS o,
       LATERAL (SELECT n.id FROM webhooks n WHERE n.message_id = o.message_id AND n.sequence = o.sequence + $2 OFFSET 0) AS n))
-  ORDER BY w.message_id, w.sequence FOR NO KEY UPDATE OF w`;
+  ORDER BY w.message_id::text COLLATE "C", w.sequence FOR NO KEY UPDATE OF w`;
 
 /** A lane as statements return it. */
 export interface LaneRow {
@@ -65,7 +69,10 @@ export function letNextGo(
   ]);
 }
 
+/** By a list of ids, as in `lockWebhooks`. */
 const LET_NEXT_GO = `UPDATE webhooks w SET state = 'ready'
-  FROM unnest($1::uuid[], $2::int[]) AS t (message_id, sequence), accounts a
-  WHERE w.message_id = ANY(ARRAY[t.message_id]) AND w.sequence = t.sequence + 1 AND w.state = 'held' AND a.number = w.account
-  RETURNING a.id AS account_id, w.lane`;
+  WHERE w.id = ANY(ARRAY(
+    SELECT n.id FROM unnest($1::uuid[], $2::int[]) AS t (message_id, sequence),
+      LATERAL (SELECT n.id FROM webhooks n WHERE n.message_id = t.message_id AND n.sequence = t.sequence + 1 OFFSET 0) AS n))
+    AND w.state = 'held'
+  RETURNING ${ACCOUNT_ID} AS account_id, w.lane`;

@@ -66,7 +66,7 @@ const BEFORE = `SELECT w.message_id, w.sequence, w.state, w.failures
   FROM webhooks w WHERE w.id = ANY(ARRAY(
     SELECT b.id FROM unnest($1::uuid[], $2::int[]) AS t (message_id, sequence),
       LATERAL (SELECT b.id FROM webhooks b WHERE b.message_id = t.message_id AND b.sequence = t.sequence OFFSET 0) AS b))
-  ORDER BY w.message_id, w.sequence FOR SHARE OF w`;
+  ORDER BY w.message_id::text COLLATE "C", w.sequence FOR SHARE OF w`;
 
 async function insert(
   session: Session,

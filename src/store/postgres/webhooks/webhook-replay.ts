@@ -7,7 +7,7 @@ import type { Session } from "../database/driver.ts";
 import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { walk } from "./webhook-list.ts";
-import { type LaneRow, type LockedWebhook, lanesOf, lockWebhooks } from "./webhook-locks.ts";
+import { ACCOUNT_ID, type LaneRow, type LockedWebhook, lanesOf, lockWebhooks } from "./webhook-locks.ts";
 
 /** `Outbox.replay` and `Outbox.replayAll`. */
 export function createWebhookReplay(
@@ -35,9 +35,9 @@ export function createWebhookReplay(
 /** A higher claim: the result of an earlier delivery that is still under way no longer counts. */
 const BEGIN = "due_at = NULL, failures = 0, claim = w.claim + 1";
 
-const REPLAY = `UPDATE webhooks w SET state = 'ready', ${BEGIN} FROM accounts a
-  WHERE w.message_id = $1 AND w.sequence = $2 AND w.state <> 'leased' AND a.number = w.account
-  RETURNING a.id AS account_id, w.lane`;
+const REPLAY = `UPDATE webhooks w SET state = 'ready', ${BEGIN}
+  WHERE w.message_id = $1 AND w.sequence = $2 AND w.state <> 'leased'
+  RETURNING ${ACCOUNT_ID} AS account_id, w.lane`;
 
 /** Restarts the webhooks that are at rest; those of one message keep their order. */
 async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promise<readonly LockedWebhook[]> {
@@ -64,4 +64,4 @@ async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promi
 }
 
 const REPLAY_ALL = `UPDATE webhooks w SET state = t.state, ${BEGIN}
-  FROM unnest($1::bigint[], $2::text[]) AS t (id, state) WHERE w.id = t.id`;
+  FROM unnest($1::bigint[], $2::text[]) AS t (id, state) WHERE w.id = ANY(ARRAY[t.id])`;

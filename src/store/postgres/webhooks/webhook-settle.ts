@@ -136,8 +136,8 @@ const WRITE = `WITH noted AS (
     INSERT INTO webhook_attempts (webhook, number, at, ms, status, head, error_code, error)
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[])
   ), forgotten AS (
-    DELETE FROM webhook_attempts a USING unnest($9::bigint[], $10::int[]) AS t (id, last)
-    WHERE a.webhook = t.id AND a.number <= t.last
+    DELETE FROM webhook_attempts a WHERE a.webhook = ANY($9)
+      AND a.number <= (SELECT t.last FROM unnest($9::bigint[], $10::int[]) AS t (id, last) WHERE t.id = a.webhook)
   )
   UPDATE webhooks w SET state = t.state, due_at = t.due_at, failures = t.failures, attempts = t.attempts,
     holder = CASE WHEN t.state = 'leased' THEN w.holder END

@@ -4,7 +4,7 @@ import type { Outbox } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Notifier } from "../database/notifier.ts";
 import { MAY_END } from "../queue/leases.ts";
-import { type LaneRow, lanesOf } from "./webhook-locks.ts";
+import { ACCOUNT_ID, type LaneRow, lanesOf } from "./webhook-locks.ts";
 
 /** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
 export function createWebhookStage(
@@ -28,16 +28,18 @@ export function createWebhookStage(
 const DUE = (filter: string, limit: string) => `SELECT id FROM webhooks WHERE ${filter} AND due_at <= $1
     ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
 
+/** By a list of ids, as in `lockWebhooks`. */
 const STAGE = `WITH leased AS (
     ${DUE(`state = 'leased' AND id <> ALL($3::bigint[]) AND ${MAY_END}`, "$2")}
   ), waiting AS (
     ${DUE("state = 'waiting'", "$2 - (SELECT count(*) FROM leased)")}
-  ), due AS (SELECT id FROM leased UNION ALL SELECT id FROM waiting)
-  UPDATE webhooks w SET state = 'ready', due_at = NULL FROM due, accounts a
-  WHERE w.id = ANY(ARRAY[due.id]) AND a.number = w.account
-  RETURNING a.id AS account_id, w.lane`;
+  )
+  UPDATE webhooks w SET state = 'ready', due_at = NULL
+  WHERE w.id = ANY(ARRAY(SELECT id FROM leased UNION ALL SELECT id FROM waiting))
+  RETURNING ${ACCOUNT_ID} AS account_id, w.lane`;
 
+/** Not by `min`, as in `queue/stage.ts`. */
 const FIRST = (state: string) =>
-  `(SELECT min(due_at) FROM webhooks WHERE state = '${state}' AND due_at IS NOT NULL)`;
+  `(SELECT due_at FROM webhooks WHERE state = '${state}' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)`;
 
 const NEXT = `SELECT least(${FIRST("leased")}, ${FIRST("waiting")}) AS due_at`;
