@@ -77,7 +77,10 @@ async function registerDevice(deps: PushDeps, call: Call): Promise<Answered> {
   const contactId = deps.ids();
   const answer = { status: 201, body: registeredJson(ID_MARKS) };
   const device = { ...judged.value, registrationId, contactId, now: call.now, answer };
-  return toAnswered(await deps.store.push.register(device, claim), claim);
+  const result = await deps.store.push.register(device, claim);
+  // It was there a moment ago: the directory remembers for a second.
+  if (result.kind === "app_not_found") throw validationFailed({ app_id: UNKNOWN_APP });
+  return toAnswered(result, claim);
 }
 
 /** Refuses, unless the request repeats one that was accepted before its account or app was deleted. */
@@ -137,12 +140,14 @@ async function judgeDevice(
     const isPlausible = appId.length <= MAX_ID_LENGTH;
     const app = isPlausible ? await directory.pushApp(account.id, toStoredId(appId)) : undefined;
     const problem = app ? platformProblem(app, account, platform) : undefined;
-    if (!app) errors.add("app_id", "unknown push app");
+    if (!app) errors.add("app_id", UNKNOWN_APP);
     if (problem !== undefined) errors.add("platform", problem);
   }
   if (errors.isEmpty()) return parsed;
   return { errors: { ...errors.list(), ...("errors" in parsed ? parsed.errors : {}) } };
 }
+
+const UNKNOWN_APP = "unknown push app";
 
 /** In a sandbox account every platform is allowed. */
 function platformProblem(app: PushApp, account: Account, platform: unknown): string | undefined {

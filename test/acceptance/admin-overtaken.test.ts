@@ -10,6 +10,8 @@ type Rival = (records: Records, read: Connector) => Promise<unknown>;
 onEveryAdmin((startAdmin) => {
   let admin: RunningAdmin;
   let rival: Rival | undefined;
+  /** The rival deletes the account that settings or secrets are written for. */
+  let isAccountDeleted = false;
 
   /** The rival comes in at the last moment, through the store itself. */
   function withRival(store: Store): Store {
@@ -18,7 +20,18 @@ onEveryAdmin((startAdmin) => {
       if (kind === "connectors") await rival?.(records, read as Connector);
       return records.update(kind, read, changes);
     };
-    return { ...store, records: { ...records, update } };
+    const withoutAccount = async (id: string | undefined) => {
+      if (isAccountDeleted && id !== undefined) await records.remove("accounts", id);
+    };
+    const setSettings: Records["setSettings"] = async (accountId, values) => {
+      await withoutAccount(accountId);
+      return records.setSettings(accountId, values);
+    };
+    const addWebhookSecret: Records["addWebhookSecret"] = async (accountId, ...secret) => {
+      await withoutAccount(accountId);
+      return records.addWebhookSecret(accountId, ...secret);
+    };
+    return { ...store, records: { ...records, update, setSettings, addWebhookSecret } };
   }
 
   beforeAll(async () => {
@@ -76,6 +89,19 @@ onEveryAdmin((startAdmin) => {
     expect(status).toBe(404);
     expect((await admin.call("GET", `connectors/${id}`)).status).toBe(404);
   });
+
+  for (const [what, method, path] of [
+    ["a setting", "PUT", "settings/keep_bodies"],
+    ["a webhook secret", "POST", "webhooks/secret/rotate"],
+  ] as const) {
+    test(`${what} for an account that the other has deleted is refused, since there is no such account`, async () => {
+      const { json: account } = await admin.call("POST", "accounts", { name: "gone", mode: "live" });
+      isAccountDeleted = true;
+      const { status, json } = await admin.call(method, `${path}?account_id=${account.id}`, { value: true });
+      isAccountDeleted = false;
+      expect([status, json.details]).toEqual([400, { account_id: "no such account" }]);
+    });
+  }
 
   test("who is overtaken every time is told so in the end, and has changed nothing", async () => {
     const id = await connector("always");

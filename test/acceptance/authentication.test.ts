@@ -88,6 +88,18 @@ onEveryStore((start) => {
     expect(answers[0]!.json).toEqual(UNAUTHORIZED);
   });
 
+  test("a key whose account was deleted a moment ago is refused as an unknown one, and that is no fault", async () => {
+    await using api = await start();
+    const { accountId, keyId, key } = await api.newAccount("sandbox");
+    // From now on the key is remembered for a second.
+    expect((await api.post(PATH, {}, { key })).status).toBe(400);
+    await rewriteRecord(api, "apiKeys", { id: keyId, revokedAt: api.clock.now() });
+    expect(await api.store.records.remove("accounts", accountId)).toBe(true);
+    const { status, json } = await api.post(PATH, sms(), { key });
+    expect([status, json]).toEqual([401, UNAUTHORIZED]);
+    expect(api.logged.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
   test("who is still sending a body when the key is revoked sends no message with it", async () => {
     for (const [revoked, status] of [
       ["its key", 401],

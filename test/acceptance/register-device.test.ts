@@ -67,6 +67,17 @@ onEveryStore((start) => {
     expect((await register({ app_id: "nope" })).json.details).toEqual({ app_id: "unknown push app" });
   });
 
+  test("a device of an app that was deleted a moment ago is refused as of an unknown one", async () => {
+    await using api = await start();
+    const { app, register } = await withApp(api);
+    // From now on the app is remembered for a second.
+    expect((await register({ token: "" })).status).toBe(400);
+    await api.store.records.remove("pushApps", app.id);
+    const { status, json } = await register();
+    expect([status, json.details]).toEqual([400, { app_id: "unknown push app" }]);
+    expect(api.logged.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
   test("the ids of account and app count in capitals too, as some platforms write UUIDs", async () => {
     await using api = await start();
     const { register, app } = await withApp(api);

@@ -45,9 +45,14 @@ export async function accountNamed(
 ): Promise<Account | undefined> {
   if (id === undefined) return undefined;
   const account = isUuid(id) ? await records.find("accounts", { id: id.toLowerCase() }) : undefined;
-  if (!account) errors.add("account_id", "no such account");
+  if (!account) errors.add("account_id", NO_ACCOUNT);
   return account;
 }
+
+const NO_ACCOUNT = "no such account";
+
+/** The refusal for an account that was deleted after it had been found. */
+export const noSuchAccount = () => validationFailed({ account_id: NO_ACCOUNT });
 
 /** Why `id` cannot stand where a connector of the channel `wanted` is needed; `undefined` if it can. */
 export async function connectorProblem(

@@ -3,7 +3,7 @@ import { tallyOf } from "../../core/messages/sending-limits.ts";
 import type { Intake } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
 import type { Call } from "../endpoint.ts";
-import { requestInProgress } from "../errors.ts";
+import { invalidApiKey, requestInProgress } from "../errors.ts";
 import { idempotencyOf, isStrict, replayed } from "../idempotency.ts";
 import { overSendingLimit } from "../limits/sending-limit.ts";
 
@@ -17,6 +17,8 @@ export async function acceptMessages(
   const result = await intake.accept(
     claim ? { ...request, idempotency: { ...claim, answer: { status: 202, body } } } : request,
   );
+  // Its keys were deleted before it, within the second for which a key is remembered.
+  if (result.kind === "no_account") throw invalidApiKey();
   if (result.kind === "in_progress") throw requestInProgress();
   if (result.kind === "over_limit") {
     throw overSendingLimit(result.refusal, tallyOf(request.messages.map(({ recipient }) => recipient)), call);

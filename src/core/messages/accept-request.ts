@@ -68,5 +68,7 @@ export type AcceptResult =
   | { readonly kind: "replay"; readonly answer: SavedAnswer }
   /** Nothing was accepted, and nothing counted. */
   | { readonly kind: "over_limit"; readonly refusal: LimitRefusal }
+  /** The account has been deleted. Nothing was accepted. */
+  | { readonly kind: "no_account" }
   /** Another process has held the key for too long (never on SQLite). */
   | { readonly kind: "in_progress" };

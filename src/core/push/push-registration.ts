@@ -6,6 +6,11 @@ export type PushAnswer =
   | { readonly kind: "done"; readonly answer: RequestAnswer }
   | { readonly kind: "replay"; readonly answer: SavedAnswer };
 
+/** Nothing was registered: the app has been deleted. */
+export interface AppGone {
+  readonly kind: "app_not_found";
+}
+
 /** An answer in whose body `{registration_id}` and `{contact_id}` stand for ids that only the store knows. */
 export type AnswerForm = RequestAnswer;
 

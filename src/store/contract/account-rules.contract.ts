@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ApiKey, Sender, SmsTemplate } from "../../core/records/accounts.ts";
-import { inWorld, type OpenStore, type World } from "./world.contract.ts";
+import { DAY, inWorld, type OpenStore, QUEUE, SMS, type World } from "./world.contract.ts";
 
 /** What holds among the records of one account, also where changes arrive together. */
 export function accountRulesContract(open: OpenStore): void {
@@ -28,12 +28,24 @@ export function accountRulesContract(open: OpenStore): void {
 
   test(
     "a message for an account that has been deleted is not stored, and those accepted with it are",
-    inWorld(open, async ({ store, addAccount, sms, key, claim }) => {
+    inWorld(open, async ({ store, addAccount, sms, key, claim, clock, id }) => {
       const gone = await addAccount();
       expect(await store.records.remove("accounts", gone.id)).toBe(true);
       const idempotency = { ...key("k"), answer: { status: 202, body: "{}" } };
-      const accepted = await Promise.allSettled([sms(), sms({ account: gone, idempotency }), sms()]);
-      expect(accepted.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      const message = { id: id(), recipient: "+1", status: "queued" as const, parts: [] };
+      const late = {
+        accountId: gone.id,
+        flow: "single" as const,
+        content: SMS,
+        messages: [{ ...message, expiresAt: clock.now + DAY, jobs: [{ queue: QUEUE }] }],
+      };
+      const [, kept, unkept] = await Promise.all([
+        sms(),
+        store.intake.accept({ ...late, idempotency }),
+        store.intake.accept(late),
+        sms(),
+      ]);
+      expect([kept, unkept]).toEqual([{ kind: "no_account" }, { kind: "no_account" }]);
       expect(await claim()).toHaveLength(2);
       const [again] = await sms({ idempotency });
       expect(await claim()).toMatchObject([{ messageId: again }]);

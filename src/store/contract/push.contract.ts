@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import type { DeviceRegistration, IdentifyRequest } from "../../core/push/push-registration.ts";
+import type {
+  AppGone,
+  DeviceRegistration,
+  IdentifyRequest,
+  PushAnswer,
+} from "../../core/push/push-registration.ts";
 import type { Contact, PushApp } from "../../core/records/accounts.ts";
 import { inWorld, type OpenStore, type World } from "./world.contract.ts";
 
@@ -152,9 +157,22 @@ export function pushContract(open: OpenStore): void {
   );
 
   test(
+    "a device of an app that has been deleted is not registered, and leaves no contact",
+    inPushWorld(open, async ({ store, account, device, addApp, key }) => {
+      const gone = await addApp();
+      await store.records.remove("pushApps", gone.id);
+      const late = device({ appId: gone.id, deviceId: "d-1" });
+      expect(await store.push.register(late, key("k"))).toEqual({ kind: "app_not_found" });
+      const contacts = await store.records.list("contacts", { accountId: account.id }, { limit: 10 });
+      expect(contacts).toEqual([]);
+      expect(await store.intake.savedAnswer(key("k"))).toBeUndefined();
+    }),
+  );
+
+  test(
     "a key replays the first answer of both operations, and a refusal is not saved under it",
     inPushWorld(open, async ({ store, device, key, register, addContact, account, clock }) => {
-      const first = await store.push.register(device({ token: "t-1", deviceId: "d-1" }), key("k"));
+      const first = answered(await store.push.register(device({ token: "t-1", deviceId: "d-1" }), key("k")));
       const again = await store.push.register(device({ token: "t-2", deviceId: "d-2" }), key("k"));
       expect(first.kind).toBe("done");
       expect(again).toEqual({ kind: "replay", answer: { ...first.answer, bodyDigest: "d".repeat(64) } });
@@ -227,7 +245,7 @@ function inPushWorld(open: OpenStore, run: (world: PushWorld) => Promise<void>):
       ...world,
       addApp,
       device,
-      register: async (over) => idsOf((await store.push.register(device(over))).answer.body),
+      register: async (over) => idsOf(answered(await store.push.register(device(over))).answer.body),
       async identify(over) {
         const answer = { status: 200, body: "{contact_id}" };
         const request = { accountId: account.id, deviceId: "d-1", now: clock.now, answer, ...over };
@@ -241,6 +259,11 @@ function inPushWorld(open: OpenStore, run: (world: PushWorld) => Promise<void>):
       },
     });
   });
+}
+
+function answered(done: PushAnswer | AppGone): PushAnswer {
+  if (done.kind === "app_not_found") throw new Error("there is no such app");
+  return done;
 }
 
 function idsOf(body: string): Ids {

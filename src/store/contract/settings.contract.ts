@@ -108,6 +108,20 @@ export function settingsContract(open: OpenStore): void {
     }),
   );
 
+  test(
+    "an account that has been deleted takes no settings and no webhook secret",
+    inWorld(open, async ({ store: { records }, addAccount, clock }) => {
+      const gone = await addAccount();
+      await records.remove("accounts", gone.id);
+      const before = await records.version();
+      expect(await records.setSettings(gone.id, { a: "1" })).toBe(false);
+      const secret = { secret: "late", createdAt: clock.now };
+      expect(await records.addWebhookSecret(gone.id, secret)).toBeUndefined();
+      expect(await records.webhookSecrets(gone.id)).toEqual([]);
+      expect(await records.version()).toBe(before);
+    }),
+  );
+
   test("a closed store has finished what it was given, and says that it is unavailable", async () => {
     const { store } = await open();
     const pending = store.records.setSettings(undefined, { a: "1" });

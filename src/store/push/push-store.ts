@@ -1,5 +1,10 @@
 import type { Idempotency } from "../../core/messages/accept-request.ts";
-import type { DeviceRegistration, IdentifyRequest, PushAnswer } from "../../core/push/push-registration.ts";
+import type {
+  AppGone,
+  DeviceRegistration,
+  IdentifyRequest,
+  PushAnswer,
+} from "../../core/push/push-registration.ts";
 
 /** Devices registered for push notifications, and the contacts that they belong to. */
 export interface PushStore {
@@ -7,7 +12,7 @@ export interface PushStore {
    * Adds or updates a device: one registration per (app, device id), else per (app, token). A known one keeps its id
    * and contact and takes the new token and attributes. Any other registration of the app loses the token.
    */
-  register(device: DeviceRegistration, idempotency?: Idempotency): Promise<PushAnswer>;
+  register(device: DeviceRegistration, idempotency?: Idempotency): Promise<PushAnswer | AppGone>;
   /** Moves all registrations of the device to the contact, and removes anonymous contacts that are left without one. */
   identify(
     request: IdentifyRequest,

@@ -24,15 +24,16 @@ export interface Records {
   findKeyOwner(digest: string): Promise<KeyOwner | undefined>;
   /** Settings of the account (`undefined`: of the instance), as far as they are set. */
   settings(accountId: string | undefined): Promise<Readonly<Record<string, string>>>;
-  /** Sets these settings, and unsets those that are `undefined`; all of them or none. Others stay as they are. */
-  setSettings(accountId: string | undefined, values: SettingChanges): Promise<void>;
+  /** Sets these settings, and unsets those that are `undefined`; all of them or none. Others stay as they are. False if there is no such account. */
+  setSettings(accountId: string | undefined, values: SettingChanges): Promise<boolean>;
   /** Newest first; at most two are valid at a time. */
   webhookSecrets(accountId: string): Promise<readonly WebhookSecret[]>;
   /**
    * Adds a secret and drops all but the newest two. Changes nothing, and resolves with false, if `newest` is given and the
-   * newest one was not made then: of two that are added at once, the second would drop the one in use.
+   * newest one was not made then: of two that are added at once, the second would drop the one in use. `undefined` if there
+   * is no such account.
    */
-  addWebhookSecret(accountId: string, secret: WebhookSecret, newest?: number): Promise<boolean>;
+  addWebhookSecret(accountId: string, secret: WebhookSecret, newest?: number): Promise<boolean | undefined>;
   /** Rises with every change to connectors, routes or settings, so that other processes know when to read them again. */
   version(): Promise<number>;
 }

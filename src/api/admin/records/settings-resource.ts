@@ -11,7 +11,7 @@ import {
 import type { Call, Endpoint } from "../../endpoint.ts";
 import { notFound, validationFailed } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { accountNamed } from "../draft.ts";
+import { accountNamed, noSuchAccount } from "../draft.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "../record-plan.ts";
 
 /** Settings of the instance, or with `?account_id=` of one account, whose own override the instance's. */
@@ -139,7 +139,8 @@ async function setAll(
   }
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   if (Object.keys(texts).length === 0) return;
-  await store.records.setSettings(account?.id, texts);
+  // Since it was found it may have been deleted.
+  if (!(await store.records.setSettings(account?.id, texts))) throw noSuchAccount();
   await onConfigChanged();
 }
 

@@ -8,7 +8,7 @@ import type { Endpoint } from "../../endpoint.ts";
 import { conflict, validationFailed } from "../../errors.ts";
 import { readTime } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { accountOfQuery } from "../draft.ts";
+import { accountOfQuery, noSuchAccount } from "../draft.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 
@@ -51,7 +51,10 @@ export function webhookSecretEndpoints(deps: AdminDeps): readonly Endpoint[] {
         const { id } = await accountOfQuery(records, query);
         const newest = readNewest(query) ?? newestToRetire(await records.webhookSecrets(id), createdAt);
         const secret = { secret: makeWebhookSecret(deps.randomBytes), createdAt };
-        if (!(await records.addWebhookSecret(id, secret, newest))) throw conflict({ newest: OVERTAKEN });
+        const isAdded = await records.addWebhookSecret(id, secret, newest);
+        // Since it was found it may have been deleted.
+        if (isAdded === undefined) throw noSuchAccount();
+        if (!isAdded) throw conflict({ newest: OVERTAKEN });
         return answer(deps, id);
       },
     },

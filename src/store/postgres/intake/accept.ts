@@ -44,6 +44,7 @@ export function createAccept(
       async (session) => {
         const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
         const group = createGroup(requests, numbers);
+        refuseWithoutAccount(group);
         await refuseOverLimit(session, group);
         await replayTaken(session, group, keyPatienceMs);
         await store(session, group, queueNumber);
@@ -156,19 +157,34 @@ interface Group {
 }
 
 function createGroup(requests: readonly AcceptRequest[], numbers: ReadonlyMap<string, number>): Group {
-  const taken = requests.map((request) => ({ request, account: numbers.get(request.accountId) ?? -1 }));
+  const taken = requests.map((request) => ({
+    request,
+    account: numbers.get(request.accountId) ?? NOBODY,
+  }));
   return { requests: taken, results: requests.map(() => undefined), answered: new Set() };
 }
+
+/** The number of an account that does not exist. */
+const NOBODY = -1;
 
 function answer(group: Group, index: number, result: AcceptResult | undefined): void {
   group.results[index] = result;
   group.answered.add(index);
 }
 
+/** Also a request whose key is taken: the API key that it came with went before the account. */
+function refuseWithoutAccount(group: Group): void {
+  group.requests.forEach(({ account }, index) => {
+    if (account === NOBODY) answer(group, index, NO_ACCOUNT);
+  });
+}
+
+const NO_ACCOUNT: AcceptResult = { kind: "no_account" };
+
 /** Checks limits before keys are taken, since a refused request stores nothing. A repeat is answered without a check. */
 async function refuseOverLimit(session: Session, group: Group): Promise<void> {
   const asks = group.requests.flatMap((taken, index) => {
-    const ask = askOf(taken);
+    const ask = group.answered.has(index) ? undefined : askOf(taken);
     return ask ? [{ index, ask, key: taken.request.idempotency }] : [];
   });
   if (asks.length === 0) return;

@@ -1,7 +1,7 @@
 /** Devices that are registered and identified at once, the one held in the middle of its transaction. */
 import { expect, test } from "bun:test";
 import type { Idempotency } from "../../../core/messages/accept-request.ts";
-import { type DeviceRegistration, ID_MARKS, type PushAnswer } from "../../../core/push/push-registration.ts";
+import { type DeviceRegistration, ID_MARKS } from "../../../core/push/push-registration.ts";
 import { DAY } from "../../contract/world.contract.ts";
 import type { PushStore, Store } from "../../store.ts";
 import { CONNECTIONS, openDriver } from "../database/driver.ts";
@@ -188,8 +188,7 @@ async function register(
 ): Promise<string> {
   const ids = { registrationId: id(), contactId: id(), accountId: account.id, appId: APP };
   const whole = { ...ids, ...device, platform: "fcm" as const, now: clock.now, answer };
-  const done = await store.push.register(whole, key);
-  return contactIn(done);
+  return contactIn(await store.push.register(whole, key));
 }
 
 async function identify(
@@ -200,8 +199,8 @@ async function identify(
   return contactIn(await store.push.identify({ ...who, accountId: account.id, now: clock.now, answer }));
 }
 
-function contactIn(done: Awaited<ReturnType<PushStore["identify"]>> | PushAnswer): string {
-  if (done.kind === "contact_not_found") throw new Error("there is no such contact, or device");
+function contactIn(done: Awaited<ReturnType<PushStore["identify" | "register"]>>): string {
+  if (!("answer" in done)) throw new Error(`there is no such contact, device or app: ${done.kind}`);
   return done.answer.body;
 }
 

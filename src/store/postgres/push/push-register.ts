@@ -12,9 +12,12 @@ interface RegistrationRow {
 
 /**
  * Finds or makes the registration of a device, inside a transaction. The device id finds it, else the token: a
- * registration that was made without a device id takes it on.
+ * registration that was made without a device id takes it on. `undefined` if the app has been deleted.
  */
-export async function register(session: Session, device: DeviceRegistration): Promise<Required<AnswerIds>> {
+export async function register(
+  session: Session,
+  device: DeviceRegistration,
+): Promise<Required<AnswerIds> | undefined> {
   const { appId, deviceId, token } = device;
   // One at a time for each app: two devices that exchange tokens would deadlock.
   await session.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCKS.registering, appId]);
@@ -67,16 +70,21 @@ async function update(
   return { registrationId: known.id, contactId: row?.contact_id ?? known.contact_id };
 }
 
-async function create(session: Session, device: DeviceRegistration): Promise<Required<AnswerIds>> {
+async function create(
+  session: Session,
+  device: DeviceRegistration,
+): Promise<Required<AnswerIds> | undefined> {
   const { registrationId, contactId, accountId, appId, now } = device;
-  await session.query("INSERT INTO contacts (id, account_id, created_at) VALUES ($1, $2, $3)", [
-    contactId,
-    accountId,
-    now,
-  ]);
+  const made = await session.query(INSERT_CONTACT, [contactId, now, appId, accountId]);
+  if (made.length === 0) return undefined;
   await session.query(INSERT, [...attributes(device), registrationId, accountId, appId, contactId]);
   return { registrationId, contactId };
 }
+
+/** Only while the app is there, which is locked: it stays until the registration refers to it. */
+const INSERT_CONTACT = `INSERT INTO contacts (id, account_id, created_at)
+  SELECT $1, account_id, $2 FROM push_apps WHERE id = $3 AND account_id = $4 FOR KEY SHARE
+  RETURNING id`;
 
 const INSERT = `INSERT INTO registrations (platform, token, device_id, os_version, app_version, locale, timezone,
     updated_at, created_at, id, account_id, app_id, contact_id)

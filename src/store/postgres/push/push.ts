@@ -20,11 +20,13 @@ export function createPush(db: Database, clock: Pick<Clock, "after">): PushStore
   const inTurn = createTurns(db, clock);
   return {
     register: (device, idempotency) =>
-      inTurn(
-        async (session) =>
-          (await replayOf(session, idempotency)) ??
-          done(session, fillAnswer(device.answer, await register(session, device)), idempotency),
-      ),
+      inTurn(async (session) => {
+        const replay = await replayOf(session, idempotency);
+        if (replay) return replay;
+        const ids = await register(session, device);
+        if (!ids) return { kind: "app_not_found" };
+        return done(session, fillAnswer(device.answer, ids), idempotency);
+      }),
     identify: (request, idempotency) =>
       inTurn(async (session) => {
         const replay = await replayOf(session, idempotency);

@@ -8,7 +8,7 @@ const beatOf = (process: string) => ({ process, isSharing: true, keep: [], take:
 
 test("a process whose connections are all busy still shows that it lives", () =>
   race(async ({ other, whileHeld }) => {
-    const writes: Promise<void>[] = [];
+    const writes: Promise<unknown>[] = [];
     await whileHeld("settings", async (isWaiting) => {
       for (let n = 0; n <= CONNECTIONS; n++)
         writes.push(other.records.setSettings(undefined, { [`s${n}`]: "1" }));

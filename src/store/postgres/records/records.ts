@@ -40,15 +40,17 @@ export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNam
     settings: (accountId) => settings.of(db, accountId),
     setSettings: (accountId, values) =>
       db.transaction(async (session) => {
+        if (accountId !== undefined && !(await isThere(session, accountId))) return false;
         // In a fixed order, so that two transactions that set the same settings cannot deadlock.
         const inOrder = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
         for (const [name, value] of inOrder) await settings.set(session, { accountId, name, value });
         await raiseRecordsVersion(session);
+        return true;
       }),
     webhookSecrets: (accountId) => secrets.newest(db, accountId),
     addWebhookSecret: (accountId, { secret, createdAt: now }, newest) =>
       db.transaction(async (session) => {
-        await secrets.lock(session, accountId);
+        if (!(await secrets.lock(session, accountId))) return undefined;
         const [last] = newest === undefined ? [] : await secrets.newest(session, accountId);
         if (last?.createdAt !== newest) return false;
         await secrets.add(session, { accountId, secret, now });
@@ -56,4 +58,10 @@ export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNam
       }),
     version: async () => Number((await readMeta(db, "records_version")) ?? 0),
   };
+}
+
+/** Whether the account exists; if so, it stays until the transaction ends. */
+async function isThere(session: Session, accountId: string): Promise<boolean> {
+  const sql = "SELECT 1 FROM accounts WHERE id = $1 FOR KEY SHARE";
+  return (await session.query(sql, [accountId])).length > 0;
 }

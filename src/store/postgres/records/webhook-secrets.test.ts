@@ -6,7 +6,7 @@ test("of two rotations upon the same secret in two processes only one adds a sec
     const add = ({ records }: typeof store, secret: string, createdAt: number, newest?: number) =>
       records.addWebhookSecret(account.id, { secret, createdAt }, newest);
     await add(store, "whsec_first", 1);
-    let added: Promise<boolean[]> | undefined;
+    let added: Promise<(boolean | undefined)[]> | undefined;
     await whileHeld("webhook_secrets", async (isWaiting) => {
       added = Promise.all([add(store, "whsec_second", 2, 1), add(other, "whsec_third", 3, 1)]);
       await isWaiting(2);

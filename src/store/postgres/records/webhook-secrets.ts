@@ -10,8 +10,11 @@ import type { Session } from "../database/driver.ts";
 
 export interface WebhookSecrets {
   newest(session: Session, accountId: string): Promise<readonly WebhookSecret[]>;
-  /** Until the transaction ends: two secrets added at the same time would each keep the old one, and leave three valid. */
-  lock(session: Session, accountId: string): Promise<void>;
+  /**
+   * Until the transaction ends: two secrets added at the same time would each keep the old one, and leave three valid. False
+   * if there is no such account.
+   */
+  lock(session: Session, accountId: string): Promise<boolean>;
   /** Inside a transaction. */
   add(session: Session, secret: { accountId: string; secret: string; now: number }): Promise<void>;
 }
@@ -26,7 +29,8 @@ export function createWebhookSecrets(vault: Vault): WebhookSecrets {
       return openWebhookSecrets(vault, accountId, rows);
     },
     async lock(session, accountId) {
-      await session.query("SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE", [accountId]);
+      const sql = "SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE";
+      return (await session.query(sql, [accountId])).length > 0;
     },
     async add(session, { accountId, secret, now }) {
       await session.query(

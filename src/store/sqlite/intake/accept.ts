@@ -47,14 +47,14 @@ export function createAccept(
   const acceptNow = (request: PackedAccept, written?: WrittenPieces): AcceptResult => {
     const [accountId, flow, channel, envelope, body, key, messages, limited, callbackHost] = request;
     const entry = accounts.byId(accountId);
-    if (!entry) throw new Error("messages need an account that exists");
+    if (!entry) return NO_ACCOUNT;
     // Before the key is taken: a refused request stores nothing.
     const refused = limited ? refuseLimited(entry.number, { key, messages, limited }) : undefined;
     if (refused) return refused;
+    if (!accounts.markUsed(entry)) return NO_ACCOUNT;
     const replay = key ? replayOf(key) : undefined;
     if (replay) return replay;
     if (limited) usage.count(entry.number, messages.map(recipientOf), limited);
-    accounts.markUsed(entry);
     const account = entry.number;
     const isOwn = messages.length === 1 && fitsInMessageRow(channel, envelope, body);
     const content = isOwn ? OWN_CONTENT : (written?.content ?? nextContent());
@@ -120,6 +120,7 @@ function createLimitedRefusal(keys: IdempotencyKeys, usage: SmsUsage) {
 }
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };
+const NO_ACCOUNT: AcceptResult = { kind: "no_account" };
 
 interface MessageFrame {
   readonly account: number;

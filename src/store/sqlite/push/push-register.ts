@@ -11,9 +11,11 @@ interface RegistrationRow {
 
 /**
  * Finds or makes the registration of a device, inside a transaction. The device id finds it, else the token: a
- * registration that was made without a device id takes it on.
+ * registration that was made without a device id takes it on. `undefined` if the app has been deleted.
  */
-export function createRegister(db: Database): (device: DeviceRegistration) => Required<AnswerIds> {
+export function createRegister(
+  db: Database,
+): (device: DeviceRegistration) => Required<AnswerIds> | undefined {
   const columns = "id, contact_id, device_id";
   const byDevice = db.prepare<RegistrationRow>(
     `SELECT ${columns} FROM registrations WHERE app_id = ? AND device_id = ?`,
@@ -39,8 +41,11 @@ export function createRegister(db: Database): (device: DeviceRegistration) => Re
   };
 }
 
-function createInsert(db: Database): (device: DeviceRegistration) => Required<AnswerIds> {
-  const contact = db.prepare("INSERT INTO contacts (id, account_id, created_at) VALUES (?, ?, ?)");
+function createInsert(db: Database): (device: DeviceRegistration) => Required<AnswerIds> | undefined {
+  const contact = db.prepare(
+    `INSERT INTO contacts (id, account_id, created_at)
+     SELECT ?, account_id, ? FROM push_apps WHERE id = ? AND account_id = ?`,
+  );
   const registration = db.prepare(
     `INSERT INTO registrations (platform, token, device_id, os_version, app_version, locale, timezone,
        updated_at, id, account_id, app_id, contact_id, created_at)
@@ -48,7 +53,7 @@ function createInsert(db: Database): (device: DeviceRegistration) => Required<An
   );
   return (device) => {
     const { registrationId, contactId, accountId, appId, now } = device;
-    contact.run(contactId, accountId, now);
+    if (contact.run(contactId, now, appId, accountId) === 0) return undefined;
     registration.run(...attributes(device), now, registrationId, accountId, appId, contactId, now);
     return { registrationId, contactId };
   };

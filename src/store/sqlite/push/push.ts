@@ -22,9 +22,13 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
 
   return {
     register: (device, idempotency) =>
-      db.writeAsked(
-        () => replayOf(idempotency) ?? done(fillAnswer(device.answer, register(device)), idempotency),
-      ),
+      db.writeAsked(() => {
+        const replay = replayOf(idempotency);
+        if (replay) return replay;
+        const ids = register(device);
+        if (!ids) return { kind: "app_not_found" };
+        return done(fillAnswer(device.answer, ids), idempotency);
+      }),
     identify: (request, idempotency) =>
       db.writeAsked(() => {
         const replay = replayOf(idempotency);

@@ -5,8 +5,8 @@ import type { Database } from "../database/database.ts";
 export interface AccountCache {
   byId(id: string): AccountEntry | undefined;
   byNumber(number: number): AccountEntry | undefined;
-  /** Within a transaction: marks the account as having messages, after which it cannot be removed. Throws if it is gone. */
-  markUsed(entry: AccountEntry): void;
+  /** Within a transaction: marks the account as having messages, after which it cannot be removed. False if it is gone. */
+  markUsed(entry: AccountEntry): boolean;
   /** Empties the cache. Call it within a transaction that changes accounts or settings. */
   forget(): void;
 }
@@ -17,8 +17,6 @@ export interface AccountEntry {
   /** The account's settings over the instance's. */
   readonly settings: Readonly<Record<string, string>>;
 }
-
-const NO_ACCOUNT = "messages need an account that exists";
 
 /** When the cache is full it is emptied. */
 const MAX_ENTRIES = 10_000;
@@ -57,10 +55,11 @@ export function createAccountCache(db: Database): AccountCache {
     byId: (id) => byId.get(id) ?? keep(findById.get(id)),
     byNumber: (number) => byNumber.get(number) ?? keep(findByNumber.get(number)),
     markUsed({ number }) {
-      if (used.has(number)) return;
+      if (used.has(number)) return true;
       // The cache of another thread may still hold an account that has just been deleted.
-      if (mark.run(number) === 0 && !findByNumber.get(number)) throw new Error(NO_ACCOUNT);
+      if (mark.run(number) === 0 && !findByNumber.get(number)) return false;
       used.add(number);
+      return true;
     },
     forget,
   };

@@ -35,6 +35,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
   const settings = createSettings(db, parts.vault);
   const hasJobs = createHasJobs(db, parts.queues);
   const searchesOf = createSearches(parts.erasedNames);
+  const isThere = (id: string) => rows.select.now("accounts", { id }, { limit: 1 }).length > 0;
   const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
     db.write(() => {
       const done = work();
@@ -65,13 +66,16 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     settings: (accountId) => db.read(() => settings.of(accountId)),
     setSettings: (accountId, values) =>
       db.write(() => {
+        if (accountId !== undefined && !isThere(accountId)) return false;
         for (const [name, value] of Object.entries(values)) settings.set(accountId, name, value);
         parts.accounts.forget();
         parts.meta.raiseRecordsVersion();
+        return true;
       }),
     webhookSecrets: (accountId) => db.read(() => parts.webhookSecrets.newest(accountId)),
     addWebhookSecret: (accountId, { secret, createdAt }, newest) =>
       db.write(() => {
+        if (!isThere(accountId)) return undefined;
         const [last] = newest === undefined ? [] : parts.webhookSecrets.newest(accountId);
         if (last?.createdAt !== newest) return false;
         parts.webhookSecrets.add(accountId, secret, createdAt);
