@@ -139,7 +139,7 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
     queue: createQueue(closable, shared),
     outbox: createOutbox(closable, { notifier: notifiers.webhooks, schedule }),
     push: createPush(db, clock),
-    records: createRecords(underKey(db, vault), vault, erasedNames),
+    records: createRecords(underKey(db, vault), { vault, erasedNames, clock }),
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(closable, { ...shared, schedule }),
     suppressions: createSuppressions(db, erasedNames),

@@ -1,23 +1,18 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { Idempotency, RequestAnswer } from "../../../core/messages/accept-request.ts";
 import { fillAnswer, type PushAnswer } from "../../../core/push/push-registration.ts";
-import { createSemaphore } from "../../../core/semaphore.ts";
-import { type PushStore, StoreUnavailable } from "../../store.ts";
+import type { PushStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
+import { inTurns } from "../database/turns.ts";
 import { findAnswers, lockKey, takeKeys, WITHOUT_LIMIT } from "../intake/idempotency-keys.ts";
 import { identify } from "./push-identify.ts";
 import { register } from "./push-register.ts";
 
-/**
- * Connections for devices, of the ten that a process has. Devices of one app are registered one after the other, and anyone
- * may send hundreds at once: as many as waited would leave no connection for messages.
- */
-const TURNS = { count: 3, waitMs: 10_000 };
-
 /** Registrations of devices and their contacts, each call with its idempotency key in one transaction. */
 export function createPush(db: Database, clock: Pick<Clock, "after">): PushStore {
-  const inTurn = createTurns(db, clock);
+  // Devices of one app are registered one after the other, and anyone may send hundreds at once.
+  const inTurn = inTurns(db, clock, "too many devices wait to be registered or identified");
   return {
     register: (device, idempotency) =>
       inTurn(async (session) => {
@@ -35,19 +30,6 @@ export function createPush(db: Database, clock: Pick<Clock, "after">): PushStore
         if (contactId === undefined) return { kind: "contact_not_found" };
         return done(session, fillAnswer(request.answer, { contactId }), idempotency);
       }),
-  };
-}
-
-function createTurns(db: Database, clock: Pick<Clock, "after">): Database["transaction"] {
-  const turns = createSemaphore(clock, TURNS);
-  return async (work) => {
-    const release = await turns.acquire();
-    if (!release) throw new StoreUnavailable("too many devices wait to be registered or identified");
-    try {
-      return await db.transaction(work);
-    } finally {
-      release();
-    }
   };
 }
 

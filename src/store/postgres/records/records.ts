@@ -1,3 +1,4 @@
+import type { Clock } from "../../../core/clock.ts";
 import type { RecordKind } from "../../../core/records/accounts.ts";
 import { hasChanged } from "../../records/record-change.ts";
 import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
@@ -7,6 +8,7 @@ import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 import { raiseRecordsVersion, readMeta } from "../database/meta.ts";
 import type { Database } from "../database/transactions.ts";
+import { inTurns } from "../database/turns.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { withErased } from "../erasures/erased-records.ts";
 import { createFindKeyOwner } from "./find-key-owner.ts";
@@ -14,13 +16,21 @@ import { createRecordRows, toConflict } from "./record-rows.ts";
 import { createSettings } from "./settings.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
-export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNames): Records {
+export interface RecordParts {
+  readonly vault: Vault;
+  readonly erasedNames: ErasedNames;
+  readonly clock: Pick<Clock, "after">;
+}
+
+export function createRecords(db: Database, { vault, erasedNames, clock }: RecordParts): Records {
   const rows = createRecordRows(createRecordValues(vault));
   const all = withErased(rows, erasedNames);
   const settings = createSettings(vault);
   const secrets = createWebhookSecrets(vault);
+  // An import changes fifty records of an account at once, and some of them lock the account.
+  const inTurn = inTurns(db, clock, "too many changes of records wait");
   const change = <T>(kind: RecordKind, work: (session: Session) => Promise<T>): Promise<T> =>
-    db.transaction(async (session) => {
+    inTurn(async (session) => {
       const done = await work(session);
       const table: RecordTable = RECORD_TABLES[kind];
       if (table.isWatched && hasChanged(done)) await raiseRecordsVersion(session);
