@@ -29,13 +29,18 @@ export interface RecordParts {
   readonly queues: Pick<Queues, "numberOf">;
 }
 
+const ONE = { limit: 1 };
+
 /** `Records` on SQLite. */
 export function createRecords(db: Database, parts: RecordParts): Records {
   const rows = createRecordRows(db, parts.values);
   const settings = createSettings(db, parts.vault);
   const hasJobs = createHasJobs(db, parts.queues);
   const searchesOf = createSearches(parts.erasedNames);
-  const isThere = (id: string) => rows.select.now("accounts", { id }, { limit: 1 }).length > 0;
+  const findNow = <K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>) => {
+    const found = searchesOf(kind, where).map((each) => rows.select.now(kind, each, ONE));
+    return firstOf(found, ONE)[0];
+  };
   const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
     db.write(() => {
       const done = work();
@@ -45,14 +50,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
 
   return {
     create: (kind, record) => change(kind, () => insertNow(rows, parts.erasedNames, { kind, record })),
-    find: (kind, where) =>
-      db.read(() => {
-        const page = { limit: 1 };
-        return firstOf(
-          searchesOf(kind, where).map((each) => rows.select.now(kind, each, page)),
-          page,
-        )[0];
-      }),
+    find: (kind, where) => db.read(() => findNow(kind, where)),
     async list(kind, where, page) {
       const searches = await db.read(() => searchesOf(kind, where));
       return firstOf(await Promise.all(searches.map((each) => rows.select.inPieces(kind, each, page))), page);
@@ -66,7 +64,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     settings: (accountId) => db.read(() => settings.of(accountId)),
     setSettings: (accountId, values) =>
       db.write(() => {
-        if (accountId !== undefined && !isThere(accountId)) return false;
+        if (accountId !== undefined && !hasAccount(rows, accountId)) return false;
         for (const [name, value] of Object.entries(values)) settings.set(accountId, name, value);
         parts.accounts.forget();
         parts.meta.raiseRecordsVersion();
@@ -75,7 +73,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     webhookSecrets: (accountId) => db.read(() => parts.webhookSecrets.newest(accountId)),
     addWebhookSecret: (accountId, { secret, createdAt }, newest) =>
       db.write(() => {
-        if (!isThere(accountId)) return undefined;
+        if (!hasAccount(rows, accountId)) return undefined;
         const [last] = newest === undefined ? [] : parts.webhookSecrets.newest(accountId);
         if (last?.createdAt !== newest) return false;
         parts.webhookSecrets.add(accountId, secret, createdAt);
@@ -83,6 +81,10 @@ export function createRecords(db: Database, parts: RecordParts): Records {
       }),
     version: () => db.read(() => parts.meta.recordsVersion()),
   };
+}
+
+function hasAccount({ select }: Pick<RecordRows, "select">, id: string): boolean {
+  return select.now("accounts", { id }, ONE).length > 0;
 }
 
 function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable): void {
