@@ -129,6 +129,7 @@ async function serve(bin: string, server: Server): Promise<void> {
     listen_addresses: "",
     unix_socket_directories: folder,
     wal_keep_size: "64MB",
+    log_checkpoints: "off",
     // Commits wait for a standby, and one whose primary went away looks for it this often.
     wal_retrieve_retry_interval: "100ms",
     shared_buffers: "32MB",

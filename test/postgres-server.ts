@@ -4,12 +4,13 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, statSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
 import { reportStuck } from "./postgres-stuck.ts";
+import { until } from "./until.ts";
 
 export interface PostgresServer {
   /** A new database made from the template; `drop` forgets it. */
@@ -149,14 +150,18 @@ export async function initialize(bin: string, folder: string): Promise<void> {
   await ended(run(join(bin, "initdb"), [...args, "--no-sync", "--no-instructions"]));
 }
 
-const SETTINGS = { listen_addresses: "", max_connections: "200" };
+/** Making databases makes checkpoints, about which the server would say more than anybody reads. */
+const SETTINGS = { listen_addresses: "", max_connections: "200", log_checkpoints: "off" };
 
 /** Settings that trade durability for speed: no test needs data to survive a crash of the machine. */
 const QUICK = { fsync: "off", full_page_writes: "off", shared_buffers: "64MB", autovacuum: "off" };
 
-/** Stops the server and removes what it wrote when its input ends: then this process has ended, however it did. */
+/**
+ * Stops the server and removes what it wrote when its input ends: then this process has ended, however it did. Its log is a file: a
+ * server whose log nobody reads for a while stands still once the pipe is full, in the middle of a checkpoint for example.
+ */
 const UNTIL_INPUT_ENDS = `folder="$1"; shift
-"$@" & server=$!
+"$@" 2>"$folder/log" & server=$!
 cat >/dev/null
 kill -QUIT $server
 wait $server
@@ -172,14 +177,19 @@ async function serve(
   const flags = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = [join(bin, "postgres"), "-D", join(folder, "data"), ...flags];
   const child = run("/bin/sh", ["-c", UNTIL_INPUT_ENDS, "sh", folder, ...server]);
-  let log = "";
-  child.stderr?.on("data", (data) => {
-    log = (log + String(data)).slice(-LOG_KEPT);
+  const log = () => endOfLog(join(folder, "log"));
+  const gone = once(child, "close").then(() => {
+    throw new Error(`PostgreSQL ended: ${log()}`);
   });
-  await said(child, "ready to accept connections");
+  gone.catch(() => {});
+  await Promise.race([until(log, (text) => text.includes("ready to accept connections")), gone]);
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) unrefStream(stream);
-  return () => log;
+  return log;
+}
+
+function endOfLog(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8").slice(-LOG_KEPT) : "";
 }
 
 /** Characters of a server's log that are kept. */
