@@ -10,7 +10,7 @@ async function start(path: string) {
   const { store, driver } = await openWithDriver(path);
   const world = await createWorld(store);
   const { account, clock, id } = world;
-  const accept = (key?: string, accountId = account.id) =>
+  const accept = (key?: string, { accountId = account.id, messageId = id() } = {}) =>
     store.intake.accept({
       accountId,
       flow: "single",
@@ -23,7 +23,7 @@ async function start(path: string) {
       },
       messages: [
         {
-          id: id(),
+          id: messageId,
           recipient: "",
           status: "queued",
           parts: [{ status: "pending", address: "ann@example.net" }],
@@ -66,12 +66,16 @@ test("between the pieces of a large text others are written and answered", async
   await store.close();
 });
 
-test("a request that is a repeat, or fails, leaves no pieces behind", async () => {
-  const { store, accept, pieces } = await start(":memory:");
-  expect(await accept("k-1")).toMatchObject({ kind: "accepted" });
+test("a request that is a repeat, or of nobody, or fails, leaves no pieces behind", async () => {
+  const { store, world, accept, pieces } = await start(":memory:");
+  const messageId = world.id();
+  expect(await accept("k-1", { messageId })).toMatchObject({ kind: "accepted" });
   expect(await accept("k-1")).toMatchObject({ kind: "replay" });
   expect(pieces()).toBe(6);
-  expect(await rejection(accept(undefined, "01890000-0000-7000-8000-000000000009"))).toBeInstanceOf(Error);
+  const nobody = "01890000-0000-7000-8000-000000000009";
+  expect(await accept(undefined, { accountId: nobody })).toEqual({ kind: "no_account" });
+  expect(pieces()).toBe(6);
+  expect(await rejection(accept(undefined, { messageId }))).toBeInstanceOf(Error);
   expect(pieces()).toBe(6);
   await store.close();
 });

@@ -47,16 +47,16 @@ test("an answer and the receipt right behind it change the message, and its id, 
 });
 
 test("what was put off is kept when another call of the turn fails, and all are tried apart", async () => {
-  const { sms, claimOne, settle, receive, history, store, id, clock } = await openListening();
+  const { sms, claimOne, settle, receive, history, store, account, clock } = await openListening();
   const [message = ""] = await sms();
   const job = await claimOne();
-  const nobodys = store.intake.accept({
-    accountId: id(),
+  const again = store.intake.accept({
+    accountId: account.id,
     flow: "single",
     content: SMS,
     messages: [
       {
-        id: id(),
+        id: message,
         recipient: "+1",
         status: "queued",
         parts: [],
@@ -65,8 +65,8 @@ test("what was put off is kept when another call of the turn fails, and all are 
       },
     ],
   });
-  const [failed] = await Promise.all([rejection(nobodys), settle(job), receive(`p-${message}`)]);
-  expect(String(failed)).toContain("account");
+  const [failed] = await Promise.all([rejection(again), settle(job), receive(`p-${message}`)]);
+  expect(String(failed)).toContain("UNIQUE");
   expect(await history(message)).toEqual(["attempt:sent", "receipt:delivered"]);
   await store.close();
 });
