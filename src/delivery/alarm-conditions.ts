@@ -33,7 +33,8 @@ export async function findConditions(
 ): Promise<readonly Condition[]> {
   const running = new Set(connectors().map(({ id }) => id));
   return [
-    ...(disk ? ofDisk(await disk(), situation) : []),
+    // A disk that cannot be asked about, as where a sandbox forbids it, silences none of the others.
+    ...ofDisk(await disk?.().catch(() => undefined), situation),
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
     ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, situation)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
@@ -51,7 +52,9 @@ const CLEARED_ABOVE = 1.25;
 
 const MEGABYTE = 1_000_000;
 
-function ofDisk({ folder, free, size }: Disk, { settings, isRaised }: Situation): readonly Condition[] {
+function ofDisk(disk: Disk | undefined, { settings, isRaised }: Situation): readonly Condition[] {
+  if (!disk) return [];
+  const { folder, free, size } = disk;
   const limit = Math.min(readSetting(settings, "alarm_free_disk_mb") * MEGABYTE, size * PART_OF_DISK);
   if (free >= limit * (isRaised("disk_low", folder) ? CLEARED_ABOVE : 1)) return [];
   const reason = `${Math.floor(free / MEGABYTE)} MB are free: on a full disk nothing is accepted`;

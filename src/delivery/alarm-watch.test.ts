@@ -28,7 +28,10 @@ function open() {
     receipts: { countOverdue: async () => world.overdue },
     connectors: () => world.connectors,
     connectorName: async () => undefined,
-    disk: async () => world.disk,
+    async disk() {
+      if (world.disk.size === 0) throw new Error("not permitted");
+      return world.disk;
+    },
     records: {
       async settings() {
         world.asked++;
@@ -189,5 +192,14 @@ test("little room on the disk alarms at once, until a quarter more than the limi
   world.settings = { alarm_free_disk_mb: "0" };
   await clock.advance(40_000);
   expect(told).toHaveLength(2);
+  await watch.stop();
+});
+
+test("a disk that cannot be asked about silences no other alarm", async () => {
+  const { clock, world, told, watch } = open();
+  world.disk = { ...world.disk, size: 0 };
+  world.connectors = [{ id: "c", status: { ...UP, alarm: "credentials_refused", reason: "401" } }];
+  await clock.advance(5_000);
+  expect(told).toEqual(["raised connector_credentials_refused c"]);
   await watch.stop();
 });
