@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { Command } from "commander";
+import type { CheckReach } from "../channels/channel.ts";
+import type { Connector } from "../core/records/accounts.ts";
 import { addAdminCommands } from "./admin/admin-commands.ts";
-import { CONNECTOR_KINDS } from "./channels.ts";
+import { CONNECTOR_KINDS, checkConnector } from "./channels.ts";
 import { readAdminTarget } from "./config.ts";
+import { createSystemClock } from "./system-clock.ts";
 
 test("no field of a connector is called like an option that the command line keeps for itself", () => {
   const program = new Command();
@@ -14,6 +17,30 @@ test("no field of a connector is called like an option that the command line kee
     const { properties = {} } = config as { properties?: object };
     const clashes = Object.keys({ ...properties, ...secrets }).filter((name) => kept.includes(name));
     expect([kind, clashes]).toEqual([kind, []]);
+  }
+});
+
+test("testing a connector whose kind, or whose configuration, only another version knows tells so", async () => {
+  const network = {} as CheckReach["network"];
+  const check = (kind: string, config: Connector["config"]) =>
+    checkConnector(
+      { id: "c", name: "n", kind, config, secrets: {}, isEnabled: true, createdAt: 0 },
+      createSystemClock(),
+      {
+        network,
+      },
+    );
+  expect(await check("pigeon", {})).toEqual({
+    ok: false,
+    detail: "this version knows no connectors of kind pigeon",
+  });
+  for (const { kind } of CONNECTOR_KINDS) {
+    const { ok, detail } = await check(kind, { host: ["of", "another", "form"], max_connections: "many" });
+    expect([kind, ok, detail]).toEqual([
+      kind,
+      false,
+      expect.stringMatching(/configuration|nothing describes/),
+    ]);
   }
 });
 

@@ -1,9 +1,11 @@
-import type { Channel, ChannelDeps, ConnectorKind } from "../channels/channel.ts";
+import type { Channel, ChannelDeps, CheckReach, ConnectorKind } from "../channels/channel.ts";
 import { mxConnectorKind } from "../channels/email/mx/mx-connector.ts";
 import { smtpConnectorKind } from "../channels/email/smtp/smtp-connector.ts";
 import { createSimulator } from "../channels/simulator/simulator.ts";
 import { httpConnectorKind } from "../channels/sms/http/http-connector.ts";
 import { smppConnectorKind } from "../channels/sms/smpp/smpp-connector.ts";
+import type { Clock } from "../core/clock.ts";
+import { errorText } from "../core/error-text.ts";
 import { CHANNELS } from "../core/messages/message.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import { SANDBOX_QUEUES } from "../core/records/routes.ts";
@@ -59,4 +61,22 @@ export function openChannel(
     return createSimulator({ ...deps, channel, connectorId: connector.id, ledger });
   }
   return CONNECTOR_KINDS.find((each) => each.kind === connector.kind)?.open(connector, deps);
+}
+
+/**
+ * What `ConnectorKind.check` finds. A kind, or a configuration, that only another version of the program knows is a finding too: an
+ * operator who tests the connector wants to hear just that.
+ */
+export async function checkConnector(
+  connector: Connector,
+  clock: Clock,
+  reach: CheckReach,
+): ReturnType<ConnectorKind["check"]> {
+  const kind = CONNECTOR_KINDS.find((each) => each.kind === connector.kind);
+  if (!kind) return { ok: false, detail: `this version knows no connectors of kind ${connector.kind}` };
+  try {
+    return await kind.check(connector, clock, reach);
+  } catch (error) {
+    return { ok: false, detail: errorText(error) };
+  }
 }

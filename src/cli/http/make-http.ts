@@ -4,7 +4,6 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { adminEndpoints } from "../../api/admin/admin-endpoints.ts";
 import { createApp } from "../../api/app.ts";
 import type { AnswerRequest } from "../../api/app-deps.ts";
-import type { ConnectorKind } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import { present } from "../../core/present.ts";
 import type { AlarmWatch } from "../../delivery/alarm-watch.ts";
@@ -12,7 +11,7 @@ import type { DomainWatch } from "../../delivery/check-domains.ts";
 import type { Engine } from "../../delivery/engine.ts";
 import type { Upkeep } from "../../delivery/upkeep.ts";
 import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
-import { CONNECTOR_KINDS } from "../channels.ts";
+import { CONNECTOR_KINDS, checkConnector } from "../channels.ts";
 import type { ClockWatch } from "../clock-watch.ts";
 import { createUnsubscribeByToken } from "../email/unsubscribe.ts";
 import type { Listeners } from "../listeners/start-listeners.ts";
@@ -108,7 +107,7 @@ function createAdmin(
     makeDkimKeys,
     connectorKinds: CONNECTOR_KINDS,
     checkConnector: (connector, domain) =>
-      kindOf(connector.kind).check(connector, clock, { network: createNetwork(dns), ...present({ domain }) }),
+      checkConnector(connector, clock, { network: createNetwork(dns), ...present({ domain }) }),
     connectorStatus: engine.connectorStatus,
     ...dns,
     testWebhook: webhooks.test,
@@ -130,10 +129,4 @@ function applyChange(engine: Engine, clock: Clock, log: Parts["steadyLog"]): Pro
         resolve();
       });
   });
-}
-
-function kindOf(kind: string): ConnectorKind {
-  const found = CONNECTOR_KINDS.find((each) => each.kind === kind);
-  if (!found) throw new Error(`there is no connector kind ${kind}`);
-  return found;
 }
