@@ -180,9 +180,18 @@ function openCall({ endpoint, params }: Found, request: Request, now: number): P
     headers: request.headers,
     params,
     now,
-    query: endpoint.query ? queryOf(request.url) : NO_QUERY,
+    query: endpoint.query ? queryFor(endpoint.query, request.url) : NO_QUERY,
     clientAddress: "",
   };
+}
+
+/** Refuses what is given twice: of two filters one would be taken, and the answer would look as if it were for both. */
+function queryFor(parameters: NonNullable<Endpoint["query"]>, url: string): URLSearchParams {
+  const query = queryOf(url);
+  const repeated = Object.keys(parameters).filter((name) => query.getAll(name).length > 1);
+  if (repeated.length > 0)
+    throw validationFailed(Object.fromEntries(repeated.map((name) => [name, "must be given only once"])));
+  return query;
 }
 
 function addressOf(

@@ -56,6 +56,14 @@ onEveryStore((start) => {
     expect(idsOf(mails.json)).toEqual([mail.message_id]);
   });
 
+  test("a filter that is given twice is refused, since only one of the two could narrow the list", async () => {
+    await using api = await start();
+    const { status, json } = await api.get(
+      "/v1/sms/messages?status=sent&tag=a&status=failed&unknown=1&unknown=2",
+    );
+    expect([status, json.details]).toEqual([400, { status: "must be given only once" }]);
+  });
+
   test("an email to an international domain is listed under either spelling of it", async () => {
     await using api = await start();
     const ids: string[] = [];
