@@ -107,6 +107,30 @@ test("a stop waits for a bind that is just being left: until it is gone, its slo
   expect(smsc.connections()).toBe(0);
 });
 
+test("a bind whose slot goes to another process while the connector stops is waited for, and cut after the same limit", async () => {
+  const { channel, smsc, clock, areUp, set, tell } = await openShared(createShare(2, 0, 1), {
+    dial: { holdSubmits: true },
+  });
+  await areUp(2);
+  const sending = sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 1);
+  const stopping = channel.stop();
+  await smsc.until(() => smsc.connections() === 1);
+  set(1);
+  let isLeft = false;
+  const left = tell(3_000).then(() => {
+    isLeft = true;
+  });
+  await clock.advance(2_000);
+  expect([isLeft, smsc.connections()]).toEqual([false, 1]);
+  await clock.advance(1_000);
+  await Promise.all([left, stopping]);
+  expect(await sending).toMatchObject({
+    parts: [{ kind: "unconfirmed", error: { message: expect.stringContaining("another process") } }],
+  });
+  expect(clock.pending()).toBe(0);
+});
+
 test("what waits while its connector goes to another process is left to that one: nobody has put it off", async () => {
   const handedOver = {
     kind: "deferred",

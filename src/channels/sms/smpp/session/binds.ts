@@ -35,9 +35,9 @@ interface Bind {
 export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps): Binds {
   let phase: "new" | "running" | "stopped" = "new";
   const view = createView(deps.clock, onStatus);
+  const leaving = createInFlight();
   /** This process's binds, by index. */
   let binds: readonly Bind[] = [];
-  const leaving = createInFlight();
   const isHeld = (index: number) => !share || share.held().has(slotOf(index, share, roles.length));
 
   const make = (role: BindRole, index: number): Bind => ({
@@ -54,15 +54,15 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
       },
     }),
   });
-  /** Opens the binds that are this process's now, and leaves those that are not any more. */
-  const reconcile = async (limitMs?: number) => {
-    if (phase !== "running") return;
-    const left = binds.filter(({ index }) => !isHeld(index));
+  const openHeld = () => {
     const known = new Map(binds.map((bind) => [bind.index, bind]));
     binds = roles.flatMap((role, index) => (isHeld(index) ? [known.get(index) ?? make(role, index)] : []));
-    binds[0]?.link.start();
-    startOthers(binds);
-    view.look(binds);
+    begin(binds, view);
+  };
+  /** Opens the binds that are this process's now, and leaves those that are not any more, also while all are being left. */
+  const reconcile = async (limitMs?: number) => {
+    const left = binds.filter(({ index }) => !isHeld(index));
+    if (phase === "running") openHeld();
     await leaving.add(Promise.all(left.map(({ link }) => link.stop(limitMs))));
   };
   share?.onChange(reconcile);
@@ -85,6 +85,12 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
 
 /** The slot that a bind is of. */
 const slotOf = (index: number, { of }: Share, binds: number): number => Math.floor((index * of) / binds);
+
+function begin(binds: readonly Bind[], view: Pick<ReturnType<typeof createView>, "look">): void {
+  binds[0]?.link.start();
+  startOthers(binds);
+  view.look(binds);
+}
 
 /** The others start once the first is up or down: with a wrong password, one refusal is enough. */
 function startOthers([first, ...others]: readonly Bind[]): void {
