@@ -4,7 +4,16 @@ import type { ClaimedWebhook, WebhookVerdict } from "../../src/core/webhooks/web
 import type { Store } from "../../src/store/store.ts";
 import type { Dice } from "../chaos/dice.ts";
 import { ask, type Ground } from "./engine-ground.ts";
-import { ADDRESSES, ERROR, IDS, PHONES, partBy, receiptBy, settlementOf } from "./provider-words.ts";
+import {
+  ADDRESSES,
+  ERROR,
+  IDS,
+  PHONES,
+  partBy,
+  receiptBy,
+  segmentsOf,
+  settlementOf,
+} from "./provider-words.ts";
 
 /** The steps, with how often each is made. */
 export const WEIGHTS = {
@@ -168,7 +177,7 @@ async function receive(ground: Ground): Promise<void> {
 async function answerLate(ground: Ground): Promise<void> {
   const part = partBy(ground);
   if (!part) return;
-  const answer = { ...part, parts: 2, providerMessageIds: [ground.dice.oneOf(IDS)] };
+  const answer = { ...part, parts: segmentsOf(part.messageId), providerMessageIds: [ground.dice.oneOf(IDS)] };
   await ask(ground, (store) => store.receipts.recordLateAnswer(answer, ground.clock.now));
 }
 

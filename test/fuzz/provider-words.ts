@@ -27,7 +27,7 @@ export function settlementOf({ dice, clock: { now } }: Ground, job: ClaimedJob):
   if (isSettled(progress)) return judgeSettled(job, now);
   if (hasFailedSegment(job)) return judgeFailedSegment(job, now);
   if (job.expiresAt <= now) return judgeExpired(job, now);
-  const counted = progress.parts.length || dice.between(1, 2);
+  const counted = progress.parts.length || segmentsOf(job.messageId);
   const parts = Array.from({ length: counted }, (_, index) => {
     const { status = "pending" } = progress.parts[index] ?? {};
     const isDue = (status === "pending" || status === "unconfirmed") && (job.parts?.includes(index) ?? true);
@@ -35,6 +35,11 @@ export function settlementOf({ dice, clock: { now } }: Ground, job: ClaimedJob):
   });
   const outcome = { parts, countsAsAttempt: dice.chance(0.7) };
   return judge(job, outcome, { now, connectorId: dice.oneOf(CONNECTORS), jitter: 0.5 });
+}
+
+/** Of an SMS: whoever counts them, an attempt or a late answer, comes to the same. */
+export function segmentsOf(messageId: string): number {
+  return 1 + (Number.parseInt(messageId.slice(-1), 16) % 2);
 }
 
 function outcomeBy(dice: Dice): PartOutcome | undefined {
@@ -85,6 +90,7 @@ export function receiptBy({ dice, clock, messages }: Ground): Receipt {
 /** A part of some SMS, and the connector that says something of it. */
 export function partBy({ dice, messages }: Ground) {
   const sms = messages.filter(({ channel }) => channel === "sms");
-  const part = { part: dice.between(0, 1), connectorId: dice.oneOf(CONNECTORS) };
-  return sms.length === 0 ? undefined : { messageId: dice.oneOf(sms).id, ...part };
+  if (sms.length === 0) return undefined;
+  const messageId = dice.oneOf(sms).id;
+  return { messageId, part: dice.between(0, segmentsOf(messageId) - 1), connectorId: dice.oneOf(CONNECTORS) };
 }
