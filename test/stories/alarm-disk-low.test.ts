@@ -8,10 +8,13 @@ const MB = 1_000_000;
 
 let rig: AlarmRig;
 let freeMb: number;
+/** What the data folder is called. */
+let named: string | undefined;
 beforeEach(async () => {
   freeMb = 4_000;
+  named = undefined;
   rig = await startAlarmRig({
-    diskOf: async (folder) => ({ folder, free: freeMb * MB, size: 50_000 * MB }),
+    diskOf: async (folder) => ({ folder: named ?? folder, free: freeMb * MB, size: 50_000 * MB }),
   });
 });
 afterEach(() => rig.stop());
@@ -28,6 +31,14 @@ test("a disk with less than a gigabyte free alarms, until there is room again", 
   expect(await rig.metric()).toEqual([`postrider_alarm{name="disk_low",subject="${subject}"} 1`]);
   freeMb = 2_000;
   await rig.service.passUntil(() => rig.told().includes("alarm.cleared disk_low"), 60_000);
+});
+
+test("the call about a data folder with letters beyond ASCII in its path bears a signature that fits", async () => {
+  named = "/srv/Grüße an 東京/data";
+  freeMb = 900;
+  await rig.service.passUntil(() => rig.told().length > 0, 30_000);
+  expect(rig.told()).toEqual(["alarm.raised disk_low"]);
+  expect(await rig.alarms()).toMatchObject([{ name: "disk_low", subject: named }]);
 });
 
 test("the room is what the system says of the folder", async () => {
