@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { partReference } from "../../core/receipts/short-reference.ts";
 import { createWorld, DAY, SECOND, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
@@ -39,6 +40,9 @@ const FILL: Readonly<Record<string, string>> = {
   inbound_messages: `INSERT INTO inbound_messages (id, connector_id, provider_key, sender, recipient, text, segments, encoding,
       is_partial, received_at)
     SELECT ${FAR}, 'c', 'other-' || n, '+1', '+2', '', 1, 'gsm7', false, 9e15 FROM ${NUMBERS}`,
+  parked_receipts: `INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt)
+    SELECT 'other', 'other-' || n, 1e9 + n, 9e15, '{}' FROM ${NUMBERS}`,
+  unconfirmed_parts: `INSERT INTO unconfirmed_parts (reference, message_id, part) SELECT 1e9 + n, ${FAR}, 0 FROM ${NUMBERS}`,
   contacts: `INSERT INTO contacts (id, account_id, external_id, created_at)
     SELECT 'other-' || n, ${ACCOUNT}, 'other-' || n, 0 FROM ${NUMBERS}`,
   registrations: `INSERT INTO registrations (id, account_id, app_id, contact_id, platform, token, device_id, created_at, updated_at)
@@ -47,6 +51,11 @@ const FILL: Readonly<Record<string, string>> = {
 };
 
 const DEFERRED = { kind: "deferred", error: { code: "smpp.0x00000058", message: "throttled" } } as const;
+
+const UNANSWERED = {
+  kind: "unconfirmed",
+  error: { code: "smpp.timeout", message: "no answer" },
+} as const;
 
 /** Sends a message whose job waits for the next attempt. */
 async function deferOne({ sms, claimOne, settle, clock }: Ground): Promise<string> {
@@ -155,6 +164,21 @@ const USES: Readonly<Record<string, Use>> = {
       const [id = ""] = await sms();
       await settle(await claimOne());
       expect(await receive(`p-${id}`)).toMatchObject([{ kind: "applied" }]);
+    },
+  },
+  "the settlement of an attempt that was not answered": {
+    tables: ["parked_receipts"],
+    async run(_, { sms, claimOne, settle }) {
+      await sms();
+      await settle(await claimOne(), { outcomes: [UNANSWERED] });
+    },
+  },
+  "a receipt that names a message by its reference": {
+    tables: ["parked_receipts", "unconfirmed_parts"],
+    async run(_, { sms, claimOne, settle, receive }) {
+      const [id = ""] = await sms();
+      await settle(await claimOne(), { outcomes: [UNANSWERED] });
+      await receive("x", { reference: partReference(id, 0), recipient: "+919800000001" });
     },
   },
   "flagging a receipt that does not come": {

@@ -62,6 +62,7 @@ interface Parked {
   readonly receipt: Receipt;
 }
 
+/** `id + 0`: see `insertParked`. */
 const FIND = `SELECT p.id, p.id_key, p.receipt FROM unnest($1::text[], $2::text[]) AS t (connector_id, id_key), LATERAL (
     SELECT * FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key OFFSET 0
   ) AS p
@@ -69,7 +70,7 @@ const FIND = `SELECT p.id, p.id_key, p.receipt FROM unnest($1::text[], $2::text[
   SELECT p.id, p.id_key, p.receipt FROM unnest($3::text[], $4::bigint[]) AS t (connector_id, reference), LATERAL (
     SELECT * FROM parked_receipts p
     WHERE p.reference = t.reference AND p.connector_id = coalesce(t.connector_id, p.connector_id)
-    ORDER BY p.id LIMIT ${MAX_PER_REFERENCE}
+    ORDER BY p.id + 0 LIMIT ${MAX_PER_REFERENCE}
   ) AS p ORDER BY id`;
 
 /** With the rows that these receipts have under their other ids: all rows of a receipt are locked, and deleted, together. */

@@ -61,11 +61,12 @@ interface UnansweredPart extends PartRef {
   readonly connectorId: string | undefined;
 }
 
+/** In an order that no index has, as in `lockWebhooks`: the planner might go through all parts rather than sort these. */
 const FIND = `SELECT DISTINCT p.reference, p.message_id, p.part, p.connector_id
   FROM unnest($1::text[], $2::bigint[]) AS t (connector_id, reference), LATERAL (
     SELECT * FROM unconfirmed_parts p
     WHERE p.reference = t.reference AND coalesce(p.connector_id, t.connector_id) = t.connector_id
-    ORDER BY p.message_id DESC LIMIT ${MAX_PER_REFERENCE}
+    ORDER BY p.message_id::text COLLATE "C" DESC LIMIT ${MAX_PER_REFERENCE}
   ) AS p`;
 
 function toUnanswered(row: PartRow): UnansweredPart {
