@@ -10,15 +10,24 @@ export interface OwnSlotsOptions {
   readonly process: string;
   /** Whether this process may use its leases now. */
   readonly isValid: () => boolean;
-  /** Slots that the process holds already; those beyond `slots` are given up. */
-  readonly has: readonly number[];
+  /** Of the share before, if that is not closed: its slots are taken over; those beyond `slots` are given up. */
+  readonly before?: Places | undefined;
   readonly clock: Clock;
   /** Called when the next heartbeat has news for the others. */
   readonly onNews: () => void;
 }
 
+/** What the shares of one connector have in common, while the channel of an earlier one still stops. */
+export interface Places {
+  readonly held: Set<number>;
+  readonly leaving: ReturnType<typeof createLeaving>;
+  /** All channels: a slot is left when none uses it any more. */
+  readonly listeners: Set<Listener>;
+}
+
 /** The slots of one connector that this process holds, leaves and wants. */
 export interface OwnSlots {
+  readonly places: Places;
   readonly share: Share & { tellUp(isUp: () => boolean): void; lookUp(): void };
   /** Slots that are held. */
   slots(): readonly number[];
@@ -33,6 +42,8 @@ export interface OwnSlots {
   apply(snapshot: LeaseSnapshot, silent: ReadonlySet<string>): void;
   /** Leaves all slots; messages under way may go on for `limitMs`. */
   letGo(limitMs: number): void;
+  /** Tells its channel nothing more. */
+  close(): void;
 }
 
 const NONE: ReadonlySet<number> = new Set();
@@ -44,10 +55,10 @@ type Listener = (limitMs?: number) => Promise<void>;
  * up is shown as up while it is being left: the others are to wait until it is theirs. Not for ever: answers may not come.
  */
 export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
-  const { connector: name, slots: of, process, isValid, has, clock, onNews } = options;
-  const held = new Set(has.filter((slot) => slot < of));
-  const leaving = createLeaving(clock);
-  const listeners: Listener[] = [];
+  const { connector: name, slots: of, process, isValid, onNews } = options;
+  const places = placesFor(options);
+  const { held, leaving } = places;
+  const { tell, onChange, close } = createTelling(places);
   let isUp = () => false;
   let toldUp = false;
   let wanted: readonly Slot[] = [];
@@ -55,15 +66,16 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
   const change = async (left: readonly number[], limitMs?: number) => {
     for (const slot of left) held.delete(slot);
     leaving.add(left, limitMs === undefined && isUp());
-    await Promise.all(listeners.map((listener) => listener(limitMs)));
+    await tell(limitMs);
     leaving.remove(left);
     if (left.length > 0) onNews();
   };
   return {
+    places,
     share: {
       of,
       held: () => (isValid() ? held : NONE),
-      onChange: (listener) => void listeners.push(listener),
+      onChange,
       tellUp(probe) {
         isUp = probe;
       },
@@ -72,8 +84,7 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
     slots: () => [...held],
     kept() {
       toldUp = isUp();
-      const own = [...held].map((slot) => ({ slot, isUp: toldUp }));
-      return [...own, ...leaving.shown()].map((each) => ({ name, ...each }));
+      return leasesOf(name, places, toldUp);
     },
     wanted: () => wanted,
     apply({ processes, leases }, silent) {
@@ -87,10 +98,37 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
       const due = partOf(options, sharing(processes), silent);
       const surplus = [...held].slice(due);
       if (gained.length > 0 || surplus.length > 0) void change(surplus);
-      const free = freeSlots(of, taken).slice(0, Math.max(0, due - held.size));
-      wanted = free.map((slot) => ({ name, slot }));
+      wanted = freeSlots(options, taken, due - held.size);
     },
     letGo: (limitMs) => void (held.size > 0 && change([...held], limitMs)),
+    close,
+  };
+}
+
+function placesFor({ before, slots, clock }: OwnSlotsOptions): Places {
+  if (!before) return { held: new Set(), leaving: createLeaving(clock), listeners: new Set() };
+  for (const slot of before.held) if (slot >= slots) before.held.delete(slot);
+  return before;
+}
+
+function leasesOf(name: string, { held, leaving }: Places, isUp: boolean): readonly KeptLease[] {
+  const own = [...held].map((slot) => ({ slot, isUp }));
+  return [...own, ...leaving.shown()].map((each) => ({ name, ...each }));
+}
+
+/** The listeners of one share among those of all. */
+function createTelling({ listeners }: Pick<Places, "listeners">) {
+  const own: Listener[] = [];
+  return {
+    /** Resolves when all have left what is not held any more. */
+    tell: (limitMs?: number) => Promise.all([...listeners].map((listener) => listener(limitMs))),
+    onChange(listener: Listener): void {
+      own.push(listener);
+      listeners.add(listener);
+    },
+    close() {
+      for (const listener of own) listeners.delete(listener);
+    },
   };
 }
 
@@ -125,7 +163,13 @@ function sharing(processes: LeaseSnapshot["processes"]): readonly string[] {
   return processes.filter((one) => one.isSharing).map((one) => one.process);
 }
 
-function freeSlots(of: number, taken: LeaseSnapshot["leases"]): readonly number[] {
-  const all = Array.from({ length: of }, (_, index) => index);
-  return all.filter((slot) => !taken.some((lease) => lease.slot === slot));
+/** At most so many that nobody has. */
+function freeSlots(
+  { connector: name, slots }: OwnSlotsOptions,
+  taken: LeaseSnapshot["leases"],
+  most: number,
+): readonly Slot[] {
+  const all = Array.from({ length: slots }, (_, slot) => ({ name, slot }));
+  const free = all.filter(({ slot }) => !taken.some((lease) => lease.slot === slot));
+  return free.slice(0, Math.max(0, most));
 }

@@ -129,16 +129,26 @@ function createJoin(
   { ownSlots, peerSlots, heartbeats }: JoinParts,
 ): Shares["join"] {
   const { isValid, wake } = heartbeats;
+  /** By connector: shares that are not closed, the latest last. The channels of the others are being stopped. */
+  const open = new Map<string, readonly OwnSlots[]>();
   return (connector, slots) => {
-    const has = ownSlots.get(connector)?.slots() ?? [];
-    const own = createOwnSlots({ connector, slots, process, isValid, has, clock, onNews: wake });
+    const before = ownSlots.get(connector)?.places;
+    const own = createOwnSlots({ connector, slots, process, isValid, before, clock, onNews: wake });
+    open.set(connector, [...(open.get(connector) ?? []), own]);
     ownSlots.set(connector, own);
     peerSlots.watch(connector, slots);
     wake();
     return {
       ...own.share,
       close() {
-        if (ownSlots.get(connector) === own) {
+        own.close();
+        const left = (open.get(connector) ?? []).filter((each) => each !== own);
+        const latest = left.at(-1);
+        if (latest) {
+          open.set(connector, left);
+          ownSlots.set(connector, latest);
+        } else {
+          open.delete(connector);
           ownSlots.delete(connector);
           peerSlots.forget(connector);
         }

@@ -103,6 +103,53 @@ test("slots are free as soon as their share is closed, and a part is the others'
   );
 });
 
+for (const [when, isJoinedFirst] of [
+  ["while it is being left", false],
+  ["before it is left", true],
+] as const) {
+  test(`a slot whose connector is joined again ${when} is nobody else's until the earlier channel has left it`, async () => {
+    const { clock, start } = open();
+    const a = start("a");
+    const left = Promise.withResolvers<void>();
+    const first = a.join("smsc", 2);
+    const told = listen(first, (held) => (held === 1 ? left.promise : Promise.resolve()));
+    await clock.advance(5_000);
+    const joinAgain = () => {
+      const again = a.join("smsc", 2);
+      listen(again);
+      return again;
+    };
+    const early = isJoinedFirst ? joinAgain() : undefined;
+    const ofB = start("b").join("smsc", 2);
+    await clock.advance(5_000);
+    const again = early ?? joinAgain();
+    await clock.advance(5_000);
+    expect([again.held().size, ofB.held().size]).toEqual([1, 0]);
+    left.resolve();
+    await clock.advance(0);
+    await clock.advance(5_000);
+    expect([again.held().size, ofB.held().size]).toEqual([1, 1]);
+    first.close();
+    const toldBefore = told.length;
+    ofB.close();
+    await clock.advance(5_000);
+    expect(told).toHaveLength(toldBefore);
+  });
+}
+
+test("slots stay leased to an earlier channel that is still stopping where the next one could not be opened", async () => {
+  const { clock, start, snapshot } = open();
+  const a = start("a");
+  const first = a.join("smsc", 2);
+  await clock.advance(5_000);
+  a.join("smsc", 2).close();
+  await clock.advance(5_000);
+  expect((await snapshot()).leases).toHaveLength(2);
+  first.close();
+  await clock.advance(5_000);
+  expect((await snapshot()).leases).toEqual([]);
+});
+
 test("a process that stands still is declared dead after 12 s and not before, also by one that has just started", async () => {
   const { clock, cut, start } = open();
   start("a").join("smsc", 4);
