@@ -20,7 +20,12 @@ export function createUsedAccounts(): UsedAccounts {
       );
       const unknown = [...ids].filter((id) => !numbers.has(id));
       if (unknown.length === 0) return numbers;
-      for (const { id, number } of await session.query<AccountRow>(MARK, [unknown])) numbers.set(id, number);
+      const found = await session.query<AccountRow>(FIND, [unknown]);
+      for (const { id, number } of found) numbers.set(id, number);
+      await mark(
+        session,
+        found.filter((account) => !account.has_messages).map(({ id }) => id),
+      );
       return numbers;
     },
     keep(numbers) {
@@ -33,9 +38,18 @@ export function createUsedAccounts(): UsedAccounts {
 interface AccountRow {
   readonly id: string;
   readonly number: number;
+  readonly has_messages: boolean;
 }
 
-/** Waits for an account that is being removed. In order, so that two transactions cannot deadlock. */
-const MARK = `WITH found AS (SELECT id FROM accounts WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
-  UPDATE accounts SET has_messages = true FROM found WHERE accounts.id = found.id
-  RETURNING accounts.id, accounts.number`;
+/** Waits for an account that is being removed, and keeps others from it until the transaction ends. */
+const FIND = "SELECT id, number, has_messages FROM accounts WHERE id = ANY($1) ORDER BY id FOR KEY SHARE";
+
+/**
+ * Locks them first, in order, and in a statement of its own: one that locks and updates a row that others refer to at the same time
+ * waits for another one that waits for it.
+ */
+async function mark(session: Session, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await session.query("SELECT 1 FROM accounts WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE", [ids]);
+  await session.query("UPDATE accounts SET has_messages = true WHERE id = ANY($1)", [ids]);
+}
