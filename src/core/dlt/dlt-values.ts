@@ -2,6 +2,7 @@ import { parseEmailAddress } from "../email/email-address.ts";
 import type { ErrorCollector } from "../field-errors.ts";
 import type { DltEntity } from "../records/accounts.ts";
 import { type PlaceholderKind, templatePlaceholders, type Variables } from "../sms/template.ts";
+import { isLonger } from "../text-rules.ts";
 
 export interface DltValues {
   readonly variables: Variables;
@@ -17,12 +18,13 @@ export interface DltValues {
 export function judgeDltValues(values: DltValues, errors: ErrorCollector): void {
   const { variables, template, entity = {}, maxLength } = values;
   for (const [name, value] of Object.entries(variables)) {
-    if ([...String(value)].length <= maxLength) continue;
+    if (!isLonger(String(value), maxLength)) continue;
     errors.add(`variables.${name}`, `must be at most ${maxLength} characters for Indian numbers`);
   }
   for (const { name, kind } of template ? templatePlaceholders(template.body) : []) {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (value === undefined) continue;
+    // One that is too long has its sentence already, and it may be as long as the body: its kind is not judged.
+    if (value === undefined || isLonger(String(value), maxLength)) continue;
     const tag = kind === "var" ? (template?.variableTags?.[Number(name) - 1] ?? kind) : kind;
     const problem = valueProblem(String(value), tag) ?? whitelistProblem(String(value), tag, entity);
     if (problem !== undefined) errors.add(`variables.${name}`, problem);
@@ -58,9 +60,12 @@ const KIND_RULES: Readonly<Record<PlaceholderKind, KindRule | undefined>> = {
   email: { accepts: (value) => parseEmailAddress(value) !== undefined, expected: "an email address" },
 };
 
-/** With or without a scheme, as messages write links: `https://x.in/a`, `x.in/a`, `app://open`. */
+/**
+ * With or without a scheme, as messages write links: `https://x.in/a`, `x.in/a`, `app://open`. The dot is the first one that
+ * is not the first character, so that no others are tried.
+ */
 function isLink(value: string): boolean {
-  return /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+|[^\s/:]+\.[^\s]+)$/.test(value);
+  return /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+|[^\s/:][^\s/:.]*\.[^\s]+)$/.test(value);
 }
 
 type Whitelists = NonNullable<DltValues["entity"]>;

@@ -82,7 +82,7 @@ describe("before an SMS to India", () => {
   test.each([
     ["numeric", ["0", "12345", 7], ["", "12a", "1.5", "१२", -1]],
     ["alphanumeric", ["AB12", "आशा", "two words"], ["a-b", "a_b", "50%", ""]],
-    ["url", ["https://x.in/a?b=c", "x.in/a"], ["x", "not a link", ""]],
+    ["url", ["https://x.in/a?b=c", "x.in/a", "a.b.c", "..x"], ["x", ".x", "x.", "x/a.b", "not a link", ""]],
     ["urlott", ["app://open", "https://x.in"], ["open", ""]],
     ["cbn", ["+919876543210", "1800 123 456", "022-1234567"], ["call", "12a", ""]],
     ["email", ["help@example.in"], ["help", "a@b"]],
@@ -92,6 +92,20 @@ describe("before an SMS to India", () => {
       errorsOf({ template: { ...good.template, body: `a {#${tag}#}` }, variables: { "1": value } });
     for (const value of accepted) expect(judge(value)).toEqual({});
     for (const value of refused) expect(judge(value)["variables.1"]).toContain(`{#${tag}#}`);
+  });
+
+  test("a value as long as a body may be is refused at once, whatever its kind", () => {
+    const startedMs = performance.now();
+    for (const tag of ["numeric", "alphanumeric", "url", "urlott", "cbn", "email"]) {
+      const template = { ...good.template, body: `a {#${tag}#}` };
+      for (const piece of [".", "0", "a.", "a@", "https://"]) {
+        const value = `${piece.repeat(2 ** 20 / piece.length)} `;
+        expect(errorsOf({ template, variables: { "1": value } })).toEqual({
+          "variables.1": "must be at most 40 characters for Indian numbers",
+        });
+      }
+    }
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
   });
 
   test("a missing variable is left to rendering", () => {
