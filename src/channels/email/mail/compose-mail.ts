@@ -95,7 +95,14 @@ function encodeAround(value: string, encode: (text: string) => string): string {
 
 /** Blanks outside ASCII belong to the text. */
 function withoutEndBlanks(text: string): string {
-  return text.replace(/^ +/, "").replace(/ +$/, "");
+  return withoutLastBlanks(text.replace(/^ +/, ""));
+}
+
+/** A pattern would try again at every blank of a run within the text: senders choose how long that is. */
+function withoutLastBlanks(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === " ") end--;
+  return text.slice(0, end);
 }
 
 /** Nothing in it needs to be encoded, and readers mistake nothing in it for an encoded word. */
@@ -153,7 +160,7 @@ const MESSAGE_IDS = /^(in-reply-to|references)$/i;
 
 /** Without the blanks that could fill a line of a folded field: readers take such a line for the end of the header (RFC 5322 §3.2.2). */
 function toFoldable(text: string): string {
-  return text.replace(/ +$/, "").replaceAll(/ {60,}/g, " ");
+  return withoutLastBlanks(text).replaceAll(/ {60,}/g, " ");
 }
 
 /**
@@ -161,7 +168,7 @@ function toFoldable(text: string): string {
  * encoded word (RFC 2047).
  */
 function toSubject(subject: string): string {
-  const text = subject.replace(/ +$/, "") || " ";
+  const text = withoutLastBlanks(subject) || " ";
   const needsWords = isAscii(text) && /=\?|\S{71}| {60}/.test(text);
   return needsWords ? encodeWord(text, "Q", 52) : text;
 }
