@@ -130,12 +130,15 @@ export function toReplyLine(reply: string): string {
 export function toOneLine(text: string): string {
   const masked = text
     .slice(0, MAX_REPLY_READ)
-    .replace(/<?(?:"[^"<>@]{1,64}"|[^\s<>"]{1,256})@[^\s<>"]{1,256}>?/g, "<address>")
+    .replace(ADDRESS, "<address>")
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/g, " ")
     .trim();
   return masked.length > MAX_LINE ? `${masked.slice(0, MAX_LINE - 1)}…` : masked;
 }
+
+/** Tried only where a word begins: a server chooses how long its words are, and refuses fifty recipients with one each. */
+const ADDRESS = /<?(?:"[^"<>@]{1,64}"|(?<![^\s<>"])[^\s<>"]+)@[^\s<>"]+>?/g;
 
 /** Postfix, smtp-server and many others: `queued as X`. Exim: `id=X`. */
 const QUEUE_ID = /\b(?:queued as|id=)\s*<?([A-Za-z0-9][A-Za-z0-9._-]{0,127})/i;
