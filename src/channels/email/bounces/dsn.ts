@@ -31,7 +31,9 @@ export function readDsn(mail: Entity): readonly DsnRecipient[] | undefined {
     if (type === "text/plain" && words === "") words = decodedBody(part, MAX_WORDS_OCTETS);
     const status = statusText(part, type);
     if (status === undefined) continue;
-    const recipients = parseFieldGroups(status).flatMap((group) => toRecipient(group, words) ?? []);
+    // Once for all recipients: there may be two hundred of them.
+    const inWords = stageOf(words);
+    const recipients = parseFieldGroups(status).flatMap((group) => toRecipient(group, inWords) ?? []);
     if (recipients.length > 0) return recipients;
   }
   return undefined;
@@ -46,7 +48,8 @@ function statusText(part: Entity, type: string): string | undefined {
   return /^Final-Recipient:/im.test(text) && /^Action:/im.test(text) ? text : undefined;
 }
 
-function toRecipient(group: FieldGroup, words: string): DsnRecipient | undefined {
+/** `inWords`: the stage by the words that the report has for people. */
+function toRecipient(group: FieldGroup, inWords: DsnRecipient["stage"]): DsnRecipient | undefined {
   const recipient = typedValue(group.get("original-recipient") ?? group.get("final-recipient") ?? "");
   if (!group.has("final-recipient") && !group.has("original-recipient") && !group.has("action")) {
     return undefined;
@@ -55,7 +58,7 @@ function toRecipient(group: FieldGroup, words: string): DsnRecipient | undefined
   const code = codeOf(group.get("status") ?? "", diagnostic);
   const action = actionOf(group.get("action") ?? "", code);
   if (!action) return undefined;
-  const stage = stageOf(`${diagnostic} ${words}`);
+  const stage = inWords === "message" ? inWords : (stageOf(diagnostic) ?? inWords);
   const server = typedValue(group.get("remote-mta") ?? "");
   return {
     action,
