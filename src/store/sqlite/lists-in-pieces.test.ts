@@ -48,6 +48,23 @@ test("so does a list of webhooks, and a replay of them", async () => {
   await store.close();
 });
 
+test("so does a page of the event feed, which has every event once", async () => {
+  const { store } = await openInMemory();
+  const world = await createWorld(store);
+  await sendMany(world);
+  const { id: accountId } = world.account;
+  const read = (limit: number, after = 0) => store.feed.read({ accountId, after, limit });
+  expect(await turnsDuring(() => read(1_000))).toBeGreaterThanOrEqual(5);
+  const whole = await read(1_000);
+  expect(whole.events).toHaveLength(900);
+  const first = await read(250);
+  expect(first.events).toEqual(whole.events.slice(0, 250));
+  const second = await read(650, first.next);
+  expect(second).toEqual({ events: whole.events.slice(250), next: whole.next });
+  expect(await read(5, whole.next)).toEqual({ events: [], next: whole.next });
+  await store.close();
+});
+
 /** Inserts that many rows with the ids 1, 2, 3 …, as 8 digits. */
 function fill(driver: Driver, count: number, insert: (id: string) => string): void {
   const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})`;

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import {
@@ -16,6 +17,9 @@ import type { EventLog } from "./event-log.ts";
 /** Characters of content and data in one page: metadata may be long, and all events of a batch repeat it. */
 const MAX_PAGE_CHARACTERS = 1024 * 1024;
 
+/** Events that are read in one go, with others' work in between: a page of a thousand takes as long as hundreds of requests. */
+const PIECE = 100;
+
 export interface FeedParts {
   readonly accounts: AccountCache;
   readonly events: EventLog;
@@ -24,7 +28,7 @@ export interface FeedParts {
 
 /** `Store.feed`: pages of events, each with its message and timeline entry. */
 export function createEventFeed(db: Database, { accounts, events, meta }: FeedParts): EventFeed {
-  const page = db.prepare<EventRow>(
+  const pieceOf = db.prepare<EventRow>(
     `SELECT number, message_id, position, at, id, type, data FROM events
      WHERE account = ? AND number > ? ORDER BY number LIMIT ?`,
   );
@@ -35,22 +39,30 @@ export function createEventFeed(db: Database, { accounts, events, meta }: FeedPa
   const toEvent = createEventReader(db);
   const numberOf = (accountId: string) => accounts.byId(accountId)?.number ?? -1;
 
-  const readPage = ({ accountId, after, limit }: Parameters<EventFeed["read"]>[0]): FeedPage => {
-    const found: FeedEvent[] = [];
-    let next = after;
-    let characters = 0;
-    for (const row of page.all(numberOf(accountId), after, limit)) {
+  /** Adds events to the page; whether it is at its end. */
+  const readPiece = (accountId: string, limit: number, page: OpenPage): boolean => {
+    const rows = pieceOf.all(numberOf(accountId), page.next, Math.min(limit, PIECE));
+    for (const row of rows) {
       const { event, size } = toEvent(row, accountId);
-      characters += size;
-      if (characters > MAX_PAGE_CHARACTERS && found.length > 0) break;
-      next = row.number;
-      if (event) found.push(event);
+      page.characters += size;
+      if (page.characters > MAX_PAGE_CHARACTERS && page.events.length > 0) return true;
+      page.next = row.number;
+      if (event) page.events.push(event);
     }
-    return { events: found, next };
+    return rows.length < PIECE;
+  };
+
+  const readPage = async ({ accountId, after, limit }: FeedQuery): Promise<FeedPage> => {
+    const page: OpenPage = { events: [], next: after, characters: 0 };
+    for (let left = limit; ; left -= PIECE) {
+      const isOver = await db.read(() => readPiece(accountId, left, page));
+      if (isOver || left <= PIECE) return { events: page.events, next: page.next };
+      await setImmediate();
+    }
   };
 
   return {
-    read: (query) => db.read(() => readPage(query)),
+    read: readPage,
     lastNumber: () => db.read(() => last.get()?.seq ?? 0),
     lastNumberOf: (accountId) => db.read(() => lastOf.get(numberOf(accountId))?.last ?? 0),
     // Written only where it is missing: a disk that is full must not stop a reader.
@@ -58,6 +70,15 @@ export function createEventFeed(db: Database, { accounts, events, meta }: FeedPa
     numberEvents: async () => 0,
     onEvents: events.onEvents,
   };
+}
+
+type FeedQuery = Parameters<EventFeed["read"]>[0];
+
+/** A page while it is read. */
+interface OpenPage {
+  readonly events: FeedEvent[];
+  next: number;
+  characters: number;
 }
 
 interface EventRow {
