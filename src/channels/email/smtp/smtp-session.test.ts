@@ -200,6 +200,23 @@ test("a relay that cannot judge the password now has refused none, and is tried 
   await became("up");
 });
 
+test("a relay whose challenge is 60,000 blanks is answered at once", async () => {
+  const answers: Record<string, string> = {
+    EHLO: "250-raw.test\r\n250 AUTH CRAM-MD5",
+    AUTH: `334${"\t".repeat(60_000)}x\r`,
+  };
+  const server = await raw((verb) => (verb === "GREETING" ? undefined : (answers[verb] ?? "535 no")));
+  const { channel, became } = relay(
+    server.port,
+    { username: LOGIN.username, tls: "none" },
+    { password: LOGIN.password },
+  );
+  const startedAt = performance.now();
+  await became("down");
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(channel.status().reason).toBe("smtp.auth: 535 no");
+});
+
 test("a relay that asks for the password without end is told it once, and hung up on", async () => {
   const server = await raw((verb) =>
     verb === "EHLO" ? "250-raw.test\r\n250 AUTH PLAIN" : verb === "GREETING" ? undefined : "334 ",

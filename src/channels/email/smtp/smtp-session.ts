@@ -2,6 +2,7 @@ import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import { withoutEcho } from "../../without-echo.ts";
+import { joinBlanksOfChallenge } from "./nodemailer/join-blanks-of-challenge.ts";
 import { limitChallenges } from "./nodemailer/limit-challenges.ts";
 import { limitReplies } from "./nodemailer/limit-replies.ts";
 import { readAtOnce } from "./nodemailer/read-at-once.ts";
@@ -99,6 +100,7 @@ async function login(
   const { username, password } = auth;
   const fault = await settled(connection, signal, (done) => {
     limitChallenges(connection, () => done(keepsAsking()));
+    joinBlanksOfChallenge(connection);
     connection.login({ user: username, pass: password }, done);
   });
   // Some servers repeat the command that they refuse.
