@@ -2,11 +2,13 @@ import { type Clock, type Random, sleep } from "../../core/clock.ts";
 import type { MessageError } from "../../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
 import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
-import type { OutgoingMessage } from "../channel.ts";
+import type { Semaphore } from "../../core/semaphore.ts";
+import type { OutgoingEmail, OutgoingMessage } from "../channel.ts";
 import { type EntryWriter, WRITE_LIMIT_MS, type Written } from "./entry-writer.ts";
 import type { RefusalCounts } from "./refusal-counts.ts";
 import { renderEmail } from "./render-email.ts";
 import { renderSms } from "./render-sms.ts";
+import type { Rendering } from "./rendering.ts";
 import { type Target, targetsOf } from "./targets.ts";
 
 export interface AttemptDeps {
@@ -15,6 +17,8 @@ export interface AttemptDeps {
   readonly newId: () => string;
   readonly writer: EntryWriter;
   readonly counts: RefusalCounts;
+  /** Composed one at a time. */
+  readonly longMails: Semaphore;
 }
 
 /** A part that is deferred a counted number of times is tried again soon. */
@@ -106,7 +110,10 @@ async function take(
   { taken, signal }: { readonly taken: readonly Target[]; readonly signal: AbortSignal },
 ): Promise<Taken> {
   if (taken.length === 0) return { outcomes: new Map() };
-  const render = message.channel === "sms" ? renderSms(message) : await renderEmail(message, taken.length);
+  const render =
+    message.channel === "sms" ? renderSms(message) : await renderInTurn(deps, message, taken.length);
+  if (render === undefined) return { outcomes: deferAll(taken, TOO_MANY) };
+  if (signal.aborted) return { outcomes: deferAll(taken, BROKEN_OFF) };
   if (render.kind === "refused") {
     return {
       outcomes: new Map(taken.map(({ index }) => [index, { kind: "rejected", error: render.error }])),
@@ -116,6 +123,31 @@ async function take(
   const written = await inTime(deps.clock, deps.writer.write(entries), signal);
   const outcomes = taken.map(({ index }, at) => [index, WRITTEN[written](entries[at]?.id)] as const);
   return { outcomes: new Map(outcomes), detail: render.detail };
+}
+
+/** Characters of a mail that takes one turn of the event loop at the most. */
+const SHORT_MAIL = 65_536;
+
+const TOO_MANY: MessageError = { code: "busy", message: "too many long emails at a time" };
+
+/**
+ * A long mail is composed in pieces, with others' work in between: with hundreds at a time, a piece of each, that would have
+ * to wait for seconds. `undefined` if it was not this mail's turn in time.
+ */
+async function renderInTurn(
+  { longMails }: AttemptDeps,
+  message: OutgoingEmail,
+  copies: number,
+): Promise<Rendering | undefined> {
+  const { bodyText = "", bodyHtml = "" } = message.content;
+  if (bodyText.length + bodyHtml.length <= SHORT_MAIL) return renderEmail(message, copies);
+  const release = await longMails.acquire();
+  if (!release) return undefined;
+  try {
+    return await renderEmail(message, copies);
+  } finally {
+    release();
+  }
 }
 
 function toEntry(

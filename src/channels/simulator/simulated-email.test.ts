@@ -21,6 +21,34 @@ describe("an email", () => {
     expect(byId[idOf(outcome.parts[1])]).toMatchObject({ status: "bounced", error: { code: "5.1.1" } });
   });
 
+  test("that is long is composed alone, so that twenty of them let others work between the pieces of each", async () => {
+    const { simulator } = openSimulator("email");
+    const one = email(["ann@example.com"]);
+    const long = { ...one, content: { ...one.content, bodyText: "Grüße an alle.\n".repeat(10_000) } };
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns++;
+      if (!isOver) setImmediate(turn);
+    };
+    turn();
+    const sent = await Promise.all(Array.from({ length: 20 }, () => simulator.send(long, never)));
+    isOver = true;
+    expect(sent.flatMap(({ parts }) => parts.map((part) => part?.kind))).toEqual(Array(20).fill("sent"));
+    expect(turns).toBeGreaterThan(60);
+  });
+
+  test("that is long and does not get its turn is put off", async () => {
+    const { simulator, clock, memory } = openSimulator("email");
+    const one = email(["ann@example.com"]);
+    const long = { ...one, content: { ...one.content, bodyText: "x".repeat(100_000) } };
+    const sending = [1, 2].map(() => simulator.send(long, never));
+    await clock.advance(2_000);
+    const outcomes = await Promise.all(sending);
+    expect(outcomes.map(({ parts }) => parts[0]?.kind)).toEqual(["sent", "deferred"]);
+    expect(memory.entries()).toHaveLength(1);
+  });
+
   test("to defer@ is put off three times and then delivered, and nobody else gets it twice", async () => {
     const { simulator, memory } = openSimulator("email");
     const message = email(["ann@example.com", "defer@example.com"]);

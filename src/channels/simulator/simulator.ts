@@ -6,6 +6,7 @@ import { createInFlight } from "../../core/in-flight.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { NOBODY_ELSE } from "../../core/queue/claimant.ts";
+import { createSemaphore } from "../../core/semaphore.ts";
 import { createIds } from "../../core/uuid.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../channel.ts";
 import { attempt, deferMessage } from "./attempt.ts";
@@ -27,8 +28,11 @@ const SLOTS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 250 };
 /** The part of the slots that slow answers may hold, so that other messages do not wait behind them. */
 const SLOW_SHARE = 0.25;
 
-/** The slowest answer, two writes (the one under way, and the message's own), and a second for a busy machine. */
-const SEND_TIMEOUT_MS = 5_000 + 2 * WRITE_LIMIT_MS + 1_000;
+/** How long a long email waits for those before it; then it is put off, and makes room for others. */
+const TURN_MS = 2_000;
+
+/** The slowest answer, a long email's turn, two writes (the one under way, and the message's own), and a second for a busy machine. */
+const SEND_TIMEOUT_MS = 5_000 + TURN_MS + 2 * WRITE_LIMIT_MS + 1_000;
 
 const NOT_RUNNING = { code: "simulator.stopped", message: "the simulator is not running" };
 const FULL = { code: "simulator.full", message: "the simulator has no free slot" };
@@ -91,7 +95,8 @@ function createHandler(deps: SimulatorDeps, loop: ReceiptLoop): Handler {
     },
   });
   const newId = createIds(clock, (count) => randomOctets(random, count));
-  const attemptDeps = { clock, random, newId, writer, counts: createRefusalCounts(clock) };
+  const longMails = createSemaphore(clock, { count: 1, waitMs: TURN_MS });
+  const attemptDeps = { clock, random, newId, writer, longMails, counts: createRefusalCounts(clock) };
   return async (message, signal, stopping) => {
     try {
       return await attempt(attemptDeps, message, { signal, stopping });
