@@ -52,6 +52,12 @@ test("small mail is composed here, and what the thread refuses is refused", asyn
   expect(await composeWhereFit(forged, largeBodies.compose)).toMatchObject({ kind: "refused" });
 });
 
+test("mail that is not large but takes several pieces is composed on the thread", async () => {
+  largeBodies = createLargeBodyThread({ program: PROGRAM, clock: createSystemClock() });
+  const never = () => Promise.reject(new Error("asked"));
+  await expect(composeWhereFit(mailOf("Line for line.\n".repeat(5_000)), never)).rejects.toThrow("asked");
+});
+
 test("a body is read on the thread as it is here, and refused as it is here", async () => {
   largeBodies = createLargeBodyThread({ program: PROGRAM, clock: createSystemClock() });
   const read = (text: string) => largeBodies.readJson(new TextEncoder().encode(text).buffer);

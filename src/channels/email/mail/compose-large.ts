@@ -1,12 +1,22 @@
-import { isLargeContent } from "../../../core/email/large-body.ts";
+import type { EmailContent } from "../../../core/messages/message.ts";
 import { type ComposedMail, composeMail, type MailToCompose } from "./compose-mail.ts";
 
 /** `composeMail` on another thread, for mail that takes long. */
 export type ComposeLarge = (mail: MailToCompose) => Promise<ComposedMail>;
 
-/** Composes large mail on the other thread if there is one. The octets are the same either way. */
+/**
+ * Characters from which on a body is composed in pieces. A piece of each mail under way goes into every turn of the event loop,
+ * and with fifty connections that is a second: so it is done on the other thread, well before a body counts as large.
+ */
+const ONE_PIECE = 65_536;
+
+/** Composes mail of more than a piece on the other thread if there is one. The octets are the same either way. */
 export function composeWhereFit(mail: MailToCompose, composeLarge?: ComposeLarge): Promise<ComposedMail> {
-  return composeLarge && isLargeContent(mail.content) ? composeLarge(toClonable(mail)) : composeMail(mail);
+  return composeLarge && isLong(mail.content) ? composeLarge(toClonable(mail)) : composeMail(mail);
+}
+
+function isLong({ bodyText = "", bodyHtml = "" }: EmailContent): boolean {
+  return bodyText.length + bodyHtml.length > ONE_PIECE;
 }
 
 /** Only the fields that composing needs, and keys as PEM, since not every runtime can pass a `KeyObject` to a thread. */
