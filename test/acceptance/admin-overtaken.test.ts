@@ -10,7 +10,7 @@ type Rival = (records: Records, read: Connector) => Promise<unknown>;
 onEveryAdmin((startAdmin) => {
   let admin: RunningAdmin;
   let rival: Rival | undefined;
-  /** The rival deletes the account that settings or secrets are written for. */
+  /** The rival deletes the account that settings, secrets or suppressions are written for. */
   let isAccountDeleted = false;
 
   /** The rival comes in at the last moment, through the store itself. */
@@ -31,7 +31,12 @@ onEveryAdmin((startAdmin) => {
       await withoutAccount(accountId);
       return records.addWebhookSecret(accountId, ...secret);
     };
-    return { ...store, records: { ...records, update, setSettings, addWebhookSecret } };
+    const add: Store["suppressions"]["add"] = async (entries) => {
+      for (const { accountId } of entries) await withoutAccount(accountId);
+      return store.suppressions.add(entries);
+    };
+    const suppressions = { ...store.suppressions, add };
+    return { ...store, suppressions, records: { ...records, update, setSettings, addWebhookSecret } };
   }
 
   beforeAll(async () => {
@@ -102,6 +107,18 @@ onEveryAdmin((startAdmin) => {
       expect([status, json.details]).toEqual([400, { account_id: "no such account" }]);
     });
   }
+
+  test("suppressions for an account that the other has deleted are refused, since there is no such account", async () => {
+    const { json: account } = await admin.call("POST", "accounts", { name: "gone", mode: "live" });
+    const entries = [{ email: "ann@example.net" }, { email: "bob@example.net" }];
+    isAccountDeleted = true;
+    const { status, json } = await admin.call("POST", "suppressions/import", {
+      account_id: account.id,
+      entries,
+    });
+    isAccountDeleted = false;
+    expect([status, json.details]).toEqual([400, { account_id: "no such account" }]);
+  });
 
   test("who is overtaken every time is told so in the end, and has changed nothing", async () => {
     const id = await connector("always");

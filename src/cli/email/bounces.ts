@@ -40,9 +40,8 @@ export function createUnsubscribe({
   store,
   clock,
   ids,
-}: Pick<BounceParts, "clock" | "ids"> & { readonly store: Pick<Store, "records" | "suppressions"> }) {
+}: Pick<BounceParts, "clock" | "ids"> & { readonly store: Pick<Store, "suppressions"> }) {
   return async ({ accountId, email, messageId }: Unsubscription): Promise<void> => {
-    if (!(await store.records.find("accounts", { id: accountId }))) return;
     const shared = { id: ids(), createdAt: clock.now(), reason: "unsubscribe" } as const;
     await store.suppressions.add([{ ...shared, accountId, email, source: messageId }]);
   };

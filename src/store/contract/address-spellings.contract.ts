@@ -152,7 +152,7 @@ function entryOf({ id, account, clock }: World, email: string): Suppression {
   return { id: id(), accountId: account.id, email, reason: "manual", createdAt: clock.now };
 }
 
-function add(world: World, email: string, over: Partial<Suppression> = {}): Promise<number> {
+function add(world: World, email: string, over: Partial<Suppression> = {}): Promise<number | undefined> {
   return world.store.suppressions.add([{ ...entryOf(world, email), ...over }]);
 }
 

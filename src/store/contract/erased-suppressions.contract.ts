@@ -191,7 +191,7 @@ function entryOf({ id, account, clock }: World): Suppression {
   return { id: id(), accountId: account.id, email: EMAIL, reason: "manual", createdAt: clock.now };
 }
 
-function suppress(world: World, over: Partial<Suppression> = {}): Promise<number> {
+function suppress(world: World, over: Partial<Suppression> = {}): Promise<number | undefined> {
   return world.store.suppressions.add([{ ...entryOf(world), ...over }]);
 }
 

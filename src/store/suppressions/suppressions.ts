@@ -12,12 +12,12 @@ export interface SuppressionStore {
     now: number,
   ): Promise<readonly Pick<Suppression, "email" | "reason">[]>;
   /**
-   * Adds all, or rejects and adds none if an account does not exist. Where an address is on the list already the entry
+   * Adds all, or none if an account does not exist: then it resolves with `undefined`. Where an address is on the list already the entry
    * that lasts longer stays, or the older of two that end together; of several given for one address, the one that lasts
    * longest is added. An entry of somebody who was erased stays without the address. An address may be given as its erased
    * form. Returns how many addresses were added or made to last longer.
    */
-  add(suppressions: readonly Suppression[]): Promise<number>;
+  add(suppressions: readonly Suppression[]): Promise<number | undefined>;
   /** The numbers of `to` (E.164) that have opted out of the account's messages, from this sender or from all; in their order. */
   findOptedOut(query: OptOutQuery): Promise<readonly string[]>;
 }

@@ -8,7 +8,7 @@ import { isStorable, NOT_STORABLE } from "../../../core/text-rules.ts";
 import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { accountNamed, noSuchAccount, readDraft, sealDraft } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "../record-plan.ts";
 
@@ -62,6 +62,8 @@ export function suppressionImportEndpoints(deps: AdminDeps): readonly Endpoint[]
         );
         const good = read.filter((each) => typeof each !== "string");
         const added = await deps.store.suppressions.add(good);
+        // Since it was found it may have been deleted.
+        if (added === undefined) throw noSuchAccount();
         return Response.json({ added, kept: good.length - added, refused: refusedIn(read) });
       },
     },

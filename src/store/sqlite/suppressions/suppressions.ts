@@ -17,10 +17,17 @@ export function createSuppressions(
   { suppressions: list, optOuts, erasedNames }: SuppressionParts,
 ): SuppressionStore {
   const find = createFind(db, erasedNames);
+  const findAccount = db.prepare("SELECT 1 FROM accounts WHERE id = ?");
+  const areThere = (accountIds: readonly string[]) =>
+    [...new Set(accountIds)].every((id) => findAccount.get(id) !== undefined);
   return {
     find: (accountId, emails, now) =>
       db.read(() => (emails.length === 0 ? [] : find({ accountId, emails, now }))),
-    add: (suppressions) => db.write(() => list.add(suppressions), suppressions.length),
+    add: (suppressions) =>
+      db.write(
+        () => (areThere(suppressions.map(({ accountId }) => accountId)) ? list.add(suppressions) : undefined),
+        suppressions.length,
+      ),
     findOptedOut: (query) => db.read(() => optOuts.among(query)),
   };
 }
