@@ -99,6 +99,16 @@ test("without its master key a backup is not restored; with it its secrets open 
     output: expect.stringContaining("holds no master key: put the key file"),
   });
   expect(existsSync(elsewhere())).toBe(false);
+  const wrong = await runPostrider({
+    command: "restore",
+    args: ["--from", join(folder.path, "copy"), "--data", elsewhere()],
+    env: { POSTRIDER_SECRET: "another key of some length" },
+  });
+  expect(wrong).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("POSTRIDER_SECRET is not the master key of this backup"),
+  });
+  expect(existsSync(elsewhere())).toBe(false);
 
   mkdirSync(elsewhere());
   writeFileSync(join(elsewhere(), "master.key"), "another key of some length\n");

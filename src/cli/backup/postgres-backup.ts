@@ -95,6 +95,8 @@ function requireKey(
   if (isAtHand) return;
   const where = existsSync(own) ? `${own} is not it` : "this backup holds none";
   throw new AdminFailure(
-    `the master key of its time is not at hand, and ${where}: set POSTRIDER_SECRET to it`,
+    secret === undefined
+      ? `the master key of its time is not at hand, and ${where}: set POSTRIDER_SECRET to it`
+      : `POSTRIDER_SECRET is not the master key of this backup's time, and ${where}: set it to that one`,
   );
 }

@@ -98,7 +98,7 @@ async function restoreInto(
   const key = findMasterKey({ dataFolder, secret, checkValue });
   if (key === undefined) {
     const path = join(dataFolder, MASTER_KEY_FILE);
-    write(path, `${takeKey(path, isOwn ? { from, checkValue } : undefined)}\n`);
+    write(path, `${takeKey({ path, secret }, isOwn ? { from, checkValue } : undefined)}\n`);
   }
   const sandbox = join(dataFolder, SANDBOX_FILE);
   if (Object.hasOwn(manifest.files, SANDBOX_FILE) && !existsSync(sandbox))
@@ -121,7 +121,7 @@ function checkCopy(
 
 /** The backup's own master key, for the file at the path. Throws if there is another key, or none in the backup. */
 function takeKey(
-  path: string,
+  { path, secret }: { readonly path: string; readonly secret: string | undefined },
   own: { readonly from: string; readonly checkValue: string | undefined } | undefined,
 ): string {
   if (existsSync(path)) {
@@ -130,6 +130,8 @@ function takeKey(
   const key = own && findMasterKey({ ...own, dataFolder: own.from, secret: undefined });
   if (key !== undefined) return key;
   throw new AdminFailure(
-    `this backup holds no master key: put the key file of its time at ${path}, or set POSTRIDER_SECRET to it`,
+    secret === undefined
+      ? `this backup holds no master key: put the key file of its time at ${path}, or set POSTRIDER_SECRET to it`
+      : `POSTRIDER_SECRET is not the master key of this backup, which holds none itself: set it to the key of its time, or put that at ${path}`,
   );
 }
