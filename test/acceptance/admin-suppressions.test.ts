@@ -42,6 +42,15 @@ test("a CSV file is taken; what is wrong with a line is said with its number, an
   );
 });
 
+test("a long list shows progress", async () => {
+  const other = (await liveAccount(postrider)).accountId;
+  const rows = Array.from({ length: 11_000 }, (_, index) => `person${index}@example.net`);
+  const path = file("long.csv", rows.join("\n"));
+  const { out, err } = await commands.run(["suppressions", "import", "--account", other, "--file", path]);
+  expect(err).toBe("10000 of 11000 entries\n11000 of 11000 entries\n");
+  expect(out).toBe("11000 added, 0 there already, 0 refused\n");
+});
+
 test("what is exported can be imported, as CSV and as JSON lines, and is the same again", async () => {
   const { out: csv } = await commands.run(["suppressions", "export", "--account", account]);
   const other = (await liveAccount(postrider)).accountId;
