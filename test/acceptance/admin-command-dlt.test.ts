@@ -53,6 +53,32 @@ test("a long list shows progress, and is summed up", async () => {
   expect(await text("senders", "list", "--account", account)).toContain("H0");
 });
 
+test("a list that is longer than a request may be is imported as a whole, and lines are those of the file", async () => {
+  const id = (index: number) => `11079${String(index).padStart(14, "0")}`;
+  const filler = "Thank you for waiting. ".repeat(100);
+  const rows = Array.from({ length: 4_000 }, (_, at) => `${id(at)},"Row ${at}\n${filler}",LINEA`);
+  // One more header of the first template, a row that says otherwise of the second, and one that is none.
+  const odd = [`${id(0)},"Row 0\n${filler}",LINEB`, `${id(1)},other,LINEA`, "1.1E+18,rounded,LINEA"];
+  const text = `Templates of Acme\n\nTemplate ID,Template Content,Header\n${[...rows, ...odd].join("\r\n")}\r\n`;
+  expect(text.length).toBeGreaterThan(8 * 1024 * 1024);
+  const { out, err, code } = await run(importing(file(text)));
+  expect(code).toBe(1);
+  expect(out).toStartWith(
+    "4003 rows of templates: 4000 created, 0 updated, 0 unchanged, 1 merged, 2 refused\n",
+  );
+  expect(out).toContain(`line 8006: ${id(1)} stands on line 6 with other values\n`);
+  expect(out).toContain("line 8007: the template id 1.1E+18 was rounded");
+  expect(err).toEndWith("4001 of 4001 templates\n");
+  const { data } = await json("sms-templates", "list", "--account", account, "--limit", "1000");
+  const first = data.find((template: { dlt_template_id?: string }) => template.dlt_template_id === id(0));
+  expect(first.linked_headers).toEqual(["LINEA", "LINEB"]);
+});
+
+test("a long file that is no list is refused as a short one is", async () => {
+  const { code, err } = await run(importing(file("a,b\n".repeat(500_000))));
+  expect([code, err]).toEqual([1, expect.stringContaining("csv: has no row that names its columns")]);
+});
+
 test("spreadsheets' Unicode text is read; workbooks, other encodings and missing files are not", async () => {
   const utf16 = Buffer.from("\uFEFFEntity ID\tEntity Name\n1101172974420810001\tआशा\n", "utf16le");
   expect(await text(...importing(file(utf16)))).toStartWith("1 rows of entities: 1 created");

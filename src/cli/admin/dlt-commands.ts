@@ -1,6 +1,9 @@
 /** `dlt import`: imports a DLT portal's export into an account. */
 import type { Command } from "commander";
+import { DLT_LISTS } from "../../core/dlt/dlt-columns.ts";
+import { AdminFailure } from "./admin-client.ts";
 import { addNoun, addVerb, type CommandLine, type Row, type Run } from "./command-line.ts";
+import { LONG, splitDltCsv } from "./dlt-pieces.ts";
 import { readTextFile } from "./input-file.ts";
 import { toCell } from "./table.ts";
 
@@ -40,10 +43,34 @@ interface Part extends Report {
   readonly next?: number;
 }
 
-async function importAll({ client, options }: Run, progress: (text: string) => void): Promise<Report> {
+async function importAll(run: Run, progress: (text: string) => void): Promise<Report> {
+  const csv = await readTextFile(String(run.options.file));
+  if (csv.length < LONG) return importText(run, csv, progress);
+  const { kind } = run.options;
+  const split = await splitDltCsv(
+    csv,
+    DLT_LISTS.find((list) => list === kind),
+  );
+  if ("problem" in split) throw new AdminFailure("validation failed", { csv: split.problem });
+  let sum: Report | undefined;
+  let done = 0;
+  for (const piece of split.pieces) {
+    const part = await importText(run, piece.csv, () => {});
+    sum = sum ? added(sum, part) : part;
+    done += piece.ids;
+    progress(`${done} of ${split.ids} ${part.kind}\n`);
+  }
+  return sum ?? importText(run, csv, progress);
+}
+
+async function importText(
+  { client, options }: Run,
+  csv: string,
+  progress: (text: string) => void,
+): Promise<Report> {
   const body: Row = {
     account_id: options.account,
-    csv: await readTextFile(String(options.file)),
+    csv,
     kind: options.kind,
     dry_run: options.dryRun === true,
   };
@@ -52,14 +79,20 @@ async function importAll({ client, options }: Run, progress: (text: string) => v
   do {
     const answer = await client.request("POST", "dlt/import", { body: { ...body, after } });
     const { done, total, next, ...part } = answer as Part;
-    sum = sum ? added(sum, part) : part;
+    sum = sum ? addedChunk(sum, part) : part;
     if (after > 0 || next !== undefined) progress(`${done} of ${total} ${part.kind}\n`);
     after = next;
   } while (after !== undefined);
   return sum;
 }
 
+/** Both together, of different rows. */
 function added(sum: Report, part: Report): Report {
+  return { ...addedChunk(sum, part), rows: sum.rows + part.rows };
+}
+
+/** Both together, of the same text. */
+function addedChunk(sum: Report, part: Report): Report {
   return {
     ...sum,
     created: sum.created + part.created,
