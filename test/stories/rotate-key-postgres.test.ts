@@ -103,6 +103,17 @@ async function sealedValues({ databaseUrl }: World): Promise<Map<string, string>
   return found;
 }
 
+test.concurrent("while a move or a restore fills the database its key stays: what is still to come is sealed under the old one", async () => {
+  await using world = await openWorld();
+  const { databaseUrl, rotate, expectSecrets } = world;
+  await onServer(databaseUrl, "INSERT INTO meta (name, value) VALUES ('moving_from', 'a backup')");
+  const before = await sealedValues(world);
+  expect(await rotate()).toMatchObject({ code: 1, output: expect.stringContaining("half of it is missing") });
+  expect(await sealedValues(world)).toEqual(before);
+  await onServer(databaseUrl, "DELETE FROM meta WHERE name = 'moving_from'");
+  await expectSecrets(OLD);
+});
+
 test.concurrent("after a rotation every secret opens under the new key, and the old one is of no use", async () => {
   await using world = await openWorld();
   const { databaseUrl, folder, stop, rotate, expectSecrets } = world;

@@ -10,6 +10,7 @@ import {
 } from "./database/driver.ts";
 import { DONE_ADVICE, withAdvice } from "./database/foreign-schema.ts";
 import { LOCKS } from "./database/lock-numbers.ts";
+import { refuseHalfMoved } from "./database/meta.ts";
 import { NO_TRANSACTION_TIMEOUT } from "./database/no-transaction-timeout.ts";
 import { isCollision, isLockTimeout } from "./database/sql-errors.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
@@ -40,11 +41,14 @@ export async function isMigrated(session: Session): Promise<boolean> {
   return done.length >= MIGRATIONS.length;
 }
 
-/** `migrate` with all the time that it takes. */
+/**
+ * `migrate` for a start, with all the time that it takes. Throws for a database that a move or a restore fills: a restore
+ * goes on only on the schema of its backup.
+ */
 export async function migrateAt(url: string, onMigration?: OnMigration): Promise<void> {
   const driver = openDriver({ url, connections: 1, statementMs: LONG_STATEMENT_MS });
   try {
-    await migrate(driver, { onMigration });
+    await migrate(driver, { onMigration, refuse: refuseHalfMoved });
   } finally {
     await driver.close();
   }
@@ -54,6 +58,8 @@ interface MigrateOptions {
   /** For a backup of an older program: the last migration to apply. */
   readonly upTo?: number;
   readonly onMigration?: OnMigration | undefined;
+  /** Throws if a database that has a schema must keep that. */
+  readonly refuse?: (session: Session) => Promise<void>;
 }
 
 /**
@@ -96,12 +102,16 @@ async function checkServer(session: Session): Promise<void> {
 const SERVER = `SELECT current_setting('server_version_num')::int AS version,
   current_setting('server_encoding') AS encoding`;
 
-async function migrateNow(connection: Connection, { upTo, onMigration }: MigrateOptions): Promise<void> {
+async function migrateNow(
+  connection: Connection,
+  { upTo, onMigration, refuse }: MigrateOptions,
+): Promise<void> {
   await connection.exec(`CREATE TABLE IF NOT EXISTS migrations (
     number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, works_with integer NOT NULL)`);
   const done = await doneIn(connection);
   check(done);
   const open = MIGRATIONS.slice(done.length, upTo);
+  if (done.length > 0) await refuse?.(connection);
   for (const [index, migration] of open.entries()) {
     if (done.length > 0) onMigration?.({ name: migration.name, step: index + 1, of: open.length });
     await apply(connection, migration);

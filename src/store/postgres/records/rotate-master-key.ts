@@ -4,7 +4,7 @@ import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts"
 import { createRecordValues } from "../../records/record-values.ts";
 import type { Vault } from "../../vault.ts";
 import { type Connection, openDriver, type Session } from "../database/driver.ts";
-import { readMeta, writeMeta } from "../database/meta.ts";
+import { readMeta, refuseHalfMoved, writeMeta } from "../database/meta.ts";
 import { isMigrated, migrateAt, migrationsOf } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { createSettings } from "./settings.ts";
@@ -24,11 +24,15 @@ export interface Rotation {
 /** Long, since a database may hold the DKIM keys of many domains. */
 const STATEMENT_MS = 600_000;
 
-/** The check value of a database's master key; `undefined` if no service has been started on it. */
+/**
+ * The check value of a database's master key; `undefined` if no service has been started on it. Throws while a move or a
+ * restore fills it: what is still to come is sealed under the old key.
+ */
 export async function readKeyCheckValue(url: string): Promise<string | undefined> {
   const driver = openDriver({ url, connections: 1 });
   try {
     if (!(await isMigrated(driver))) await migrateAt(url);
+    await refuseHalfMoved(driver);
     return await readMeta(driver, "master_key_check");
   } finally {
     await driver.close();
