@@ -215,7 +215,8 @@ test("a move that is killed before its last word leaves nothing that starts, and
   expect(await get(`${SMS}/${id}`)).toMatchObject({ status: "delivered" });
 });
 
-test("what a service has changed since its move was cut off is not taken for moved", async () => {
+/** Kills a move of a scheduled message when everything but its job has arrived. */
+async function cutOff(): Promise<void> {
   await sendOne({ schedule_at: new Date(Date.now() + 3_600_000).toISOString() });
   await stop();
   const held = await holdChange(database.url, "BEFORE INSERT ON jobs FOR EACH STATEMENT");
@@ -224,10 +225,23 @@ test("what a service has changed since its move was cut off is not taken for mov
   first.kill("SIGKILL");
   await first.exited;
   await held.letGo();
+}
+
+test("what a service has changed since its move was cut off is not taken for moved", async () => {
+  await cutOff();
   service = await startPostrider({ dataFolder: folder.path, env });
   await stop();
   const next = await migrateTo(database.url);
   expect(next).toMatchObject({ code: 1, output: expect.stringContaining("the service has run since") });
+});
+
+test("what was copied under the old master key is not taken for moved once the key has been changed", async () => {
+  await cutOff();
+  const keys = { ...env, POSTRIDER_NEW_SECRET: "the next secret, of some length" };
+  await runPostrider({ dataFolder: folder.path, command: "rotate-key", env: keys });
+  env = { POSTRIDER_SECRET: keys.POSTRIDER_NEW_SECRET };
+  const next = await migrateTo(database.url);
+  expect(next).toMatchObject({ code: 1, output: expect.stringContaining("or its master key was changed") });
 });
 
 test("a running service, a database in use and a wrong key are refused before anything is written", async () => {

@@ -121,7 +121,7 @@ async function nameOfCopied(session: Session): Promise<string | undefined> {
 
 const OTHERS = "a move of another database into this one was cut off: finish it, or drop this one";
 const SERVED =
-  "the service has run since its move was cut off, and what is there already may be out of date: drop the PostgreSQL database and begin anew";
+  "the service has run since its move was cut off, or its master key was changed, and what is there already may be out of date: drop the PostgreSQL database and begin anew";
 
 async function takeTarget(target: Database, name: string): Promise<void> {
   await target.transaction(async (session) => {

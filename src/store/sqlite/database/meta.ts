@@ -42,14 +42,19 @@ export function createMeta(db: Database, vault: Vault): Meta {
 
 const CURSOR_KEY = "event_cursor_key";
 
-/** How often the database was opened by a service: whether one has written to it since. */
+/** How often the database was opened by a service, or given another key: whether one has written to it since. */
 export const OPENINGS = "openings";
 
 export async function noteOpening(db: Database): Promise<void> {
-  const note = db.prepare(
+  await db.write(() => raiseOpenings(db));
+}
+
+/** The same within a transaction. */
+export function raiseOpenings(db: Pick<Database, "prepare">): void {
+  const raise = db.prepare(
     "INSERT INTO meta (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
   );
-  await db.write(() => note.run(OPENINGS));
+  raise.run(OPENINGS);
 }
 
 /** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */

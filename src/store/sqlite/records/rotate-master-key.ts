@@ -3,6 +3,7 @@ import { createRecordValues } from "../../records/record-values.ts";
 import type { Vault } from "../../vault.ts";
 import { createDatabase, type Database } from "../database/database.ts";
 import { type Driver, openDriver, type SqlValue } from "../database/driver.ts";
+import { raiseOpenings } from "../database/meta.ts";
 import { sealPepper } from "../erasures/erased-names.ts";
 import { migrate } from "../migrate.ts";
 import { configure } from "../open-sqlite.ts";
@@ -49,6 +50,8 @@ function resealAll(db: Database, { from, to, earlierKey }: Rotation): void {
   addEarlierKey(db, earlierKey, { from, to });
   sealPepper(db, { from, to });
   db.prepare("UPDATE meta SET value = ? WHERE name = 'master_key_check'").run(to.checkValue);
+  // What a move that was cut off has copied is sealed under the old key: it must not go on.
+  raiseOpenings(db);
 }
 
 interface Vaults {
