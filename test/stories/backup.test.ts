@@ -124,6 +124,17 @@ test("without its master key a backup is not restored; with it its secrets open 
   ]);
 });
 
+test("a backup of a newer version's database is refused before a service finds out, and nothing is left", async () => {
+  await die();
+  const database = new Database(join(data, "postrider.db"));
+  database.run("INSERT INTO migrations (number, name, checksum) VALUES (999, '0999_future', 'x')");
+  database.close();
+  expect((await backup("--with-key")).code).toBe(0);
+  const refused = await restore("--data", elsewhere());
+  expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("made by a newer program") });
+  expect(existsSync(elsewhere())).toBe(false);
+});
+
 test("a restore keeps services out from before it reads the backup, and a signal then takes nothing but that away", async () => {
   expect((await backup("--with-key")).code).toBe(0);
   const file = join(folder.path, "copy", "postrider.db");

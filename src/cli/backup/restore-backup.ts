@@ -108,10 +108,15 @@ async function restoreInto(
 
 /** Checks the copied database; returns its master key's check value. */
 function checkCopy(
-  { problems, holdings, keyCheckValue }: Inspection,
+  { problems, holdings, keyCheckValue, isNewer }: Inspection,
   { holds }: Manifest,
 ): string | undefined {
   if (problems.length > 0) throw new AdminFailure(`the backup's database is damaged: ${problems.join("; ")}`);
+  if (isNewer) {
+    throw new AdminFailure(
+      "the backup was made by a newer program: restore it with that one, or a later one",
+    );
+  }
   const differs = Object.entries(holds).some(
     ([name, count]) => holdings[name as keyof Manifest["holds"]] !== count,
   );

@@ -1,4 +1,5 @@
 import { openDriver } from "./database/driver.ts";
+import { isNewer } from "./migrate.ts";
 
 /** What a database holds, in numbers. */
 export interface Holdings {
@@ -30,6 +31,8 @@ export interface Inspection {
   readonly holdings: Holdings;
   /** Of the master key its secrets are sealed under; see `Vault.checkValue`. */
   readonly keyCheckValue?: string;
+  /** This program cannot work on it. */
+  readonly isNewer: boolean;
 }
 
 /** Checks and counts a database that nobody has open. Throws if the file is not a database. */
@@ -52,7 +55,8 @@ export function inspectDatabase(path: string): Inspection {
       unfinished: count("jobs"),
     };
     const keyCheckValue = readKeyCheck(driver);
-    return { problems, holdings, ...(keyCheckValue !== undefined && { keyCheckValue }) };
+    const isOfNewer = isNewer(driver);
+    return { problems, holdings, isNewer: isOfNewer, ...(keyCheckValue !== undefined && { keyCheckValue }) };
   } finally {
     driver.close();
   }

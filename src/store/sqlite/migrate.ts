@@ -74,12 +74,18 @@ function check(row: Done): void {
   const known = MIGRATIONS.find((migration) => migration.number === row.number);
   if (!known) {
     throw new Error(
-      `the database was migrated by a newer version (${row.name}); this one cannot read it, and there is no way back`,
+      `the database is of a newer version (${row.name}), and this one cannot read it: start that version or a later one, or go back to a backup from before`,
     );
   }
   if (checksum(known) !== row.checksum) {
     throw new Error(`the database was migrated with another text of ${row.name} than this version holds`);
   }
+}
+
+/** Whether a newer program has migrated the database. */
+export function isNewer(driver: Driver): boolean {
+  const done = driver.prepare<Pick<Done, "number">>("SELECT number FROM migrations").all();
+  return done.some(({ number }) => !MIGRATIONS.some((migration) => migration.number === number));
 }
 
 function apply(driver: Driver, migration: Migration): void {
