@@ -63,7 +63,7 @@ export async function runDays(store: Store, options: DaysOptions): Promise<Outco
     }
     await comeToRest(world);
     await feeds.stop();
-    const problems = await findProblems(world, shownSince(mornings, fleet.now()));
+    const problems = await findProblems(world, { since: shownSince(mornings, fleet.now()) });
     const counts = countsOf(world);
     await letAllGo(world);
     const errors = fleet.errors().map((line) => `an error in a log: ${line}`);

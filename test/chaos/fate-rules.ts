@@ -1,14 +1,12 @@
 /** Rules that hold for every message, whatever happened to it. A rule returns what is wrong, or a falsy value. */
-import type { Entry, Fate } from "./model.ts";
-import type { OwedReceipt } from "./owed-receipts.ts";
-import type { Submitted } from "./smsc.ts";
-import { STATUS_OF } from "./smsc-fates.ts";
-import type { World } from "./world.ts";
+import type { Entry, Fate, HandOver, PaidReceipt } from "./model.ts";
+import type { SmsWorld } from "./world.ts";
 
-type Rule = (fate: Fate, world: World) => string | undefined | false;
+export type Rule = (fate: Fate, world: SmsWorld) => string | undefined | false;
 
-export function problemsOfFate(fate: Fate, world: World): readonly string[] {
-  return RULES.flatMap((rule) => rule(fate, world) || []);
+/** `more`: rules that hold for this run. */
+export function problemsOfFate(fate: Fate, world: SmsWorld, more: readonly Rule[]): readonly string[] {
+  return [...RULES, ...more].flatMap((rule) => rule(fate, world) || []);
 }
 
 const RULES: readonly Rule[] = [
@@ -30,20 +28,22 @@ function isAtRest({ shown: { status } }: Fate) {
   return ["queued", "scheduled", "sending"].includes(status) && `it is ${status} in the end`;
 }
 
-function submitsOf({ parts }: Fate): readonly Submitted[] {
-  return [...parts.values()].flat();
+/** In the order in which they came. */
+export function submitsOf({ parts }: Pick<Fate, "parts">): readonly HandOver[] {
+  const all = new Set([...parts.values()].flat());
+  return [...all].toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** True if the SMSC answered with an error: it does not have the part. */
-function isRefused({ fate, answeredAtMs }: Submitted): boolean {
-  return STATUS_OF[fate] !== undefined && answeredAtMs !== undefined;
+/** True if the provider answered with an error: it does not have the part. */
+export function isRefused({ says, answeredAtMs }: HandOver): boolean {
+  return (says === "not now" || says === "never") && answeredAtMs !== undefined;
 }
 
 function codeOf({ timeline }: Fate): string | undefined {
   return timeline.findLast(({ sequence }) => sequence !== undefined)?.error?.code;
 }
 
-const isInterruption = ({ kind }: Entry) => kind === "interrupted" || kind === "lost_settle";
+export const isInterruption = ({ kind }: Entry) => kind === "interrupted" || kind === "lost_settle";
 
 /** An attempt of which some parts were deferred or not answered. */
 const isOpenAttempt = ({ kind, error }: Entry) => kind === "attempt" && error !== undefined;
@@ -63,9 +63,8 @@ function leftAgainForAReason({ parts, timeline }: Fate) {
 
 const UNCONFIRMED: ReadonlySet<string> = new Set([
   "unconfirmed",
-  "smpp.no_answer",
-  "smpp.session_lost",
-  "smpp.cut_off",
+  ...["smpp.no_answer", "smpp.session_lost", "smpp.cut_off"],
+  ...["http.no_answer", "http.unreadable_answer", "http.502", "http.504"],
 ]);
 
 function isUnconfirmed({ kind, error }: Entry): boolean {
@@ -90,7 +89,7 @@ function everySubmitIsOnRecord({ parts, timeline }: Fate) {
   return undefined;
 }
 
-function canceledNeverLeft(fate: Fate, { model }: World) {
+function canceledNeverLeft(fate: Fate, { model }: SmsWorld) {
   const canceled = model.canceled.find(({ messageId }) => messageId === fate.shown.message_id);
   const isCanceled = codeOf(fate) === "canceled";
   if (canceled && !isCanceled) return "it was answered as canceled, and is not";
@@ -108,7 +107,7 @@ const SLACK_MS = 1_500;
 /** How long a SIGSTOP or a leap of the clock may delay a submit. */
 const HELD_UP_MS = 2_000;
 
-function nothingLeavesAfterTheWindow(fate: Fate, { fleet }: World) {
+function nothingLeavesAfterTheWindow(fate: Fate, { fleet }: SmsWorld) {
   const { asked, shown } = fate;
   if (asked.windowMs === undefined || asked.body.schedule_at !== undefined) return undefined;
   const ends = Date.parse(shown.created_at) + asked.windowMs;
@@ -121,27 +120,27 @@ function nothingLeavesAfterTheWindow(fate: Fate, { fleet }: World) {
   return late && `it was submitted ${late.at - ends} ms after its window`;
 }
 
-function storedReceipts(submits: readonly Submitted[]): readonly OwedReceipt[] {
+export function storedReceipts(submits: readonly HandOver[]): readonly PaidReceipt[] {
   return submits.flatMap(({ receipts }) => receipts.filter(({ storedAtMs }) => storedAtMs !== undefined));
 }
 
 function deliveredWasDelivered({ shown, parts }: Fate) {
   if (shown.status !== "delivered") return undefined;
   const isSo = [...parts.values()].every((submits) =>
-    storedReceipts(submits).some(({ state }) => state === "DELIVRD"),
+    storedReceipts(submits).some(({ says }) => says === "delivered"),
   );
   return (!isSo || parts.size === 0) && "it is delivered, and no receipt said so";
 }
 
 function undeliveredWasTold(fate: Fate) {
-  const isTold = storedReceipts(submitsOf(fate)).some(({ state }) => state === "UNDELIV");
+  const isTold = storedReceipts(submitsOf(fate)).some(({ says }) => says === "undelivered");
   return fate.shown.status === "undelivered" && !isTold && "it is undelivered, and no receipt said so";
 }
 
 function sentWasTaken({ shown, parts }: Fate) {
   if (shown.status !== "sent") return undefined;
   const isTaken = [...parts.values()].every((submits) => submits.some((submit) => submit.isTaken));
-  return (!isTaken || parts.size === 0) && "it is sent, and no SMSC has it";
+  return (!isTaken || parts.size === 0) && "it is sent, and no provider has it";
 }
 
 /** A final receipt for a part whose answer was recorded is never without effect. */
@@ -150,9 +149,9 @@ function receiptsCount({ shown, parts, timeline }: Fate) {
   const isOver = [...parts.values()].every((submits) =>
     submits.some(
       (submit) =>
-        (submit.fate === "take" || submit.fate === "take slowly") &&
+        submit.says === "taken" &&
         submit.answeredAtMs !== undefined &&
-        storedReceipts([submit]).some(({ state }) => state !== "ENROUTE"),
+        storedReceipts([submit]).some(({ says }) => says !== "sent"),
     ),
   );
   return isOver && "all its receipts were stored, and it is only sent";
@@ -160,7 +159,7 @@ function receiptsCount({ shown, parts, timeline }: Fate) {
 
 function expiredWasNeverTaken(fate: Fate) {
   if (fate.shown.status !== "expired") return undefined;
-  if (storedReceipts(submitsOf(fate)).some(({ state }) => state === "EXPIRED")) return undefined;
+  if (storedReceipts(submitsOf(fate)).some(({ says }) => says === "expired")) return undefined;
   const submits = submitsOf(fate);
   const isLeft = [...fate.parts.values()].some((part) => part.every(isRefused)) || submits.length === 0;
   // Or one of its parts was never sent at all.
@@ -179,7 +178,7 @@ function failedHasItsReason(fate: Fate) {
     const isInDoubt = fate.timeline.some((entry) => isInterruption(entry) || isUnconfirmed(entry));
     return !isInDoubt && "it is failed as unconfirmed, and every submit was answered";
   }
-  const isRefusedForGood = submits.some(({ fate: each }) => each === "refuse");
-  const isRejected = storedReceipts(submits).some(({ state }) => state === "REJECTD");
+  const isRefusedForGood = submits.some(({ says }) => says === "never");
+  const isRejected = storedReceipts(submits).some(({ says }) => says === "failed");
   return !isRefusedForGood && !isRejected && `it is failed with ${code}, and nobody said so`;
 }

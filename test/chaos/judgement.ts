@@ -1,35 +1,39 @@
-/** Compares what was asked, what the SMSCs received and what the service says, and finds what does not fit. */
-import { partReference } from "../../src/core/receipts/short-reference.ts";
+/** Compares what was asked, what the providers received and what the service says, and finds what does not fit. */
 import { uuidTime } from "../../src/core/uuid.ts";
 import { listAll } from "./client.ts";
-import { problemsOfFate } from "./fate-rules.ts";
+import { problemsOfFate, type Rule, submitsOf } from "./fate-rules.ts";
 import { problemsOfFeed } from "./feed-rules.ts";
-import type { Account, Asked, Fate, FeedEvent, ShownSms } from "./model.ts";
+import type { Account, Asked, Fate, FeedEvent, HandOver, ShownSms } from "./model.ts";
 import { problemsOfRequest, timelineOf, wholeFeed } from "./read-back.ts";
-import type { Submitted } from "./smsc.ts";
 import { messageIn, problemsOfWebhooks } from "./webhook-rules.ts";
-import type { World } from "./world.ts";
+import type { SmsWorld } from "./world.ts";
 
-/** A text of 450 characters has three segments. */
-const MOST_PARTS = 4;
+interface Judging {
+  /**
+   * Judges what was asked from then on, in Unix milliseconds of the processes' clock. Nothing may have been under way at that
+   * moment.
+   */
+  readonly since?: number;
+  /** Rules that hold for this run, beside those that always do. */
+  readonly rules?: readonly Rule[];
+}
 
-/**
- * `since`: judges what was asked from then on, in Unix milliseconds of the processes' clock. Nothing may have been under way at that
- * moment.
- */
-export async function findProblems(world: World, since = 0): Promise<readonly string[]> {
+export async function findProblems(
+  world: SmsWorld,
+  { since = 0, rules = [] }: Judging = {},
+): Promise<readonly string[]> {
   const problems: string[] = [];
   const isJudged = (messageId: string) => (uuidTime(messageId) ?? since) >= since;
   const judged = (events: readonly FeedEvent[]) => events.filter(({ data }) => isJudged(data.message_id));
   // Only submits until now: the lists read below may not have later ones.
   const submits = submitsSince(world, since);
-  const ours = new Set<Submitted>();
+  const ours = new Set<HandOver>();
   for (const account of world.accounts) {
     const { fates, problems: found } = await readFates(world, { account, since, submits });
     problems.push(...found);
     for (const fate of fates) {
-      for (const submit of [...fate.parts.values()].flat()) ours.add(submit);
-      const wrong = isTwinned(fate, fates) ? [] : problemsOfFate(fate, world);
+      for (const submit of submitsOf(fate)) ours.add(submit);
+      const wrong = isTwinned(fate, fates) ? [] : problemsOfFate(fate, world, rules);
       if (wrong.length > 0) problems.push(`${wrong.join("; ")}\n${describe(fate, world)}`);
     }
     const events = judged(await wholeFeed(world, account));
@@ -43,10 +47,10 @@ export async function findProblems(world: World, since = 0): Promise<readonly st
 }
 
 /** Those to numbers of earlier requests are left out. */
-function submitsSince({ model, smscs }: World, since: number): readonly Submitted[] {
+function submitsSince({ model, handOvers }: SmsWorld, since: number): readonly HandOver[] {
   const before = model.asked.filter(({ askedAt }) => askedAt < since);
   const numbers = new Set(before.flatMap((asked) => asked.numbers));
-  return smscs.flatMap((smsc) => smsc.submits).filter(({ to }) => !numbers.has(to));
+  return handOvers().filter(({ to }) => !numbers.has(to));
 }
 
 /** Whether another message to the same number has the same reference of 16 bits: nobody can tell their submits apart. */
@@ -59,18 +63,18 @@ function isTwinned({ shown, parts }: Fate, fates: readonly Fate[]): boolean {
   );
 }
 
-function describeStray({ to, fate, reference, smsc, atMs, messageId }: Submitted): string {
+function describeStray({ to, fate, peer, atMs, messageId }: HandOver): string {
   const when = new Date(atMs).toISOString();
-  return `a submit to ${to} (${fate} ${messageId}, reference ${reference}) at the ${smsc}, ${when}, is of no message`;
+  return `a submit to ${to} (${fate} ${messageId}) at the ${peer}, ${when}, is of no message`;
 }
 
 interface Judged {
   readonly account: Account;
   readonly since: number;
-  readonly submits: readonly Submitted[];
+  readonly submits: readonly HandOver[];
 }
 
-async function readFates(world: World, { account, since, submits: all }: Judged) {
+async function readFates(world: SmsWorld, { account, since, submits: all }: Judged) {
   const service = world.fleet.some(() => 0)!;
   const listed = await listAll<ShownSms>(world.model, service, { account });
   const shown = listed.filter(({ created_at }) => Date.parse(created_at) >= since);
@@ -107,30 +111,28 @@ function problemsOfSms(asked: Asked, shown: readonly ShownSms[]): readonly strin
   ];
 }
 
-function partsOf(message: ShownSms, submits: readonly Submitted[]): Fate["parts"] {
-  const parts = new Map<number, Submitted[]>();
-  for (let part = 0; part < MOST_PARTS; part++) {
-    const reference = partReference(message.message_id, part);
-    const theirs = submits.filter((submit) => submit.reference === reference);
-    if (theirs.length > 0)
-      parts.set(
-        part,
-        theirs.toSorted((one, other) => one.atMs - other.atMs),
-      );
-  }
-  return parts;
+/** What is all of the message is each of the parts that others are. */
+function partsOf({ message_id }: ShownSms, submits: readonly HandOver[]): Fate["parts"] {
+  const byPart = Map.groupBy(submits, (submit) => submit.partOf(message_id));
+  byPart.delete(undefined);
+  const whole = byPart.get("whole") ?? [];
+  byPart.delete("whole");
+  if (byPart.size === 0 && whole.length > 0) byPart.set(0, []);
+  return new Map(
+    [...byPart].map(([part, theirs]) => [
+      Number(part),
+      [...theirs, ...whole].toSorted((one, other) => one.atMs - other.atMs),
+    ]),
+  );
 }
 
 /** What both sides know of a message, to find the cause of a problem. */
-function describe({ asked, shown, timeline, parts }: Fate, { fleet }: World): string {
-  const submits = [...parts].flatMap(([part, theirs]) =>
-    theirs.map(({ atMs, at, smsc, fate, messageId, answeredAtMs, receipts }) => ({
-      atMs,
-      line: `part ${part} at the ${smsc} (model time ${new Date(at).toISOString()}): ${fate} ${messageId}, ${
-        answeredAtMs === undefined ? "not answered" : `answered after ${answeredAtMs - atMs} ms`
-      }; receipts ${JSON.stringify(receipts.map(({ state, storedAtMs, tries }) => [state, storedAtMs && storedAtMs - atMs, tries]))}`,
-    })),
-  );
+function describe(given: Fate, { fleet }: SmsWorld): string {
+  const { asked, shown, timeline } = given;
+  const submits = submitsOf(given).map((submit) => ({
+    atMs: submit.atMs,
+    line: lineOf(submit, shown.message_id),
+  }));
   const from = (submits[0]?.atMs ?? 0) - 2_000;
   const until = (submits.at(-1)?.atMs ?? 0) + 3_000;
   const faults = fleet.faults.flatMap(({ atMs, what }) =>
@@ -143,4 +145,11 @@ function describe({ asked, shown, timeline, parts }: Fate, { fleet }: World): st
     ...happened.map(({ atMs, line }) => `${new Date(atMs).toISOString().slice(14)} ${line}`),
   ];
   return lines.map((line) => `    ${line}`).join("\n");
+}
+
+function lineOf(submit: HandOver, message: string): string {
+  const { atMs, at, peer, fate, messageId, answeredAtMs, receipts } = submit;
+  const answered = answeredAtMs === undefined ? "not answered" : `answered after ${answeredAtMs - atMs} ms`;
+  const told = receipts.map(({ says, storedAtMs, tries }) => [says, storedAtMs && storedAtMs - atMs, tries]);
+  return `part ${submit.partOf(message)} at the ${peer} (model time ${new Date(at).toISOString()}): ${fate} ${messageId}, ${answered}; receipts ${JSON.stringify(told)}`;
 }

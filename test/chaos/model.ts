@@ -1,5 +1,4 @@
 /** What a chaos run knows: what was asked, and what was answered. */
-import type { Submitted } from "./smsc.ts";
 
 /** A request to send, however often it was repeated. */
 export interface Request {
@@ -112,13 +111,44 @@ export interface Entry {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** One message, as the client, the service and the SMSCs know it. */
+/** An SMS, or a part of one, as a provider got it, and what became of it there. */
+export interface HandOver {
+  /** The provider's name. */
+  readonly peer: string;
+  readonly to: string;
+  readonly atMs: number;
+  /** When it came, by the clock of the processes. */
+  readonly at: number;
+  /** What the provider does with it, for reports. */
+  readonly fate: string;
+  readonly isTaken: boolean;
+  /** The provider's id of it; empty if there is none. */
+  readonly messageId: string;
+  /** What its answer says, if there is one. `nothing`: what may mean either, or no answer in time. */
+  readonly says: "taken" | "not now" | "never" | "nothing";
+  /** When the answer was written to an open connection. */
+  answeredAtMs?: number;
+  readonly receipts: readonly PaidReceipt[];
+  /** Which part of this message it is, or all of it; `undefined`: it is of another message. */
+  partOf(messageId: string): number | "whole" | undefined;
+}
+
+/** What a provider told the service later, or still has to tell. */
+export interface PaidReceipt {
+  readonly says: "sent" | "delivered" | "undelivered" | "expired" | "failed";
+  /** When the service acknowledged it. */
+  storedAtMs?: number;
+  /** How often it was sent until then. */
+  tries: number;
+}
+
+/** One message, as the client, the service and the providers know it. */
 export interface Fate {
   readonly asked: Asked;
   readonly shown: ShownSms;
   readonly timeline: readonly Entry[];
-  /** Its submits by part, in the order in which they came. */
-  readonly parts: ReadonlyMap<number, readonly Submitted[]>;
+  /** What providers got of it by part, in the order in which they came. */
+  readonly parts: ReadonlyMap<number, readonly HandOver[]>;
 }
 
 export const FINAL: ReadonlySet<string> = new Set([

@@ -1,16 +1,13 @@
 /** The receipts that an SMSC owes: sent when they are due, and again until they are acknowledged. */
 import type { ShortMessage } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import { receiptFor } from "../fakes/smsc-receipts.ts";
+import type { PaidReceipt } from "./model.ts";
 import type { Submitted } from "./smsc.ts";
-import { receiptsOf } from "./smsc-fates.ts";
+import { type PlannedReceipt, receiptsOf, WORD_OF } from "./smsc-fates.ts";
 
-export interface OwedReceipt {
-  readonly state: string;
+export interface OwedReceipt extends PaidReceipt {
+  readonly state: PlannedReceipt["state"];
   readonly dueMs: number;
-  /** When deliver_sm_resp acknowledged it. */
-  storedAtMs?: number;
-  /** How often it was sent until then. */
-  tries: number;
   inFlightSinceMs?: number;
 }
 
@@ -23,17 +20,18 @@ const REPEAT_AFTER_MS = 2_500;
 /** Plans the receipts of a submit_sm that was taken, by `seed`. Those that precede the answer are sent at once. */
 export function oweReceipts(submit: Submitted, seed: string, deliver: Deliver): void {
   const { receipts, repeatsReference } = receiptsOf(seed);
-  const owed = receipts.map(({ state, afterMs }) => ({
-    state,
-    dueMs: afterMs < 0 ? 0 : Date.now() + afterMs,
-    tries: 0,
-  }));
+  const owed = receipts.map(toOwed);
   submit.receipts.push(...owed);
   submit.repeatsReference = repeatsReference;
   if (owed.some(({ dueMs }) => dueMs === 0)) payReceipts([submit], deliver);
 }
 
-export function isOwed({ storedAtMs }: OwedReceipt): boolean {
+/** Those that precede the answer are due at once. */
+export function toOwed({ state, afterMs }: PlannedReceipt): OwedReceipt {
+  return { state, says: WORD_OF[state], dueMs: afterMs < 0 ? 0 : Date.now() + afterMs, tries: 0 };
+}
+
+export function isOwed({ storedAtMs }: PaidReceipt): boolean {
   return storedAtMs === undefined;
 }
 

@@ -91,23 +91,35 @@ function stepOf(dice: Dice): Step {
   switch (kind) {
     case "send":
       return askingOf(dice);
-    case "send again":
-    case "cancel":
-    case "look up":
-      return { kind, back: dice.chance(0.5) ? dice.between(1, 4) : dice.between(1, 60) };
-    case "hold up":
-      return { kind, node, ms: dice.between(100, 1_800) };
     case "leap":
       return { kind, ms: dice.chance(0.1) ? dice.between(30_000, 90_000) : dice.between(1_000, 12_000) };
-    case "lock leases":
-      // Up to longer than leases are valid, which is 7 s.
-      return { kind, ms: dice.between(500, 9_500) };
     case "drop":
     case "unbind":
     case "invent receipt":
       return { kind, smsc };
     case "smsc away":
       return { kind, smsc, ms: dice.between(100, 1_500) };
+    default:
+      return sharedStepOf(kind, node, dice);
+  }
+}
+
+/** A step that any run may have. */
+export function sharedStepOf(
+  kind: Exclude<Repeating["kind"] | OfFleet["kind"], "leap">,
+  node: number,
+  dice: Dice,
+): Repeating | OfFleet {
+  switch (kind) {
+    case "send again":
+    case "cancel":
+    case "look up":
+      return { kind, back: dice.chance(0.5) ? dice.between(1, 4) : dice.between(1, 60) };
+    case "hold up":
+      return { kind, node, ms: dice.between(100, 1_800) };
+    case "lock leases":
+      // Up to longer than leases are valid, which is 7 s.
+      return { kind, ms: dice.between(500, 9_500) };
     default:
       return { kind, node, ms: dice.between(0, 600) };
   }

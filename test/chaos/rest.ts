@@ -13,18 +13,26 @@ const TIME_LIMIT_MS = 90_000;
 
 /** What is not at rest after `TIME_LIMIT_MS` is noted as a problem. */
 export async function comeToRest(world: World): Promise<void> {
-  const { model, smscs } = world;
   await beginToRest(world);
   const endsMs = Date.now() + TIME_LIMIT_MS;
+  await untilBound(world, endsMs);
+  await leapUntilAtRest(world, { owed: owedBy(world.smscs), endsMs });
+}
+
+/** Waits until all binds are there. Those that are not by then are a problem. */
+export async function untilBound({ model, smscs }: Pick<World, "model" | "smscs">, endsMs: number) {
   const unbound = () => smscs.filter((smsc) => smsc.bound() < BINDS);
   while (unbound().length > 0 && Date.now() < endsMs) await Bun.sleep(LOOK_MS);
   for (const smsc of unbound())
     model.problems.push(`the ${smsc.name} SMSC has ${smsc.bound()} of ${BINDS} binds in the end`);
-  const owed = () => smscs.reduce((sum, smsc) => sum + smsc.owed(), 0);
-  await leapUntilAtRest(world, {
-    owed: () => (owed() > 0 ? [`${owed()} receipts are not stored`] : []),
-    endsMs,
-  });
+}
+
+/** Says how many receipts providers have not got rid of; nothing if there are none. */
+export function owedBy(providers: readonly { owed(): number }[]): () => readonly string[] {
+  return () => {
+    const owed = providers.reduce((sum, provider) => sum + provider.owed(), 0);
+    return owed > 0 ? [`${owed} receipts are not stored`] : [];
+  };
 }
 
 /** Everything runs and nothing fails any more; what clients may still repeat, they do. */

@@ -4,7 +4,7 @@ import type { Store } from "./fleet.ts";
 import { findProblems } from "./judgement.ts";
 import { comeToRest } from "./rest.ts";
 import { take } from "./steps.ts";
-import { openWorld, type World } from "./world.ts";
+import { openWorld, type SmsWorld } from "./world.ts";
 
 export interface Outcome {
   readonly problems: readonly string[];
@@ -17,7 +17,7 @@ export async function runChaos(store: Store, options: { seed: string; steps: num
   try {
     const feeds = followFeeds(world);
     const begunMs = Date.now();
-    await takeSteps(world);
+    await takeSteps(world.plan.steps, (step) => take(world, step));
     const doneMs = Date.now();
     await comeToRest(world);
     await feeds.stop();
@@ -29,7 +29,7 @@ export async function runChaos(store: Store, options: { seed: string; steps: num
   }
 }
 
-export async function stop({ fleet }: Pick<World, "fleet">): Promise<readonly string[]> {
+export async function stop({ fleet }: Pick<SmsWorld, "fleet">): Promise<readonly string[]> {
   const codes = await fleet.stop();
   const jobs = await fleet.rows("jobs");
   return [
@@ -38,20 +38,24 @@ export async function stop({ fleet }: Pick<World, "fleet">): Promise<readonly st
   ];
 }
 
-async function takeSteps(world: World): Promise<void> {
+/** Each begins a little after the one before, which may still be under way. */
+export async function takeSteps<Step>(
+  steps: readonly { readonly step: Step; readonly pauseMs: number }[],
+  take: (step: Step) => Promise<void>,
+): Promise<void> {
   const underWay: Promise<void>[] = [];
-  for (const { step, pauseMs } of world.plan.steps) {
-    underWay.push(take(world, step));
+  for (const { step, pauseMs } of steps) {
+    underWay.push(take(step));
     await Bun.sleep(pauseMs);
   }
   await Promise.all(underWay);
 }
 
-export function countsOf({ model, smscs, fleet, receivers }: World): Outcome["counts"] {
+export function countsOf({ model, handOvers, fleet, receivers }: SmsWorld): Outcome["counts"] {
   return {
     requests: model.asked.length,
     messages: model.asked.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0),
-    submits: smscs.reduce((sum, { submits }) => sum + submits.length, 0),
+    submits: handOvers().length,
     canceled: model.canceled.length,
     delivered: [...model.feeds.values()].flat().filter(({ type }) => type === "sms.delivered").length,
     webhooks: [...receivers.values()].reduce((sum, { deliveries }) => sum + deliveries.length, 0),

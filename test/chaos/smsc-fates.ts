@@ -1,5 +1,6 @@
 /** What an SMSC does with a submit_sm, and which receipts it sends: the seed and the submit decide. */
 import { createDice, type Dice } from "./dice.ts";
+import type { HandOver, PaidReceipt } from "./model.ts";
 
 export type Fate =
   /** Taken, and answered: at once, within the time for it, or after that. */
@@ -59,6 +60,12 @@ export function isTaken(fate: Fate): boolean {
   return TAKEN.has(fate);
 }
 
+/** What the answer says. */
+export function saysOf(fate: Fate): HandOver["says"] {
+  if (STATUS_OF[fate] !== undefined) return fate === "refuse" ? "never" : "not now";
+  return fate === "take" || fate === "take slowly" ? "taken" : "nothing";
+}
+
 export function fateOf(submit: string): Fate {
   return createDice(submit).pick(WEIGHTS);
 }
@@ -68,6 +75,15 @@ export interface PlannedReceipt {
   /** Milliseconds after the answer; negative: before it. */
   readonly afterMs: number;
 }
+
+/** What each state means for the message. */
+export const WORD_OF: Readonly<Record<PlannedReceipt["state"], PaidReceipt["says"]>> = {
+  DELIVRD: "delivered",
+  UNDELIV: "undelivered",
+  EXPIRED: "expired",
+  REJECTD: "failed",
+  ENROUTE: "sent",
+};
 
 export interface ReceiptPlan {
   readonly receipts: readonly PlannedReceipt[];

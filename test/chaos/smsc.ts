@@ -13,25 +13,18 @@ import {
   type ShortMessage,
   TAG,
 } from "../../src/channels/sms/smpp/wire/pdu.ts";
+import { partReference } from "../../src/core/receipts/short-reference.ts";
 import type { FakeSmsc } from "../fakes/fake-smsc.ts";
+import type { HandOver } from "./model.ts";
 import { type Deliver, isOwed, type OwedReceipt, oweReceipts, payReceipts } from "./owed-receipts.ts";
-import { type Fate, fateOf, isTaken, STATUS_OF } from "./smsc-fates.ts";
+import { type Fate, fateOf, isTaken, STATUS_OF, saysOf } from "./smsc-fates.ts";
 
 /** One submit_sm, and what the SMSC did with it. */
-export interface Submitted {
-  readonly smsc: string;
-  readonly to: string;
+export interface Submitted extends HandOver {
   /** user_message_reference: names message and part. */
   readonly reference: number;
   readonly message: ShortMessage;
-  readonly atMs: number;
-  /** When it came, by the clock of the processes. */
-  readonly at: number;
   readonly fate: Fate;
-  readonly isTaken: boolean;
-  readonly messageId: string;
-  /** When the answer was written to an open connection. */
-  answeredAtMs?: number;
   readonly receipts: OwedReceipt[];
   /** Its receipts carry the reference, where they can. */
   repeatsReference: boolean;
@@ -183,9 +176,10 @@ function receiveSubmit(smsc: Smsc, peer: Peer, pdu: Pdu): void {
   smsc.times.set(place, time);
   const fate = smsc.isKind ? "take" : fateOf(`${place}/${time}`);
   const submit: Submitted = {
-    ...{ smsc: smsc.options.name, to, reference, message, fate },
+    ...{ peer: `${smsc.options.name} SMSC`, to, reference, message, fate },
     ...{ atMs: Date.now(), at: smsc.options.now() },
-    isTaken: isTaken(fate),
+    ...{ isTaken: isTaken(fate), says: saysOf(fate) },
+    partOf: (id) => PARTS.find((part) => partReference(id, part) === reference),
     messageId: isTaken(fate) ? (smsc.nextId++).toString(16).toUpperCase() : "",
     receipts: [],
     repeatsReference: false,
@@ -194,6 +188,9 @@ function receiveSubmit(smsc: Smsc, peer: Peer, pdu: Pdu): void {
   if (submit.isTaken) oweReceipts(submit, `${place}/${time}`, deliverTo(smsc));
   answerAsFated(smsc, peer, { pdu, submit });
 }
+
+/** A text of 450 characters has three segments. */
+const PARTS = [0, 1, 2, 3];
 
 interface Answering {
   readonly pdu: Pdu;

@@ -3,7 +3,7 @@ import * as client from "./client.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Account, Asked, Request } from "./model.ts";
 import type { Asking, Disturbing, OfFleet, Repeating, Step } from "./plan.ts";
-import type { AnyWorld, World } from "./world.ts";
+import type { AnyWorld, SmsWorld, World } from "./world.ts";
 
 /** Resolves when the step is done. Never rejects because a process does not answer. */
 export async function take(world: World, step: Step): Promise<void> {
@@ -33,7 +33,7 @@ function anyService<Asking extends Request>({ fleet, model }: AnyWorld<Asking>) 
 const FIRST_NUMBER = 447_700_100_000;
 const NUMBERS_EACH = 10;
 
-function newRequest({ model, accounts, seed, fleet }: World, asking: Asking): Asked {
+export function newRequest({ model, accounts, seed, fleet }: SmsWorld, asking: Asking): Asked {
   const index = model.asked.length;
   const account = accounts[asking.account] as Account;
   const numbers = asking.repeats.flatMap((times, place) =>

@@ -11,7 +11,7 @@ import type { PostriderProcess } from "../postrider-process.ts";
 import { allowHooks } from "../webhook-rig.ts";
 import { createDice } from "./dice.ts";
 import { type Fleet, type Store, startFleet } from "./fleet.ts";
-import type { Account, Asked, Model, Request } from "./model.ts";
+import type { Account, Asked, HandOver, Model, Request } from "./model.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { type ChaosSmsc, startChaosSmsc } from "./smsc.ts";
 
@@ -27,15 +27,21 @@ export interface AnyWorld<Asking extends Request = Asked> {
   close(): Promise<void>;
 }
 
-export interface World extends AnyWorld {
+/** One that sends SMS. */
+export interface SmsWorld extends AnyWorld {
+  /** All that the providers got so far. */
+  handOvers(): readonly HandOver[];
+}
+
+export interface World extends SmsWorld {
   readonly plan: Plan;
   readonly smscs: readonly ChaosSmsc[];
 }
 
-const RESPONSE_TIMEOUT_MS = 1_000;
+export const RESPONSE_TIMEOUT_MS = 1_000;
 
 /** Short, since a held message is held until its window ends. */
-const WINDOW_SECONDS = 600;
+export const WINDOW_SECONDS = 600;
 
 /** The settings of each account, but for their window. */
 const SETTINGS = [{}, { on_unconfirmed: "hold", batch_duplicates: "once" }] as const;
@@ -59,31 +65,26 @@ export async function openWorld(
   const smscs = await startSmscs({ seed, fleet, count: plan.smscs });
   await allowHooks(service, dns.address);
   const connectors: string[] = [];
-  for (const smsc of smscs) connectors.push(await connectSmsc(service, smsc, CONNECTOR));
-  const receivers = new Map<Account, FakeWebhookReceiver>();
-  for (const ways of SETTINGS) {
-    const settings = { ...ways, sms_default_window_seconds: String(windowSeconds) };
-    const opening = { connectors, settings, now: fleet.now };
-    const { account, receiver } = await openAccount(service, opening);
-    behave(receiver, `${seed}/${account.name}`);
-    receivers.set(account, receiver);
-  }
+  for (const smsc of smscs) connectors.push(await connectChaosSmsc(service, smsc));
+  const receivers = await openAccounts(service, { connectors, windowSeconds, seed, now: fleet.now });
   const accounts = [...receivers.keys()];
   return {
     ...{ seed, plan, fleet, smscs, accounts, receivers },
-    model: {
-      channel: "sms",
-      asked: [],
-      canceled: [],
-      toldFinal: new Map(),
-      feeds: new Map(accounts.map((account) => [account, []])),
-      problems: [],
-    },
+    model: newModel(accounts),
+    handOvers: () => smscs.flatMap(({ submits }) => submits),
     beKind() {
       for (const smsc of smscs) smsc.beKind();
       for (const receiver of receivers.values()) receiver.behave(BEHAVIOURS.ok);
     },
-    close: () => close({ fleet, smscs, receivers: [...receivers.values()], dns }),
+    close: () => closeWorld({ fleet, peers: [...smscs, ...receivers.values()], dns }),
+  };
+}
+
+export function newModel(accounts: readonly Account[]): Model {
+  return {
+    ...{ channel: "sms", asked: [], canceled: [], problems: [] },
+    toldFinal: new Map(),
+    feeds: new Map(accounts.map((account) => [account, []])),
   };
 }
 
@@ -103,7 +104,11 @@ const CONNECTOR = {
   window: 20,
 };
 
-function startSmscs({
+export function connectChaosSmsc(service: PostriderProcess, smsc: ChaosSmsc): Promise<string> {
+  return connectSmsc(service, smsc, CONNECTOR);
+}
+
+export function startSmscs({
   seed,
   fleet,
   count,
@@ -119,11 +124,31 @@ function startSmscs({
 
 interface Opening {
   readonly connectors: readonly string[];
-  readonly settings: Readonly<Record<string, string>>;
+  readonly windowSeconds: number;
+  readonly seed: string;
   readonly now: () => number;
 }
 
-async function openAccount(service: PostriderProcess, { connectors, settings, now }: Opening) {
+/** The accounts, each with the receiver of its webhooks. */
+export async function openAccounts(
+  service: PostriderProcess,
+  { windowSeconds, seed, ...opening }: Opening,
+): Promise<ReadonlyMap<Account, FakeWebhookReceiver>> {
+  const receivers = new Map<Account, FakeWebhookReceiver>();
+  for (const ways of SETTINGS) {
+    const settings = { ...ways, sms_default_window_seconds: String(windowSeconds) };
+    const { account, receiver } = await openAccount(service, { ...opening, settings });
+    behave(receiver, `${seed}/${account.name}`);
+    receivers.set(account, receiver);
+  }
+  return receivers;
+}
+
+type OpeningOne = Pick<Opening, "connectors" | "now"> & {
+  readonly settings: Readonly<Record<string, string>>;
+};
+
+async function openAccount(service: PostriderProcess, { connectors, settings, now }: OpeningOne) {
   const live = await openLiveSms(service, { connectors, settings, body: "{{1}}" });
   const receiver = await startFakeWebhookReceiver({ secret: await secretOf(service, live.accountId), now });
   const account: Account = {
@@ -151,13 +176,13 @@ export function behave(receiver: FakeWebhookReceiver, seed: string): void {
 
 interface Closing {
   readonly fleet: Fleet;
-  readonly smscs: readonly ChaosSmsc[];
-  readonly receivers: readonly FakeWebhookReceiver[];
+  /** Providers and receivers. */
+  readonly peers: readonly { close(): Promise<void> }[];
   readonly dns: FakeDns;
 }
 
-async function close({ fleet, smscs, receivers, dns }: Closing): Promise<void> {
+export async function closeWorld({ fleet, peers, dns }: Closing): Promise<void> {
   await fleet.close();
-  await Promise.all([...smscs, ...receivers].map((each) => each.close()));
+  await Promise.all(peers.map((peer) => peer.close()));
   dns.close();
 }

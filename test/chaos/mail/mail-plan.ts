@@ -1,6 +1,6 @@
 /** The steps of a chaos run with emails, which the seed alone decides. */
 import { createDice, type Dice } from "../dice.ts";
-import type { OfFleet, Repeating } from "../plan.ts";
+import { type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
 
 export type MailStep = AskingForMail | Repeating | OfFleet | OfRelay;
 
@@ -74,23 +74,15 @@ function stepOf(dice: Dice): MailStep {
   switch (kind) {
     case "send":
       return askingOf(dice);
-    case "send again":
-    case "cancel":
-    case "look up":
-      return { kind, back: dice.chance(0.5) ? dice.between(1, 4) : dice.between(1, 60) };
-    case "hold up":
-      return { kind, node, ms: dice.between(100, 1_800) };
     case "leap":
       // Up to the second retry, after five minutes.
       return { kind, ms: dice.between(5_000, 400_000) };
-    case "lock leases":
-      return { kind, ms: dice.between(500, 9_500) };
     case "drop":
       return { kind, relay };
     case "relay away":
       return { kind, relay, ms: dice.between(100, 1_500) };
     default:
-      return { kind, node, ms: dice.between(0, 600) };
+      return sharedStepOf(kind, node, dice);
   }
 }
 

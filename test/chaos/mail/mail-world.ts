@@ -10,7 +10,7 @@ import { keptPort } from "../../fakes/kept-port.ts";
 import type { PostriderProcess } from "../../postrider-process.ts";
 import { allowHooks } from "../../webhook-rig.ts";
 import { type Store, startFleet } from "../fleet.ts";
-import { type AnyWorld, behave, secretOf, untilMidnight } from "../world.ts";
+import { type AnyWorld, behave, closeWorld, secretOf, untilMidnight } from "../world.ts";
 import type { AskedMail, Sender } from "./mail-model.ts";
 import { type MailPlan, mailPlanOf } from "./mail-plan.ts";
 import { type ChaosRelay, type RelayOptions, startChaosRelay } from "./relay.ts";
@@ -75,11 +75,7 @@ export async function openMailWorld(
       for (const relay of relays) relay.beKind();
       for (const receiver of receivers.values()) receiver.behave(BEHAVIOURS.ok);
     },
-    async close() {
-      await fleet.close();
-      await Promise.all([...relays, ...receivers.values()].map((each) => each.close()));
-      dns.close();
-    },
+    close: () => closeWorld({ fleet, peers: [...relays, ...receivers.values()], dns }),
   };
 }
 

@@ -1,8 +1,8 @@
 /** Runs a plan with emails, lets everything come to rest, and then looks for problems. */
 import { followFeeds } from "../feed-readers.ts";
 import type { Store } from "../fleet.ts";
-import { beginToRest, leapUntilAtRest } from "../rest.ts";
-import { type Outcome, stop } from "../run.ts";
+import { beginToRest, leapUntilAtRest, owedBy } from "../rest.ts";
+import { type Outcome, stop, takeSteps } from "../run.ts";
 import { findMailProblems } from "./mail-judgement.ts";
 import { takeMailStep } from "./mail-steps.ts";
 import { type MailWorld, openMailWorld } from "./mail-world.ts";
@@ -17,11 +17,10 @@ export async function runMailChaos(
   const world = await openMailWorld(store, options);
   try {
     const feeds = followFeeds(world);
-    await takeSteps(world);
+    await takeSteps(world.plan.steps, (step) => takeMailStep(world, step));
     await beginToRest(world);
-    const owed = () => world.relays.reduce((sum, relay) => sum + relay.owed(), 0);
-    const owing = () => (owed() > 0 ? [`${owed()} reports are not stored`] : []);
-    await leapUntilAtRest(world, { owed: owing, looksWhileQueued: 4, endsMs: Date.now() + REST_MS });
+    const endsMs = Date.now() + REST_MS;
+    await leapUntilAtRest(world, { owed: owedBy(world.relays), looksWhileQueued: 4, endsMs });
     await feeds.stop();
     const problems = await findMailProblems(world);
     const counts = countsOf(world);
@@ -29,15 +28,6 @@ export async function runMailChaos(
   } finally {
     await world.close();
   }
-}
-
-async function takeSteps(world: MailWorld): Promise<void> {
-  const underWay: Promise<void>[] = [];
-  for (const { step, pauseMs } of world.plan.steps) {
-    underWay.push(takeMailStep(world, step));
-    await Bun.sleep(pauseMs);
-  }
-  await Promise.all(underWay);
 }
 
 function countsOf({ model, relays, fleet, receivers }: MailWorld): Outcome["counts"] {

@@ -1,0 +1,82 @@
+/** The steps of a chaos run with HTTP gateways, which the seed alone decides. */
+import { createDice, type Dice } from "../dice.ts";
+import { type Asking, askingOf, type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
+import type { Naming } from "./gateway-fates.ts";
+
+export type GatewayStep = Asking | Repeating | OfFleet | OfGateway;
+
+export type OfGateway =
+  | { readonly kind: "drop" | "invent report" | "forge report"; readonly gateway: number }
+  | { readonly kind: "restart gateway"; readonly gateway: number; readonly ms: number };
+
+export interface GatewayPlan {
+  /** One for each gateway. */
+  readonly namings: readonly Naming[];
+  /** How many requests each takes at once. */
+  readonly maxInFlight: number;
+  /** Where an SMSC stands among the connectors of the route; absent: there is none. */
+  readonly smsc?: "first" | "last";
+  /** Of the route. */
+  readonly failover: "safe" | "always";
+  /** The gateways share the messages. */
+  readonly isShared: boolean;
+  readonly beforeMidnightMs: number;
+  readonly steps: readonly { readonly step: GatewayStep; readonly pauseMs: number }[];
+}
+
+/** How often each kind of step is planned, relative to the others. */
+const WEIGHTS = {
+  send: 60,
+  "send again": 8,
+  cancel: 10,
+  "look up": 6,
+  kill: 2.5,
+  stop: 1,
+  "hold up": 1,
+  "cut database": 0.8,
+  "lose commit": 1,
+  "lose answer": 1,
+  leap: 4,
+  drop: 1.5,
+  "restart gateway": 1.5,
+  "invent report": 1,
+  "forge report": 1,
+  "lock leases": 0.5,
+} as const;
+
+export function gatewayPlanOf(seed: string, steps: number): GatewayPlan {
+  const dice = createDice(`${seed}/gateways`);
+  const naming = () => dice.pick<Naming>({ ours: 4, one: 3, each: 3 });
+  const smsc = dice.pick({ none: 6, first: 1.5, last: 2.5 });
+  return {
+    namings: dice.chance(0.7) ? [naming(), naming()] : [naming()],
+    maxInFlight: dice.between(2, 20),
+    ...(smsc !== "none" && { smsc }),
+    failover: dice.chance(0.7) ? "safe" : "always",
+    isShared: dice.chance(0.3),
+    beforeMidnightMs: dice.between(5_000, 60_000),
+    steps: Array.from({ length: steps }, () => ({
+      step: stepOf(dice),
+      pauseMs: dice.chance(0.4) ? 0 : dice.between(1, 100),
+    })),
+  };
+}
+
+function stepOf(dice: Dice): GatewayStep {
+  const kind = dice.pick(WEIGHTS);
+  const [node, gateway] = [dice.between(0, 1), dice.between(0, 1)];
+  switch (kind) {
+    case "send":
+      return askingOf(dice);
+    case "leap":
+      return { kind, ms: dice.between(1_000, 20_000) };
+    case "drop":
+    case "invent report":
+    case "forge report":
+      return { kind, gateway };
+    case "restart gateway":
+      return { kind, gateway, ms: dice.chance(0.3) ? 0 : dice.between(1, 1_500) };
+    default:
+      return sharedStepOf(kind, node, dice);
+  }
+}
