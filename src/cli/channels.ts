@@ -1,3 +1,5 @@
+import { Value } from "typebox/value";
+import { withDefaults } from "../api/admin/connectors/connector-config.ts";
 import type { Channel, ChannelDeps, CheckReach, ConnectorKind } from "../channels/channel.ts";
 import { mxConnectorKind } from "../channels/email/mx/mx-connector.ts";
 import { smtpConnectorKind } from "../channels/email/smtp/smtp-connector.ts";
@@ -5,7 +7,6 @@ import { createSimulator } from "../channels/simulator/simulator.ts";
 import { httpConnectorKind } from "../channels/sms/http/http-connector.ts";
 import { smppConnectorKind } from "../channels/sms/smpp/smpp-connector.ts";
 import type { Clock } from "../core/clock.ts";
-import { errorText } from "../core/error-text.ts";
 import { CHANNELS } from "../core/messages/message.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import { SANDBOX_QUEUES } from "../core/records/routes.ts";
@@ -74,9 +75,7 @@ export async function checkConnector(
 ): ReturnType<ConnectorKind["check"]> {
   const kind = CONNECTOR_KINDS.find((each) => each.kind === connector.kind);
   if (!kind) return { ok: false, detail: `this version knows no connectors of kind ${connector.kind}` };
-  try {
-    return await kind.check(connector, clock, reach);
-  } catch (error) {
-    return { ok: false, detail: errorText(error) };
-  }
+  if (!Value.Check(kind.config, withDefaults(kind, connector.config)))
+    return { ok: false, detail: "its configuration is not one that this version knows" };
+  return kind.check(connector, clock, reach);
 }

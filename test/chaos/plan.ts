@@ -104,6 +104,17 @@ function stepOf(dice: Dice): Step {
   }
 }
 
+/** How often what happens to the processes is planned, relative to other steps, where connectors are few. */
+export const FLEET_WEIGHTS = {
+  kill: 2.5,
+  stop: 1,
+  "hold up": 1,
+  "cut database": 0.8,
+  "lose commit": 1,
+  "lose answer": 1,
+  leap: 4,
+} as const;
+
 /** A step that any run may have. */
 export function sharedStepOf(
   kind: Exclude<Repeating["kind"] | OfFleet["kind"], "leap">,

@@ -105,7 +105,8 @@ describe("before an SMS to India", () => {
         });
       }
     }
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    // Of dots alone it took half an hour.
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
   test("a missing variable is left to rendering", () => {

@@ -104,7 +104,7 @@ function answerOf({ fate, ids, naming, dice, now }: Answering): WireAnswer {
   if (!fate.startsWith("take")) return refusalOf(fate, dice, now);
   if (fate === "take as a bad gateway")
     return { status: dice.oneOf([502, 504]), body: "<html>bad gateway</html>" };
-  if (fate === "take with nonsense") return { status: 200, body: "<html>\u0000 it works! ï¿½</html>" };
+  if (fate === "take with nonsense") return { status: 200, body: "<html>\u0000 it works! \uFFFD</html>" };
   const body = TAKEN[naming](ids);
   // So long that the service does not read it to its end.
   if (fate === "take hugely")

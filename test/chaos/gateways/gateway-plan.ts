@@ -1,6 +1,6 @@
 /** The steps of a chaos run with HTTP gateways, which the seed alone decides. */
 import { createDice, type Dice } from "../dice.ts";
-import { type Asking, askingOf, type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
+import { type Asking, askingOf, FLEET_WEIGHTS, type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
 import type { Naming } from "./gateway-fates.ts";
 
 export type GatewayStep = Asking | Repeating | OfFleet | OfGateway;
@@ -30,13 +30,7 @@ const WEIGHTS = {
   "send again": 8,
   cancel: 10,
   "look up": 6,
-  kill: 2.5,
-  stop: 1,
-  "hold up": 1,
-  "cut database": 0.8,
-  "lose commit": 1,
-  "lose answer": 1,
-  leap: 4,
+  ...FLEET_WEIGHTS,
   drop: 1.5,
   "restart gateway": 1.5,
   "invent report": 1,

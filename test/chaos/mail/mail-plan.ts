@@ -1,6 +1,6 @@
 /** The steps of a chaos run with emails, which the seed alone decides. */
 import { createDice, type Dice } from "../dice.ts";
-import { type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
+import { FLEET_WEIGHTS, type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
 
 export type MailStep = AskingForMail | Repeating | OfFleet | OfRelay;
 
@@ -41,13 +41,7 @@ const WEIGHTS = {
   "send again": 10,
   cancel: 12,
   "look up": 8,
-  kill: 2.5,
-  stop: 1,
-  "hold up": 1,
-  "cut database": 0.8,
-  "lose commit": 1,
-  "lose answer": 1,
-  leap: 4,
+  ...FLEET_WEIGHTS,
   drop: 2,
   "relay away": 1,
   "lock leases": 0.5,

@@ -233,17 +233,12 @@ test("a body that is cut into pieces is not changed by the cuts", async () => {
   }
 });
 
-test("fifty headers that are one long blank each are composed at once", async () => {
-  const names = Array.from({ length: 50 }, (_, i) => `X-Note-${i}`);
-  const headers = Object.fromEntries(names.map((name) => [name, `é${" ".repeat(990)}b`]));
-  // The quickest of a few: the machine may do something else in the others.
-  const tookMs: number[] = [];
-  for (let i = 0; i < 5; i++) {
-    const startedAt = performance.now();
-    await compose({ headers });
-    tookMs.push(performance.now() - startedAt);
-  }
-  expect(Math.min(...tookMs)).toBeLessThan(50);
+test("a header that is one long blank is composed at once", async () => {
+  // Longer than a request may have it, so that a pattern that tries each blank would take a quarter of a minute.
+  const headers = { "X-Note": `é${" ".repeat(50_000)}b` };
+  const beganMs = performance.now();
+  await compose({ headers });
+  expect(performance.now() - beganMs).toBeLessThan(5_000);
 });
 
 test("10 MiB do not hold up the loop", async () => {

@@ -112,13 +112,10 @@ test("the refusals of fifty recipients are read at once, however long their word
   const refusals = ["a", "\u200b", '"', "<", "id:", 'a<"@'].map(
     (piece) => `550 5.1.1 ${piece.repeat(2_000)}`,
   );
-  // The quickest of a few: the machine may do something else in the others.
-  const tookMs = Array.from({ length: 5 }, () => {
-    const startedAt = performance.now();
-    for (let i = 0; i < 50; i++) refusals.forEach(toMessageError);
-    return performance.now() - startedAt;
-  });
-  expect(Math.min(...tookMs)).toBeLessThan(100);
+  const beganMs = performance.now();
+  // Twenty emails to fifty recipients, of each kind.
+  for (let i = 0; i < 1_000; i++) refusals.forEach(toMessageError);
+  expect(performance.now() - beganMs).toBeLessThan(5_000);
 });
 
 test("the queue id is read from the replies of Postfix, Exim, smtp-server and SES, and not invented", () => {
