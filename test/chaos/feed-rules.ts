@@ -30,12 +30,17 @@ export function problemsOfFeed({ channel, fates, read, events }: FeedFacts): rea
     if (numbers !== told.map((_, index) => index + 1).join())
       problems.push(`${shown.message_id}: events ${numbers}`);
     if (inFeed !== onTimeline) problems.push(`${shown.message_id}: feed ${inFeed}, timeline ${onTimeline}`);
-    const last = channel === "sms" ? told.at(-1)?.data.status : foldedStatus(told);
+    const last = statusTold(channel, told);
     if (last !== shown.status)
       problems.push(`${shown.message_id}: the feed ends with ${last}, it is ${shown.status}`);
   }
   for (const id of byMessage.keys()) problems.push(`the feed tells of ${id}, which is not there`);
   return problems;
+}
+
+/** The status that a message has by its events; `undefined` if there are none. */
+export function statusTold(channel: Model["channel"], told: readonly FeedEvent[]): string | undefined {
+  return channel === "sms" || told.length === 0 ? told.at(-1)?.data.status : foldedStatus(told);
 }
 
 /** Of an email: what the last events of its recipients make together. */

@@ -1,7 +1,9 @@
 /** Lets a run come to its end: nothing fails any more, and the clocks leap until no message or webhook is under way. */
 import { admin } from "../admin.ts";
 import { listAll, send } from "./client.ts";
-import { FINAL, type Request } from "./model.ts";
+import { statusTold } from "./feed-rules.ts";
+import { FINAL, type Request, type Shown } from "./model.ts";
+import { wholeFeed } from "./read-back.ts";
 import { type AnyWorld, BINDS, type World } from "./world.ts";
 
 /** Short leaps first, so that retries happen: long ones would end messages with short windows. */
@@ -10,6 +12,8 @@ const FIRST_LEAPS = { count: 6, ms: 20_000 };
 const LEAP_MS = 200_000;
 const LOOK_MS = 100;
 const TIME_LIMIT_MS = 90_000;
+/** The events of older messages may be gone. */
+const IN_FEED_MS = 6 * 24 * 3_600_000;
 
 /** What is not at rest after `TIME_LIMIT_MS` is noted as a problem. */
 export async function comeToRest(world: World): Promise<void> {
@@ -86,11 +90,8 @@ export async function repeatSomeUnanswered<Asking extends Request>({
   }
 }
 
-async function restlessOf<Asking extends Request>({
-  accounts,
-  fleet,
-  model,
-}: AnyWorld<Asking>): Promise<readonly string[]> {
+async function restlessOf<Asking extends Request>(world: AnyWorld<Asking>): Promise<readonly string[]> {
+  const { accounts, fleet, model } = world;
   const service = fleet.some(() => 0)!;
   const lists = await Promise.all(accounts.map((account) => listAll(model, service, { account })));
   const messages = lists.flat().filter(({ status }) => !FINAL.has(status) && status !== "sent");
@@ -103,5 +104,24 @@ async function restlessOf<Asking extends Request>({
       restless.push(...data.map(({ id }) => `${id} is ${state}`));
     }
   }
-  return restless;
+  return restless.length > 0 ? restless : untoldOf(world, lists);
+}
+
+/**
+ * Messages whose last event is not in the feed yet: on PostgreSQL it gets its place a moment after it is committed, so that a
+ * reader who stops at once would miss it. `lists`: the messages of each account.
+ */
+async function untoldOf<Asking extends Request>(
+  world: AnyWorld<Asking>,
+  lists: readonly (readonly Shown[])[],
+): Promise<readonly string[]> {
+  const { accounts, fleet, model } = world;
+  const from = fleet.now() - IN_FEED_MS;
+  const untold = accounts.map(async (account, index) => {
+    const events = Map.groupBy(await wholeFeed(world, account), ({ data }) => data.message_id);
+    const isUntold = ({ message_id, status, created_at }: Shown) =>
+      Date.parse(created_at) > from && statusTold(model.channel, events.get(message_id) ?? []) !== status;
+    return (lists[index] ?? []).filter(isUntold).map(({ message_id }) => `${message_id} is not told of`);
+  });
+  return (await Promise.all(untold)).flat();
 }
