@@ -1,5 +1,5 @@
-import { isOpen } from "../../core/messages/part.ts";
 import type { OutgoingMessage } from "../channel.ts";
+import { isToBeSent } from "../is-to-be-sent.ts";
 import { type Scenario, scenarioOf } from "./scenario.ts";
 
 /** One part that this attempt covers. */
@@ -15,7 +15,7 @@ export interface Target {
 export function targetsOf(message: OutgoingMessage): readonly Target[] {
   const addresses = addressesOf(message);
   return addresses.flatMap((to, index) =>
-    covers(message, index) ? [{ index, to, scenario: scenarioOf(message.channel, to) }] : [],
+    isToBeSent(message, index) ? [{ index, to, scenario: scenarioOf(message.channel, to) }] : [],
   );
 }
 
@@ -23,9 +23,4 @@ function addressesOf(message: OutgoingMessage): readonly string[] {
   if (message.channel === "sms")
     return message.parts.length > 0 ? message.parts.map(() => message.to) : [message.to];
   return message.parts.map(({ address = "" }) => address);
-}
-
-function covers({ only, parts }: OutgoingMessage, index: number): boolean {
-  const part = parts[index];
-  return (only?.includes(index) ?? true) && (part === undefined || isOpen(part));
 }

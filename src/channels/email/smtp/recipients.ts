@@ -1,6 +1,6 @@
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
-import { isOpen } from "../../../core/messages/part.ts";
 import type { OutgoingEmail } from "../../channel.ts";
+import { isToBeSent } from "../../is-to-be-sent.ts";
 import { toEnvelopeAddress } from "../mail/mail-address.ts";
 import type { ReturnPaths } from "../return-path.ts";
 import type { Envelope } from "./smtp-transaction.ts";
@@ -15,10 +15,9 @@ export interface Recipients {
   readonly outcomes: (of: (address: string) => PartOutcome) => readonly (PartOutcome | undefined)[];
 }
 
-/** The parts that are still open, limited to `only` if it is given. */
-export function recipientsOf({ parts, only }: OutgoingEmail): Recipients {
-  const covered = parts.map((part, index) => {
-    if (!isOpen(part) || (only && !only.includes(index))) return undefined;
+export function recipientsOf(message: OutgoingEmail): Recipients {
+  const covered = message.parts.map((part, index) => {
+    if (!isToBeSent(message, index)) return undefined;
     return toEnvelopeAddress(part.address ?? "") ?? INVALID;
   });
   const addresses = covered.filter((address) => typeof address === "string");

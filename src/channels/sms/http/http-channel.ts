@@ -10,6 +10,7 @@ import {
   type OutgoingMessage,
   type OutgoingSms,
 } from "../../channel.ts";
+import { isToBeSent } from "../../is-to-be-sent.ts";
 import { type Told, withoutEcho } from "../../without-echo.ts";
 import { createAvailability } from "./availability.ts";
 import type { Gateway } from "./gateway.ts";
@@ -215,11 +216,7 @@ function perPart(
     : Array.from({ length: count }, () => outcome);
 }
 
-/** Whether each part is still to be sent; one part where none have been counted. */
-function openParts({ parts, only }: OutgoingMessage): readonly boolean[] {
-  if (parts.length === 0) return [true];
-  return parts.map(
-    ({ status }, index) =>
-      (status === "pending" || status === "unconfirmed") && (only === undefined || only.includes(index)),
-  );
+/** Whether each part is to be sent; one part where none have been counted. */
+function openParts(message: OutgoingMessage): readonly boolean[] {
+  return Array.from({ length: Math.max(1, message.parts.length) }, (_, index) => isToBeSent(message, index));
 }

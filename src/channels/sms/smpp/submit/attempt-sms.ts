@@ -1,12 +1,13 @@
 /** One attempt at an SMS: it is planned, submitted when the rate of its sender lets it go, and the answers make one outcome. */
 import type { PartOutcome, SendOutcome } from "../../../../core/messages/outcome.ts";
 import type { OutgoingMessage, OutgoingSms } from "../../../channel.ts";
+import { isToBeSent } from "../../../is-to-be-sent.ts";
 import { isAskAgain, type SenderPace } from "../rate/sender-pace.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
-import { type Attempt, isSettled, isToBeSent, type Submitter, submitSegments } from "./submit-segments.ts";
+import { type Attempt, isBegun, type Submitter, submitSegments } from "./submit-segments.ts";
 
 export interface AttemptDeps {
   readonly config: SmppConfig;
@@ -25,7 +26,7 @@ export async function attemptSms(
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
   const plan = planSubmit(message, deps.config);
   if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
-  if (message.parts.some(isSettled) && message.parts.length !== plan.submits) {
+  if (isBegun(message) && message.parts.length !== plan.submits) {
     const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
     return rejectAll(message, "smpp.segments_changed", words);
   }

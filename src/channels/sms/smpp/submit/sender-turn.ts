@@ -1,11 +1,12 @@
 /** What the rate of its sender lets go of a message, and how fast. */
 import type { Clock } from "../../../../core/clock.ts";
 import type { OutgoingSms } from "../../../channel.ts";
+import { isToBeSent } from "../../../is-to-be-sent.ts";
 import { type AskAgain, isAskAgain, type SenderPace, type Turn } from "../rate/sender-pace.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 import { senderOf } from "./addresses.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
-import { type Attempt, isSettled, isToBeSent } from "./submit-segments.ts";
+import { type Attempt, isBegun } from "./submit-segments.ts";
 
 /** A message that may go, or as many of its segments as go in one turn. */
 export interface SenderTurn extends Attempt {
@@ -43,7 +44,7 @@ export function takeSenderTurn(
     sender,
     messageId: message.messageId,
     flow: message.flow ?? 0,
-    isBegun: message.parts.some(isSettled),
+    isBegun: isBegun(message),
     segments: now.length === plan.submits ? plan.segments : now.length,
     submits: now.length,
     remainingMs: message.remainingMs,

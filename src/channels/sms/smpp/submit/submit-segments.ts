@@ -1,8 +1,9 @@
 /** The segments of one attempt, submitted in their order over whatever binds there are. */
 import type { Clock } from "../../../../core/clock.ts";
-import type { Part } from "../../../../core/messages/message.ts";
+import { isOpen } from "../../../../core/messages/part.ts";
 import type { LateAnswer, LateRefusal } from "../../../../core/receipts/late-answer.ts";
-import type { OutgoingMessage, OutgoingSms } from "../../../channel.ts";
+import type { OutgoingSms } from "../../../channel.ts";
+import { isToBeSent } from "../../../is-to-be-sent.ts";
 import type { Pace } from "../rate/pace.ts";
 import type { HeldTurn } from "../rate/sender-pace.ts";
 import type { Binds } from "../session/binds.ts";
@@ -62,8 +63,7 @@ export async function submitSegments(
   attempt: Attempt,
 ): Promise<(SubmitResult | undefined)[]> {
   const startedAt = submitter.clock.monotonicMs();
-  const isBegun = attempt.message.parts.some(isSettled);
-  const progress: Progress = { ...attempt, startedAt, isBegun, refused: undefined };
+  const progress: Progress = { ...attempt, startedAt, isBegun: isBegun(attempt.message), refused: undefined };
   const begun: Begun[] = [];
   try {
     await beginSegments(submitter, progress, begun);
@@ -120,12 +120,9 @@ function notConnected({ isServing }: Submitter): SubmitResult {
   return isServing() ? NOT_CONNECTED : HANDED_OVER;
 }
 
-export function isToBeSent(message: OutgoingMessage, part: number): boolean {
-  return !isSettled(message.parts[part]) && (message.only === undefined || message.only.includes(part));
-}
-
-export function isSettled(part: Part | undefined): boolean {
-  return part !== undefined && part.status !== "pending" && part.status !== "unconfirmed";
+/** Whether an earlier attempt has settled a segment of the message. */
+export function isBegun({ parts }: OutgoingSms): boolean {
+  return !parts.every(isOpen);
 }
 
 /** A slot of some session's window, when the connector's pace allows it. */
@@ -176,7 +173,7 @@ function tooLate(
   if (remainingMs <= 0) return notTried("smpp.too_late", "the delivery window ended here");
   const { message, plan, heldTurn } = progress;
   const segmentMs = heldTurn?.intervalMs() ?? 0;
-  const isFirst = segment === 0 && !message.parts.some(isSettled);
+  const isFirst = segment === 0 && !isBegun(message);
   const perSecond = pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY;
   const lastMs = isFirst ? (plan.submits - 1) * Math.max(1000 / perSecond, segmentMs) : 0;
   if (lastMs < remainingMs) return undefined;
