@@ -49,7 +49,7 @@ export interface Attempt {
 }
 
 /** An attempt under way. */
-interface Progress extends Attempt {
+interface OpenAttempt extends Attempt {
   readonly startedAt: number;
   /** A segment of the message has been sent, in this attempt or before. */
   isBegun: boolean;
@@ -60,13 +60,13 @@ interface Progress extends Attempt {
 /** Submits the segments still to be sent, each when it gets its turn, without waiting for the answers in between. */
 export async function submitSegments(
   submitter: Submitter,
-  attempt: Attempt,
+  given: Attempt,
 ): Promise<(SubmitResult | undefined)[]> {
   const startedAt = submitter.clock.monotonicMs();
-  const progress: Progress = { ...attempt, startedAt, isBegun: isBegun(attempt.message), refused: undefined };
+  const attempt: OpenAttempt = { ...given, startedAt, isBegun: isBegun(given.message), refused: undefined };
   const begun: Begun[] = [];
   try {
-    await beginSegments(submitter, progress, begun);
+    await beginSegments(submitter, attempt, begun);
   } finally {
     attempt.heldTurn?.end();
   }
@@ -75,39 +75,39 @@ export async function submitSegments(
 
 type Begun = SubmitResult | Promise<SubmitResult> | undefined;
 
-async function beginSegments(submitter: Submitter, progress: Progress, begun: Begun[]): Promise<void> {
-  const { message, plan } = progress;
+async function beginSegments(submitter: Submitter, attempt: OpenAttempt, begun: Begun[]): Promise<void> {
+  const { message, plan } = attempt;
   let isFirst = true;
   for (let segment = 0; segment < plan.submits; segment++) {
     if (!isToBeSent(message, segment)) {
       begun.push(undefined);
       continue;
     }
-    const asked = isFirst || senderLetsGo(submitter, progress);
+    const asked = isFirst || senderLetsGo(submitter, attempt);
     isFirst = false;
     const mayGo = asked instanceof Promise ? await asked : asked;
     // Not even a slot is taken for these: others wait for it.
-    if (progress.refused) begun.push(progress.refused);
-    else if (!mayGo) begun.push(putOff(submitter, progress));
+    if (attempt.refused) begun.push(attempt.refused);
+    else if (!mayGo) begun.push(putOff(submitter, attempt));
     else if (submitter.binds.sessions().length === 0) begun.push(notConnected(submitter));
     else {
-      const taking = takeSlot(submitter, progress);
+      const taking = takeSlot(submitter, attempt);
       // Most get one at once: then there is nothing to await, which would cost a turn of the microtask queue.
       const session = taking instanceof Promise ? await taking : taking;
-      begun.push(beginSegment(submitter, progress, { segment, session }));
+      begun.push(beginSegment(submitter, attempt, { segment, session }));
     }
   }
 }
 
 /** Whether the rate of its sender lets the next segment go within its patience. */
-function senderLetsGo(submitter: Submitter, progress: Progress): boolean | Promise<boolean> {
-  if (!progress.heldTurn || progress.refused) return true;
-  return progress.heldTurn.next(submitter.patienceMs - elapsedMs(submitter, progress));
+function senderLetsGo(submitter: Submitter, attempt: OpenAttempt): boolean | Promise<boolean> {
+  if (!attempt.heldTurn || attempt.refused) return true;
+  return attempt.heldTurn.next(submitter.patienceMs - elapsedMs(submitter, attempt));
 }
 
 /** The segment goes in another turn of the message. */
-function putOff(submitter: Submitter, progress: Progress): SubmitResult {
-  return progress.signal.aborted ? noSlot(submitter, progress) : waitsForSender(SENDER_AGAIN_MS);
+function putOff(submitter: Submitter, attempt: OpenAttempt): SubmitResult {
+  return attempt.signal.aborted ? noSlot(submitter, attempt) : waitsForSender(SENDER_AGAIN_MS);
 }
 
 const SENDER_AGAIN_MS = 1_000;
@@ -126,37 +126,37 @@ export function isBegun({ parts }: OutgoingSms): boolean {
 }
 
 /** A slot of some session's window, when the connector's pace allows it. */
-function takeSlot(submitter: Submitter, progress: Progress): ReturnType<SubmitLine["take"]> {
-  const waitMs = submitter.patienceMs - elapsedMs(submitter, progress);
-  return submitter.line.take({ waitMs, signal: progress.signal, isBegun: progress.isBegun });
+function takeSlot(submitter: Submitter, attempt: OpenAttempt): ReturnType<SubmitLine["take"]> {
+  const waitMs = submitter.patienceMs - elapsedMs(submitter, attempt);
+  return submitter.line.take({ waitMs, signal: attempt.signal, isBegun: attempt.isBegun });
 }
 
 /** Submits the segment, or says why it is not sent. */
 function beginSegment(
   submitter: Submitter,
-  progress: Progress,
+  attempt: OpenAttempt,
   { segment, session }: { readonly segment: number; readonly session: Session | undefined },
 ): SubmitResult | Promise<SubmitResult> {
-  if (!session) return noSlot(submitter, progress);
-  const remainingMs = progress.message.remainingMs - elapsedMs(submitter, progress);
+  if (!session) return noSlot(submitter, attempt);
+  const remainingMs = attempt.message.remainingMs - elapsedMs(submitter, attempt);
   // A message that lacks a segment is of no use: once one is refused, the others are not sent.
   const reason =
-    progress.refused ?? takenOver(progress) ?? tooLate(submitter, progress, { segment, remainingMs });
+    attempt.refused ?? takenOver(attempt) ?? tooLate(submitter, attempt, { segment, remainingMs });
   if (reason) {
     session.slots.giveBack();
     return reason;
   }
-  const answer = submitSegment(submitter, session, { progress, segment, remainingMs });
-  progress.isBegun = true;
+  const answer = submitSegment(submitter, session, { attempt, segment, remainingMs });
+  attempt.isBegun = true;
   // Counted from when it is written: the first of a process takes a while to encode.
-  progress.heldTurn?.gone();
+  attempt.heldTurn?.gone();
   return answer;
 }
 
 /** Sets `refused` if the process stood still while the segment waited: another process has taken the message over, and sends all of it. */
-function takenOver(progress: Progress): SubmitResult | undefined {
-  if (!progress.isOurs()) progress.refused = TAKEN_OVER;
-  return progress.refused;
+function takenOver(attempt: OpenAttempt): SubmitResult | undefined {
+  if (!attempt.isOurs()) attempt.refused = TAKEN_OVER;
+  return attempt.refused;
 }
 
 const TAKEN_OVER = leftToOthers("smpp.taken_over", "another process may have taken the message over");
@@ -167,23 +167,23 @@ const TAKEN_OVER = leftToOthers("smpp.taken_over", "another process may have tak
  */
 function tooLate(
   { pace }: Submitter,
-  progress: Progress,
-  { segment, remainingMs }: Omit<Segment, "progress">,
+  attempt: OpenAttempt,
+  { segment, remainingMs }: Omit<Segment, "attempt">,
 ): SubmitResult | undefined {
   if (remainingMs <= 0) return notTried("smpp.too_late", "the delivery window ended here");
-  const { message, plan, heldTurn } = progress;
+  const { message, plan, heldTurn } = attempt;
   const segmentMs = heldTurn?.intervalMs() ?? 0;
   const isFirst = segment === 0 && !isBegun(message);
   const perSecond = pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY;
   const lastMs = isFirst ? (plan.submits - 1) * Math.max(1000 / perSecond, segmentMs) : 0;
   if (lastMs < remainingMs) return undefined;
   const words = `at the rate of ${segmentMs > 1000 / perSecond ? "its sender" : "its connector"} the message needs ${Math.ceil(lastMs / 1000)} s for its segments, more than is left`;
-  progress.refused = notTried("smpp.too_late", words, remainingMs / 2);
-  return progress.refused;
+  attempt.refused = notTried("smpp.too_late", words, remainingMs / 2);
+  return attempt.refused;
 }
 
 interface Segment {
-  readonly progress: Progress;
+  readonly attempt: OpenAttempt;
   readonly segment: number;
   readonly remainingMs: number;
 }
@@ -191,15 +191,15 @@ interface Segment {
 function submitSegment(
   submitter: Submitter,
   session: Session,
-  { progress, segment, remainingMs }: Segment,
+  { attempt, segment, remainingMs }: Segment,
 ): Promise<SubmitResult> {
   const sentAtMs = submitter.clock.monotonicMs();
-  const body = progress.plan.body(segment, remainingMs);
-  const read = (answer: SubmitAnswer) => toSubmitResult(answer, submitter.reading, progress.message.to);
+  const body = attempt.plan.body(segment, remainingMs);
+  const read = (answer: SubmitAnswer) => toSubmitResult(answer, submitter.reading, attempt.message.to);
   const onLate = (answer: SubmitAnswer) => {
     const result = read(answer);
-    heedRefusal(progress, result);
-    tellLate(submitter, progress, { segment, result });
+    heedRefusal(attempt, result);
+    tellLate(submitter, attempt, { segment, result });
   };
   return new Promise((resolve) => {
     let isReported = false;
@@ -207,14 +207,14 @@ function submitSegment(
       isReported = true;
       resolve(result);
     };
-    const stopWatching = submitter.abortWatch.watch(progress.signal, () => report(CUT_OFF));
+    const stopWatching = submitter.abortWatch.watch(attempt.signal, () => report(CUT_OFF));
     void session.submit(body, onLate).then((answer) => {
       stopWatching();
       const result = read(answer);
       react(submitter, session, { result, sentAtMs });
-      heedRefusal(progress, result);
+      heedRefusal(attempt, result);
       if (!isReported) report(result);
-      else if (answer.kind !== "lost") tellLate(submitter, progress, { segment, result });
+      else if (answer.kind !== "lost") tellLate(submitter, attempt, { segment, result });
       // Only now, so that the next segment to go already knows what this answer changed.
       session.slots.giveBack();
     });
@@ -224,13 +224,13 @@ function submitSegment(
 /** The result of a submitted segment when the attempt is aborted before its answer. */
 const CUT_OFF = unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered");
 
-function heedRefusal(progress: Progress, result: SubmitResult): void {
-  if (result.outcome.kind === "rejected") progress.refused ??= result;
+function heedRefusal(attempt: OpenAttempt, result: SubmitResult): void {
+  if (result.outcome.kind === "rejected") attempt.refused ??= result;
 }
 
 function tellLate(
   { onLateAnswer }: Submitter,
-  { message, plan }: Progress,
+  { message, plan }: OpenAttempt,
   { segment, result: { outcome } }: { readonly segment: number; readonly result: SubmitResult },
 ): void {
   const { messageId, claim } = message;
@@ -256,7 +256,7 @@ function react(
   if (outcome.kind === "sent") pace.accepted();
 }
 
-function noSlot({ binds, isServing }: Submitter, { signal }: Progress): SubmitResult {
+function noSlot({ binds, isServing }: Submitter, { signal }: OpenAttempt): SubmitResult {
   if (signal.aborted)
     return notTried("smpp.cut_off", "the attempt was cut off while it waited for the window");
   if (!isServing()) return HANDED_OVER;
@@ -265,7 +265,7 @@ function noSlot({ binds, isServing }: Submitter, { signal }: Progress): SubmitRe
   return notTried("smpp.window_full", "the window stayed full");
 }
 
-function elapsedMs({ clock }: Submitter, { startedAt }: Progress): number {
+function elapsedMs({ clock }: Submitter, { startedAt }: OpenAttempt): number {
   return clock.monotonicMs() - startedAt;
 }
 
