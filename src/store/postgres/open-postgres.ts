@@ -33,7 +33,6 @@ import { createQueues } from "./queue/queues.ts";
 import { createRelease } from "./queue/release.ts";
 import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
-import { createBeginRecording, createRecordEnded } from "./receipts/begin-recording.ts";
 import { pruneParked } from "./receipts/parked-receipts.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
 import { createBootstrap } from "./records/bootstrap.ts";
@@ -113,14 +112,11 @@ type Shared = ReturnType<typeof createShared>;
 
 type WithoutLeases = Omit<Store, "leases">;
 
-/** Calls of one turn of the event loop share commits. */
-const schedule = setImmediate;
-
 function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptions): WithoutLeases {
   const { database: db, within } = closable;
   const shared = createShared(closable, vault);
   const { notifiers, days, queues, erasedNames } = shared;
-  const { accept, acceptAlone, savedAnswer } = createAccept(within, { clock, days, queues, schedule });
+  const { accept, acceptAlone, savedAnswer } = createAccept(within, { clock, days, queues });
   return {
     intake: {
       accept: untilTaken({
@@ -137,14 +133,14 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
       cancel: createCancel(shared.changes),
     },
     queue: createQueue(closable, shared),
-    outbox: createOutbox(closable, { notifier: notifiers.webhooks, schedule }),
+    outbox: createOutbox(closable, notifiers.webhooks),
     push: createPush(db, clock),
     records: createRecords(underKey(db, vault), { vault, erasedNames, clock }),
     sandbox: createSandboxLedger(db),
-    receipts: createReceiptStore(closable, { ...shared, schedule }),
+    receipts: createReceiptStore(closable, shared),
     suppressions: createSuppressions(db, erasedNames),
     mailPolicies: createMailPolicies(db),
-    inbound: createInbound(closable, { notifier: notifiers.webhooks, erasedNames, schedule }),
+    inbound: createInbound(closable, { notifier: notifiers.webhooks, erasedNames }),
     feed: createEventFeed(db, { vault, days, notifier: notifiers.events }),
     erasures: createErasures(db, shared),
     retention: createRetention(db, days),
@@ -173,15 +169,14 @@ function createRetention(db: Database, days: Days): Store["retention"] {
 function createQueue(closable: ClosableDatabase, shared: Shared): Store["queue"] {
   const { database: db } = closable;
   const { changes, changesWithin, queues, erasedNames } = shared;
-  const beginRecording = createBeginRecording(erasedNames);
-  const settle = createSettle({ changes: changesWithin, beginRecording, schedule });
+  const settle = createSettle({ changes: changesWithin, erasedNames });
   const release = createRelease(changes, queues);
   return {
     claim: createClaim(db, { erasedNames, release }),
     release,
     settle: (settlements) => closable.admit(() => settle(settlements)),
     ...createStage(db, shared),
-    expire: createExpire({ ...shared, recorders: [createRecordEnded(erasedNames)] }),
+    expire: createExpire(shared),
     backlog: createBacklog(db),
     onReady: queues.onReady,
   };

@@ -21,8 +21,6 @@ type Ticking = Pick<Clock, "monotonicMs" | "after">;
 export interface GroupOptions<Request, Result> {
   /** Absent: calls wait for their group as long as it takes. */
   readonly clock?: Ticking;
-  /** Calls back once per turn of the event loop, like `setImmediate`. */
-  readonly schedule: (run: () => void) => void;
   /**
    * Runs requests in one transaction: a result for each, in order, or a throw with nothing stored. It may run again
    * with some of them. Where a result is `undefined`, that caller is told that the store is unavailable.
@@ -52,7 +50,7 @@ interface Call<Request, Result> {
 export function createGroupCommit<Request, Result>(
   options: GroupOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { clock, schedule, nameOf, atOnce = 1 } = options;
+  const { clock, nameOf, atOnce = 1 } = options;
   const waiting: Call<Request, Result>[] = [];
   /** Groups under way, with the number of their calls and the calls' names. */
   const underWay = { groups: 0, calls: 0, names: new Set<string>() };
@@ -77,7 +75,7 @@ export function createGroupCommit<Request, Result>(
     // Started at once, a further group would hold only the few callers that came back first.
     if (underWay.groups > 0 && waiting.length < underWay.calls * SHARE) return;
     isScheduled = true;
-    schedule(() => void next());
+    setImmediate(next);
   };
   const watchStale = clock && createStaleWatch(clock, waiting);
   return (request) =>
@@ -166,8 +164,27 @@ function errorForOne(error: unknown): unknown {
   return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { cause: error }) : error;
 }
 
+/**
+ * For a method that takes a list and gives a result for each of its items: the lists of a group are run as one.
+ *
+ * @param weight of an item; see `GroupOptions.weightOf`
+ */
+export function createListCommit<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  weight = 1,
+): (items: readonly Item[]) => Promise<readonly Result[]> {
+  const enter = createGroupCommit<readonly Item[], readonly Result[]>({
+    nameOf: () => undefined,
+    weightOf: ({ length }) => length * weight,
+    async run(calls) {
+      return splitAlike(await run(calls.flat()), calls);
+    },
+  });
+  return async (items) => (items.length === 0 ? [] : enter(items));
+}
+
 /** Splits the results of calls that ran as one list into a list for each call. */
-export function splitAlike<T>(
+function splitAlike<T>(
   results: readonly T[],
   calls: readonly (readonly unknown[])[],
 ): readonly (readonly T[])[] {

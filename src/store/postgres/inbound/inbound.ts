@@ -1,4 +1,4 @@
-import type { InboundPiece, InboundQuery, InboundResult } from "../../../core/inbound/inbound.ts";
+import type { InboundPiece, InboundQuery } from "../../../core/inbound/inbound.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
@@ -7,7 +7,7 @@ import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import type { InboundStore } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
-import { createGroupCommit } from "../database/group-commit.ts";
+import { createListCommit } from "../database/group-commit.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
 import type { Notifier } from "../database/notifier.ts";
@@ -20,13 +20,12 @@ export interface InboundStoreParts {
   /** Lanes that have webhooks ready. */
   readonly notifier: Notifier<Lane>;
   readonly erasedNames: ErasedNames;
-  readonly schedule: (run: () => void) => void;
 }
 
 /** `Store.inbound`: calls of one turn share a transaction. */
 export function createInbound(
   closable: ClosableDatabase,
-  { notifier, erasedNames, schedule }: InboundStoreParts,
+  { notifier, erasedNames }: InboundStoreParts,
 ): InboundStore {
   const { database: db, within } = closable;
   const change: Change = async (questions, work) => {
@@ -39,10 +38,10 @@ export function createInbound(
     notifier.notify(lanes);
     return value;
   };
-  const receive = createReceive(change, schedule);
+  const receive = createReceive(change);
   const storeIncomplete = createStoreIncomplete(within, change);
   return {
-    receive: (pieces) => (pieces.length === 0 ? Promise.resolve([]) : closable.admit(() => receive(pieces))),
+    receive: (pieces) => closable.admit(() => receive(pieces)),
     list: async (query) => (await select(db, query)).map(toInboundMessage),
     countUnassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
     storeIncomplete: (before, limit) => closable.admit(() => storeIncomplete(before, limit)),
@@ -60,23 +59,14 @@ function namesOf({ pieces, groups }: InboundQuestions): ReadonlySet<string> {
   return new Set([...keys, ...groups.map(nameOfGroup)]);
 }
 
-function createReceive(
-  change: Change,
-  schedule: InboundStoreParts["schedule"],
-): (pieces: readonly InboundPiece[]) => Promise<readonly InboundResult[]> {
-  return createGroupCommit<readonly InboundPiece[], readonly InboundResult[]>({
-    schedule,
-    nameOf: () => undefined,
-    weightOf: (pieces) => pieces.length * WEIGHT,
-    run: (calls) => {
-      const pieces = calls.flat();
-      const whole = pieces.filter(({ part }) => part === undefined);
-      const groups = pieces.flatMap(partGroups);
-      return change({ pieces: whole, groups, places: pieces }, (state) =>
-        calls.map((each) => each.map((piece) => takeInbound(state, piece))),
-      );
-    },
-  });
+function createReceive(change: Change): InboundStore["receive"] {
+  return createListCommit((pieces) => {
+    const whole = pieces.filter(({ part }) => part === undefined);
+    const groups = pieces.flatMap(partGroups);
+    return change({ pieces: whole, groups, places: pieces }, (state) =>
+      pieces.map((piece) => takeInbound(state, piece)),
+    );
+  }, WEIGHT);
 }
 
 /** Weight of a piece in group commit: high, so that few share a transaction and its locks. */

@@ -22,13 +22,12 @@ export interface AcceptParts {
   readonly clock: Clock;
   readonly days: Days;
   readonly queues: Queues;
-  readonly schedule: (run: () => void) => void;
 }
 
 /** `Intake.accept`: content, messages, jobs, key and answer, all or nothing; and `Intake.savedAnswer`. */
 export function createAccept(
   db: Database,
-  { clock, days, queues, schedule }: AcceptParts,
+  { clock, days, queues }: AcceptParts,
 ): Pick<Intake, "accept" | "savedAnswer"> & { readonly acceptAlone: Intake["accept"] } {
   const accounts = createUsedAccounts();
 
@@ -60,7 +59,6 @@ export function createAccept(
   };
   const enter = createGroupCommit<Call, Outcome>({
     clock,
-    schedule,
     atOnce: 3,
     run: withQuestions(db, (requests) => run(requests).catch((error) => inProgress(requests, error))),
     isSlow: (error) => error instanceof KeyHeld,

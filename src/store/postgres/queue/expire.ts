@@ -1,38 +1,31 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
-import type { Part } from "../../../core/messages/message.ts";
 import { toIndexes } from "../../messages/message-rows.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
 import { endMessage } from "../messages/ending.ts";
-import type { LockedMessage, MessageChanges, MessageLog } from "../messages/message-log.ts";
+import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { readSettings } from "../records/account-settings.ts";
-
-/** A message some of whose parts ended because their window is over. */
-export interface Ended {
-  readonly message: LockedMessage;
-  readonly at: number;
-  readonly before: readonly Part[];
-  readonly after: readonly Part[];
-}
+import { createSuppressionList, type SuppressionList } from "../suppressions/suppression-list.ts";
 
 export interface ExpireParts {
   readonly changes: MessageChanges;
-  /** Called within the transaction, to record what else follows. */
-  readonly recorders: readonly ((session: Session, ended: readonly Ended[]) => Promise<void>)[];
+  readonly erasedNames: ErasedNames;
 }
 
 /** Flows examined in one call; the next call goes on from there. */
 const MAX_FLOWS = 2_000;
 
 /** `Queue.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
-export function createExpire({ changes, recorders }: ExpireParts): Queue["expire"] {
+export function createExpire({ changes, erasedNames }: ExpireParts): Queue["expire"] {
   let last = START;
   return async (now, limit) => {
     const { moved, reached } = await changes(async (session, log) => {
       const flows = await session.query<Flow>(FLOWS, [last.queue, last.flow, MAX_FLOWS]);
       const jobs = await takeOverdue(session, flows, { now, limit });
-      const ended = await endAll(session, log, { jobs, now });
-      for (const recordMore of recorders) await recordMore(session, ended);
+      const suppressions = createSuppressionList(session, erasedNames);
+      await endAll(session, log, { jobs, now, suppressions });
+      await suppressions.write();
       return {
         moved: jobs.length,
         reached: jobs.length < limit ? flowAfter(flows) : flowBefore(flows, jobs),
@@ -109,23 +102,30 @@ const TAKE = `WITH overdue AS (
   DELETE FROM jobs USING overdue WHERE jobs.id = ANY(ARRAY[overdue.id])
   RETURNING jobs.id, jobs.message_id, jobs.parts, jobs.was_interrupted, overdue.index`;
 
-async function endAll(
-  session: Session,
-  log: MessageLog,
-  { jobs, now }: { readonly jobs: readonly OverdueRow[]; readonly now: number },
-): Promise<readonly Ended[]> {
+interface Ending {
+  readonly jobs: readonly OverdueRow[];
+  readonly now: number;
+  readonly suppressions: SuppressionList;
+}
+
+/** A recipient whose server deferred it last bounces with this, and is suppressed. */
+async function endAll(session: Session, log: MessageLog, { jobs, now, suppressions }: Ending): Promise<void> {
   await log.lock(jobs.map((job) => job.message_id));
   const owners = jobs.flatMap((job) => log.find(job.message_id)?.accountId ?? []);
   const settingsOf = await readSettings(session, owners);
-  return jobs.flatMap((job) => {
+  for (const job of jobs) {
     const message = log.find(job.message_id);
-    if (!message) return [];
+    if (!message) continue;
     const step = applyExpiry(message.progress, {
       at: now,
       ...toIndexes(job.parts),
       wasInterrupted: job.was_interrupted,
     });
     endMessage(log, message, { step, settings: settingsOf(message.accountId) });
-    return [{ message, at: now, before: message.progress.parts, after: step.progress.parts }];
-  });
+    suppressions.learnFromParts(message, {
+      before: message.progress.parts,
+      after: step.progress.parts,
+      at: now,
+    });
+  }
 }

@@ -1,64 +1,36 @@
-import type { Part } from "../../../core/messages/message.ts";
 import { applyAttempt, isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import { createGroupCommit, splitAlike } from "../database/group-commit.ts";
-import type { LockedMessage, MessageChanges, MessageLog } from "../messages/message-log.ts";
-
-/** A settlement whose message was saved, with the parts before and after. */
-export interface SettledAttempt {
-  readonly settlement: Settlement;
-  /** As it was before the attempt. */
-  readonly message: LockedMessage;
-  readonly before: readonly Part[];
-  readonly after: readonly Part[];
-}
-
-/** What else a transaction of settlements records. It takes its own locks first, before those of jobs and messages. */
-export type BeginRecording = (session: Session, settlements: readonly Settlement[]) => Promise<Recording>;
-
-export interface Recording {
-  /** Other messages it may change: to be locked together with those of the settlements. */
-  readonly messageIds: readonly string[];
-  /** Called once the messages are locked, and the settlements' messages saved. */
-  record(log: MessageLog, settled: readonly SettledAttempt[]): Promise<void>;
-}
+import { createListCommit } from "../database/group-commit.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
+import { beginRecording, type SettledAttempt } from "../receipts/begin-recording.ts";
 
 export interface SettleParts {
   readonly changes: MessageChanges;
-  readonly beginRecording: BeginRecording;
-  readonly schedule: (run: () => void) => void;
+  readonly erasedNames: ErasedNames;
 }
 
 /** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
-export function createSettle({ changes, beginRecording, schedule }: SettleParts): Queue["settle"] {
-  const settleAll = async (settlements: readonly Settlement[]) => {
+export function createSettle({ changes, erasedNames }: SettleParts): Queue["settle"] {
+  return createListCommit(async (settlements) => {
     const { answers } = await changes(async (session, log) => {
-      const recording = await beginRecording(session, settlements);
+      const recording = await beginRecording(session, settlements, erasedNames);
       const jobs = await lockJobs(session, settlements);
       await log.lock([...settlements.map(({ messageId }) => messageId), ...recording.messageIds]);
-      const verdicts = settlements.map((settlement, index) => ({ settlement, job: jobs.get(index) }));
-      const settled = verdicts.flatMap((verdict) => record(log, verdict));
+      const checked = settlements.map((settlement, index) => ({ settlement, job: jobs.get(index) }));
+      const settled = checked.flatMap((each) => record(log, each));
       await recording.record(log, settled);
-      const moved = await moveJobs(session, log, verdicts);
-      return { answers: verdicts.map(({ job }) => job !== undefined), moved };
+      const moved = await moveJobs(session, log, checked);
+      return { answers: checked.map(({ job }) => job !== undefined), moved };
     }, isMoved);
     return answers;
-  };
-  const enter = createGroupCommit<readonly Settlement[], readonly boolean[]>({
-    schedule,
-    nameOf: () => undefined,
-    weightOf: ({ length }) => length,
-    async run(calls) {
-      return splitAlike(await settleAll(calls.flat()), calls);
-    },
   });
-  return async (settlements) => (settlements.length === 0 ? [] : enter(settlements));
 }
 
-interface Verdict {
+interface CheckedSettlement {
   readonly settlement: Settlement;
   /** Absent: the lease was lost. */
   readonly job: JobRow | undefined;
@@ -101,7 +73,7 @@ const LOCK_JOBS = `SELECT t.index, j.id, j.parts
       AND (is_leased OR was_interrupted) FOR UPDATE
   ) AS j`;
 
-function record(log: MessageLog, { settlement, job }: Verdict): SettledAttempt[] {
+function record(log: MessageLog, { settlement, job }: CheckedSettlement): SettledAttempt[] {
   const message = log.find(settlement.messageId);
   if (!message) return [];
   const { progress } = message;
@@ -112,10 +84,14 @@ function record(log: MessageLog, { settlement, job }: Verdict): SettledAttempt[]
 }
 
 /** Called last: a receipt may have settled what the attempt left open, and then no retry is needed. */
-async function moveJobs(session: Session, log: MessageLog, verdicts: readonly Verdict[]): Promise<Moved> {
+async function moveJobs(
+  session: Session,
+  log: MessageLog,
+  checked: readonly CheckedSettlement[],
+): Promise<Moved> {
   const ended: number[] = [];
   const again: Postponed[] = [];
-  for (const { settlement, job } of verdicts) {
+  for (const { settlement, job } of checked) {
     if (!job) continue;
     const isOver = wipeIfOver(log, settlement);
     const { next, countsAsAttempt: counts } = settlement;

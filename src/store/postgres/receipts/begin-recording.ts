@@ -1,29 +1,51 @@
+import type { Part } from "../../../core/messages/message.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
 import { namedIn } from "../../receipts/provider-ids.ts";
 import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
+import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import type { ExpireParts } from "../queue/expire.ts";
-import type { BeginRecording, SettledAttempt } from "../queue/settle.ts";
-import { createSuppressionList } from "../suppressions/suppression-list.ts";
+import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { beginReceipts, type ReceiptQuestions } from "./begin-receipts.ts";
 
-/** Records with settlements: the ids they bring, parked receipts about these, and suppressions that bounces cause. */
-export function createBeginRecording(erasedNames: ErasedNames): BeginRecording {
-  return async (session, settlements) => {
-    const begun = await beginReceipts(session, questionsOf(settlements), erasedNames);
-    return {
-      messageIds: begun.messageIds,
-      async record(log, settled) {
-        const { providerIds, suppressions, write } = await begun.open(log, sizesOf(settled));
-        for (const { settlement, message, before, after } of settled) {
-          const { id, recipient, progress } = message;
-          suppressions.learnFromParts(message, { before, after, at: settlement.at });
-          providerIds.recordAttempt(settlement, { id, recipient, channel: progress.channel });
-        }
-        await write();
-      },
-    };
+/** What goes with settlements into their transaction. */
+export interface Recording {
+  /** Other messages it may change: to be locked together with those of the settlements. */
+  readonly messageIds: readonly string[];
+  /** To be called once the messages are locked, and the settlements' messages saved. */
+  record(log: MessageLog, settled: readonly SettledAttempt[]): Promise<void>;
+}
+
+/** A settlement whose message was saved, with the parts before and after. */
+export interface SettledAttempt {
+  readonly settlement: Settlement;
+  /** As it was before the attempt. */
+  readonly message: LockedMessage;
+  readonly before: readonly Part[];
+  readonly after: readonly Part[];
+}
+
+/**
+ * Records with settlements: the ids they bring, parked receipts about these, and suppressions that bounces cause. Takes its own
+ * locks, so that it is to be called before jobs and messages are locked.
+ */
+export async function beginRecording(
+  session: Session,
+  settlements: readonly Settlement[],
+  erasedNames: ErasedNames,
+): Promise<Recording> {
+  const begun = await beginReceipts(session, questionsOf(settlements), erasedNames);
+  return {
+    messageIds: begun.messageIds,
+    async record(log, settled) {
+      const { providerIds, suppressions, write } = await begun.open(log, sizesOf(settled));
+      for (const { settlement, message, before, after } of settled) {
+        const { id, recipient, progress } = message;
+        suppressions.learnFromParts(message, { before, after, at: settlement.at });
+        providerIds.recordAttempt(settlement, { id, recipient, channel: progress.channel });
+      }
+      await write();
+    },
   };
 }
 
@@ -52,13 +74,4 @@ function sizesOf(settled: readonly SettledAttempt[]): ReadonlyMap<string, Return
       connectorId === undefined ? [] : [[messageId, readSize(detail ?? {})]],
     ),
   );
-}
-
-/** Records with expiries: suppressions of recipients that bounced by it, since their server deferred them last. */
-export function createRecordEnded(erasedNames: ErasedNames): ExpireParts["recorders"][number] {
-  return async (session, ended) => {
-    const suppressions = createSuppressionList(session, erasedNames);
-    for (const { message, ...step } of ended) suppressions.learnFromParts(message, step);
-    await suppressions.write();
-  };
 }

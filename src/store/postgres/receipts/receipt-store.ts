@@ -16,15 +16,14 @@ export interface ReceiptStoreParts {
   /** For calls that were admitted before they joined a group; see `ClosableDatabase`. */
   readonly changesWithin: MessageChanges;
   readonly erasedNames: ErasedNames;
-  readonly schedule: (run: () => void) => void;
 }
 
 /** `Store.receipts`. Receipts share commits. */
 export function createReceiptStore(
   { database: db, admit }: ClosableDatabase,
-  { changes, changesWithin, erasedNames, schedule }: ReceiptStoreParts,
+  { changes, changesWithin, erasedNames }: ReceiptStoreParts,
 ): ReceiptStore {
-  const record = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
+  const record = createRecordReceipts({ changes: changesWithin, erasedNames });
   return {
     record: (receipts) => admit(() => record(receipts)),
     recordLateAnswer: (answer, at) =>

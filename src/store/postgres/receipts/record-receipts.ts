@@ -1,7 +1,7 @@
 import type { Receipt, ReceiptResult } from "../../../core/messages/outcome.ts";
 import type { ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import { createGroupCommit, splitAlike } from "../database/group-commit.ts";
+import { createListCommit } from "../database/group-commit.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { MessageChanges } from "../messages/message-log.ts";
 import { beginReceipts } from "./begin-receipts.ts";
@@ -9,18 +9,13 @@ import { beginReceipts } from "./begin-receipts.ts";
 export interface RecordReceiptParts {
   readonly changes: MessageChanges;
   readonly erasedNames: ErasedNames;
-  readonly schedule: (run: () => void) => void;
 }
 
 /** Weight of a receipt in a group: it takes a lock or two, and writes several rows. */
 const WEIGHT = 8;
 
 /** `ReceiptStore.record`: the calls of one turn of the event loop share a transaction with a fixed number of statements. */
-export function createRecordReceipts({
-  changes,
-  erasedNames,
-  schedule,
-}: RecordReceiptParts): ReceiptStore["record"] {
+export function createRecordReceipts({ changes, erasedNames }: RecordReceiptParts): ReceiptStore["record"] {
   const record = (receipts: readonly Receipt[]) =>
     changes(async (session, log) => {
       const begun = await beginReceipts(session, { receipts }, erasedNames);
@@ -33,15 +28,7 @@ export function createRecordReceipts({
       await write();
       return results;
     });
-  const enter = createGroupCommit<readonly Receipt[], readonly ReceiptResult[]>({
-    schedule,
-    nameOf: () => undefined,
-    weightOf: ({ length }) => length * WEIGHT,
-    async run(calls) {
-      return splitAlike(await record(calls.flat()), calls);
-    },
-  });
-  return async (receipts) => (receipts.length === 0 ? [] : enter(receipts));
+  return createListCommit(record, WEIGHT);
 }
 
 /**

@@ -8,17 +8,14 @@ import { createWebhookReplay } from "./webhook-replay.ts";
 import { createWebhookSettle } from "./webhook-settle.ts";
 import { createWebhookStage } from "./webhook-stage.ts";
 
-/** What the outbox shares with the rest of the store. */
-export interface OutboxParts {
-  /** Notified of lanes that have new ready events. */
-  readonly notifier: Notifier<Lane>;
-  readonly schedule: (run: () => void) => void;
-}
-
-/** The `Outbox` on PostgreSQL, put together from its parts. */
-export function createOutbox(closable: ClosableDatabase, { notifier, schedule }: OutboxParts): Outbox {
+/**
+ * The `Outbox` on PostgreSQL, put together from its parts.
+ *
+ * @param notifier of lanes that have new ready events
+ */
+export function createOutbox(closable: ClosableDatabase, notifier: Notifier<Lane>): Outbox {
   const db = closable.database;
-  const settle = createWebhookSettle(closable.within, { notifier, schedule });
+  const settle = createWebhookSettle(closable.within, notifier);
   return {
     ...createWebhookClaim(db, notifier),
     settle: (settlements) => closable.admit(() => settle(settlements)),

@@ -2,23 +2,17 @@ import type { Lane, WebhookAttempt, WebhookSettlement } from "../../../core/webh
 import type { Outbox } from "../../store.ts";
 import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
-import { createGroupCommit } from "../database/group-commit.ts";
+import { createListCommit } from "../database/group-commit.ts";
 import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { type LaneRow, type LockedWebhook, lanesOf, letNextGo, lockWebhooks } from "./webhook-locks.ts";
 
-/** `schedule`: runs the group commit of the settlements collected so far. */
-export interface WebhookSettleParts {
-  readonly notifier: Pick<Notifier<Lane>, "notify">;
-  readonly schedule: (run: () => void) => void;
-}
-
 /** `Outbox.settle`. */
 export function createWebhookSettle(
   db: Database,
-  { notifier, schedule }: WebhookSettleParts,
+  notifier: Pick<Notifier<Lane>, "notify">,
 ): Outbox["settle"] {
-  const settleAll = async (settlements: readonly WebhookSettlement[]) => {
+  return createListCommit(async (settlements) => {
     const { results, ready } = await db.transaction(async (session) => {
       const ids = [...new Set(settlements.map(({ id }) => id))];
       const settling = createSettling(await lockWebhooks(session, ids, 1));
@@ -29,17 +23,7 @@ export function createWebhookSettle(
     }, isNoted);
     notifier.notify(lanesOf(ready));
     return results;
-  };
-  const enter = createGroupCommit<readonly WebhookSettlement[], readonly boolean[]>({
-    schedule,
-    nameOf: () => undefined,
-    weightOf: ({ length }) => length,
-    async run(calls) {
-      const results = (await settleAll(calls.flat())).values();
-      return calls.map((call) => call.map(() => results.next().value === true));
-    },
   });
-  return async (settlements) => (settlements.length === 0 ? [] : enter(settlements));
 }
 
 /** Whether the settlements are stored: one delivery stands for all. Where none was noted it cannot be told. */
