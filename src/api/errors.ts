@@ -84,11 +84,8 @@ export const overLimit = (retryAfterSeconds: number, details: FieldErrors) =>
   new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) }, details });
 
 /** Nothing was accepted, and the same request may work later. */
-export const serviceUnavailable = (retryAfterSeconds = 1, details?: FieldErrors) =>
-  new Refusal(503, "service unavailable", {
-    headers: { "Retry-After": String(retryAfterSeconds) },
-    ...(details && { details }),
-  });
+export const serviceUnavailable = () =>
+  new Refusal(503, "service unavailable", { headers: { "Retry-After": "1" } });
 
 /** The connection to the database was lost before it answered: the request may have been accepted or not. */
 export const outcomeUnknown = () =>

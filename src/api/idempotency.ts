@@ -55,8 +55,8 @@ export function idempotencyOf(call: Call, operation: string): Idempotency | unde
 }
 
 /** Adds when the key expires, counted from the first request. */
-export function windowed(claim: Omit<Idempotency, "expiresAt">): Idempotency {
-  return { ...claim, expiresAt: claim.now + REPLAY_WINDOW_MS };
+export function windowed(idempotency: Omit<Idempotency, "expiresAt">): Idempotency {
+  return { ...idempotency, expiresAt: idempotency.now + REPLAY_WINDOW_MS };
 }
 
 /** Whether the account's settings refuse a key that comes with another body. */
@@ -72,9 +72,10 @@ interface Repeat {
 /** The saved answer for a request whose body is refused now; `undefined` if its key has none. */
 export async function replayOfRefused(
   intake: Intake,
-  { claim, ...repeat }: Repeat & { readonly claim: Pick<Idempotency, "scope" | "key" | "now"> },
+  idempotency: Pick<Idempotency, "scope" | "key" | "now">,
+  repeat: Repeat,
 ): Promise<Response | undefined> {
-  const answer = await intake.savedAnswer(claim);
+  const answer = await intake.savedAnswer(idempotency);
   return answer && replayed(answer, repeat);
 }
 

@@ -72,21 +72,24 @@ async function registerDevice(deps: PushDeps, call: Call): Promise<Answered> {
   const account = await admit(deps, call);
   const judged = await judgeDevice(deps.directory, account, call.body?.json);
   if ("errors" in judged) return refuseDevice(deps, call, judged.errors);
-  const claim = claimOf(call, "registerDevice");
+  const idempotency = pushIdempotency(call, "registerDevice");
   const registrationId = deps.ids();
   const contactId = deps.ids();
   const answer = { status: 201, body: registeredJson(ID_MARKS) };
   const device = { ...judged.value, registrationId, contactId, now: call.now, answer };
-  const result = await deps.store.push.register(device, claim);
+  const result = await deps.store.push.register(device, idempotency);
   // It was there a moment ago: the directory remembers for a second.
   if (result.kind === "app_not_found") throw validationFailed({ app_id: UNKNOWN_APP });
-  return toAnswered(result, claim);
+  return toAnswered(result, idempotency);
 }
 
 /** Refuses, unless the request repeats one that was accepted before its account or app was deleted. */
 async function refuseDevice({ store }: PushDeps, call: Call, errors: FieldErrors): Promise<Response> {
-  const claim = validKey(call.headers) === undefined ? undefined : claimOf(call, "registerDevice");
-  const replay = claim && (await replayOfRefused(store.intake, { claim, ...claim, isStrict: false }));
+  const idempotency =
+    validKey(call.headers) === undefined ? undefined : pushIdempotency(call, "registerDevice");
+  if (!idempotency) throw validationFailed(errors);
+  const { bodyDigest } = idempotency;
+  const replay = await replayOfRefused(store.intake, idempotency, { bodyDigest, isStrict: false });
   if (replay) return replay;
   throw validationFailed(errors);
 }
@@ -95,11 +98,11 @@ async function identifyUser(deps: PushDeps, call: Call): Promise<Answered> {
   await admit(deps, call);
   const parsed = parseIdentifyUser(call.body?.json);
   if ("errors" in parsed) throw validationFailed(parsed.errors);
-  const claim = claimOf(call, "identifyUser");
+  const idempotency = pushIdempotency(call, "identifyUser");
   const answer = { status: 200, body: identifiedJson(ID_MARKS.contactId) };
-  const result = await deps.store.push.identify({ ...parsed.value, now: call.now, answer }, claim);
+  const result = await deps.store.push.identify({ ...parsed.value, now: call.now, answer }, idempotency);
   if (result.kind === "contact_not_found") throw contactNotFound();
-  return toAnswered(result, claim);
+  return toAnswered(result, idempotency);
 }
 
 /** Counts the request against its client's rate limit, and returns the account that it names, if it exists. */
@@ -116,7 +119,7 @@ async function admit({ directory, limiter }: PushDeps, call: Call): Promise<Acco
 const MAX_ID_LENGTH = 64;
 
 /** The key's scope includes the body: a client library that always sends one key must not make all devices one. */
-function claimOf(call: Call, operation: string): Idempotency | undefined {
+function pushIdempotency(call: Call, operation: string): Idempotency | undefined {
   const key = idempotencyKey(call.headers);
   if (key === undefined) return undefined;
   const bodyDigest = digestOf(call.body?.text ?? "");
@@ -161,7 +164,8 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-function toAnswered({ kind, answer }: PushAnswer, claim: Idempotency | undefined): Answered {
-  if (kind === "replay") return replayed(answer, { bodyDigest: claim?.bodyDigest ?? "", isStrict: false });
+function toAnswered({ kind, answer }: PushAnswer, idempotency: Idempotency | undefined): Answered {
+  if (kind === "replay")
+    return replayed(answer, { bodyDigest: idempotency?.bodyDigest ?? "", isStrict: false });
   return { status: answer.status, json: answer.body };
 }

@@ -11,10 +11,11 @@ import { parseJsonObject } from "./body/parse-json-object.ts";
 import { createBodyReader, type HeldBody } from "./body/read-body.ts";
 import { clientAddress } from "./client-address.ts";
 import { type Call, type Endpoint, hasBody } from "./endpoint.ts";
-import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
+import { Refusal, validationFailed } from "./errors.ts";
 import { Forwarded } from "./forwarded.ts";
 import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
 import { accountLimits } from "./limits/account-limits.ts";
+import { countRequest } from "./limits/count-request.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { createListLimit, type ListLimit } from "./lists/list-limit.ts";
 import { type Match, queryOf } from "./router.ts";
@@ -52,13 +53,13 @@ export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
     const read = () => endpoint.handle(call);
     return endpoint.query && !endpoint.waits ? listLimit.run(read) : read();
   };
-  const runOnce = async (found: Found, caller: Promise<KeyOwner | undefined>, incoming: Incoming) =>
+  const runAdmitted = async (found: Found, incoming: Incoming, caller: Promise<KeyOwner | undefined>) =>
     run(found, incoming, await caller);
 
   return (found, request, context) => {
     const caller = admit(found.endpoint, request.headers);
     const incoming = { request, context };
-    return caller instanceof Promise ? runOnce(found, caller, incoming) : run(found, incoming, caller);
+    return caller instanceof Promise ? runAdmitted(found, incoming, caller) : run(found, incoming, caller);
   };
 }
 
@@ -86,8 +87,7 @@ function createAdmission(deps: AnyAppDeps, authenticator: Authenticator, limiter
     const limits = accountLimits(caller);
     if (limits.length === 0) return caller;
     if (deps.forward) throw new Forwarded();
-    const waitSeconds = limiter.take(...limits);
-    if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
+    countRequest(limiter, ...limits);
     return caller;
   };
 
@@ -162,8 +162,8 @@ async function replayFor(
 ): Promise<Response | undefined> {
   const key = caller && validKey(headers);
   if (!caller || key === undefined) return undefined;
-  return replayOfRefused(intake, {
-    claim: { scope: keyScope(caller.keyId, operation), key, now },
+  const idempotency = { scope: keyScope(caller.keyId, operation), key, now };
+  return replayOfRefused(intake, idempotency, {
     bodyDigest: digestOf(text),
     isStrict: isStrict(caller.settings),
   });

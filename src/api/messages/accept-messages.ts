@@ -13,9 +13,9 @@ export async function acceptMessages(
   request: Omit<AcceptRequest, "idempotency">,
   { call, operation, body }: { readonly call: Call; readonly operation: string; readonly body: string },
 ): Promise<Answered> {
-  const claim = idempotencyOf(call, operation);
+  const idempotency = idempotencyOf(call, operation);
   const result = await intake.accept(
-    claim ? { ...request, idempotency: { ...claim, answer: { status: 202, body } } } : request,
+    idempotency ? { ...request, idempotency: { ...idempotency, answer: { status: 202, body } } } : request,
   );
   // Its keys were deleted before it, within the second for which a key is remembered.
   if (result.kind === "no_account") throw invalidApiKey();
@@ -24,7 +24,7 @@ export async function acceptMessages(
     throw overSendingLimit(result.refusal, tallyOf(request.messages.map(({ recipient }) => recipient)), call);
   }
   if (result.kind === "replay") {
-    const bodyDigest = claim?.bodyDigest ?? "";
+    const bodyDigest = idempotency?.bodyDigest ?? "";
     return replayed(result.answer, { bodyDigest, isStrict: isStrict(call.caller?.settings ?? {}) });
   }
   return { status: 202, json: body };
