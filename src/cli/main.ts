@@ -28,10 +28,11 @@ program
     await serve(process.env, options);
   });
 
+// In one function, since CommonJS, which tests run it as, has no `await` at the top level (`scripts/build-quick-start.ts`).
 await run();
 
 async function run(): Promise<void> {
-  // They would only make the service start later.
+  // The service starts earlier without the other commands.
   if (process.argv[2] !== "serve") (await import("./commands.ts")).addCommands(program, packageJson.version);
   await program.parseAsync();
 }

@@ -32,7 +32,7 @@ export function takeLifeline(folder: string, name: string): Lifeline {
 
 /** Whether a file is the lifeline of a process of this name, or one that it is just about to take. */
 export function isLifelineOf(name: string, file: string): boolean {
-  return UNFINISHED.exec(file)?.groups?.name === name || WORD.exec(file)?.groups?.name === name;
+  return UNFINISHED.exec(file)?.groups?.name === name || FINISHED.exec(file)?.groups?.name === name;
 }
 
 /**
@@ -41,11 +41,11 @@ export function isLifelineOf(name: string, file: string): boolean {
  */
 export function fateIn(folder: string, process: string): "alive" | "dead" | "unknown" {
   try {
-    const file = readdirSync(folder).find((each) => WORD.exec(each)?.groups?.name === process);
+    const file = readdirSync(folder).find((each) => FINISHED.exec(each)?.groups?.name === process);
     if (file === undefined) return "unknown";
     const path = join(folder, file);
     const lock = lockFile(path, { create: false });
-    const isOwn = WORD.exec(file)?.groups?.mark === markOf(path, readBoot());
+    const isOwn = FINISHED.exec(file)?.groups?.mark === markOf(path, readBoot());
     lock.release();
     return isOwn ? "dead" : "unknown";
   } catch (error) {
@@ -58,7 +58,7 @@ function readBoot(): string {
 }
 
 const UNFINISHED = /^process-(?<name>[^.]+)\.new$/;
-const WORD = /^process-(?<mark>[0-9a-f]{16})-(?<name>[^.]+)\.lock$/;
+const FINISHED = /^process-(?<mark>[0-9a-f]{16})-(?<name>[^.]+)\.lock$/;
 
 /**
  * Identifies the file by boot, device and inode, which no other file can have while it exists. A copy, or a file that was
@@ -75,12 +75,12 @@ const KEPT = 16;
 function findDead(folder: string, boot: string, own: string): readonly string[] {
   const files = readdirSync(folder);
   for (const file of files) if (isLeftUnfinished(file, own)) rmSync(join(folder, file), { force: true });
-  const words = files
+  const dead = files
     .filter((file) => file.startsWith("process-") && file.endsWith(".lock"))
-    .flatMap((file) => wordOf(join(folder, file), boot))
+    .flatMap((file) => deadProcessOf(join(folder, file), boot))
     .toSorted((a, b) => (a.name < b.name ? 1 : -1));
-  for (const { path } of words.slice(KEPT)) rmSync(path, { force: true });
-  return words.slice(0, KEPT).map(({ name }) => name);
+  for (const { path } of dead.slice(KEPT)) rmSync(path, { force: true });
+  return dead.slice(0, KEPT).map(({ name }) => name);
 }
 
 /** Whether a killed start left the file. A start that is under way has a name hardly older than this process's. */
@@ -92,17 +92,17 @@ function isLeftUnfinished(file: string, own: string): boolean {
 
 const UNFINISHED_MS = 60_000;
 
-interface Word {
+interface DeadProcess {
   readonly path: string;
   readonly name: string;
 }
 
-/** The dead process that a file stands for; none if the file is locked. Deletes an unlocked file that is a copy. */
-function wordOf(path: string, boot: string): readonly Word[] {
+/** The dead process whose lifeline a file is; none if the file is locked. Deletes an unlocked file that is a copy. */
+function deadProcessOf(path: string, boot: string): readonly DeadProcess[] {
   try {
     const lock = lockFile(path, { create: false });
     try {
-      const { mark, name } = WORD.exec(basename(path))?.groups ?? {};
+      const { mark, name } = FINISHED.exec(basename(path))?.groups ?? {};
       if (name !== undefined && mark === markOf(path, boot)) return [{ path, name }];
       rmSync(path, { force: true });
     } finally {

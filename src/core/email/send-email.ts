@@ -130,7 +130,7 @@ export function readSendEmail(
 function toRequest(valid: ValidEmail, judging: { errors: ErrorCollector; now: number }): SendEmail {
   const { errors } = judging;
   judgeTotal(valid, errors);
-  if (valid.subject !== undefined) judgeLine("subject", valid.subject, errors);
+  if (valid.subject !== undefined) judgeSubject(valid.subject, errors);
   // Ignored, it would send what its caller wanted to try only.
   if (valid.dry_run) errors.add("dry_run", NO_DRY_RUN);
   if (valid.headers) judgeHeaders(valid.headers, errors, valid.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
@@ -163,9 +163,9 @@ function judgeTotal({ to = [], cc = [], bcc = [] }: ValidEmail, errors: ErrorCol
   errors.add("to", `to, cc and bcc must have at most ${MAX_RECIPIENTS} recipients in total, not ${total}`);
 }
 
-function judgeLine(field: string, text: string, errors: ErrorCollector): void {
-  const problem = lineProblem(text);
-  if (problem) errors.add(field, problem);
+function judgeSubject(subject: string, errors: ErrorCollector): void {
+  const problem = lineProblem(subject);
+  if (problem) errors.add("subject", problem);
 }
 
 function lineProblem(text: string): string | undefined {

@@ -48,9 +48,7 @@ export function judgeExchange(exchange: Exchange, judging: Judging): Judgement {
     return withOwnId({ reaction: { kind: "up" }, ...judgeAnswer(exchange.answer, judging) }, judging);
   }
   const { kind, reason } = exchange;
-  return kind === "lost"
-    ? withOwnId(unconfirmed("http.no_answer", reason), judging)
-    : notSent("http.not_connected", reason);
+  return kind === "lost" ? withOwnId(unconfirmed("http.no_answer", reason), judging) : notConnected(reason);
 }
 
 /** Callbacks that name the message by our id prove that it was taken, though its answer was lost. */
@@ -81,8 +79,8 @@ export function refused(error: MessageError): Judgement {
   return { outcome: { kind: "rejected", error }, counts: true };
 }
 
-function notSent(code: string, reason: string): Judgement {
-  return { ...notTried(code, reason), reaction: { kind: "down", reason } };
+function notConnected(reason: string): Judgement {
+  return { ...notTried("http.not_connected", reason), reaction: { kind: "down", reason } };
 }
 
 function unconfirmed(code: string, message: string): Judgement {

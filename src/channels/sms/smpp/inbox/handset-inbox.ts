@@ -62,7 +62,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
     connectorId,
     segments: 1,
     receivedAt: clock.now(),
-    key: memory.isNew(fingerprint) ? `${fingerprint}.${clock.now()}.${++repeats}` : fingerprint,
+    key: memory.isLastKnownTaken(fingerprint) ? `${fingerprint}.${clock.now()}.${++repeats}` : fingerprint,
     sameSince: clock.now() - REPEATS_WITHIN_MS,
   });
 
@@ -95,8 +95,8 @@ function createMemory() {
       acknowledged.set(fingerprint, entry);
       if (acknowledged.size > MAX_REMEMBERED) acknowledged.delete(acknowledged.keys().next().value ?? "");
     },
-    /** True if the SMSC knows that the last one with this fingerprint was taken: then this is a new message, and no repeat. */
-    isNew(fingerprint: string): boolean {
+    /** Whether the SMSC knows that the last one with this fingerprint was taken: then another is a new message, and no repeat. */
+    isLastKnownTaken(fingerprint: string): boolean {
       const last = acknowledged.get(fingerprint);
       if (!last) return false;
       return (last.session.endedMs ?? Number.POSITIVE_INFINITY) - last.atMs > ARRIVES_WITHIN_MS;

@@ -71,8 +71,8 @@ export function createSenderPace(
   { perSecond, part = () => 1, usedAtMs = Number.NEGATIVE_INFINITY }: SenderRate,
 ): SenderPace {
   const rate = ratePart(perSecond, part);
-  const costMs = (segments: number) => (segments / rate()) * 1000;
-  const lineOf = createLines(() => createSenderLine(clock, rate, usedAtMs + costMs(1)));
+  const segmentMs = () => 1000 / rate();
+  const lineOf = createLines(() => createSenderLine(clock, rate, usedAtMs + segmentMs()));
   const bookings = createSenderBookings(clock, random, perSecond);
 
   return {
@@ -91,7 +91,7 @@ export function createSenderPace(
       bookings.end(asked.messageId);
       return line.join(asked);
     },
-    segmentMs: () => costMs(1),
+    segmentMs,
   };
 }
 
