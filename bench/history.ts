@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readMasterKey } from "../src/cli/data-folder/data-folder.ts";
-import { openStore } from "../src/store/open-store.ts";
+import { openSqliteStore } from "../src/store/open-store.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../test/live-sms.ts";
 import { startPostrider } from "../test/postrider-process.ts";
 import { heading, whole } from "./report.ts";
@@ -47,7 +47,7 @@ async function setUp() {
 /** Of each account, so that the store knows that it has messages. Those of the last one are copied. */
 async function sampleAll(): Promise<readonly string[]> {
   const masterKey = readMasterKey(folder, undefined);
-  const store = await openStore({ dataFolder: folder, masterKey, randomBytes });
+  const store = await openSqliteStore({ dataFolder: folder, masterKey, randomBytes });
   let samples: readonly string[] = [];
   for (const { accountId } of accounts) samples = await makeSamples({ store, accountId });
   await store.close();

@@ -5,7 +5,7 @@ import { readMasterKey } from "../src/cli/data-folder/data-folder.ts";
 import { createSystemClock } from "../src/cli/system-clock.ts";
 import { NOBODY_ELSE } from "../src/core/queue/claimant.ts";
 import { createIds } from "../src/core/uuid.ts";
-import { openStore } from "../src/store/open-store.ts";
+import { openSqliteStore } from "../src/store/open-store.ts";
 import type { Store } from "../src/store/store.ts";
 import { createWebhookEngine, type WebhookEngine } from "../src/webhooks/webhook-engine.ts";
 import { hooksTls } from "../test/fakes/hooks-tls.ts";
@@ -33,7 +33,7 @@ export async function openGround(): Promise<Ground> {
   service.kill("SIGTERM");
   await service.exited;
   const masterKey = readMasterKey(folder.path, undefined);
-  const store = await openStore({ dataFolder: folder.path, masterKey, randomBytes });
+  const store = await openSqliteStore({ dataFolder: folder.path, masterKey, randomBytes });
   await store.records.setSettings(undefined, { webhook_allowed_ranges: "127.0.0.0/8" });
   await store.records.setSettings(undefined, { webhook_ca: hooksTls.ca });
   return { store, accountId, dataFolder: folder.path, close: store.close, remove: folder.remove };

@@ -11,8 +11,6 @@ import { createDomainWatch } from "../delivery/check-domains.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
 import { createUpkeep, stageChore, storeChores } from "../delivery/upkeep.ts";
-import type { MigrationStep } from "../store/on-migration.ts";
-import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
@@ -24,7 +22,7 @@ import { exposedFiles } from "./data-folder/exposed-files.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
 import { createDelivery } from "./delivery.ts";
 import { openBounces } from "./email/bounces.ts";
-import { createMailKeys } from "./email/mail-keys.ts";
+import { createMailKeys, type MailKeys } from "./email/mail-keys.ts";
 import { createGate } from "./http/gate.ts";
 import { listen } from "./http/listen.ts";
 import { createHttp } from "./http/make-http.ts";
@@ -34,6 +32,7 @@ import { createListeners, type Listeners, type ListenersOptions } from "./listen
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { createDns } from "./network/dns.ts";
 import type { FixedAddress } from "./network/web.ts";
+import { openData } from "./open-data.ts";
 import { openShares } from "./open-shares.ts";
 import type { Parts } from "./parts.ts";
 import { createRunning, type Running } from "./running.ts";
@@ -80,13 +79,15 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     await finishRotation(config.dataFolder);
   }
   warnOfExposed(options);
-  const lockMemory = createLockMemory();
-  const store = await openData(options, lockMemory);
+  const masterKey = readMasterKey(config.dataFolder, config.secret);
+  const memory = createLockMemory();
+  const onLost = (error: Error) => endProcess(error, options.log);
+  const store = await openData({ ...options, masterKey, memory, onLost });
   const metrics = createMetrics();
-  const listeners = openListeners(options, { memory: lockMemory, onRequest: metrics.request });
+  const listeners = openListeners(options, { masterKey, memory, onLost, onRequest: metrics.request });
   try {
-    const earlierKeys = await store.earlierKeys();
-    const parts = makeParts(options, { store, metrics, listeners, earlierKeys });
+    const mailKeys = createMailKeys(masterKey, await store.earlierKeys());
+    const parts = makeParts(options, { store, metrics, listeners, mailKeys });
     return await startParts(parts, listeners, options.onServing);
   } catch (error) {
     await store.close();
@@ -107,7 +108,7 @@ interface Opened {
   readonly store: Store;
   readonly metrics: Metrics;
   readonly listeners: Listeners;
-  readonly earlierKeys: readonly string[];
+  readonly mailKeys: MailKeys;
 }
 
 function makeParts(
@@ -119,7 +120,7 @@ function makeParts(
     diskOf: askDisk = diskOf,
     makeDkimKeys: makeKeys = makeDkimKeys,
   }: StartOptions,
-  { store, metrics, listeners, earlierKeys }: Opened,
+  { store, metrics, listeners, mailKeys }: Opened,
 ): Parts {
   return {
     config,
@@ -134,7 +135,7 @@ function makeParts(
     metrics,
     ids: createIds(clock, randomBytes),
     dns: createDns(store.records, clock),
-    mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret), earlierKeys),
+    mailKeys,
     ...(webAddress && { webAddress }),
     ...(config.databaseUrl === undefined && { disk: () => askDisk(config.dataFolder) }),
     makeDkimKeys: makeKeys,
@@ -227,55 +228,14 @@ function makeLoops(parts: Parts) {
   };
 }
 
-function openData({ config, clock, log, faults }: StartOptions, memory: SharedArrayBuffer): Promise<Store> {
-  const { dataFolder, secret, databaseUrl: url } = config;
-  const onMigration = ({ name, step, of }: MigrationStep) =>
-    log.info({ migration: name, step, of }, "changing the database to the schema of this version");
-  if (url !== undefined) {
-    const waiting = { clock, onAway: (reason: string) => log.warn({}, reason) };
-    // An ordinary stop, which settles what is in flight first; but a supervisor is to start the service again.
-    const onKeyChanged = (words: string) => {
-      log.fatal({}, words);
-      process.exitCode = 1;
-      process.kill(process.pid, "SIGTERM");
-    };
-    const masterKey = readMasterKey(dataFolder, secret);
-    const sends = config.roles.has("delivery") || config.roles.has("webhooks");
-    const onCopies = sends ? (names: readonly string[]) => tellOfCopies(names, log) : undefined;
-    return openShared({ url, waiting, onKeyChanged, onCopies, onMigration, masterKey, randomBytes });
-  }
-  const thread = {
-    program: new URL("./store-thread.ts", import.meta.url),
-    clock,
-    onLost: (error: Error) => endProcess(error, log),
-  };
-  const masterKey = readMasterKey(dataFolder, secret);
-  return openStore({
-    dataFolder,
-    masterKey,
-    randomBytes,
-    ...faults,
-    onMigration,
-    checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
-    ...(config.hasStoreThread && { thread }),
-    ...(config.listeners > 1 && { shared: { memory, share: { index: 0, of: config.listeners } } }),
-  });
-}
-
-function tellOfCopies(databases: readonly string[], log: Logger): void {
-  if (databases.length === 0) log.info({}, "no copy of this database is at work any more");
-  else
-    log.warn(
-      { databases },
-      "a copy of this database is at work too, and sends the same messages: stop one of them",
-    );
-}
-
 function openListeners(
-  { config, clock, log }: StartOptions,
-  parts: Pick<ListenersOptions, "memory" | "onRequest">,
+  { config, clock }: StartOptions,
+  {
+    masterKey,
+    ...parts
+  }: Pick<ListenersOptions, "memory" | "onLost" | "onRequest"> & { readonly masterKey: string },
 ): Listeners {
-  const { host, tls, dataFolder, secret, logLevel, trustedProxies } = config;
+  const { host, tls, dataFolder, logLevel, trustedProxies } = config;
   return createListeners({
     ...parts,
     count: config.listeners - 1,
@@ -285,15 +245,14 @@ function openListeners(
       host,
       ...(tls && { tls }),
       dataFolder,
-      masterKey: readMasterKey(dataFolder, secret),
+      masterKey,
       logLevel,
       trustedProxies: trustedProxies.map(([address, bits]) => `${address.toString()}/${bits}`),
     },
-    onLost: (error) => endProcess(error, log),
   });
 }
 
-/** Without this thread nothing can be stored. All accepted messages are on disk, so a restart by the supervisor is safe. */
+/** For the store's thread, and those of listeners. All accepted messages are on disk, so a restart by the supervisor is safe. */
 function endProcess(error: Error, log: Logger): void {
   log.fatal({ err: error }, "a thread ended by itself");
   process.exit(1);

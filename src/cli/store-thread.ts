@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { runStoreThread } from "../store/sqlite/thread/run-store-thread.ts";
 import { createVault } from "../store/vault.ts";
 
-if (!parentPort) throw new Error("this program runs on a thread that openStore starts");
+if (!parentPort) throw new Error("this program runs on a thread that `openSqliteStore` starts");
 const vault = createVault({ masterKey: workerData.masterKey, randomBytes });
 const checkpointThread = new URL("./checkpoint-thread.ts", import.meta.url);
 await runStoreThread({ port: parentPort, setup: workerData, vault, checkpointThread });

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSystemClock } from "../cli/system-clock.ts";
 import { lockFolder } from "./lock.ts";
-import { openStore } from "./open-store.ts";
+import { openSqliteStore } from "./open-store.ts";
 import { openDriver } from "./sqlite/database/driver.ts";
 import { inFolder, MASTER_KEY, THREAD_PROGRAM } from "./sqlite/sqlite-world.contract.ts";
 
@@ -103,14 +103,14 @@ test("a second store on a folder is refused, and the database stays readable by 
         },
       },
     };
-    const store = await openStore(options);
+    const store = await openSqliteStore(options);
     await store.records.setSettings(undefined, { a: "1" });
-    await expect(openStore(options)).rejects.toThrow("another process is using it");
+    await expect(openSqliteStore(options)).rejects.toThrow("another process is using it");
     const reader = openDriver(join(dataFolder, "postrider.db"));
     expect(reader.prepare("SELECT value FROM settings").all()).toEqual([{ value: "1" }]);
     reader.close();
     await store.close();
-    const again = await openStore(options);
+    const again = await openSqliteStore(options);
     expect(await again.records.settings(undefined)).toEqual({ a: "1" });
     await again.close();
   }));

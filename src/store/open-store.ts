@@ -45,7 +45,7 @@ const DATABASE = "postrider.db";
 const OWN_FOLDER = ", or give this one a folder of its own (POSTRIDER_DATA)";
 
 /** Opens the store of a data folder, and locks the folder for this process until `close`. */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const lock = lockFolder(options.dataFolder, OWN_FOLDER);
   const path = join(options.dataFolder, DATABASE);
   try {
@@ -64,7 +64,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /** Opens the store of a PostgreSQL database, which other processes may have open too. */
-export async function openShared({
+export async function openPostgresStore({
   url,
   waiting,
   onKeyChanged,

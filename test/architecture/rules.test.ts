@@ -7,7 +7,7 @@ const BROKEN: readonly (readonly [rule: RegExp, path: string, text: string, line
   [/^core imports/, "src/core/a.ts", `\nexport { readFile } from "node:fs";`, 2],
   [/^core imports/, "src/core/a.ts", `const x = await import("pg");`, 1],
   [/^core imports/, "src/core/a.ts", `type X = import("../api/app.ts").X;`, 1],
-  [/^storage is seen/, "src/api/a.ts", `import { openStore } from "../store/open-store.ts";`, 1],
+  [/^storage is seen/, "src/api/a.ts", `import { openSqliteStore } from "../store/open-store.ts";`, 1],
   [/^storage is seen/, "src/delivery/a.ts", `import "../channels/sms/smpp/smpp-channel.ts";`, 1],
   [/^storage is seen/, "src/webhooks/a.ts", `import "../store/sqlite/queue/claim.ts";`, 1],
   [/^storage is seen/, "src/store/a.ts", `import "../cli/config.ts";`, 1],

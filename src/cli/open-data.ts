@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import type { Clock } from "../core/clock.ts";
+import type { MigrationStep } from "../store/on-migration.ts";
+import { openPostgresStore, openSqliteStore } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
+import type { Config } from "./config.ts";
+
+export interface DataOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly masterKey: string;
+  /** SQLite, where other threads write too: what they take turns by; see `createLockMemory`. */
+  readonly memory: SharedArrayBuffer;
+  /** The thread that writes to SQLite has ended by itself. */
+  readonly onLost: (error: Error) => void;
+  /** For benchmarks: `commitMs` is added to every commit. */
+  readonly faults?: { readonly commitMs: number };
+}
+
+/** Opens the database that the configuration names, and migrates it if it is of an earlier version. */
+export function openData(options: DataOptions): Promise<Store> {
+  const { databaseUrl } = options.config;
+  return databaseUrl === undefined ? openFolder(options) : openServer(options, databaseUrl);
+}
+
+function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: DataOptions): Promise<Store> {
+  const { dataFolder, hasStoreThread, listeners } = config;
+  return openSqliteStore({
+    dataFolder,
+    masterKey,
+    randomBytes,
+    ...faults,
+    onMigration: tellOfMigration(log),
+    checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
+    ...(hasStoreThread && {
+      thread: { program: new URL("./store-thread.ts", import.meta.url), clock, onLost },
+    }),
+    ...(listeners > 1 && { shared: { memory, share: { index: 0, of: listeners } } }),
+  });
+}
+
+function openServer({ config, clock, log, masterKey }: DataOptions, url: string): Promise<Store> {
+  const { roles } = config;
+  const sends = roles.has("delivery") || roles.has("webhooks");
+  return openPostgresStore({
+    url,
+    masterKey,
+    randomBytes,
+    waiting: { clock, onAway: (reason) => log.warn({}, reason) },
+    onKeyChanged: (words) => stopForRestart(words, log),
+    onCopies: sends ? (names) => tellOfCopies(names, log) : undefined,
+    onMigration: tellOfMigration(log),
+  });
+}
+
+function tellOfMigration(log: Logger) {
+  return ({ name, step, of }: MigrationStep) =>
+    log.info({ migration: name, step, of }, "changing the database to the schema of this version");
+}
+
+/** An ordinary stop, which settles what is in flight first; but a supervisor is to start the service again. */
+function stopForRestart(words: string, log: Logger): void {
+  log.fatal({}, words);
+  process.exitCode = 1;
+  process.kill(process.pid, "SIGTERM");
+}
+
+function tellOfCopies(databases: readonly string[], log: Logger): void {
+  if (databases.length === 0) log.info({}, "no copy of this database is at work any more");
+  else
+    log.warn(
+      { databases },
+      "a copy of this database is at work too, and sends the same messages: stop one of them",
+    );
+}
