@@ -1,18 +1,16 @@
 import { createInFlight } from "../../../core/in-flight.ts";
-import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import { present } from "../../../core/present.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
-import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
+import type { Channel, ChannelDeps, ChannelStatus } from "../../channel.ts";
 import type { Network } from "../../network.ts";
-import { composeWhereFit } from "../mail/compose-large.ts";
 import { asciiDomainOf } from "../mail/mail-address.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
 import { largeAtATime } from "../smtp/large-at-a-time.ts";
-import { envelopesOf, type Recipients, recipientsOf } from "../smtp/recipients.ts";
-import { toOneLine } from "../smtp/smtp-replies.ts";
+import { envelopesOf, recipientsOf } from "../smtp/recipients.ts";
+import { deferAll, type Sending, sendComposed } from "../smtp/send-composed.ts";
 import { type Delivered, deliverToDomain, type MxParts } from "./deliver-to-domain.ts";
 import { createDestinationLimits } from "./destination-limits.ts";
 import { createHostSessions } from "./host-sessions.ts";
@@ -54,7 +52,9 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
       if (freeSlots() === 0) return deferAll(recipients, NO_CONNECTION);
       const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, stopping.signal]);
       const sending = { message, recipients, signal: joined.signal, isOurs, deps };
-      const outcome = await sends.add(sendMail(parts, sending)).finally(joined.release);
+      const outcome = await sends
+        .add(sendComposed(sending, "mx.fault", (mail) => sendToDomains(parts, sending, mail)))
+        .finally(joined.release);
       deps.onSlots();
       return outcome;
     },
@@ -97,33 +97,6 @@ function createParts(settings: MxSettings, deps: ChannelDeps & { readonly networ
   };
 }
 
-interface Sending {
-  readonly message: OutgoingEmail;
-  readonly recipients: Recipients;
-  readonly signal: AbortSignal;
-  readonly isOurs: () => boolean;
-  readonly deps: ChannelDeps;
-}
-
-async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> {
-  const { recipients, message, signal, deps } = sending;
-  if (recipients.addresses.length === 0 || signal.aborted) return deferAll(recipients, CALLED_OFF);
-  try {
-    const mail = await composeWhereFit(message, deps.composeLarge);
-    if (mail.kind === "composed") return await sendToDomains(parts, sending, mail);
-    return {
-      parts: recipients.outcomes(() => ({ kind: "rejected", error: mail.error })),
-      countsAsAttempt: true,
-    };
-  } catch (fault) {
-    // A bug, ours or the composer's. The message is tried again, as after a lost connection.
-    const reason = toOneLine(String(fault));
-    deps.log.warn({ message_id: message.messageId, reason }, "an email could not be sent");
-    const error = { code: "mx.fault", message: fault instanceof Error ? fault.name : "unknown" };
-    return { ...deferAll(recipients, error), countsAsAttempt: true };
-  }
-}
-
 async function sendToDomains(parts: MxParts, sending: Sending, mail: Mail): Promise<SendOutcome> {
   const { recipients, signal, isOurs } = sending;
   const domains = Map.groupBy(recipients.addresses, asciiDomainOf);
@@ -150,8 +123,4 @@ function envelopesTo(addresses: readonly string[], { message, recipients, deps }
 function securityOf(delivered: readonly Delivered[]): { readonly tls?: boolean } {
   const known = delivered.filter(({ isSecure }) => isSecure !== undefined);
   return known.length === 0 ? {} : { tls: known.every(({ isSecure }) => isSecure) };
-}
-
-function deferAll(recipients: Recipients, error: MessageError): SendOutcome {
-  return { parts: recipients.outcomes(() => ({ kind: "deferred", error })), countsAsAttempt: false };
 }
