@@ -4,15 +4,6 @@ import type { Log } from "../core/log.ts";
 import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
 import type { Queue, Store } from "../store/store.ts";
 
-/** Seven days after its creation a message answers 404, and its rows may go once it is final. */
-const RETENTION_MS = 7 * DAY_MS;
-
-/** By day 16 its rows go even where it is not final. */
-const LONGEST_KEPT_MS = 16 * DAY_MS;
-
-/** When parts of a long message from a handset have not come after this long, it is shown without them. */
-const PARTS_PATIENCE_MS = 10 * 60_000;
-
 /** Rows that one transaction moves: few enough not to hold up accepting. */
 const CHUNK = 500;
 
@@ -23,36 +14,6 @@ export interface Chore {
   readonly run: (now: number) => Promise<number>;
   /** Nobody waits for it: after each piece it rests for as long as that took, so that it takes half of the time at most. */
   readonly isPatient?: boolean;
-}
-
-type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention">;
-
-/** The standing work of the store, but for `stageChore`. */
-export function storeChores({ queue, feed, erasures, inbound, retention }: ChoreStore): readonly Chore[] {
-  return [
-    { name: "expire", everyMs: 500, run: (now) => queue.expire(now, CHUNK) },
-    { name: "number events", everyMs: 50, run: () => feed.numberEvents(CHUNK) },
-    { name: "prepare days", everyMs: 60_000, run: (now) => retention.prepareDays(now) },
-    { name: "erase", everyMs: 1_000, run: (now) => erasures.advance(now, 4 * CHUNK), isPatient: true },
-    { name: "wipe", everyMs: 30_000, run: () => retention.wipeContents(CHUNK) },
-    prune("messages", (now) => retention.pruneMessages(oldMessages(now))),
-    prune("suppressions", (now) => retention.pruneSuppressions(now, CHUNK)),
-    prune("keys", (now) => retention.pruneIdempotencyKeys(now, CHUNK)),
-    {
-      name: "complete inbound",
-      everyMs: 5_000,
-      run: (now) => inbound.storeIncomplete(now - PARTS_PATIENCE_MS, CHUNK),
-    },
-    prune("received", (now) => retention.pruneReceived(now - RETENTION_MS, CHUNK)),
-  ];
-}
-
-function prune(what: string, run: Chore["run"]): Chore {
-  return { name: `prune ${what}`, everyMs: 60_000, isPatient: true, run };
-}
-
-function oldMessages(now: number) {
-  return { before: now - RETENTION_MS, atLatest: now - LONGEST_KEPT_MS, limit: CHUNK };
 }
 
 export interface Upkeep {
@@ -102,6 +63,45 @@ export function createUpkeep(deps: {
     },
   };
 }
+
+type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention">;
+
+/** The standing work of the store, but for `stageChore`. */
+export function storeChores({ queue, feed, erasures, inbound, retention }: ChoreStore): readonly Chore[] {
+  return [
+    { name: "expire", everyMs: 500, run: (now) => queue.expire(now, CHUNK) },
+    { name: "number events", everyMs: 50, run: () => feed.numberEvents(CHUNK) },
+    { name: "prepare days", everyMs: 60_000, run: (now) => retention.prepareDays(now) },
+    { name: "erase", everyMs: 1_000, run: (now) => erasures.advance(now, 4 * CHUNK), isPatient: true },
+    { name: "wipe", everyMs: 30_000, run: () => retention.wipeContents(CHUNK) },
+    prune("messages", (now) => retention.pruneMessages(oldMessages(now))),
+    prune("suppressions", (now) => retention.pruneSuppressions(now, CHUNK)),
+    prune("keys", (now) => retention.pruneIdempotencyKeys(now, CHUNK)),
+    {
+      name: "complete inbound",
+      everyMs: 5_000,
+      run: (now) => inbound.storeIncomplete(now - PARTS_PATIENCE_MS, CHUNK),
+    },
+    prune("received", (now) => retention.pruneReceived(now - RETENTION_MS, CHUNK)),
+  ];
+}
+
+function prune(what: string, run: Chore["run"]): Chore {
+  return { name: `prune ${what}`, everyMs: 60_000, isPatient: true, run };
+}
+
+function oldMessages(now: number) {
+  return { before: now - RETENTION_MS, atLatest: now - LONGEST_KEPT_MS, limit: CHUNK };
+}
+
+/** Seven days after its creation a message answers 404, and its rows may go once it is final. */
+const RETENTION_MS = 7 * DAY_MS;
+
+/** By day 16 its rows go even where it is not final. */
+const LONGEST_KEPT_MS = 16 * DAY_MS;
+
+/** When parts of a long message from a handset have not come after this long, it is shown without them. */
+const PARTS_PATIENCE_MS = 10 * 60_000;
 
 /**
  * Puts in line what has come due. Processes with only the role `delivery` run it too: while a process lives, only it ends

@@ -8,11 +8,6 @@ export interface CountRule {
   readonly otherwise: number;
 }
 
-/** The schema of a number in a query. */
-export function countSchema({ min, max, otherwise }: CountRule) {
-  return Type.Optional(Type.Integer({ minimum: min, maximum: max, default: otherwise }));
-}
-
 /** A whole number in a query; if it is not one, notes that under its name. */
 export function readCount(
   query: URLSearchParams,
@@ -29,4 +24,9 @@ export function readCount(
 /** What is wrong with a number that the rule does not allow. */
 export function countProblem({ min, max }: Pick<CountRule, "min" | "max">): string {
   return `must be a whole number from ${min} to ${max}`;
+}
+
+/** The schema of a number in a query. */
+export function countSchema({ min, max, otherwise }: CountRule) {
+  return Type.Optional(Type.Integer({ minimum: min, maximum: max, default: otherwise }));
 }

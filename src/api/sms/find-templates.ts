@@ -10,11 +10,6 @@ export interface FoundTemplates {
   readonly byDltId?: SmsTemplate;
 }
 
-/** The field that names the template whose text goes out. */
-export function templateFieldOf({ templateId }: SendSms): "template_id" | "dlt_template_id" {
-  return templateId === undefined ? "dlt_template_id" : "template_id";
-}
-
 /** Synchronous if what is needed is cached. */
 export function findTemplates(
   directory: Directory,
@@ -40,4 +35,9 @@ const NONE: FoundTemplates = {};
 
 function toFound(byId: SmsTemplate | undefined, byDltId: SmsTemplate | undefined): FoundTemplates {
   return byId || byDltId ? present({ byId, byDltId }) : NONE;
+}
+
+/** The field that names the template whose text goes out. */
+export function templateFieldOf({ templateId }: SendSms): "template_id" | "dlt_template_id" {
+  return templateId === undefined ? "dlt_template_id" : "template_id";
 }

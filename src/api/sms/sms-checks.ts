@@ -36,6 +36,83 @@ export interface CheckedSms {
   queues: readonly string[];
 }
 
+/** Gathers the records that the checks need; synchronous if all of them are cached. */
+export function gatherSms(directory: Directory, asked: SmsRequest): MaybePromise<CheckedSms> {
+  const templates = findTemplates(directory, asked.caller.account.id, asked.request);
+  return templates instanceof Promise
+    ? whenFound(directory, asked, templates)
+    : withTemplates(directory, asked, templates);
+}
+
+export interface SmsRequest {
+  readonly caller: KeyOwner;
+  readonly request: SendSms;
+  readonly now: number;
+}
+
+async function whenFound(
+  directory: Directory,
+  asked: SmsRequest,
+  templates: Promise<FoundTemplates>,
+): Promise<CheckedSms> {
+  return withTemplates(directory, asked, await templates);
+}
+
+function withTemplates(
+  directory: Directory,
+  { caller, request, now }: SmsRequest,
+  templates: FoundTemplates,
+): MaybePromise<CheckedSms> {
+  const template = templates.byId ?? templates.byDltId;
+  const sms = {
+    caller,
+    request,
+    now,
+    directory,
+    templates,
+    template,
+    senders: NONE,
+    routes: NONE,
+    queues: NONE,
+  };
+  return caller.account.mode === "sandbox" ? sms : withRegistered(directory, sms);
+}
+
+const NONE: readonly never[] = [];
+
+async function withRegistered(directory: Directory, sms: CheckedSms): Promise<CheckedSms> {
+  const senders = await directory.senders(sms.caller.account.id);
+  return { ...sms, senders, routes: await directory.routes() };
+}
+
+/** Runs the checks that apply, in order; synchronous if all of them are. */
+export function runChecks(sms: CheckedSms, errors: Errors): MaybePromise<void> {
+  return judgeFrom(0, sms, errors);
+}
+
+/** One collector for all checks, or a function that gives each its own. */
+type Errors = ErrorCollector | ((check: SmsCheck) => ErrorCollector);
+
+function judgeFrom(first: number, sms: CheckedSms, errors: Errors): MaybePromise<void> {
+  const checks = checksOf(sms.caller);
+  for (let next = first; next < checks.length; next++) {
+    const check = checks[next];
+    if (!check || check.appliesTo?.(sms) === false) continue;
+    const judged = check.judge(sms, typeof errors === "function" ? errors(check) : errors);
+    if (judged instanceof Promise) return judgeAfter(judged, next + 1, { sms, errors });
+  }
+}
+
+interface Judging {
+  readonly sms: CheckedSms;
+  readonly errors: Errors;
+}
+
+async function judgeAfter(judged: Promise<void>, next: number, { sms, errors }: Judging): Promise<void> {
+  await judged;
+  return judgeFrom(next, sms, errors);
+}
+
 export interface SmsCheck {
   /** Shown by `dry_run`. */
   readonly name: string;
@@ -43,6 +120,11 @@ export interface SmsCheck {
   appliesTo?(sms: CheckedSms): boolean;
   /** Adds problems under the fields of the request, and may set `resolved` or `queues`. */
   judge(sms: CheckedSms, errors: ErrorCollector): MaybePromise<void>;
+}
+
+/** The checks that an account's requests have to pass, in order. */
+export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
+  return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;
 }
 
 const VARIABLES: SmsCheck = {
@@ -94,6 +176,7 @@ const ROUTE: SmsCheck = {
 };
 
 const NO_ROUTE = "no route of the account leads to this number";
+
 const noRoutes = (bad: number, total: number) =>
   `no route of the account leads to ${bad} of ${total} numbers`;
 
@@ -107,85 +190,3 @@ const LIVE_CHECKS: readonly SmsCheck[] = [
   ROUTE,
   TEMPLATE_CHECK,
 ];
-
-/** The checks that an account's requests have to pass, in order. */
-export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
-  return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;
-}
-
-const NONE: readonly never[] = [];
-
-export interface SmsRequest {
-  readonly caller: KeyOwner;
-  readonly request: SendSms;
-  readonly now: number;
-}
-
-/** Gathers the records that the checks need; synchronous if all of them are cached. */
-export function gatherSms(directory: Directory, asked: SmsRequest): MaybePromise<CheckedSms> {
-  const templates = findTemplates(directory, asked.caller.account.id, asked.request);
-  return templates instanceof Promise
-    ? whenFound(directory, asked, templates)
-    : withTemplates(directory, asked, templates);
-}
-
-async function whenFound(
-  directory: Directory,
-  asked: SmsRequest,
-  templates: Promise<FoundTemplates>,
-): Promise<CheckedSms> {
-  return withTemplates(directory, asked, await templates);
-}
-
-function withTemplates(
-  directory: Directory,
-  { caller, request, now }: SmsRequest,
-  templates: FoundTemplates,
-): MaybePromise<CheckedSms> {
-  const template = templates.byId ?? templates.byDltId;
-  const sms = {
-    caller,
-    request,
-    now,
-    directory,
-    templates,
-    template,
-    senders: NONE,
-    routes: NONE,
-    queues: NONE,
-  };
-  return caller.account.mode === "sandbox" ? sms : withRegistered(directory, sms);
-}
-
-async function withRegistered(directory: Directory, sms: CheckedSms): Promise<CheckedSms> {
-  const senders = await directory.senders(sms.caller.account.id);
-  return { ...sms, senders, routes: await directory.routes() };
-}
-
-/** Runs the checks that apply, in order; synchronous if all of them are. */
-export function runChecks(sms: CheckedSms, errors: Errors): MaybePromise<void> {
-  return judgeFrom(0, sms, errors);
-}
-
-/** One collector for all checks, or a function that gives each its own. */
-type Errors = ErrorCollector | ((check: SmsCheck) => ErrorCollector);
-
-function judgeFrom(first: number, sms: CheckedSms, errors: Errors): MaybePromise<void> {
-  const checks = checksOf(sms.caller);
-  for (let next = first; next < checks.length; next++) {
-    const check = checks[next];
-    if (!check || check.appliesTo?.(sms) === false) continue;
-    const judged = check.judge(sms, typeof errors === "function" ? errors(check) : errors);
-    if (judged instanceof Promise) return judgeAfter(judged, next + 1, { sms, errors });
-  }
-}
-
-interface Judging {
-  readonly sms: CheckedSms;
-  readonly errors: Errors;
-}
-
-async function judgeAfter(judged: Promise<void>, next: number, { sms, errors }: Judging): Promise<void> {
-  await judged;
-  return judgeFrom(next, sms, errors);
-}

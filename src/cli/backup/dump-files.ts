@@ -6,14 +6,6 @@ import { createGunzip, createGzip } from "node:zlib";
 import type { DumpTarget } from "../../store/postgres/dump.ts";
 import { syncFile } from "../../store/private-file.ts";
 
-/** The file of a table, in JSON lines: its columns first, then each row's values as PostgreSQL prints them. */
-export function tableFile(table: string): string {
-  return `${table}.jsonl.gz`;
-}
-
-/** What `tableFile` returns. */
-export const TABLE_FILE = /^[a-z_]+\.jsonl\.gz$/;
-
 const OWNER_ONLY_FILE = 0o600;
 
 /** Writes a dump's tables into a folder, a file each. `onTable` hears of each when it is on disk. */
@@ -96,3 +88,11 @@ async function* linesOf(folder: string, table: string): AsyncIterable<string> {
   }
   if (rest !== "") throw new Error(`${tableFile(table)} was cut short`);
 }
+
+/** The file of a table, in JSON lines: its columns first, then each row's values as PostgreSQL prints them. */
+export function tableFile(table: string): string {
+  return `${table}.jsonl.gz`;
+}
+
+/** What `tableFile` returns. */
+export const TABLE_FILE = /^[a-z_]+\.jsonl\.gz$/;

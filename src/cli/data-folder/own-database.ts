@@ -4,10 +4,6 @@ import { refuseMoved } from "../../store/move/move-marks.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 
-/** The words for a data folder without a database. */
-export const noDatabase = (path: string): string =>
-  `there is no ${path}: name the data folder with --data or POSTRIDER_DATA`;
-
 /** Path of a data folder's database. Throws if there is none, or if it has moved to PostgreSQL. */
 export function ownDatabase(dataFolder: string): string {
   const path = join(dataFolder, DATABASE_FILE);
@@ -20,3 +16,7 @@ export function ownDatabase(dataFolder: string): string {
   }
   return path;
 }
+
+/** The words for a data folder without a database. */
+export const noDatabase = (path: string): string =>
+  `there is no ${path}: name the data folder with --data or POSTRIDER_DATA`;

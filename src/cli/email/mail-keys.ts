@@ -8,11 +8,6 @@ export interface MailKeys {
   readonly unsubscribes: UnsubscribeTokens;
 }
 
-/** Hex. The only thing kept of a master key after its rotation; it cannot open secrets. */
-export function mailRootOf(masterKey: string | Uint8Array): string {
-  return Buffer.from(hkdfSync("sha256", masterKey, "", "postrider mail", 32)).toString("hex");
-}
-
 /** @param earlier `mailRootOf` earlier master keys, whose links and return paths stay valid */
 export function createMailKeys(masterKey: string | Uint8Array, earlier: readonly string[] = []): MailKeys {
   const newest = keysOf(mailRootOf(masterKey));
@@ -28,6 +23,11 @@ export function createMailKeys(masterKey: string | Uint8Array, earlier: readonly
       open: (token) => firstOf(all, ({ unsubscribes }) => unsubscribes.open(token)),
     },
   };
+}
+
+/** Hex. The only thing kept of a master key after its rotation; it cannot open secrets. */
+export function mailRootOf(masterKey: string | Uint8Array): string {
+  return Buffer.from(hkdfSync("sha256", masterKey, "", "postrider mail", 32)).toString("hex");
 }
 
 function keysOf(root: string): MailKeys {

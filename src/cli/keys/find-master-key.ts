@@ -12,6 +12,13 @@ interface KeySearch {
   readonly checkValue: string | undefined;
 }
 
+/** The master key of a database: `POSTRIDER_SECRET` or one of the folder's key files; `undefined` if none of them is it. */
+export function findMasterKey(from: KeySearch): string | undefined {
+  const files = [MASTER_KEY_FILE, NEXT_KEY_FILE].map((name) => readKey(join(from.dataFolder, name)));
+  const keys = [from.secret, ...files].filter((key) => key !== undefined);
+  return keys.find((key) => from.checkValue === undefined || isKeyOf(from.checkValue, key));
+}
+
 /** As `findMasterKey`, but throws if none of them is it. */
 export function requireMasterKey(search: KeySearch): string {
   const key = findMasterKey(search);
@@ -19,13 +26,6 @@ export function requireMasterKey(search: KeySearch): string {
   throw new AdminFailure(
     "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
   );
-}
-
-/** The master key of a database: `POSTRIDER_SECRET` or one of the folder's key files; `undefined` if none of them is it. */
-export function findMasterKey(from: KeySearch): string | undefined {
-  const files = [MASTER_KEY_FILE, NEXT_KEY_FILE].map((name) => readKey(join(from.dataFolder, name)));
-  const keys = [from.secret, ...files].filter((key) => key !== undefined);
-  return keys.find((key) => from.checkValue === undefined || isKeyOf(from.checkValue, key));
 }
 
 /** Whether the secrets of a database with this check value are sealed under the key. */

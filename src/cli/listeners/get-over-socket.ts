@@ -7,13 +7,6 @@ import { Agent, type ClientRequest, type IncomingMessage, request as open } from
 import { Readable } from "node:stream";
 import { type Clock, sleep } from "../../core/clock.ts";
 
-/** `TRACE` too: `fetch` drops the body of its answer. */
-const WITHOUT_BODY = ["GET", "HEAD", "TRACE"];
-
-export function isWithoutBody(method: string): boolean {
-  return WITHOUT_BODY.includes(method);
-}
-
 export interface GetRequest {
   readonly method: string;
   readonly headers: Headers;
@@ -112,4 +105,11 @@ function toResponse(incoming: IncomingMessage, method: string): Response {
 function isOfAnswer(name: string, values: readonly string[]): boolean {
   if (name === "connection") return values.some((value) => value.toLowerCase() === "close");
   return name === "content-length" || !NOT_FORWARDED.includes(name);
+}
+
+/** `TRACE` too: `fetch` drops the body of its answer. */
+const WITHOUT_BODY = ["GET", "HEAD", "TRACE"];
+
+export function isWithoutBody(method: string): boolean {
+  return WITHOUT_BODY.includes(method);
 }

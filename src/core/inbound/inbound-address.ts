@@ -5,12 +5,6 @@ const MAX_ADDRESS = 32;
 
 const SHORT_CODE_DIGITS = 6;
 
-/** The ways in which a sender with this address may be registered. `address`: as `toInboundAddress` writes it. */
-export function senderIdsOf(address: string): readonly string[] {
-  const forms = [address, address.replace(/^\+/, ""), address.replace(/^\+91/, "")];
-  return [...new Set(forms)].filter((form) => toInboundAddress(form) === address);
-}
-
 export interface AddressKind {
   /** The provider says that the digits begin with a country code. */
   readonly isInternational?: boolean;
@@ -32,6 +26,12 @@ export function toInboundAddress(written: string, kind: AddressKind = {}): strin
   if (number) return number;
   const isNumber = digits.length > SHORT_CODE_DIGITS && !kind.isNational;
   return (isNumber && parsePhoneNumber(`+${digits}`)) || digits.slice(0, MAX_ADDRESS);
+}
+
+/** The ways in which a sender with this address may be registered. `address`: as `toInboundAddress` writes it. */
+export function senderIdsOf(address: string): readonly string[] {
+  const forms = [address, address.replace(/^\+/, ""), address.replace(/^\+91/, "")];
+  return [...new Set(forms)].filter((form) => toInboundAddress(form) === address);
 }
 
 /** Without what not every database can hold: a provider would hand on a message for ever that cannot be stored. */

@@ -45,10 +45,6 @@ export interface WebhookEvent {
   };
 }
 
-export function isPublic(entry: TimelineEntry): entry is PublicEntry {
-  return entry.sequence !== undefined && entry.eventType !== undefined;
-}
-
 export function toWebhookEvent(message: EventMessage, entry: PublicEntry): WebhookEvent {
   const { content } = message;
   const at = toIso(entry.at);
@@ -69,6 +65,10 @@ export function toWebhookEvent(message: EventMessage, entry: PublicEntry): Webho
       ...sizeOf(entry),
     }),
   };
+}
+
+export function isPublic(entry: TimelineEntry): entry is PublicEntry {
+  return entry.sequence !== undefined && entry.eventType !== undefined;
 }
 
 /**

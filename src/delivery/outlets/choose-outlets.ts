@@ -19,26 +19,6 @@ export interface Choice {
   readonly probed: readonly Outlet[];
 }
 
-/** A route's connectors in order of preference. Neighbours that have a weight share a place. */
-export function placesOf(
-  { connectorIds, weights = {} }: Pick<Route, "connectorIds" | "weights">,
-  outletOf: (connectorId: string) => Outlet | undefined,
-): readonly Place[] {
-  const places: WeightedOutlet[][] = [];
-  /** The place before, where it is one that can be shared. */
-  let shared: WeightedOutlet[] | undefined;
-  for (const id of connectorIds) {
-    const weight = weights[id];
-    const joined = weight === undefined ? undefined : shared;
-    const place = joined ?? [];
-    if (!joined) places.push(place);
-    shared = weight === undefined ? undefined : place;
-    const outlet = outletOf(id);
-    if (outlet) place.push({ outlet, weight: weight ?? 1 });
-  }
-  return places;
-}
-
 /**
  * The first place that has a healthy connector serves. Where no place has one, the healthiest connector of all serves,
  * together with those in its place that score as high. `undefined`: none is up.
@@ -61,4 +41,24 @@ export function chooseOutlets(places: readonly Place[]): Choice | undefined {
 
 function withScore(weighted: WeightedOutlet) {
   return { ...weighted, score: weighted.outlet.health().score };
+}
+
+/** A route's connectors in order of preference. Neighbours that have a weight share a place. */
+export function placesOf(
+  { connectorIds, weights = {} }: Pick<Route, "connectorIds" | "weights">,
+  outletOf: (connectorId: string) => Outlet | undefined,
+): readonly Place[] {
+  const places: WeightedOutlet[][] = [];
+  /** The place before, where it is one that can be shared. */
+  let shared: WeightedOutlet[] | undefined;
+  for (const id of connectorIds) {
+    const weight = weights[id];
+    const joined = weight === undefined ? undefined : shared;
+    const place = joined ?? [];
+    if (!joined) places.push(place);
+    shared = weight === undefined ? undefined : place;
+    const outlet = outletOf(id);
+    if (outlet) place.push({ outlet, weight: weight ?? 1 });
+  }
+  return places;
 }

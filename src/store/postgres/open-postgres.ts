@@ -49,20 +49,6 @@ import { createOutbox } from "./webhooks/outbox.ts";
 
 export type PostgresOptions = DriverOptions & KeyWatch & { readonly onMigration?: OnMigration | undefined };
 
-/** All others' heartbeats wait for a process that stands still in its own: for less time than their leases are valid without one. */
-const PULSE_IDLE_MS = 4_000;
-
-export interface StoreDrivers {
-  readonly driver: Driver;
-  /** A connection for signs of life only: a process whose other connections are all busy must not be taken for dead. */
-  readonly pulse: Driver;
-}
-
-export function openDrivers(options: DriverOptions): StoreDrivers {
-  const pulse = openDriver({ ...options, connections: 1, idleMs: PULSE_IDLE_MS });
-  return { driver: openDriver(options), pulse };
-}
-
 /** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
 export function openPostgres(options: PostgresOptions): Promise<Store> {
   return openOn(openDrivers(options), options);
@@ -92,6 +78,20 @@ export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresO
     await Promise.all([driver.close(), pulse.close()]);
     throw error;
   }
+}
+
+/** All others' heartbeats wait for a process that stands still in its own: for less time than their leases are valid without one. */
+const PULSE_IDLE_MS = 4_000;
+
+export interface StoreDrivers {
+  readonly driver: Driver;
+  /** A connection for signs of life only: a process whose other connections are all busy must not be taken for dead. */
+  readonly pulse: Driver;
+}
+
+export function openDrivers(options: DriverOptions): StoreDrivers {
+  const pulse = openDriver({ ...options, connections: 1, idleMs: PULSE_IDLE_MS });
+  return { driver: openDriver(options), pulse };
 }
 
 /** What use cases share. `changes` runs a transaction that changes messages, see `MessageLog`. */

@@ -3,6 +3,11 @@ import type { Vault } from "../vault.ts";
 /** `name`: the row of `meta` that holds the keys; `place`: what they are sealed for. */
 export const EARLIER_KEYS = { name: "earlier_keys", place: "meta/earlier_keys" } as const;
 
+/** The stored keys, opened; see `Store.earlierKeys`. */
+export function openEarlierKeys(vault: Vault, sealed: string | undefined): readonly string[] {
+  return sealed === undefined ? [] : JSON.parse(vault.open(sealed, EARLIER_KEYS.place));
+}
+
 /** Keys kept; older ones are dropped. */
 const MAX_KEYS = 20;
 
@@ -15,9 +20,4 @@ export function withEarlierKey(
   if (key === undefined) return undefined;
   const keys = [key, ...openEarlierKeys(from, sealed)].slice(0, MAX_KEYS);
   return to.seal(JSON.stringify(keys), EARLIER_KEYS.place);
-}
-
-/** The stored keys, opened; see `Store.earlierKeys`. */
-export function openEarlierKeys(vault: Vault, sealed: string | undefined): readonly string[] {
-  return sealed === undefined ? [] : JSON.parse(vault.open(sealed, EARLIER_KEYS.place));
 }

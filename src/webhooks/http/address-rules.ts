@@ -10,16 +10,6 @@ export interface AddressRules {
 /** `127.0.0.0/8` as an address and the length of its prefix. */
 export type Range = readonly [address: Address, bits: number];
 
-/** Reads a range (`10.0.0.0/8`) or a single address, which is a range of its own; `undefined` if the text is neither. */
-export function parseRange(text: string): Range | undefined {
-  const single = parseAddress(text);
-  if (single) return [single, single.kind() === "ipv4" ? 32 : 128];
-  const [, network = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const address = parseAddress(network);
-  const most = address?.kind() === "ipv4" ? 32 : 128;
-  return address && Number(bits) <= most ? [address, Number(bits)] : undefined;
-}
-
 /** @param allowed ranges that may be connected to although they are blocked */
 export function createAddressRules(allowed: readonly Range[]): AddressRules {
   const verdict = (address: Address): string | undefined => {
@@ -127,4 +117,14 @@ function judgeEmbedded(
 /** `::` and `::1` embed no IPv4 address. */
 function isUnspecifiedOrLoopback(address: Address): boolean {
   return ["::", "::1"].includes(address.toString());
+}
+
+/** Reads a range (`10.0.0.0/8`) or a single address, which is a range of its own; `undefined` if the text is neither. */
+export function parseRange(text: string): Range | undefined {
+  const single = parseAddress(text);
+  if (single) return [single, single.kind() === "ipv4" ? 32 : 128];
+  const [, network = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const address = parseAddress(network);
+  const most = address?.kind() === "ipv4" ? 32 : 128;
+  return address && Number(bits) <= most ? [address, Number(bits)] : undefined;
 }

@@ -3,18 +3,6 @@
 /** A header field as it is in the message, folds included, without its last line end. */
 export type HeaderField = string;
 
-/** The name in lower case and the value on one line with single blanks (§3.4.2); without a line end. */
-function relaxedField(field: HeaderField): string {
-  const colon = field.indexOf(":");
-  const value = field
-    .slice(colon + 1)
-    .replaceAll("\r\n", "")
-    .replace(/[ \t]+/g, " ")
-    // Not `trim`, which takes the last octet of a UTF-8 character for a no-break space.
-    .replace(/^ | $/g, "");
-  return `${nameOf(field)}:${value}`;
-}
-
 export function nameOf(field: HeaderField): string {
   return field.slice(0, field.indexOf(":")).trimEnd().toLowerCase();
 }
@@ -37,6 +25,18 @@ export function signedText(
   for (const field of fields) left.set(nameOf(field), [...(left.get(nameOf(field)) ?? []), field]);
   const signed = names.flatMap((name) => left.get(name.toLowerCase())?.pop() ?? []);
   return [...signed, signature].map(relaxedField).join("\r\n");
+}
+
+/** The name in lower case and the value on one line with single blanks (§3.4.2); without a line end. */
+function relaxedField(field: HeaderField): string {
+  const colon = field.indexOf(":");
+  const value = field
+    .slice(colon + 1)
+    .replaceAll("\r\n", "")
+    .replace(/[ \t]+/g, " ")
+    // Not `trim`, which takes the last octet of a UTF-8 character for a no-break space.
+    .replace(/^ | $/g, "");
+  return `${nameOf(field)}:${value}`;
 }
 
 /** Gives the relaxed form (§3.4.4) of a body, taken some whole lines at a time: no blanks at line ends, no empty lines at the end. */

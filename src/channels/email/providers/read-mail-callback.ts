@@ -23,30 +23,6 @@ const PROVIDERS: Readonly<Record<Exclude<MailProviderName, "ses">, MailProvider>
 /** The secret by which a provider's webhook is verified, where it has one. */
 export const WEBHOOK_SECRET = "webhook_secret";
 
-/** Header fields of a mail that make the provider give our message id back. */
-export function providerHeaders(
-  provider: MailProviderName | undefined,
-  messageId: string,
-  given: GivenHeader,
-): Readonly<Record<string, string>> {
-  return provider === undefined || provider === "ses" ? {} : PROVIDERS[provider].headers(messageId, given);
-}
-
-interface ProviderSettings {
-  readonly provider?: MailProviderName;
-  readonly sns_topic_arn?: string;
-}
-
-/** Settings that are missing to verify the provider's webhooks, by field. */
-export function providerProblems({ config, secrets }: Pick<Connector, "config" | "secrets">) {
-  const { provider, sns_topic_arn: topic } = config as ProviderSettings;
-  if (provider === undefined) return {};
-  if (provider === "ses")
-    return topic === undefined ? { sns_topic_arn: "required where the provider is ses" } : {};
-  const wanted = PROVIDERS[provider].needsSecret;
-  return wanted === undefined || secrets[WEBHOOK_SECRET] ? {} : { [WEBHOOK_SECRET]: `required: ${wanted}` };
-}
-
 /** Reads a provider's webhook; refused unless it proves that it is the provider's. */
 export async function readMailCallback(
   connector: Connector,
@@ -109,4 +85,28 @@ function toReading(
 
 function refused(status: 400 | 401, reason: string): CallbackReading {
   return { kind: "refused", status, reason };
+}
+
+/** Header fields of a mail that make the provider give our message id back. */
+export function providerHeaders(
+  provider: MailProviderName | undefined,
+  messageId: string,
+  given: GivenHeader,
+): Readonly<Record<string, string>> {
+  return provider === undefined || provider === "ses" ? {} : PROVIDERS[provider].headers(messageId, given);
+}
+
+interface ProviderSettings {
+  readonly provider?: MailProviderName;
+  readonly sns_topic_arn?: string;
+}
+
+/** Settings that are missing to verify the provider's webhooks, by field. */
+export function providerProblems({ config, secrets }: Pick<Connector, "config" | "secrets">) {
+  const { provider, sns_topic_arn: topic } = config as ProviderSettings;
+  if (provider === undefined) return {};
+  if (provider === "ses")
+    return topic === undefined ? { sns_topic_arn: "required where the provider is ses" } : {};
+  const wanted = PROVIDERS[provider].needsSecret;
+  return wanted === undefined || secrets[WEBHOOK_SECRET] ? {} : { [WEBHOOK_SECRET]: `required: ${wanted}` };
 }

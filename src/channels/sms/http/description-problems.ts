@@ -8,22 +8,6 @@ import { templateProblem } from "./template.ts";
 
 const SECRET_NAMES = Object.keys(HTTP_SECRETS).join(", ");
 
-/**
- * Secrets that would be put into a header and cannot be, by name: every message would be refused for them. Most often a
- * line end was pasted along with a key.
- */
-export function secretProblems(
-  { send: { auth, headers = {} } }: Gateway,
-  secrets: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const isInHeader = auth?.kind === "bearer" || auth?.kind === "header";
-  const templates = [...Object.values(headers), ...(isInHeader ? [auth.value] : [])];
-  const bad = templates.flatMap(secretsIn).filter((name) => !isHeaderValue(secrets[name] ?? ""));
-  return Object.fromEntries(
-    bad.map((name) => [name, "must be printable ASCII without line ends: it goes into a header"]),
-  );
-}
-
 /** Problems by field (`gateway.send.url`), in words; empty when there are none. */
 export function descriptionProblems({ send, answer, callback, check }: Gateway): Record<string, string> {
   return Object.fromEntries([
@@ -177,4 +161,20 @@ function stringsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap(stringsIn);
+}
+
+/**
+ * Secrets that would be put into a header and cannot be, by name: every message would be refused for them. Most often a
+ * line end was pasted along with a key.
+ */
+export function secretProblems(
+  { send: { auth, headers = {} } }: Gateway,
+  secrets: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const isInHeader = auth?.kind === "bearer" || auth?.kind === "header";
+  const templates = [...Object.values(headers), ...(isInHeader ? [auth.value] : [])];
+  const bad = templates.flatMap(secretsIn).filter((name) => !isHeaderValue(secrets[name] ?? ""));
+  return Object.fromEntries(
+    bad.map((name) => [name, "must be printable ASCII without line ends: it goes into a header"]),
+  );
 }

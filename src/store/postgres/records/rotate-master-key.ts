@@ -21,24 +21,6 @@ export interface Rotation {
   readonly beforeCommit?: () => void;
 }
 
-/** Long, since a database may hold the DKIM keys of many domains. */
-const STATEMENT_MS = 600_000;
-
-/**
- * The check value of a database's master key; `undefined` if no service has been started on it. Throws while a move or a
- * restore fills it: what is still to come is sealed under the old key.
- */
-export async function readKeyCheckValue(url: string): Promise<string | undefined> {
-  const driver = openDriver({ url, connections: 1 });
-  try {
-    if (!(await isMigrated(driver))) await migrateAt(url);
-    await refuseHalfMoved(driver);
-    return await readMeta(driver, "master_key_check");
-  } finally {
-    await driver.close();
-  }
-}
-
 /**
  * Seals every secret of a database under another master key, in one transaction: either all or none of them. Throws, with
  * nothing changed, while other processes are connected, or if the schema is of a newer version. A process that connects
@@ -148,4 +130,22 @@ async function sealMeta(session: Session, vaults: Vaults, earlierKey: string | u
   const earlier = withEarlierKey(earlierKey, await readMeta(session, "earlier_keys"), vaults);
   if (earlier !== undefined) return writeMeta(session, "earlier_keys", earlier);
   await session.query("DELETE FROM meta WHERE name = 'earlier_keys'");
+}
+
+/** Long, since a database may hold the DKIM keys of many domains. */
+const STATEMENT_MS = 600_000;
+
+/**
+ * The check value of a database's master key; `undefined` if no service has been started on it. Throws while a move or a
+ * restore fills it: what is still to come is sealed under the old key.
+ */
+export async function readKeyCheckValue(url: string): Promise<string | undefined> {
+  const driver = openDriver({ url, connections: 1 });
+  try {
+    if (!(await isMigrated(driver))) await migrateAt(url);
+    await refuseHalfMoved(driver);
+    return await readMeta(driver, "master_key_check");
+  } finally {
+    await driver.close();
+  }
 }

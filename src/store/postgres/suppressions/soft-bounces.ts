@@ -11,10 +11,6 @@ export interface SoftChange extends Address {
   readonly count: SoftBounces | undefined;
 }
 
-export function nameOfAddress({ accountId, email }: Address): string {
-  return `${accountId} ${email}`;
-}
-
 /** Counts by `nameOfAddress`; locks them, so that two bounces of one address are counted one after the other. */
 export async function readSoftBounces(
   session: Session,
@@ -69,4 +65,8 @@ const COUNT = `INSERT INTO soft_bounces (account_id, email, days, last_day)
 
 function columnsOf(addresses: readonly Address[]) {
   return [addresses.map(({ accountId }) => accountId), addresses.map(({ email }) => email)];
+}
+
+export function nameOfAddress({ accountId, email }: Address): string {
+  return `${accountId} ${email}`;
 }

@@ -14,17 +14,6 @@ const LONG_WAL = 2 * WAL_SIZE_LIMIT;
 /** Commits between two looks at the WAL's size. */
 const LOOK_EVERY = 16;
 
-/** Makes the `close` of a store that ends the thread first. */
-export function closeAfter(
-  endThread: () => Promise<void>,
-  { close }: { close(): Promise<void> },
-): () => Promise<void> {
-  return async () => {
-    await endThread();
-    await close();
-  };
-}
-
 export interface LongWalOptions {
   /** Path of the database; `:memory:` has no WAL. */
   readonly path: string;
@@ -70,5 +59,16 @@ export function checkpointLongWal(
     const running = thread;
     thread = undefined;
     await running?.terminate();
+  };
+}
+
+/** Makes the `close` of a store that ends the thread first. */
+export function closeAfter(
+  endThread: () => Promise<void>,
+  { close }: { close(): Promise<void> },
+): () => Promise<void> {
+  return async () => {
+    await endThread();
+    await close();
   };
 }
