@@ -7,7 +7,7 @@ import { present } from "../core/present.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import { createIds } from "../core/uuid.ts";
 import type { Disk } from "../delivery/alarm-conditions.ts";
-import { createDomainWatch } from "../delivery/check-domains.ts";
+import { createDomainWatch } from "../delivery/domain-watch.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
 import { createUpkeep, stageChore, storeChores } from "../delivery/upkeep.ts";

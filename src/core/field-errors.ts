@@ -4,7 +4,7 @@
  */
 import type { Static, TObject } from "typebox";
 import { Compile } from "typebox/schema";
-import { describeProblems } from "./schema-errors.ts";
+import { describeProblems } from "./describe-problems.ts";
 
 /** Sentences by field name: the `details` of a 400. */
 export type FieldErrors = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { Domain } from "../../src/core/domains/domain.ts";
-import { createDomainWatch } from "../../src/delivery/check-domains.ts";
+import { createDomainWatch } from "../../src/delivery/domain-watch.ts";
 import type { Records } from "../../src/store/store.ts";
 import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 

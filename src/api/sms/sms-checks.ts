@@ -15,7 +15,7 @@ import type { Directory } from "../records/directory.ts";
 import type { MaybePromise } from "../when-ready.ts";
 import { type FoundTemplates, findTemplates, templateFieldOf } from "./find-templates.ts";
 import { GUARD_CHECKS } from "./guard-checks.ts";
-import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registered-sms.ts";
+import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registration-checks.ts";
 
 /** A request during its checks: the records that they use, and what they have resolved so far. */
 export interface CheckedSms {

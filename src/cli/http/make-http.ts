@@ -7,7 +7,7 @@ import type { AnswerRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
 import { present } from "../../core/present.ts";
 import type { AlarmWatch } from "../../delivery/alarm-watch.ts";
-import type { DomainWatch } from "../../delivery/check-domains.ts";
+import type { DomainWatch } from "../../delivery/domain-watch.ts";
 import type { Engine } from "../../delivery/engine.ts";
 import type { Upkeep } from "../../delivery/upkeep.ts";
 import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";

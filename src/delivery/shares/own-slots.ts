@@ -1,6 +1,6 @@
 import type { Share } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
-import { fairShare } from "../../core/queue/share-out.ts";
+import { fairShare } from "../../core/queue/fair-share.ts";
 import type { KeptLease, LeaseSnapshot, Slot } from "../../store/store.ts";
 import { MOVE_MS } from "./peer-slots.ts";
 

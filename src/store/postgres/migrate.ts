@@ -8,10 +8,10 @@ import {
   openDriver,
   type Session,
 } from "./database/driver.ts";
-import { DONE_ADVICE, withAdvice } from "./database/foreign-schema.ts";
 import { LOCKS } from "./database/lock-numbers.ts";
 import { refuseHalfMoved } from "./database/meta.ts";
 import { NO_TRANSACTION_TIMEOUT } from "./database/no-transaction-timeout.ts";
+import { DONE_ADVICE, withAdvice } from "./database/schema-advice.ts";
 import { isCollision, isLockTimeout } from "./database/sql-errors.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 

@@ -1,4 +1,4 @@
-import { dropShownNames } from "../../../core/email/shown-mail.ts";
+import { dropShownNames } from "../../../core/email/drop-shown-names.ts";
 import { closeParts, createScrubber, dropName, isRecipient } from "../../../core/messages/erasure.ts";
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";

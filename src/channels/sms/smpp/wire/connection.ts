@@ -3,8 +3,8 @@ import * as tls from "node:tls";
 import type { Clock } from "../../../../core/clock.ts";
 import { withCertificateAdvice } from "../../../certificate-advice.ts";
 import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../../tls-advice.ts";
-import { lookupInTurn, type Resolve } from "./address-turns.ts";
 import { createFrameReader } from "./frame-reader.ts";
+import { lookupInTurn, type Resolve } from "./lookup-in-turn.ts";
 import type { Pdu } from "./pdu.ts";
 
 export interface ConnectionTarget {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createVault } from "../../vault.ts";
 import { openSqlite } from "../open-sqlite.ts";
-import { createPlaceCheck } from "./in-place.ts";
+import { createPlaceCheck } from "./place-check.ts";
 
 let folder = "";
 

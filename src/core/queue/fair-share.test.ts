@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { fairShare } from "./share-out.ts";
+import { fairShare } from "./fair-share.ts";
 
 test("all slots are shared out, each once, in parts that differ by one at the most", () => {
   fc.assert(

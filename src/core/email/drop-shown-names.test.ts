@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dropShownNames } from "./shown-mail.ts";
+import { dropShownNames } from "./drop-shown-names.ts";
 
 const SOURCE = [
   "From: Asha Rao <a@acme.test>",

@@ -4,7 +4,7 @@ import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { createCredentialGate } from "../session/credential-gate.ts";
 import { keepBound, type LinkDeps } from "../session/keep-bound.ts";
 import type { Session } from "../session/session.ts";
-import { lookupInTurn } from "./address-turns.ts";
+import { lookupInTurn } from "./lookup-in-turn.ts";
 
 const servers: net.Server[] = [];
 
