@@ -166,13 +166,14 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   try {
     const { dataFolder } = config;
     const sandbox = await firstStart({ ...parts, randomBytes, now: clock.now(), baseUrl, dataFolder });
-    const seen = { ...parts, store: watchReceipts(store, loops.engine.noteReceipts) };
+    // The engine hears of receipts that come by HTTP, or as bounces.
+    const watched = { ...parts, store: watchReceipts(store, loops.engine.noteReceipts) };
     let isListening = false;
     const state = { isListening: () => isListening, isDraining: gate.isDraining };
-    gate.open(createHttp(seen, { ...loops, listeners, baseUrl, state }));
+    gate.open(createHttp(watched, { ...loops, listeners, baseUrl, state }));
     onServing();
     if (isShared) await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
-    const bounces = await openBounces(seen);
+    const bounces = await openBounces(watched);
     if (bounces) running.add("mail that is coming in", bounces);
     isListening = true;
     await startLoops(config.roles, loops, running);

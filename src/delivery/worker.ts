@@ -128,8 +128,8 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     const outlets = outletsOf(deps);
     const leaseMs = slowestMs(outlets) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
-    const { isOurs, ...process } = deps.shares?.claimant() ?? NOBODY_ELSE;
-    const claimed = await claim(deps, reservation, { leaseMs, ...process });
+    const { isOurs, ...by } = deps.shares?.claimant() ?? NOBODY_ELSE;
+    const claimed = await claim(deps, reservation, { leaseMs, ...by });
     for (const { job, outlet } of claimed) {
       const lease = { outlet, outlets, leaseEndsMs, isOurs, failoverMode: route.failover };
       inFlight.add(job.jobId, leaseEndsMs, deps.send(job, lease));

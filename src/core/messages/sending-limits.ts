@@ -94,7 +94,7 @@ export function hoursOf(now: number): {
 }
 
 /** The limit of the account that `more` would exceed, if any. `today`: what it has sent before. */
-export function brokenDailyLimit(
+export function exceededDailyLimit(
   { limits, now, segments: perMessage }: LimitedRequest,
   today: Usage,
   more: Usage,
@@ -120,7 +120,7 @@ export interface RecipientUsage {
 }
 
 /** The limit of recipients that is exceeded, if any; that of the day before that of the hour. */
-export function brokenRecipientLimit(
+export function exceededRecipientLimit(
   { limits, now }: LimitedRequest,
   usage: readonly RecipientUsage[],
 ): RecipientRefusal | undefined {

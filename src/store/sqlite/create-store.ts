@@ -70,7 +70,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
       accept: (request) => acceptPacked(packAccept(request)),
       overLimit: createOverLimit(db, shared),
       // A write, so that it runs behind requests that may be taking the key.
-      savedAnswer: (idempotency) => db.writeAsked(() => keys.find(idempotency), 1, "last"),
+      savedAnswer: (idempotency) => db.writeForClient(() => keys.find(idempotency), 1, "last"),
     },
     messages: {
       ...createMessageLookup(db, accounts),

@@ -16,7 +16,7 @@ import { createUsedAccounts } from "../records/used-accounts.ts";
 import type { Days } from "../retention/days.ts";
 import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
 import { findAnswers, KeyHeld, keyName, type NewKey, takeKeys } from "./idempotency-keys.ts";
-import { type Ask, brokenLimit, countUsage, lockUsage } from "./sms-usage.ts";
+import { countUsage, exceededLimit, lockUsage, type RequestUsage } from "./sms-usage.ts";
 
 export interface AcceptParts {
   readonly clock: Clock;
@@ -181,25 +181,25 @@ const NO_ACCOUNT: AcceptResult = { kind: "no_account" };
 
 /** Checks limits before keys are taken, since a refused request stores nothing. A repeat is answered without a check. */
 async function refuseOverLimit(session: Session, group: Group): Promise<void> {
-  const asks = group.requests.flatMap((taken, index) => {
-    const ask = group.answered.has(index) ? undefined : askOf(taken);
-    return ask ? [{ index, ask, key: taken.request.idempotency }] : [];
+  const limited = group.requests.flatMap((taken, index) => {
+    const usage = group.answered.has(index) ? undefined : usageOf(taken);
+    return usage ? [{ index, usage, key: taken.request.idempotency }] : [];
   });
-  if (asks.length === 0) return;
+  if (limited.length === 0) return;
   await lockUsage(
     session,
-    asks.map(({ ask }) => ask.account),
+    limited.map(({ usage }) => usage.account),
   );
-  for (const { index, ask, key } of asks) {
+  for (const { index, usage, key } of limited) {
     const saved = key && (await findAnswers(session, [key])).get(0);
-    const refusal = saved ? undefined : await brokenLimit(session, ask);
+    const refusal = saved ? undefined : await exceededLimit(session, usage);
     if (saved) answer(group, index, { kind: "replay", answer: saved });
     else if (refusal) answer(group, index, { kind: "over_limit", refusal });
-    else await countUsage(session, ask);
+    else await countUsage(session, usage);
   }
 }
 
-function askOf({ request: { limited, messages }, account }: Taken): Ask | undefined {
+function usageOf({ request: { limited, messages }, account }: Taken): RequestUsage | undefined {
   return limited && { account, limited, recipients: messages.map(({ recipient }) => recipient) };
 }
 

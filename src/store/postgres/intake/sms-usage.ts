@@ -1,6 +1,6 @@
 import {
-  brokenDailyLimit,
-  brokenRecipientLimit,
+  exceededDailyLimit,
+  exceededRecipientLimit,
   hasDailyLimit,
   hasRecipientLimit,
   hoursOf,
@@ -13,7 +13,7 @@ import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 
 /** What a request would use of an account's limits. */
-export interface Ask {
+export interface RequestUsage {
   readonly account: number;
   readonly recipients: readonly string[];
   readonly limited: LimitedRequest;
@@ -28,17 +28,20 @@ export async function lockUsage(session: Session, accounts: readonly number[]): 
 }
 
 /** The limit that the request would exceed, if any; counts nothing. */
-export async function brokenLimit(session: Session, ask: Ask): Promise<LimitRefusal | undefined> {
-  const { account, recipients, limited } = ask;
+export async function exceededLimit(
+  session: Session,
+  request: RequestUsage,
+): Promise<LimitRefusal | undefined> {
+  const { account, recipients, limited } = request;
   const { hour, first, last } = hoursOf(limited.now);
-  const counts = tally(ask);
+  const counts = tally(request);
   const names = [...counts.keys()];
   const rows = await session.query<UsageRow>(SUM, [account, names, first, last, hour]);
   const used = new Map(rows.map((row) => [row.recipient, row]));
   const all = used.get(ALL);
   const today = { messages: all?.messages ?? 0, segments: all?.segments ?? 0 };
   const more = { messages: recipients.length, segments: recipients.length * limited.segments };
-  const daily = brokenDailyLimit(limited, today, more);
+  const daily = exceededDailyLimit(limited, today, more);
   if (daily) return daily;
   const usage = names
     .filter((recipient) => recipient !== ALL)
@@ -47,7 +50,7 @@ export async function brokenLimit(session: Session, ask: Ask): Promise<LimitRefu
       today: (used.get(recipient)?.messages ?? 0) + (counts.get(recipient) ?? 0),
       thisHour: (used.get(recipient)?.this_hour ?? 0) + (counts.get(recipient) ?? 0),
     }));
-  return brokenRecipientLimit(limited, usage);
+  return exceededRecipientLimit(limited, usage);
 }
 
 /** `Intake.overLimit`. */
@@ -56,7 +59,7 @@ export function createOverLimit(session: Session): Intake["overLimit"] {
     const [row] = await session.query<{ number: number }>("SELECT number FROM accounts WHERE id = $1", [
       accountId,
     ]);
-    return brokenLimit(session, { account: row?.number ?? -1, recipients, limited });
+    return exceededLimit(session, { account: row?.number ?? -1, recipients, limited });
   };
 }
 
@@ -71,15 +74,15 @@ const SUM = `SELECT recipient, sum(messages)::bigint AS messages, sum(segments):
     coalesce(sum(messages) FILTER (WHERE hour = $5), 0)::bigint AS this_hour
   FROM sms_usage WHERE account = $1 AND recipient = ANY($2) AND hour BETWEEN $3 AND $4 GROUP BY recipient`;
 
-export async function countUsage(session: Session, ask: Ask): Promise<void> {
-  const counts = [...tally(ask)];
+export async function countUsage(session: Session, request: RequestUsage): Promise<void> {
+  const counts = [...tally(request)];
   if (counts.length === 0) return;
   await session.query(ADD, [
-    ask.account,
+    request.account,
     counts.map(([recipient]) => recipient),
-    hoursOf(ask.limited.now).hour,
+    hoursOf(request.limited.now).hour,
     counts.map(([, count]) => count),
-    ask.limited.segments,
+    request.limited.segments,
   ]);
 }
 
@@ -92,7 +95,7 @@ const ADD = `INSERT INTO sms_usage AS u (account, recipient, hour, messages, seg
 const ALL = "";
 
 /** By how many messages each row's count rises: the account's, and each recipient's, as far as there are limits for them. */
-function tally({ recipients, limited }: Ask): ReadonlyMap<string, number> {
+function tally({ recipients, limited }: RequestUsage): ReadonlyMap<string, number> {
   const ofAll = hasDailyLimit(limited) ? [[ALL, recipients.length] as const] : [];
   return new Map([...ofAll, ...(hasRecipientLimit(limited) ? tallyOf(recipients) : [])]);
 }

@@ -155,7 +155,7 @@ function toLocked(row: LockedRow): LockedMessage {
   };
 }
 
-/** Returns the lanes to ring after the commit. */
+/** Returns the lanes to notify of after the commit. */
 async function write(session: Session, changes: Changes): Promise<Lane[]> {
   await writeMessages(session, changes);
   return addWebhooks(session, changes.entries);

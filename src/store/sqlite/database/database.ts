@@ -11,7 +11,7 @@ export interface Database {
   /** Resolves when `work`'s transaction is on disk. See `GroupCommit.write`. */
   write<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
   /** The same for what a client waits for: it overtakes other calls where those are more than one transaction takes. */
-  writeAsked<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
+  writeForClient<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
   /** Reads of one turn of the event loop see the same state of the database, until a write or `renew`. */
   read<T>(work: () => T): Promise<T>;
   /** Lets reads from now on see what other connections have committed. */
@@ -70,7 +70,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   return {
     prepare: (sql) => driver.prepare(sql),
     write: (work, weight, phase) => commits.write(within(work, phase), { weight, phase }),
-    writeAsked: (work, weight, phase) => commits.write(within(work, phase), { weight, phase, isAsked: true }),
+    writeForClient: (work, weight, phase) =>
+      commits.write(within(work, phase), { weight, phase, isForClient: true }),
     read: (work) => reading(work, snapshot.open),
     renew: snapshot.end,
     outsideTransaction: (work) => reading(work, snapshot.end),

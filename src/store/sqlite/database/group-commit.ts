@@ -9,7 +9,7 @@ const MAX_WAITING = 20_000;
 const MAX_WEIGHT = 4_000;
 
 /** The same where it has calls for which no client waits: some 10 ms, since a client may come meanwhile. */
-const MAX_WEIGHT_UNASKED = 1_000;
+const MAX_WEIGHT_WITH_OTHERS = 1_000;
 
 export interface GroupCommit {
   /**
@@ -30,7 +30,7 @@ export interface WriteOptions {
    * A client waits for it. Where more calls wait than a group takes, it overtakes those for which none does; calls of one kind keep
    * their order.
    */
-  readonly isAsked?: boolean;
+  readonly isForClient?: boolean;
 }
 
 /** When a call runs within its group, whatever the order in which they came. Absent: `first`. */
@@ -52,7 +52,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const transactions = createTransactions(options);
   const line = createLine({
     ...inTurn(options),
-    maxUnasked: options.hasOwnThread ? MAX_WEIGHT : MAX_WEIGHT_UNASKED,
+    maxWithOthers: options.hasOwnThread ? MAX_WEIGHT : MAX_WEIGHT_WITH_OTHERS,
     flush(group) {
       const results = transactions.runGroup(group);
       return () => {
@@ -64,10 +64,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let isClosed = false;
 
   return {
-    write<T>(work: () => T, { weight = 1, phase = "first", isAsked = false }: WriteOptions = {}) {
+    write<T>(work: () => T, { weight = 1, phase = "first", isForClient = false }: WriteOptions = {}) {
       if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-      line.join({ work, weight, phase, isAsked, resolve, reject });
+      line.join({ work, weight, phase, isForClient, resolve, reject });
       return promise as Promise<T>;
     },
     async close() {
@@ -86,7 +86,7 @@ interface Call {
   readonly work: () => unknown;
   readonly weight: number;
   readonly phase: Phase;
-  readonly isAsked: boolean;
+  readonly isForClient: boolean;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -94,13 +94,13 @@ interface Call {
 interface LineOptions {
   readonly schedule: (run: () => void) => void;
   /** The most weight of a group with calls for which no client waits. */
-  readonly maxUnasked: number;
+  readonly maxWithOthers: number;
   /** Commits a group; the function it returns answers the calls. */
   readonly flush: (group: readonly Call[]) => () => void;
 }
 
 /** The calls that wait for the next turn. */
-function createLine({ schedule, maxUnasked, flush }: LineOptions) {
+function createLine({ schedule, maxWithOthers, flush }: LineOptions) {
   const waiting: Call[] = [];
   const onEmpty: (() => void)[] = [];
   const gathering = createGathering();
@@ -114,7 +114,7 @@ function createLine({ schedule, maxUnasked, flush }: LineOptions) {
   const turn = () => {
     if (gathering.shouldWait(waiting)) return schedule(turn);
     isScheduled = false;
-    const answer = flush(takeGroup(waiting, maxUnasked));
+    const answer = flush(takeGroup(waiting, maxWithOthers));
     wake();
     if (waiting.length === 0) for (const done of onEmpty.splice(0)) done();
     answer();
@@ -173,14 +173,17 @@ function createGathering() {
  * Takes as much as fits, from the start of the line. Where not all fits, calls for which clients wait come first, but while both kinds
  * wait each has half at least: neither keeps the other from the disk.
  */
-function takeGroup(waiting: Call[], maxUnasked: number): Call[] {
-  if (weightOf(waiting) <= maxUnasked) return inOrder(waiting.splice(0));
-  const asked = waiting.filter(({ isAsked }) => isAsked);
-  const unasked = waiting.filter(({ isAsked }) => !isAsked);
-  const group = asked.splice(0, countWithin(asked, unasked.length > 0 ? maxUnasked / 2 : MAX_WEIGHT));
-  const left = Math.max(maxUnasked - weightOf(group), maxUnasked / 2);
-  group.push(...unasked.splice(0, countWithin(unasked, left)));
-  waiting.splice(0, waiting.length, ...asked, ...unasked);
+function takeGroup(waiting: Call[], maxWithOthers: number): Call[] {
+  if (weightOf(waiting) <= maxWithOthers) return inOrder(waiting.splice(0));
+  const forClients = waiting.filter(({ isForClient }) => isForClient);
+  const others = waiting.filter(({ isForClient }) => !isForClient);
+  const group = forClients.splice(
+    0,
+    countWithin(forClients, others.length > 0 ? maxWithOthers / 2 : MAX_WEIGHT),
+  );
+  const left = Math.max(maxWithOthers - weightOf(group), maxWithOthers / 2);
+  group.push(...others.splice(0, countWithin(others, left)));
+  waiting.splice(0, waiting.length, ...forClients, ...others);
   return inOrder(group);
 }
 

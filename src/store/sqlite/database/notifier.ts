@@ -7,7 +7,7 @@ export interface Notifier<Name> {
   subscribe(listener: (name: Name) => void): () => void;
 }
 
-/** Notifies once per name and commit. What a rolled-back call rang is notified with the next commit, which does no harm. */
+/** Notifies once per name and commit. What a call named that was rolled back is notified with the next commit, which does no harm. */
 export function createNotifier<Name>(db: Pick<Database, "onCommit">): Notifier<Name> {
   const pending = new Set<Name>();
   const listeners = new Set<(name: Name) => void>();

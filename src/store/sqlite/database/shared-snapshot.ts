@@ -14,8 +14,8 @@ const MAX_READS = 64;
  * A read that is a transaction of its own locks and unlocks the file, which costs more than a small statement does.
  * Writes, and whatever else needs the connection outside a transaction, call `end` first, so that reads see every commit.
  *
- * @param writes a number that changes when another thread has written: whoever was told of it asks what it has written,
- *   maybe in this turn
+ * @param writes a number that changes when another thread has written: a client that the other has answered may read here
+ *   in the same turn, and has to find it
  */
 export function createSharedSnapshot(
   driver: Driver,

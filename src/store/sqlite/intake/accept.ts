@@ -68,7 +68,7 @@ export function createAccept(
   };
 
   const accept = (request: PackedAccept, written?: WrittenPieces) =>
-    db.writeAsked(() => acceptNow(request, written), messagesOf(request).length, "late");
+    db.writeForClient(() => acceptNow(request, written), messagesOf(request).length, "late");
 
   const acceptInPieces = (request: PackedAccept, texts: BodyTexts) =>
     withPieces(pieces, { content: nextContent(), texts }, (written) => accept(request, written));

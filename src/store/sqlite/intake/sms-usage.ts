@@ -1,6 +1,6 @@
 import {
-  brokenDailyLimit,
-  brokenRecipientLimit,
+  exceededDailyLimit,
+  exceededRecipientLimit,
   hasDailyLimit,
   hasRecipientLimit,
   hoursOf,
@@ -42,7 +42,7 @@ export function createSmsUsage(db: Database): SmsUsage {
     exceeded(account, recipients, request) {
       const { hour, first, last } = hoursOf(request.now);
       const daily = hasDailyLimit(request)
-        ? brokenDailyLimit(request, used(account, ALL, [first, last]), usageOf(recipients.length, request))
+        ? exceededDailyLimit(request, used(account, ALL, [first, last]), usageOf(recipients.length, request))
         : undefined;
       if (daily || !hasRecipientLimit(request)) return daily;
       const usage = [...tallyOf(recipients)].map(([recipient, more]) => ({
@@ -50,7 +50,7 @@ export function createSmsUsage(db: Database): SmsUsage {
         today: used(account, recipient, [first, last]).messages + more,
         thisHour: used(account, recipient, [hour, hour]).messages + more,
       }));
-      return brokenRecipientLimit(request, usage);
+      return exceededRecipientLimit(request, usage);
     },
     count(account, recipients, request) {
       const { hour } = hoursOf(request.now);

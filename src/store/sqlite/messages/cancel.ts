@@ -33,5 +33,5 @@ export function createCancel(db: Database, parts: CancelParts): MessageStore["ca
     const first = idempotency && parts.keys.take(idempotency, { status: 200, body: "" });
     return first ? "replayed" : "canceled";
   };
-  return (query) => db.writeAsked(() => cancel(query), 3);
+  return (query) => db.writeForClient(() => cancel(query), 3);
 }

@@ -22,7 +22,7 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
 
   return {
     register: (device, idempotency) =>
-      db.writeAsked(() => {
+      db.writeForClient(() => {
         const replay = replayOf(idempotency);
         if (replay) return replay;
         const ids = register(device);
@@ -30,7 +30,7 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
         return done(fillAnswer(device.answer, ids), idempotency);
       }),
     identify: (request, idempotency) =>
-      db.writeAsked(() => {
+      db.writeForClient(() => {
         const replay = replayOf(idempotency);
         if (replay) return replay;
         const contactId = identify(request);
