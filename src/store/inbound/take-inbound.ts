@@ -28,13 +28,15 @@ export interface InboundAccount {
   readonly settings: Readonly<Record<string, string>>;
 }
 
+/** Changes of opt-outs, inside a transaction. */
 export interface OptOutChanges {
-  add(optOut: OptOutScope & { readonly id: string; readonly reason: string; readonly at: number }): void;
+  add(optOut: OptOutTarget & { readonly id: string; readonly reason: string; readonly at: number }): void;
   /** Removes opt-outs from this sender, and from all senders of the account. */
-  remove(scope: OptOutScope): void;
+  remove(target: OptOutTarget): void;
 }
 
-interface OptOutScope {
+/** A recipient, and what it opts out of: the messages of one sender, or of the whole account. */
+export interface OptOutTarget {
   readonly accountId: string;
   /** As `senderKey` writes it; `undefined`: all senders of the account. */
   readonly sender: string | undefined;

@@ -59,6 +59,10 @@ export function fromParts(parts: readonly Part[]): string | null {
   return parts.length === 0 ? null : JSON.stringify(parts);
 }
 
+export function toJson(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
 function toParts(text: string | null): readonly Part[] {
   return text === null ? NO_PARTS : (JSON.parse(text) as Part[]);
 }

@@ -3,15 +3,12 @@ import { Value } from "typebox/value";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { CertificateFields } from "../../certificate-advice.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
-import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
-import { RECEIPTS_WITH } from "../receipts-with.ts";
+import { milliseconds, OWN_DLT_CODES, RECEIPTS_WITH } from "../config-fields.ts";
 import { gatewaySchema } from "./gateway.ts";
 import { PROVIDER_NAMES, type ProviderName } from "./provider-names.ts";
 
 const setting = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }));
-const milliseconds = (value: number, range: { minimum: number; maximum: number }, description: string) =>
-  Type.Integer({ default: value, ...range, description });
 
 const SIGNATURE_METHODS = ["md5hash", "md5", "sha1", "sha256", "sha512"] as const;
 

@@ -3,8 +3,7 @@ import { Value } from "typebox/value";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { bareHost } from "../../host-name.ts";
-import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
-import { RECEIPTS_WITH } from "../receipts-with.ts";
+import { milliseconds, OWN_DLT_CODES, RECEIPTS_WITH } from "../config-fields.ts";
 import type { BindRole, SessionOptions } from "./session/session.ts";
 import type { StatusClass } from "./wire/status-words.ts";
 
@@ -12,8 +11,6 @@ const tag = (value: number, description: string) =>
   Type.Integer({ default: value, minimum: 0x0001, maximum: 0xffff, description });
 const CHAIN_ID = "^(entity|[0-9]{8,30})$";
 const octet = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 255, description }));
-const milliseconds = (value: number, range: { minimum: number; maximum: number }, description: string) =>
-  Type.Integer({ default: value, ...range, description });
 
 /** The first word is the default. */
 const choice = <const Word extends string>(

@@ -1,5 +1,5 @@
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
-import { fromParts } from "../../messages/message-rows.ts";
+import { fromParts, toJson } from "../../messages/message-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { Changes, Entry, LockedMessage } from "./message-log.ts";
 
@@ -44,10 +44,6 @@ function entryColumns(entries: readonly Entry[]) {
     entries.map(({ entry }) => toJson(entry.error)),
     entries.map(({ entry }) => toJson(entry.detail)),
   ];
-}
-
-function toJson(value: object | undefined): string | null {
-  return value === undefined ? null : JSON.stringify(value);
 }
 
 /** Events are numbered after the commit, once their order is known. */

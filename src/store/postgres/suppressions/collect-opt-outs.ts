@@ -1,8 +1,7 @@
 import type { ErasedForm } from "../../erasures/erased-recipient.ts";
-import type { OptOutChanges } from "../../inbound/take-inbound.ts";
+import type { OptOutChanges, OptOutTarget } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import type { OptOutTarget } from "./opt-outs.ts";
 
 /** Collects the opt-outs that a transaction adds and removes, in their order; `write` writes the result at its end. */
 export interface CollectedOptOuts {

@@ -1,14 +1,7 @@
 import type { ErasedForm } from "../../erasures/erased-recipient.ts";
+import type { OptOutTarget } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-
-/** A recipient who may have opted out. */
-export interface OptOutTarget {
-  readonly accountId: string;
-  /** As `senderKey` writes it; absent: only opt-outs from all of the account's messages count. */
-  readonly sender: string | undefined;
-  readonly recipient: string;
-}
 
 /** Indexes of those who have opted out, from the sender or from all of the account. */
 export async function findOptedOut(

@@ -1,6 +1,6 @@
 import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
-import type { MessageRow } from "../../messages/message-rows.ts";
+import { type MessageRow, toJson } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createRowInsert } from "../database/row-insert.ts";
@@ -47,8 +47,4 @@ function toValues(messageId: string, entry: TimelineEntry): readonly SqlValue[] 
     toJson(entry.error),
     toJson(entry.detail),
   ];
-}
-
-export function toJson(value: object | undefined): string | null {
-  return value === undefined ? null : JSON.stringify(value);
 }

@@ -1,10 +1,10 @@
 import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
 import type { Step } from "../../../core/messages/step.ts";
-import { fromParts, type MessageRow, toProgress } from "../../messages/message-rows.ts";
+import { fromParts, type MessageRow, toJson, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { WebhookLog } from "../webhooks/webhook-log.ts";
-import { createAppendEntries, type NewEntries, toJson } from "./append-entries.ts";
+import { createAppendEntries, type NewEntries } from "./append-entries.ts";
 import { columnsOf, leasedColumnsOf } from "./message-status.ts";
 
 /**

@@ -1,25 +1,16 @@
+import type { OptOutChanges, OptOutTarget } from "../../inbound/take-inbound.ts";
 import type { OptOutQuery } from "../../suppressions/suppressions.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 
 /** Opt-outs of recipients. For use inside a transaction, except `among`, which only reads. */
-export interface OptOuts {
+export interface OptOuts extends OptOutChanges {
   /** Whether the recipient has opted out. Costs nothing while the account has no opt-outs. Only on the writing connection. */
-  covers(who: Recipient): boolean;
+  covers(who: OptOutTarget): boolean;
   /** Which numbers of `to` have opted out; on any connection. */
   among(query: OptOutQuery): readonly string[];
-  add(optOut: Recipient & { readonly id: string; readonly reason: string; readonly at: number }): void;
-  /** Takes back opt-outs from this sender, and from all of the account. */
-  remove(who: Recipient): void;
   /** To be called within a transaction that changes the table by other statements. */
   forget(): void;
-}
-
-interface Recipient {
-  readonly accountId: string;
-  /** As `senderKey` writes it; absent: all of the account. */
-  readonly sender: string | undefined;
-  readonly recipient: string;
 }
 
 /** Accounts for which it is remembered whether anybody has opted out. */
@@ -39,11 +30,11 @@ export function createOptOuts(db: Database, erasedNames: ErasedNames): OptOuts {
     known.set(accountId, found);
     return found;
   };
-  const erased = (who: Recipient): Recipient | undefined => {
+  const erased = (who: OptOutTarget): OptOutTarget | undefined => {
     const toErased = erasedNames.form();
     return toErased && { ...who, recipient: toErased(who.recipient) };
   };
-  const find = (who: Recipient): boolean => {
+  const find = (who: OptOutTarget): boolean => {
     if (rows.covers(who)) return true;
     const same = erased(who);
     return same !== undefined && rows.covers(same);
@@ -83,17 +74,17 @@ function createRows(db: Database) {
   const removeOfSender = db.prepare(
     "DELETE FROM opt_outs WHERE account_id = ? AND sender = ? AND recipient = ?",
   );
-  const isOfAll = ({ accountId, recipient }: Recipient) => ofAll.get(accountId, recipient) !== undefined;
-  const isOfSender = ({ accountId, sender, recipient }: Recipient) =>
+  const isOfAll = ({ accountId, recipient }: OptOutTarget) => ofAll.get(accountId, recipient) !== undefined;
+  const isOfSender = ({ accountId, sender, recipient }: OptOutTarget) =>
     sender !== undefined && ofSender.get(accountId, sender, recipient) !== undefined;
   return {
-    covers: (who: Recipient) => isOfAll(who) || isOfSender(who),
+    covers: (who: OptOutTarget) => isOfAll(who) || isOfSender(who),
     /** Whether exactly this opt-out is stored. */
-    isThere: (who: Recipient) => (who.sender === undefined ? isOfAll(who) : isOfSender(who)),
+    isThere: (who: OptOutTarget) => (who.sender === undefined ? isOfAll(who) : isOfSender(who)),
     insert({ id, accountId, sender, recipient, reason, at }: Parameters<OptOuts["add"]>[0]) {
       insert.run(id, accountId, sender ?? null, recipient, reason, at);
     },
-    remove({ accountId, sender, recipient }: Recipient) {
+    remove({ accountId, sender, recipient }: OptOutTarget) {
       removeOfAll.run(accountId, recipient);
       if (sender !== undefined) removeOfSender.run(accountId, sender, recipient);
     },
