@@ -10,7 +10,9 @@ import type { StatusClass } from "./wire/status-words.ts";
 const tag = (value: number, description: string) =>
   Type.Integer({ default: value, minimum: 0x0001, maximum: 0xffff, description });
 const CHAIN_ID = "^(entity|[0-9]{8,30})$";
-const octet = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 255, description }));
+const sourceOverride = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 255, description: "Overrides the value that fits the sender" }),
+);
 
 /** The first word is the default. */
 const choice = <const Word extends string>(
@@ -93,8 +95,8 @@ export const smppConfigSchema = Type.Object({
     "Silence after which enquire_link is sent",
   ),
   source_addr: Type.Optional(Type.String({ maxLength: 20, description: "Sender of messages without one" })),
-  source_ton: octet("Overrides the value that fits the sender"),
-  source_npi: octet("Overrides the value that fits the sender"),
+  source_ton: sourceOverride,
+  source_npi: sourceOverride,
   dest_ton: Type.Integer({ default: 1, minimum: 0, maximum: 255, description: "TON of recipients' numbers" }),
   dest_npi: Type.Integer({ default: 1, minimum: 0, maximum: 255, description: "NPI of recipients' numbers" }),
   dest_plus: Type.Boolean({ default: false, description: "Sends numbers with a leading +" }),

@@ -13,10 +13,10 @@ export interface FrameReader {
 
 /**
  * Cuts a stream of octets into PDUs. A PDU that lies whole in one chunk is read without a copy; otherwise its octets are
- * collected, at most `maxOctets` of them.
+ * collected, at most `MAX_PDU_OCTETS` of them.
  */
-export function createFrameReader(onPdu: (pdu: Pdu) => void, maxOctets = MAX_PDU_OCTETS): FrameReader {
-  const unfinished = createUnfinished(maxOctets);
+export function createFrameReader(onPdu: (pdu: Pdu) => void): FrameReader {
+  const unfinished = createUnfinished();
   let isBroken = false;
 
   /** Reads the PDUs that lie whole in the chunk, from `start` on, and returns where the rest begins. */
@@ -24,7 +24,7 @@ export function createFrameReader(onPdu: (pdu: Pdu) => void, maxOctets = MAX_PDU
     let at = start;
     while (chunk.length - at >= LENGTH_OCTETS) {
       const length = chunk.readUInt32BE(at);
-      isBroken = !isPossible(length, maxOctets);
+      isBroken = !isPossible(length);
       if (isBroken || length > chunk.length - at) break;
       onPdu(toPdu(chunk, at, length));
       at += length;
@@ -52,12 +52,12 @@ export function createFrameReader(onPdu: (pdu: Pdu) => void, maxOctets = MAX_PDU
 
 const LENGTH_OCTETS = 4;
 
-function isPossible(length: number, maxOctets: number): boolean {
-  return length >= HEADER_OCTETS && length <= maxOctets;
+function isPossible(length: number): boolean {
+  return length >= HEADER_OCTETS && length <= MAX_PDU_OCTETS;
 }
 
 /** A PDU of which only a part has come. It is collected in a buffer for its command_length first, then in one for all of it. */
-function createUnfinished(maxOctets: number) {
+function createUnfinished() {
   const lengthField = Buffer.alloc(LENGTH_OCTETS);
   let frame = lengthField;
   let filled = 0;
@@ -65,7 +65,7 @@ function createUnfinished(maxOctets: number) {
 
   const makeRoom = () => {
     const length = frame.readUInt32BE(0);
-    isBroken = !isPossible(length, maxOctets);
+    isBroken = !isPossible(length);
     if (isBroken) return;
     const whole = Buffer.allocUnsafe(length);
     frame.copy(whole);
