@@ -14,7 +14,7 @@ export function spellingsOf(address: string): readonly string[] {
   return [...new Set([key, lower, unicode, unicode.normalize("NFD")])];
 }
 
-/** The same of a domain alone. */
+/** The spellings in which a domain may be stored; see `spellingsOf`. */
 export function domainSpellingsOf(domain: string): readonly string[] {
   return spellingsOf(`@${domain}`).map((spelling) => spelling.slice(1));
 }

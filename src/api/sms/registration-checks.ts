@@ -12,7 +12,7 @@ import type { SendSms } from "../../core/sms/send-sms.ts";
 import { templateFieldOf } from "./find-templates.ts";
 import type { CheckedSms, SmsCheck } from "./sms-checks.ts";
 
-/** They also settle `sms.resolved`: the sender and DLT ids that go out, if they differ from the request's. */
+/** Of senders and DLT ids. These checks also resolve what goes out, if it differs from the request: `sms.resolved`. */
 export const REGISTRATION_CHECKS: readonly SmsCheck[] = [
   { name: "sender", appliesTo: (sms) => !isUnderDlt(sms), judge: judgeSender },
   { name: "dlt", appliesTo: isUnderDlt, judge: judgeDlt },

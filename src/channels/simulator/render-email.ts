@@ -6,7 +6,7 @@ import { createTruncation, type Truncation } from "./truncation.ts";
 /** Characters kept of the source and of each body. */
 const MAX_FIELD = 256 * 1024;
 
-/** The same over all recipients: each has an entry, so with many of them less is kept in each. */
+/** Characters kept of a field over all recipients: each has an entry, so with many of them less is kept in each. */
 const MAX_FIELD_OF_ALL = 2 * 1024 * 1024;
 
 const MAX_HEADERS = 64 * 1024;

@@ -14,7 +14,7 @@ function copyOut(database: string, copy: string): Inspection {
   return settle(copy);
 }
 
-/** The same for a database that nobody uses, in place of an earlier copy. */
+/** Copies a database that nobody uses, in place of an earlier copy. The copy is on disk when this returns. */
 function copyIn(database: string, copy: string): Inspection {
   copyFileSync(database, copy);
   return settle(copy);

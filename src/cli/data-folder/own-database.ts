@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { refuseMoved } from "../../store/move/move-marks.ts";
+import { refuseMovedFile } from "../../store/move/move-marks.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 
@@ -10,7 +10,7 @@ export function ownDatabase(dataFolder: string): string {
   // Throws if the folder may not be read: it may hold a database all the same.
   if (!statSync(path, { throwIfNoEntry: false })) throw new AdminFailure(noDatabase(path));
   try {
-    refuseMoved(path);
+    refuseMovedFile(path);
   } catch (error) {
     throw error instanceof Error ? new AdminFailure(`${path}: ${error.message}`) : error;
   }

@@ -75,7 +75,7 @@ interface Judging {
   readonly now: number;
 }
 
-/** The same, added to a value that is being made of the body. */
+/** As `parseDeliveryOptions`, but adds the options to a value that is being made of the body. */
 export function addDeliveryOptions(
   into: Writable<DeliveryOptions>,
   { callback_url: callbackUrl, schedule_at: scheduleAt, tags, metadata }: ValidOptions,

@@ -17,7 +17,7 @@ export interface LateAnswer extends PartRef {
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Likewise, of a part of an SMS that the provider had refused. */
+/** A provider's refusal, too late: of a part of an SMS that was reported as `unconfirmed`. */
 export interface LateRefusal extends PartRef {
   readonly connectorId: string;
   /** Of the attempt: see `ClaimedJob`. */

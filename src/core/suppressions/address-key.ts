@@ -10,7 +10,7 @@ export function addressKey(address: string): string {
   return at === -1 ? lower : `${lower.slice(0, at + 1)}${domainKey(lower.slice(at + 1))}`;
 }
 
-/** The same for a domain alone. */
+/** The form in which domains are compared, as `addressKey` has it for that of an address. */
 export function domainKey(domain: string): string {
   const lower = domain.toLowerCase();
   if (IS_ASCII.test(lower) || !IS_NAME.test(lower)) return lower;

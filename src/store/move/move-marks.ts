@@ -31,8 +31,8 @@ export function refuseWhatMoved(source: Source): void {
   );
 }
 
-/** The same for a database file that a process may be using. */
-export function refuseMoved(path: string): void {
+/** Throws if the database in this file has been moved. A process may be using it. */
+export function refuseMovedFile(path: string): void {
   const driver = openDriver(path, { isReadOnly: true });
   try {
     driver.exec("PRAGMA busy_timeout = 2000");

@@ -54,7 +54,7 @@ export function openPostgres(options: PostgresOptions): Promise<Store> {
   return openOn(openDrivers(options), options);
 }
 
-/** The same on drivers that the caller has opened; they are closed with the store. */
+/** As `openPostgres`, on drivers that the caller has opened; they are closed with the store. */
 export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresOptions): Promise<Store> {
   try {
     if (!(await isMigrated(driver))) await migrateAt(options.url, options.onMigration);

@@ -193,7 +193,7 @@ export function columnOf(table: RecordTable, field: string): Column {
   return column;
 }
 
-/** The same for a field to search by; throws for sealed ones too, since sealing a value twice gives two texts. */
+/** The column of a field to search by. Throws as `columnOf` does, and for sealed ones, since sealing a value twice gives two texts. */
 export function comparable(table: RecordTable, field: string): Column {
   const column = columnOf(table, field);
   if (column.type === "sealed") throw new Error(`${table.table} cannot be searched by ${field}`);

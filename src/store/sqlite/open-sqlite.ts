@@ -43,7 +43,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   }
 }
 
-/** The same on a connection that the caller has opened. Without `path` the database may be moved, and its log grow long. */
+/** As `openSqlite`, on a connection that the caller has opened. Without `path` the database may be moved, and its log grow long. */
 export async function openOn(
   driver: Driver,
   options: Omit<SqliteOptions, "path">,

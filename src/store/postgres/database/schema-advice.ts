@@ -11,7 +11,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     "search_path names no schema that the role may use: GRANT USAGE, CREATE ON SCHEMA … TO it, or ALTER ROLE … RESET search_path",
 };
 
-/** The same where the table `migrations` is read, which other programs have too, with columns of their own. */
+/** What one can do where the table `migrations` cannot be read: other programs have one too, with columns of their own. */
 export const DONE_ADVICE: Readonly<Record<string, string>> = {
   ...ADVICE,
   "42703": `the table migrations is another program's; ${OWN_DATABASE}`,

@@ -8,7 +8,7 @@ import { holdKey } from "../records/under-key.ts";
 export interface ErasedNames {
   /** `undefined` as long as nobody was erased. */
   form(session: Session): Promise<ErasedForm | undefined>;
-  /** The same, if it is in memory. */
+  /** `form`, if it is in memory. */
   known(): ErasedForm | undefined;
   /**
    * The same, for a transaction that is about to put recipients on a list: until it ends none is erased from these. To be

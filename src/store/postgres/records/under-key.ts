@@ -20,7 +20,7 @@ export function underKey(db: Database, vault: Vault): Database {
 
 export const KEY_CHANGED = "the master key of the database has been changed: start again with the new one";
 
-/** The same for the rest of a transaction that is open. */
+/** Keeps the master key from being rotated until the transaction ends. Throws `StoreUnavailable` if it has been. */
 export async function holdKey(session: Session, vault: Vault): Promise<void> {
   const held = await session.query(HELD, [vault.checkValue]);
   if (held.length === 0) throw new StoreUnavailable(KEY_CHANGED);

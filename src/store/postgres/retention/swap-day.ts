@@ -25,7 +25,7 @@ export async function swapMessages(session: Session, { day, kept }: OldDay, befo
   await endWalk(session, day, before);
 }
 
-/** The same for contents: those stay that a message of the day, or of the day after, refers to. */
+/** Replaces the day's contents by only those that a message of the day, or of the day after, refers to; see `swapMessages`. */
 export async function swapContents(session: Session, day: number, isKept: boolean): Promise<void> {
   const kept = isKept ? { key: "id", ids: referredSql(day) } : undefined;
   await replaceTables(session, day, [{ table: "contents", kept }]);

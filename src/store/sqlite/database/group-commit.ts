@@ -8,7 +8,7 @@ const MAX_WAITING = 20_000;
 /** The most work that one transaction takes, roughly in rows: it bounds how long the event loop stands still. */
 const MAX_WEIGHT = 4_000;
 
-/** The same where it has calls for which no client waits: some 10 ms, since a client may come meanwhile. */
+/** The most work of a transaction that has calls for which no client waits: some 10 ms, since a client may come meanwhile. */
 const MAX_WEIGHT_WITH_OTHERS = 1_000;
 
 export interface GroupCommit {

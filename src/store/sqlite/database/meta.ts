@@ -45,11 +45,12 @@ const CURSOR_KEY = "event_cursor_key";
 /** How often the database was opened by a service, or given another key: whether one has written to it since. */
 export const OPENINGS = "openings";
 
+/** Counts an opening, in a transaction of its own. */
 export async function noteOpening(db: Database): Promise<void> {
   await db.write(() => raiseOpenings(db));
 }
 
-/** The same within a transaction. */
+/** Counts an opening, within a transaction. */
 export function raiseOpenings(db: Pick<Database, "prepare">): void {
   const raise = db.prepare(
     "INSERT INTO meta (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1",

@@ -19,7 +19,7 @@ export function columnsOf(m: string): string {
   return columnsWith(m, statusOf(m));
 }
 
-/** The same of a message whose job is known to be leased, or to have been until now. */
+/** As `columnsOf`, for a message whose job is known to be leased, or to have been until now. */
 export function leasedColumnsOf(m: string): string {
   return columnsWith(m, `CASE WHEN ${hasOneQueuedJob(m)} THEN 'sending' ELSE ${m}.status END`);
 }

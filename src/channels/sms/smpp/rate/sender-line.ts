@@ -31,10 +31,10 @@ export interface SenderLine {
 
 type Joining = Pick<AskedTurn, "flow" | "isBegun" | "segments" | "submits" | "signal">;
 
-/** A timer may be late by as much, where no window is kept; the next turn does not wait for that. */
+/** How late a timer may be where no window is kept: the next turn does not wait for that. */
 const LATE_MS = 20;
 
-/** The same where a window keeps what is made up for within the rate. On a busy machine timers are as late as this. */
+/** How late a timer may be where a window keeps what is made up for within the rate. On a busy machine they are as late as this. */
 const LATE_IN_WINDOW_MS = 250;
 
 /** A message waits in line for at most this long, since flows that join later delay it; then it asks again. Leases are longer. */

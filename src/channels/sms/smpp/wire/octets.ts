@@ -65,7 +65,7 @@ export function cString(text: string): Buffer {
   return Buffer.from(cText(text), "latin1");
 }
 
-/** The same as text, so that several fields can be written at once. */
+/** A C-octet string as text, so that several fields can be written at once; see `cString`. */
 export function cText(text: string): string {
   return `${text.replaceAll("\0", "")}\0`;
 }
