@@ -7,9 +7,9 @@ import { present } from "../core/present.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import { createIds } from "../core/uuid.ts";
 import type { Disk } from "../delivery/alarm-conditions.ts";
+import { boundChores } from "../delivery/bound-chores.ts";
 import { createDomainWatch } from "../delivery/domain-watch.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
-import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
 import { createUpkeep, stageChore, storeChores } from "../delivery/upkeep.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
@@ -214,10 +214,10 @@ function makeLoops(parts: Parts) {
   const shares = openShares(parts);
   const engine = createDelivery(parts, shares);
   const domains = createDomainWatch({ records: store.records, dns, log });
-  const parked = parkedBoundChore({ ...store, clock, log, observe: parts.metrics.observe });
+  const bounds = boundChores({ ...store, clock, log, observe: parts.metrics.observe });
   const sweeper = () => present({ process: shares?.claimant().process, inFlight: engine.inFlight() });
   const sweep = stageChore(store.queue, sweeper);
-  const chores = [sweep, ...storeChores(store), domains.chore, overdueChore(store), parked];
+  const chores = [sweep, ...storeChores(store), domains.chore, overdueChore(store), ...bounds];
   return {
     shares,
     engine,

@@ -12,4 +12,6 @@ export interface DeliveryMetrics {
   unconfirmed(channel: ChannelName): void;
   /** Receipts that matched no message, deleted because there were too many of them. */
   droppedReceipts(dropped: { connector: string; receipts: number }): void;
+  /** Inbound messages of no account, deleted for the same reason. */
+  droppedInbound(dropped: { connector: string; messages: number }): void;
 }

@@ -59,7 +59,12 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
       warn: (_, words) => void (making.isLost && done.push(words)),
       error: (fields) => done.push(String(fields.err)),
     },
-    observe: { attempt() {}, unconfirmed: () => done.push("unconfirmed"), droppedReceipts() {} },
+    observe: {
+      attempt() {},
+      unconfirmed: () => done.push("unconfirmed"),
+      droppedReceipts() {},
+      droppedInbound() {},
+    },
     outletOf: () => undefined,
     deleted: { includes: async () => false },
     signal: making.isGivingUp ? AbortSignal.abort() : new AbortController().signal,

@@ -45,6 +45,7 @@ import { settleContract } from "./contract/settle.contract.ts";
 import { settleClaimsContract } from "./contract/settle-claims.contract.ts";
 import { stageContract } from "./contract/stage.contract.ts";
 import { suppressionContract } from "./contract/suppressions.contract.ts";
+import { unassignedBoundContract } from "./contract/unassigned-bound.contract.ts";
 import type { OpenStore } from "./contract/world.contract.ts";
 
 /** A section for each thing a store does. */
@@ -79,6 +80,7 @@ const SECTIONS = {
   settings: settingsContract,
   inbound: inboundContract,
   inboundEvents: inboundEventContract,
+  unassignedBound: unassignedBoundContract,
   optOut: optOutContract,
   limits: limitsContract,
   limitsPrune: limitsPruneContract,

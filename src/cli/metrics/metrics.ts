@@ -139,9 +139,16 @@ function deliveryMetrics(registers: Registry[]): Omit<DeliveryMetrics, "attempt"
     labelNames: ["connector"],
     registers,
   });
+  const droppedInbound = new Counter({
+    name: "postrider_inbound_dropped_total",
+    help: "Inbound SMS to numbers of no account deleted because there were too many",
+    labelNames: ["connector"],
+    registers,
+  });
   return {
     unconfirmed: (channel) => unconfirmed.labels(channel).inc(),
     droppedReceipts: ({ connector, receipts }) => dropped.labels(connector).inc(receipts),
+    droppedInbound: ({ connector, messages }) => droppedInbound.labels(connector).inc(messages),
   };
 }
 

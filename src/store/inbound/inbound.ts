@@ -22,4 +22,17 @@ export interface InboundStore {
   list(query: InboundQuery): Promise<readonly InboundMessage[]>;
   /** How many messages belong to no account, counted up to 100,000. */
   countUnassigned(): Promise<number>;
+  /**
+   * Deletes messages that belong to no account, those that came first before others, where there are more than `most`: at
+   * most `limit`, and never one of the newest `most`, however many processes do this at once. Returns how many of which connector.
+   */
+  dropUnassigned(bounds: {
+    readonly most: number;
+    readonly limit: number;
+  }): Promise<readonly DroppedInbound[]>;
+}
+
+export interface DroppedInbound {
+  readonly connectorId: string;
+  readonly messages: number;
 }

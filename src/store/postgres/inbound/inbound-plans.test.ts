@@ -67,3 +67,27 @@ test("asking who has opted out reads no other opt-outs of the account, where it 
   await driver.close();
   await store.close();
 }, 60_000);
+
+const MESSAGES = `INSERT INTO inbound_messages (id, account_id, connector_id, provider_key, sender, recipient, text, segments,
+    encoding, is_partial, received_at)
+  SELECT ($1 || lpad(n::text, 12, '0'))::uuid, $2, 'c', 'k' || n, '+4915', '+1415', 'x', 1, 'gsm7', false, 0
+  FROM generate_series(1, $3::int) n`;
+
+const UNASSIGNED = 300;
+
+test("looking for too many messages of no account reads none of an account, and costs no more where all of these are newer", async () => {
+  const { store, url } = await openFresh();
+  const { account } = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query(MESSAGES, ["01a00000-0000-7000-8000-", null, UNASSIGNED]);
+  await driver.query(MESSAGES, ["01b00000-0000-7000-8000-", account.id, OTHERS]);
+  await driver.query("ANALYZE");
+  const bounds = { most: 20, limit: 10 };
+  await scansOf(driver, url, async ({ inbound }) => {
+    for (let round = 0; round < ROUNDS; round++)
+      expect(await inbound.dropUnassigned(bounds)).toEqual([{ connectorId: "c", messages: 10 }]);
+  });
+  expect(await read(driver, "inbound_messages")).toBeLessThan(OTHERS);
+  await driver.close();
+  await store.close();
+}, 60_000);

@@ -13,6 +13,7 @@ import { lockNames } from "../database/name-locks.ts";
 import type { Notifier } from "../database/notifier.ts";
 import type { ClosableDatabase, Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
+import { dropUnassigned } from "./drop-unassigned.ts";
 import { type InboundQuestions, type LoadedInbound, loadInbound } from "./load-inbound.ts";
 import { nameOfGroup } from "./part-table.ts";
 
@@ -44,6 +45,7 @@ export function createInbound(
     receive: (pieces) => closable.admit(() => receive(pieces)),
     list: async (query) => (await select(db, query)).map(toInboundMessage),
     countUnassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
+    dropUnassigned: (bounds) => dropUnassigned(db, bounds),
     storeIncomplete: (before, limit) => closable.admit(() => storeIncomplete(before, limit)),
   };
 }

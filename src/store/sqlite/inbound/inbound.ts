@@ -19,6 +19,7 @@ import type { EventLog } from "../events/event-log.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { WebhookLog } from "../webhooks/webhook-log.ts";
+import { createDropUnassigned } from "./drop-unassigned.ts";
 import { createPartTable } from "./part-table.ts";
 
 export interface InboundStoreParts {
@@ -39,6 +40,7 @@ export function createInbound(db: Database, parts: InboundStoreParts): InboundSt
     receive: (pieces) => db.write(() => pieces.map((piece) => takeInbound(state, piece)), pieces.length * 3),
     list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
     countUnassigned: () => db.read(() => unassigned.get()?.count ?? 0),
+    dropUnassigned: createDropUnassigned(db),
     storeIncomplete: (before, limit) =>
       db.write(() => {
         let rows = 0;

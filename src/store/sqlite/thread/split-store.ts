@@ -32,11 +32,7 @@ export function createSplitStore(
       identify: (request, idempotency) => call("push.identify", request, idempotency),
     },
     records: { ...store.records, ...recordWrites(calls, forget) },
-    inbound: {
-      ...store.inbound,
-      receive: (pieces) => call("inbound.receive", pieces),
-      storeIncomplete: (before, limit) => call("inbound.storeIncomplete", before, limit),
-    },
+    inbound: { ...store.inbound, ...inboundWrites(calls) },
     receipts: { ...store.receipts, ...receiptWrites(calls) },
     mailPolicies: {
       ...store.mailPolicies,
@@ -118,6 +114,14 @@ function outboxWrites({ call, callLong }: RemoteCalls): OutboxWrites {
     stage: (now, limit, sweeper) => call("outbox.stage", now, limit, sweeper),
     replay: (event) => call("outbox.replay", event),
     replayAll: (selection, page) => callLong("outbox.replayAll", selection, page),
+  };
+}
+
+function inboundWrites({ call, callLong }: RemoteCalls): Omit<Store["inbound"], "list" | "countUnassigned"> {
+  return {
+    receive: (pieces) => call("inbound.receive", pieces),
+    storeIncomplete: (before, limit) => call("inbound.storeIncomplete", before, limit),
+    dropUnassigned: (bounds) => callLong("inbound.dropUnassigned", bounds),
   };
 }
 
