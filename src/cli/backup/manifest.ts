@@ -54,10 +54,15 @@ export function readManifest(folder: string): Manifest {
   } catch (error) {
     const inside = newestInside(folder);
     const hint = inside ? `; the newest backup inside it is ${inside.folder}` : "";
-    throw new AdminFailure(`${folder} holds no backup: ${path} cannot be read (${String(error)})${hint}`);
+    throw new AdminFailure(`${folder} holds no backup: ${whyUnread(path, error)}${hint}`);
   }
   if (Value.Check(SCHEMA, manifest)) return manifest;
   throw new AdminFailure(`${path} is no description of a backup that this version can read`);
+}
+
+function whyUnread(path: string, error: unknown): string {
+  const isMissing = (error as { code?: string }).code === "ENOENT";
+  return isMissing ? `there is no ${path}` : `${path} cannot be read (${String(error)})`;
 }
 
 /** The newest of the backups that lie in a folder, as `backup` makes them in one that exists. */

@@ -14,6 +14,7 @@ import { AdminFailure } from "../admin/admin-client.ts";
 import type { OnCutOff } from "../cut-off.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { fateIn, isLifelineOf, type Lifeline, takeLifeline } from "../data-folder/lifeline.ts";
+import { isEnvironmentFault } from "../or-refusal.ts";
 import { TABLE_FILE } from "./dump-files.ts";
 import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
 
@@ -42,10 +43,7 @@ export async function inNewFolder(
   fill: (draft: string) => Promise<Manifest>,
 ): Promise<MadeBackup> {
   const folder = nameFor(order);
-  const parent = dirname(folder);
-  mkdirSync(parent, { recursive: true });
-  clearDrafts(folder, order);
-  const draft = mkdtempSync(`${folder}${DRAFT}`);
+  const draft = makeDraft(folder, order);
   const remove = () => rmSync(draft, { recursive: true, force: true, maxRetries: REMOVALS });
   order.onCutOff("no backup was made, and nothing is left of it", remove);
   const lifeline = openLifeline(draft);
@@ -59,6 +57,19 @@ export async function inNewFolder(
     throw error;
   } finally {
     lifeline?.release();
+  }
+}
+
+function makeDraft(folder: string, order: NewFolder): string {
+  try {
+    mkdirSync(dirname(folder), { recursive: true });
+    clearDrafts(folder, order);
+    return mkdtempSync(`${folder}${DRAFT}`);
+  } catch (error) {
+    if (!isEnvironmentFault(error)) throw error;
+    throw new AdminFailure(
+      `no backup can be made at ${folder} (${error.message}): name another place with --to, or let the user that runs this write there`,
+    );
   }
 }
 

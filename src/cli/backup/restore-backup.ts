@@ -13,6 +13,7 @@ import {
 } from "../data-folder/data-folder.ts";
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
+import { withReasons } from "../or-refusal.ts";
 import { slowly } from "../slow-work.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 
@@ -38,7 +39,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
       "this backup is of a PostgreSQL database: set DATABASE_URL to the one it is to go into",
     );
   }
-  const made = ensureDataFolder(order.dataFolder, { isWritten: true });
+  const made = await withReasons(async () => ensureDataFolder(order.dataFolder, { isWritten: true }));
   await withDataFolder(order.dataFolder, async (lock) => {
     const written: string[] = [];
     const write = (path: string, text: string) => {

@@ -7,8 +7,7 @@ import { DATABASE_FILE } from "./data-folder.ts";
 /** Path of a data folder's database. Throws if there is none, or if it has moved to PostgreSQL. */
 export function ownDatabase(dataFolder: string): string {
   const path = join(dataFolder, DATABASE_FILE);
-  // Throws if the folder may not be read: it may hold a database all the same.
-  if (!statSync(path, { throwIfNoEntry: false })) throw new AdminFailure(noDatabase(path));
+  if (!isThere(path)) throw new AdminFailure(noDatabase(path));
   try {
     refuseMovedFile(path);
   } catch (error) {
@@ -20,3 +19,13 @@ export function ownDatabase(dataFolder: string): string {
 /** The words for a data folder without a database. */
 export const noDatabase = (path: string): string =>
   `there is no ${path}: name the data folder with --data or POSTRIDER_DATA`;
+
+/** Throws if the folder may not be read: it may hold a database all the same. */
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOTDIR") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+/** Folders that are none, and places where nothing can be made: the commands on a data folder say what to do instead. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { placeMigrated } from "../migrated-folder.ts";
+import { makeDataFolder } from "../postrider-process.ts";
+import { typeInto } from "./typed-commands.ts";
+
+const folder = makeDataFolder();
+const data = join(folder.path, "data");
+const file = join(folder.path, "notes.txt");
+const backup = join(folder.path, "backup");
+const { spawned } = typeInto(data);
+
+beforeAll(async () => {
+  mkdirSync(data);
+  placeMigrated(data);
+  writeFileSync(file, "mine");
+  expect(await spawned(["backup", "--to", backup])).toMatchObject({ code: 0 });
+});
+afterAll(folder.remove);
+
+test.each([
+  [["backup", "--to", file], "--to <folder>"],
+  [["backup", "--to", join(file, "deep", "in")], "--to <folder>"],
+  [["backup", "--to", backup, "--data", file], "--data <folder>"],
+  [["restore", "--from", file], "--from <folder>"],
+  [["restore", "--from", backup, "--data", file], "--data <folder>"],
+  [["rotate-key", "--data", file], "--data <folder>"],
+  [["migrate-to", "postgres://h/d", "--data", file], "--data <folder>"],
+])("%p names a file, and is told so", async (args, option) => {
+  const { code, err } = await spawned(args);
+  expect([code, err]).toEqual([2, expect.stringContaining(`${file} is a file: name a folder.`)]);
+  expect(err).toContain(`option '${option}'`);
+  expect(readFileSync(file, "utf8")).toBe("mine");
+});
+
+/** Longer than a name may be. */
+const TOO_LONG = "x".repeat(300);
+
+test("where no backup and no data folder can be made, one line says why and what to do", async () => {
+  const made = await spawned(["backup", "--to", join(folder.path, TOO_LONG)]);
+  expect([made.code, made.out, made.err]).toEqual([1, "", expect.stringMatching(ONE_LINE)]);
+  expect(made.err).toContain("no backup can be made at");
+  expect(made.err).toContain("name another place with --to");
+  const restored = await spawned(["restore", "--from", backup, "--data", join(folder.path, TOO_LONG)]);
+  expect([restored.code, restored.out, restored.err]).toEqual([1, "", expect.stringMatching(ONE_LINE)]);
+  expect(restored.err).toContain("cannot be made or written");
+  expect(readdirSync(folder.path).sort()).toEqual(["backup", "data", "notes.txt"]);
+});
+
+test("a POSTRIDER_DATA that is a file is named in one line too", async () => {
+  for (const args of [["backup", "--to", backup], ["restore", "--from", backup], ["rotate-key"]]) {
+    const { code, err } = await spawned(args, { POSTRIDER_DATA: file });
+    expect([code, err]).toEqual([1, expect.stringMatching(ONE_LINE)]);
+    expect(err).toContain("POSTRIDER_DATA");
+  }
+});
+
+test("a folder without a backup is named by the file that is missing", async () => {
+  const { code, err } = await spawned(["restore", "--from", data, "--data", join(folder.path, "new")]);
+  expect([code, err]).toEqual([
+    1,
+    `error: ${data} holds no backup: there is no ${join(data, "backup.json")}\n`,
+  ]);
+});
+
+const ONE_LINE = /^error: [^\n]+\n$/;
