@@ -1,16 +1,22 @@
 /** The program of the thread on which a command works on whole files; see `slowly`. */
 import { parentPort, workerData } from "node:worker_threads";
-import { SLOW_WORK } from "./backup/file-work.ts";
+import { SLOW_WORK, type SlowStep } from "./backup/file-work.ts";
 import { isEnvironmentFault } from "./or-refusal.ts";
-import type { SlowAnswer, SlowCall } from "./slow-work.ts";
+import type { SlowAnswer, SlowCall, SlowNews } from "./slow-work.ts";
 
 if (!parentPort) throw new Error("this program runs on a thread that a command starts");
-parentPort.postMessage(answer(workerData as SlowCall));
+const port = parentPort;
+const tell = (step: SlowStep) => post({ kind: "step", step });
+post(answer(workerData as SlowCall));
+
+function post(message: SlowAnswer | SlowNews): void {
+  port.postMessage(message);
+}
 
 function answer({ name, args }: SlowCall): SlowAnswer {
-  const work = SLOW_WORK[name] as (...given: readonly never[]) => unknown;
+  const work = SLOW_WORK[name] as (...given: readonly unknown[]) => unknown;
   try {
-    return { kind: "done", result: work(...args) };
+    return { kind: "done", result: work(tell, ...args) };
   } catch (error) {
     return {
       kind: "failed",

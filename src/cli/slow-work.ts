@@ -1,36 +1,70 @@
+import { statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { AdminFailure } from "./admin/admin-client.ts";
-import type { SLOW_WORK } from "./backup/file-work.ts";
+import type { OnStep } from "./backup/backup-progress.ts";
+import type { SLOW_WORK, SlowStep } from "./backup/file-work.ts";
 
 type Work = typeof SLOW_WORK;
 
 /** What the thread is started with. */
 export interface SlowCall {
   readonly name: keyof Work;
-  readonly args: readonly never[];
+  readonly args: readonly unknown[];
 }
 
-/** Its only answer. `isExpected`: the message is written for the operator. */
+/** Its last message. `isExpected`: the text is written for the operator. */
 export type SlowAnswer =
   | { readonly kind: "done"; readonly result: unknown }
   | { readonly kind: "failed"; readonly message: string; readonly isExpected: boolean };
 
+/** What comes before that. */
+export interface SlowNews {
+  readonly kind: "step";
+  readonly step: SlowStep;
+}
+
+type ArgsOf<Call> = Call extends (tell: never, ...args: infer Args) => unknown ? Args : never;
+
 /**
  * Work on whole files, which takes minutes where they are large. It is done on a thread: otherwise no signal would be heard
- * meanwhile. The thread ends with the process.
+ * meanwhile. The thread ends with the process. `onStep` hears how far it is, several times a second.
  */
 export function slowly<Name extends keyof Work>(
   name: Name,
-  ...args: Parameters<Work[Name]>
+  args: ArgsOf<Work[Name]>,
+  onStep: OnStep,
 ): Promise<ReturnType<Work[Name]>> {
-  return new Promise((resolve, reject) => {
+  const steps = followSteps(onStep);
+  return new Promise<ReturnType<Work[Name]>>((resolve, reject) => {
     const worker = new Worker(new URL("./slow-thread.ts", import.meta.url), { workerData: { name, args } });
     worker.on("error", reject);
     // After an answer this comes too late to matter.
     worker.on("exit", () => reject(new Error(`the thread ended in the middle of ${name}`)));
-    worker.on("message", (answer: SlowAnswer) => {
-      if (answer.kind === "done") resolve(answer.result as ReturnType<Work[Name]>);
-      else reject(answer.isExpected ? new AdminFailure(answer.message) : new Error(answer.message));
+    worker.on("message", (message: SlowAnswer | SlowNews) => {
+      if (message.kind === "step") steps.hear(message.step);
+      else if (message.kind === "done") resolve(message.result as ReturnType<Work[Name]>);
+      else reject(message.isExpected ? new AdminFailure(message.message) : new Error(message.message));
     });
-  });
+  }).finally(steps.end);
+}
+
+const LOOK_EVERY_MS = 250;
+
+/** A step that writes a file goes on without a word of the thread, which waits for SQLite or the system: the file itself tells. */
+function followSteps(onStep: OnStep) {
+  let current: SlowStep | undefined;
+  const look = () => {
+    if (!current) return;
+    const { file, ...step } = current;
+    const written = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+    onStep(written ? { ...step, done: Math.min(written.size, step.of ?? written.size) } : step);
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  return {
+    hear(step: SlowStep) {
+      current = step;
+      look();
+    },
+    end: () => clearInterval(timer),
+  };
 }

@@ -6,6 +6,7 @@ import { toCell } from "../admin/table.ts";
 import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
+import { createBackupProgress } from "./backup-progress.ts";
 import { makeBackup } from "./make-backup.ts";
 import { type Manifest, newestInside } from "./manifest.ts";
 import { backUpPostgres, restorePostgres } from "./postgres-backup.ts";
@@ -44,11 +45,19 @@ function addBackup(program: Command, { target, terminal, clock, version }: Backu
     .action((options: { to: string; withKey: boolean; data?: string }) =>
       untilCutOff(terminal, async (onCutOff) => {
         const onLeft = (words: string) => terminal.stderr(`${words}\n`);
-        const order = { ...orderOf(target, options), now: clock.now(), version, onCutOff, onLeft };
+        const progress = createBackupProgress(terminal, clock);
+        const order = {
+          ...orderOf(target, options),
+          ...progress,
+          now: clock.now(),
+          version,
+          onCutOff,
+          onLeft,
+        };
         const { databaseUrl } = target;
         const { folder, manifest } = await (databaseUrl === undefined
           ? makeBackup(order)
-          : backUpPostgres({ ...order, databaseUrl, onTable: tellRows(terminal) }));
+          : backUpPostgres({ ...order, databaseUrl }));
         terminal.stdout(`backup written to ${folder}\n${describe(manifest)}`);
         terminal.stderr(options.withKey ? KEY_INSIDE : KEY_APART);
       }),
@@ -65,12 +74,12 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((options: { from: string; data?: string }) =>
       untilCutOff(terminal, async (onCutOff) => {
-        const order = { ...orderOf(target, options), onCutOff };
+        const order = { ...orderOf(target, options), ...createBackupProgress(terminal, clock), onCutOff };
         const { databaseUrl } = target;
         const manifest =
           databaseUrl === undefined
             ? await restoreBackup(order)
-            : await restorePostgres({ ...order, databaseUrl, clock, onTable: tellRows(terminal) });
+            : await restorePostgres({ ...order, databaseUrl, clock });
         const where = databaseUrl === undefined ? order.dataFolder : "the database of DATABASE_URL";
         terminal.stdout(`restored into ${where}\n${describe(manifest)}`);
         terminal.stderr(newerThan(manifest, resolve(order.from)) + SENT_AGAIN);
@@ -88,12 +97,6 @@ function newerThan({ created_at }: Manifest, from: string): string {
 function orderOf<Options extends { readonly data?: string }>(target: DataTarget, options: Options) {
   const dataFolder = options.data === undefined ? target.dataFolder : resolve(options.data);
   return { ...target, ...options, dataFolder };
-}
-
-function tellRows(terminal: Terminal) {
-  return (table: string, rows: number) => {
-    if (rows > 0) terminal.stderr(`${table}: ${rows.toLocaleString("en")} rows\n`);
-  };
 }
 
 const KEY_APART = `WARNING: the master key is NOT in this backup, and without it the backup cannot be restored.

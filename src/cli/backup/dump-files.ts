@@ -5,12 +5,18 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { DumpTarget } from "../../store/postgres/dump.ts";
 import { syncFile } from "../../store/private-file.ts";
+import type { BackupProgress } from "./backup-progress.ts";
 
 const OWNER_ONLY_FILE = 0o600;
 
 /** Writes a dump's tables into a folder, a file each. `onTable` hears of each when it is on disk. */
-export function createDumpFiles(folder: string, onTable: (table: string, rows: number) => void): DumpTarget {
-  let current: { path: string; table: string; lines: PassThrough; written: Promise<void> } | undefined;
+export function createDumpFiles(
+  folder: string,
+  { onRows, onTable }: Pick<BackupProgress, "onRows" | "onTable">,
+): DumpTarget {
+  let current:
+    | { path: string; table: string; lines: PassThrough; written: Promise<void>; rows: number }
+    | undefined;
   const write = async (values: unknown) => {
     if (!current) throw new Error("rows belong to a table");
     const { lines, written } = current;
@@ -25,11 +31,14 @@ export function createDumpFiles(folder: string, onTable: (table: string, rows: n
       const written = pipeline(lines, createGzip(), createWriteStream(path, { mode: OWNER_ONLY_FILE }));
       // The error is reported by the next `await` of it.
       written.catch(() => undefined);
-      current = { path, table, lines, written };
+      current = { path, table, lines, written, rows: 0 };
       await write(columns);
     },
     async rows(values) {
       for (const row of values) await write(row);
+      if (!current) return;
+      current.rows += values.length;
+      onRows(current.table, current.rows);
     },
     async tableDone(rows) {
       if (!current) return;

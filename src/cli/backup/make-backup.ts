@@ -6,6 +6,7 @@ import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/dat
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
 import { slowly } from "../slow-work.ts";
+import type { OnStep } from "./backup-progress.ts";
 import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
 import { inNewFolder, type MadeBackup, type NewFolder } from "./new-folder.ts";
 
@@ -16,6 +17,7 @@ export interface BackupOrder extends NewFolder {
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
   readonly version: string;
+  readonly onStep: OnStep;
 }
 
 /** Backs up a data folder, whether its service runs or not. */
@@ -26,18 +28,19 @@ export function makeBackup(order: BackupOrder): Promise<MadeBackup> {
 
 async function fill(draft: string, database: string, order: BackupOrder): Promise<Manifest> {
   const copy = join(draft, DATABASE_FILE);
-  const { problems, holdings, keyCheckValue } = await slowly("copyOut", database, copy).catch((error) => {
+  const copied = slowly("copyOut", [database, copy], order.onStep).catch((error) => {
     // A disk that is full may be that of either.
     if (!(error instanceof AdminFailure)) throw error;
     throw new AdminFailure(`${database} cannot be copied into ${dirname(draft)}: ${error.message}`);
   });
+  const { problems, holdings, keyCheckValue } = await copied;
   if (problems.length > 0) throw new AdminFailure(`${database} is damaged: ${problems.join("; ")}`);
   const secrets = order.withKey ? writeSecrets(draft, keyCheckValue, order) : [];
   return describeBackup(draft, { ...order, names: [DATABASE_FILE, ...secrets], holds: holdings });
 }
 
 export interface Described
-  extends Pick<BackupOrder, "version" | "now">,
+  extends Pick<BackupOrder, "version" | "now" | "onStep">,
     Pick<Manifest, "holds" | "postgres"> {
   /** Names of the backup's files. */
   readonly names: readonly string[];
@@ -46,10 +49,10 @@ export interface Described
 /** Writes the manifest, which is the last file of a backup. */
 export async function describeBackup(
   draft: string,
-  { version, now, names, holds, postgres }: Described,
+  { version, now, onStep, names, holds, postgres }: Described,
 ): Promise<Manifest> {
   const paths = names.map((name) => join(draft, name));
-  const digests = await slowly("digestFiles", paths);
+  const digests = await slowly("digestFiles", [paths], onStep);
   const unread = paths.find((_, index) => digests[index] === undefined);
   if (unread !== undefined) throw new AdminFailure(`${unread} cannot be read`);
   const manifest: Manifest = {

@@ -6,6 +6,7 @@ import type { Dump } from "../../store/postgres/dump.ts";
 import type { Holdings } from "../../store/sqlite/backup.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { slowly } from "../slow-work.ts";
+import type { OnStep } from "./backup-progress.ts";
 
 /** `backup.json`: what a backup consists of. Written last. */
 export interface Manifest {
@@ -93,9 +94,9 @@ function manifestIn(folder: string): Manifest | undefined {
 }
 
 /** Throws `AdminFailure` if a file of the backup is not the one that was backed up. */
-export async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
+export async function checkFiles(folder: string, { files }: Manifest, onStep: OnStep): Promise<void> {
   const paths = Object.keys(files).map((name) => join(folder, name));
-  const digests = await slowly("digestFiles", paths);
+  const digests = await slowly("digestFiles", [paths], onStep);
   const expected = Object.values(files);
   const damaged = paths.find((_, index) => digests[index] !== expected[index]);
   if (damaged === undefined) return;

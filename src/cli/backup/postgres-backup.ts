@@ -8,22 +8,20 @@ import type { OnCutOff } from "../cut-off.ts";
 import { MASTER_KEY_FILE } from "../data-folder/data-folder.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
+import type { BackupProgress } from "./backup-progress.ts";
 import { createDumpFiles, readColumns, readRows, tableFile } from "./dump-files.ts";
 import { type BackupOrder, describeBackup, writeSecrets } from "./make-backup.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 import { inNewFolder, type MadeBackup } from "./new-folder.ts";
 
-type OnTable = (table: string, rows: number) => void;
-
-export interface PostgresBackupOrder extends BackupOrder {
+export interface PostgresBackupOrder extends BackupOrder, BackupProgress {
   readonly databaseUrl: string;
-  readonly onTable: OnTable;
 }
 
 /** Backs up one snapshot of a PostgreSQL database, whether its service runs or not. */
 export function backUpPostgres(order: PostgresBackupOrder): Promise<MadeBackup> {
   return inNewFolder(order, async (draft) => {
-    const files = createDumpFiles(draft, order.onTable);
+    const files = createDumpFiles(draft, order);
     const postgres = await withReasons(() => dump(order.databaseUrl, files));
     const secrets = order.withKey ? writeSecrets(draft, postgres.keyCheckValue, order) : [];
     return describeBackup(draft, {
@@ -40,7 +38,7 @@ function holdingsOf({ rows }: Dump): Manifest["holds"] {
   return { accounts, connectors, domains, messages, unfinished };
 }
 
-export interface PostgresRestoreOrder {
+export interface PostgresRestoreOrder extends BackupProgress {
   /** The backup's folder. */
   readonly from: string;
   readonly databaseUrl: string;
@@ -49,7 +47,6 @@ export interface PostgresRestoreOrder {
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
   readonly clock: Clock;
-  readonly onTable: OnTable;
   readonly onCutOff: OnCutOff;
 }
 
@@ -63,18 +60,32 @@ export async function restorePostgres(order: PostgresRestoreOrder): Promise<Mani
       "this backup is of SQLite: restore it into a data folder, without DATABASE_URL, and move it with migrate-to",
     );
   }
-  await checkFiles(from, manifest);
+  await checkFiles(from, manifest, order.onStep);
   requireKey(order, from, postgres.keyCheckValue);
   const source = {
     dump: postgres,
     name: `${basename(from)} ${manifest.created_at}`,
-    read: (table: string) => readRows(from, table),
+    read: (table: string) =>
+      heard(readRows(from, table), (rows) => order.onRows(table, rows, postgres.rows[table])),
     columns: (table: string) => readColumns(from, table),
     onTable: order.onTable,
     onStage: (stage: keyof typeof LEFT) => order.onCutOff(LEFT[stage]),
   };
   await withReasons(() => load(order.databaseUrl, order.clock, source));
   return manifest;
+}
+
+/** The same parts; `onRows` hears how many rows there have been. */
+async function* heard<Part extends readonly unknown[]>(
+  parts: AsyncIterable<Part>,
+  onRows: (rows: number) => void,
+): AsyncIterable<Part> {
+  let rows = 0;
+  for await (const part of parts) {
+    yield part;
+    rows += part.length;
+    onRows(rows);
+  }
 }
 
 /** What a signal leaves. */

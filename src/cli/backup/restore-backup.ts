@@ -15,6 +15,7 @@ import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import { slowly } from "../slow-work.ts";
+import type { OnStep } from "./backup-progress.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 
 export interface RestoreOrder {
@@ -25,6 +26,7 @@ export interface RestoreOrder {
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
   readonly onCutOff: OnCutOff;
+  readonly onStep: OnStep;
 }
 
 /**
@@ -87,13 +89,13 @@ type Write = (path: string, text: string) => void;
 
 /** @param write makes every file, so that whoever calls this can take them away again if it fails */
 async function restoreInto(
-  { dataFolder, secret }: RestoreOrder,
+  { dataFolder, secret, onStep }: RestoreOrder,
   { from, manifest, write }: { readonly from: string; readonly manifest: Manifest; readonly write: Write },
 ): Promise<void> {
   const draft = join(dataFolder, RESTORED_FILE);
   write(draft, "");
-  await checkFiles(from, manifest);
-  const copied = await slowly("copyIn", join(from, DATABASE_FILE), draft);
+  await checkFiles(from, manifest, onStep);
+  const copied = await slowly("copyIn", [join(from, DATABASE_FILE), draft], onStep);
   const checkValue = checkCopy(copied, manifest);
   const isOwn = Object.hasOwn(manifest.files, MASTER_KEY_FILE);
   const key = findMasterKey({ dataFolder, secret, checkValue });

@@ -1,4 +1,4 @@
-import { openDriver } from "./database/driver.ts";
+import { type Driver, openDriver } from "./database/driver.ts";
 import { isNewer } from "./migrate.ts";
 
 /** What a database holds, in numbers. */
@@ -14,15 +14,31 @@ export interface Holdings {
 /**
  * Writes the database as it is now to a new file, in one read transaction, which blocks nobody: a process may be using
  * it. The new file is not synced. Throws if `target` exists.
+ *
+ * @param onBegun hears, before the first octet is written, about how many there will be
  */
-export function copyDatabase(path: string, target: string): void {
+export function copyDatabase(
+  path: string,
+  target: string,
+  onBegun: (octets: number) => void = () => {},
+): void {
   const driver = openDriver(path, { isReadOnly: true });
   try {
     driver.exec("PRAGMA busy_timeout = 2000");
+    onBegun(contentOctets(driver));
     driver.prepare("VACUUM INTO ?").run(target);
   } finally {
     driver.close();
   }
+}
+
+/** Without free pages, which are not copied. */
+function contentOctets(driver: Driver): number {
+  const [size, pages, free] = ["page_size", "page_count", "freelist_count"].map((name) => {
+    const row = driver.prepare<Record<string, number>>(`PRAGMA ${name}`).get();
+    return row?.[name] ?? 0;
+  });
+  return (size ?? 0) * ((pages ?? 0) - (free ?? 0));
 }
 
 export interface Inspection {
@@ -72,7 +88,7 @@ export function readKeyCheckValue(path: string): string | undefined {
   }
 }
 
-function readKeyCheck(driver: ReturnType<typeof openDriver>): string | undefined {
+function readKeyCheck(driver: Driver): string | undefined {
   return driver.prepare<{ value: string }>("SELECT value FROM meta WHERE name = 'master_key_check'").get()
     ?.value;
 }

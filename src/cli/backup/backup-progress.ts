@@ -1,0 +1,64 @@
+import type { Clock } from "../../core/clock.ts";
+import type { Terminal } from "../admin/command-line.ts";
+
+/** What is being done with files: how far it is, in octets, where that can be told. */
+export interface FileStep {
+  readonly what: string;
+  readonly done?: number;
+  readonly of?: number;
+}
+
+export type OnStep = (step: FileStep) => void;
+
+/** How far a long backup or restore is; what is heard often is told once a second at most. */
+export interface BackupProgress {
+  /** Never told of work that takes less than a second. */
+  readonly onStep: OnStep;
+  /** A table of PostgreSQL is under way. `of`: how many rows it has, where that is known. */
+  readonly onRows: (table: string, rows: number, of?: number) => void;
+  /** It is complete. */
+  readonly onTable: (table: string, rows: number) => void;
+}
+
+const TELL_EVERY_MS = 1_000;
+
+export function createBackupProgress(
+  terminal: Pick<Terminal, "stderr">,
+  clock: Pick<Clock, "monotonicMs">,
+): BackupProgress {
+  let toldAt = clock.monotonicMs();
+  let last = "";
+  const tell = (line: string) => {
+    toldAt = clock.monotonicMs();
+    last = line;
+    terminal.stderr(`${line}\n`);
+  };
+  const tellAtTimes = (line: () => string) => {
+    if (clock.monotonicMs() - toldAt < TELL_EVERY_MS) return;
+    const next = line();
+    if (next !== last) tell(next);
+  };
+  return {
+    onStep: ({ what, done, of }) =>
+      tellAtTimes(() =>
+        done === undefined || of === undefined ? what : `${what}: ${inMiB(done)} of ${inMiB(of)} MiB`,
+      ),
+    onRows: (table, rows, of) =>
+      tellAtTimes(() =>
+        of === undefined
+          ? `${table}: ${whole(rows)} rows so far`
+          : `${table}: ${whole(rows)} of ${whole(of)} rows`,
+      ),
+    onTable(table, rows) {
+      if (rows > 0) tell(`${table}: ${whole(rows)} rows`);
+    },
+  };
+}
+
+function inMiB(octets: number): string {
+  return whole(Math.round(octets / 2 ** 20));
+}
+
+function whole(count: number): string {
+  return count.toLocaleString("en");
+}
