@@ -132,7 +132,10 @@ describe("connectors and routes", () => {
       onOneLine,
     ]) {
       const { code, err } = await create(pem);
-      expect([code, err]).toEqual([1, expect.stringContaining(`config.${field}: must be one or more cert`)]);
+      expect([code, err]).toEqual([
+        1,
+        expect.stringContaining(`--config, ${field}: must be one or more cert`),
+      ]);
     }
     const { id } = JSON.parse((await create(`${testTls.ca}\n${testTls.cert}\n`)).out);
     await text("connectors", "delete", id);
@@ -151,11 +154,14 @@ describe("connectors and routes", () => {
         ]);
       for (const name of ["mail example.com", "mail.example.com\r\nQUIT", "192.0.2.1"]) {
         const { code, err } = await create(name);
-        expect([code, err]).toEqual([1, expect.stringContaining("config.ehlo_name: must be a domain name")]);
+        expect([code, err]).toEqual([
+          1,
+          expect.stringContaining("--config, ehlo_name: must be a domain name"),
+        ]);
       }
       const { id } = JSON.parse((await create("[192.0.2.1]")).out);
       const changed = await run(["connectors", "update", id, "--ehlo-name", "mail."]);
-      expect([changed.code, changed.err]).toEqual([1, expect.stringContaining("config.ehlo_name: must be")]);
+      expect([changed.code, changed.err]).toEqual([1, expect.stringContaining("--ehlo-name: must be")]);
       await text("connectors", "update", id, "--ehlo-name", "mail.example.com");
       await text("connectors", "delete", id);
     },
@@ -169,8 +175,8 @@ describe("connectors and routes", () => {
     expect(code).toBe(1);
     expect(err.split("\n")).toEqual([
       "error: validation failed",
-      "  config.gateway.send.headres: unknown; did you mean headers?",
-      expect.stringContaining("  config.gateway.answer.err_code: unknown; "),
+      "  --config, gateway.send.headres: unknown; did you mean headers?",
+      expect.stringContaining("  --config, gateway.answer.err_code: unknown; "),
       "",
     ]);
   });
@@ -265,10 +271,10 @@ describe("connectors and routes", () => {
     expect(code).toBe(1);
     const lines = err.trimEnd().split("\n");
     expect(lines[0]).toBe("error: validation failed");
-    expect(lines).toContain("  config.host: required");
-    expect(lines).toContain("  config.system_id: required");
-    expect(lines).toContain("  config.port: must be an integer");
-    expect(lines).toContain("  config.hots: unknown; did you mean host?");
+    expect(lines).toContain("  --host: required");
+    expect(lines).toContain("  --system-id: required");
+    expect(lines).toContain("  --port: must be an integer");
+    expect(lines).toContain("  --hots: unknown; did you mean --host?");
   });
 
   test("the kinds and their fields are listed", async () => {

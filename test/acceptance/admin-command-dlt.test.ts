@@ -76,7 +76,7 @@ test("a list that is longer than a request may be is imported as a whole, and li
 
 test("a long file that is no list is refused as a short one is", async () => {
   const { code, err } = await run(importing(file("a,b\n".repeat(500_000))));
-  expect([code, err]).toEqual([1, expect.stringContaining("csv: has no row that names its columns")]);
+  expect([code, err]).toEqual([1, expect.stringContaining("--file: has no row that names its columns")]);
 });
 
 test("spreadsheets' Unicode text is read; workbooks, other encodings and missing files are not", async () => {

@@ -279,7 +279,7 @@ describe("what is not understood ends with code 2", () => {
 test("what the server refuses ends with code 1, one field a line", async () => {
   const { code, out, err } = await spawned(["keys", "create", "--account", NOBODY]);
   expect([code, out]).toEqual([1, ""]);
-  expect(err).toBe("error: validation failed\n  account_id: no such account\n");
+  expect(err).toBe("error: validation failed\n  --account: no such account\n");
 });
 
 test("nothing that is shown can drive a terminal", async () => {

@@ -3,6 +3,7 @@ import { type Command, type CommanderError, Option } from "commander";
 import { type AdminClient, AdminFailure, createAdminClient } from "./admin-client.ts";
 import { COMMAND_HELP } from "./command-help.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
+import { namedAsOption } from "./flag-names.ts";
 import { formatTable, toCell, toJson, toLines } from "./table.ts";
 
 export interface CommandLine {
@@ -96,21 +97,25 @@ async function runVerb(
       },
     });
   } catch (error) {
-    exitCode = report(error, terminal);
+    exitCode = report(error, terminal, command);
   }
   if (exitCode !== 0) terminal.exit(exitCode);
 }
 
-/** Prints the error and returns the exit code. Bugs are thrown on, so that their stack is shown. */
-export function report(error: unknown, terminal: Terminal): number {
+/**
+ * Prints the error and returns the exit code. Bugs are thrown on, so that their stack is shown.
+ *
+ * @param command its options stand for the fields that were refused
+ */
+export function report(error: unknown, terminal: Terminal, command?: Command): number {
   if (error instanceof UsageFailure) {
     terminal.stderr(`error: ${toCell(error.message)}\n`);
     return 2;
   }
   if (!(error instanceof AdminFailure)) throw error;
-  const fields = Object.entries(error.fields).map(
-    ([name, reason]) => `  ${toCell(name)}: ${toCell(reason)}\n`,
-  );
+  const fields = Object.entries(error.fields)
+    .map(([name, reason]) => (command ? namedAsOption(command, name, reason) : { name, reason }))
+    .map(({ name, reason }) => `  ${toCell(name)}: ${toCell(reason)}\n`);
   terminal.stderr(`error: ${toCell(error.message)}\n${fields.join("")}`);
   return 1;
 }

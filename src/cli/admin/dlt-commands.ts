@@ -5,11 +5,12 @@ import { AdminFailure } from "./admin-client.ts";
 import { addNoun, addVerb, type CommandLine, type Row, type Run } from "./command-line.ts";
 import { LONG, splitDltCsv } from "./dlt-pieces.ts";
 import { readTextFile } from "./input-file.ts";
+import { addOptions } from "./option-rows.ts";
 import { toCell } from "./table.ts";
 
 export function addDltCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "dlt").description("India's DLT registry");
-  addVerb(noun, commandLine, {
+  const verb = addVerb(noun, commandLine, {
     usage: "import",
     summary: "import templates, headers or entities from a DLT portal's CSV export",
     async work(run) {
@@ -17,9 +18,17 @@ export function addDltCommands(program: Command, commandLine: CommandLine): void
       run.print(report, reportText);
       if (report.refused.length > 0) run.fail();
     },
-  })
-    .requiredOption("--account <id>", "the account")
-    .requiredOption("--file <path>", "the CSV file as the portal exported it")
+  });
+  addOptions(verb, [
+    { flags: "--account <id>", field: "account_id", meaning: "the account", isRequired: true },
+    {
+      flags: "--file <path>",
+      field: "csv",
+      meaning: "the CSV file as the portal exported it",
+      isRequired: true,
+    },
+  ]);
+  verb
     .option("--kind <kind>", "templates, headers or entities; none: the columns tell")
     .option("--dry-run", "say what would happen, and change nothing");
 }

@@ -30,11 +30,11 @@ export function addInboundCommands(program: Command, commandLine: CommandLine): 
     summary: "list inbound SMS of the last 7 days, newest first",
     async work({ client, options, printRows }) {
       const { account: account_id, from, to, after, limit } = options as Record<string, string | undefined>;
-      // The API calls it cursor; the command line says --after in every list.
       const query = { account_id, from, to, cursor: after, limit };
       printRows(COLUMNS, await client.request("GET", "inbound-messages", { query }));
     },
   });
   addOptions(verb, FILTERS);
-  addPaging(verb);
+  // The API calls it cursor; the command line says --after in every list.
+  addPaging(verb, "cursor");
 }

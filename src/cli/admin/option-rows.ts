@@ -1,6 +1,7 @@
 /** Options of commands, as rows of tables: how a command gets them, and how what was typed becomes fields of the API. */
 import { type Command, Option } from "commander";
 import type { Run } from "./command-line.ts";
+import type { FieldOption } from "./flag-names.ts";
 
 export interface OptionRow {
   /** In commander's notation: `--name <name>`. */
@@ -24,7 +25,8 @@ export function required(row: OptionRow): OptionRow {
 export function addOptions(verb: Command, rows: readonly OptionRow[]): void {
   for (const row of rows) {
     const meaning = row.isList ? `${row.meaning} (repeatable)` : row.meaning;
-    const option = new Option(row.flags, meaning).makeOptionMandatory(row.isRequired ?? false);
+    const option: FieldOption = new Option(row.flags, meaning).makeOptionMandatory(row.isRequired ?? false);
+    option.field = row.field;
     if (row.isList)
       option.argParser((value: string, before?: string[]) => [...(before ?? []), ...splitList(value)]);
     verb.addOption(option);

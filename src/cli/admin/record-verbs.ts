@@ -34,9 +34,20 @@ export function readPage(run: Run, path: string, filters: readonly OptionRow[]):
   return run.client.request("GET", path, { query: { ...query, after, limit } });
 }
 
-export function addPaging(verb: Command): void {
-  verb.option("--limit <count>", "how many to list, up to 1000; 100 if not given");
-  verb.option("--after <cursor>", "continue after a page: the cursor that it ended with");
+/** @param cursor what the API calls the place where a page continues */
+export function addPaging(verb: Command, cursor = "after"): void {
+  addOptions(verb, [
+    {
+      flags: "--limit <count>",
+      field: "limit",
+      meaning: "how many to list, up to 1000; 100 if not given",
+    },
+    {
+      flags: "--after <cursor>",
+      field: cursor,
+      meaning: "continue after a page: the cursor that it ended with",
+    },
+  ]);
 }
 
 export function addDelete(

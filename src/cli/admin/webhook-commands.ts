@@ -92,12 +92,19 @@ function addReplay(noun: Command, commandLine: CommandLine): void {
       run.print({ replayed }, () => `${replayed} queued for delivery again\n`);
     },
   })
-    .option("--account <id>", "the account; needed unless a webhook-id is given")
+    .option(
+      "--account <id>",
+      "the account; needed unless a webhook-id is given, with --host, --since or --until",
+    )
     .option("--host <host>", "only events for this host")
     .option("--failed", "only failed events")
     .option("--since <time>", "only events at this time (ISO 8601) or later")
     .option("--until <time>", "only events before this time");
 }
+
+/** All of an account would be what its receivers have got in a week, once more. */
+const OF_WHICH =
+  "which of its events? name a host with --host, or a time with --since or --until; --failed leaves out what was delivered";
 
 interface Replayed {
   readonly replayed: number;
@@ -115,6 +122,7 @@ async function replayOne(run: Run): Promise<number> {
 async function replayMany({ client, options }: Run): Promise<number> {
   const { account, host, failed, since, until } = options as Record<string, string | undefined>;
   if (account === undefined) throw new UsageFailure("name a webhook-id, or an account with --account");
+  if ([host, since, until].every((given) => given === undefined)) throw new UsageFailure(OF_WHICH);
   let replayed = 0;
   let after: string | undefined;
   do {
@@ -127,7 +135,7 @@ async function replayMany({ client, options }: Run): Promise<number> {
 }
 
 function addTest(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
+  const verb = addVerb(noun, commandLine, {
     usage: "test",
     summary: "deliver a test event to a URL at once, and show the result",
     async work(run) {
@@ -137,9 +145,11 @@ function addTest(noun: Command, commandLine: CommandLine): void {
       run.print(answer, formatFields);
       if (answer.ok !== true) run.fail();
     },
-  })
-    .requiredOption("--account <id>", "whose secrets sign it")
-    .requiredOption("--to <url>", "the https:// URL");
+  });
+  addOptions(verb, [
+    { flags: "--account <id>", field: "account_id", meaning: "whose secrets sign it", isRequired: true },
+    { flags: "--to <url>", field: "url", meaning: "the https:// URL", isRequired: true },
+  ]);
 }
 
 const HOST_COLUMNS: readonly Column[] = [

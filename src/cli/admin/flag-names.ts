@@ -1,0 +1,69 @@
+/** Refusals name fields of the API; whoever typed options is shown those. */
+import type { Command, Option } from "commander";
+
+/** An option that says which field of the API it sets. */
+export interface FieldOption extends Option {
+  field?: string;
+}
+
+/** Options of where the server is and how it answers: no field is sent by them. */
+const NO_FIELDS: readonly (string | undefined)[] = ["--url", "--token", "--json"];
+
+export interface FieldProblem {
+  /** The option, and where in it if its value has parts; or the field's name, if no option sets it. */
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** What is wrong with a field, as a problem of the option of the command that set it, or could have. */
+export function namedAsOption(command: Command, field: string, reason: string): FieldProblem {
+  const [head = "", ...inside] = field.split(".");
+  if (head === "config" && inside.length > 0 && takesFields(command)) {
+    const [name = "", ...deeper] = inside;
+    const option = optionOf(name);
+    if (isInJson(command, option)) return { name: whole("--config", inside), reason };
+    return { name: whole(option, deeper), reason: deeper.length > 0 ? reason : ofKind(reason) };
+  }
+  const option = command.options.find((each) => sets(each as FieldOption, head));
+  return { name: option?.long ? whole(option.long, inside) : field, reason };
+}
+
+function sets({ field, long }: FieldOption, name: string): boolean {
+  if (field !== undefined) return field === name;
+  return (
+    !NO_FIELDS.includes(long) && (long === optionOf(name) || long === optionOf(name.replace(/_id$/, "")))
+  );
+}
+
+/** Whether each field of a connector's kind is an option of the command. */
+function takesFields(command: Command): boolean {
+  return command.options.some(({ long }) => long === "--config");
+}
+
+/** Whether a field came in `--config`, or is missing from it: no option of its own was typed. */
+function isInJson(command: Command, option: string): boolean {
+  const isTyped = command.args.some((word) => word === option || word.startsWith(`${option}=`));
+  return command.getOptionValue("config") !== undefined && !isTyped;
+}
+
+/** `system_id` as `--system-id`. */
+function optionOf(field: string): string {
+  return `--${field.replaceAll("_", "-")}`;
+}
+
+/** @param inside what of the value is meant: an entry of a list, from 0, or a field of an object */
+function whole(option: string, inside: readonly string[]): string {
+  const [first, ...rest] = inside;
+  if (first === undefined) return option;
+  const place = /^\d+$/.test(first) ? `value ${Number(first) + 1}` : first;
+  // An entry that is an object was typed as one word.
+  return place === first ? `${option}, ${[first, ...rest].join(".")}` : `${option}, ${place}`;
+}
+
+/** Of a field that the kind does not have, with the names of those it has. */
+const UNKNOWN = /^(unknown; (?:known are|did you mean) )([a-z0-9_, ]+)(\??)$/;
+
+function ofKind(reason: string): string {
+  const [, words = "", names, end = ""] = UNKNOWN.exec(reason) ?? [];
+  return names === undefined ? reason : words + names.split(", ").map(optionOf).join(", ") + end;
+}

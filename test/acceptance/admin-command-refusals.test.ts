@@ -1,0 +1,115 @@
+/** What the server refuses, as whoever typed the command sees it: by the options, not by the fields of the API. */
+import { beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { typeBesideService } from "./typed-commands.ts";
+
+const { run, json, text, dataFolder } = typeBesideService();
+const NOBODY = "01a1ef4a-28c6-72c1-b0a9-56b5a9bd1a1a";
+let account: string;
+
+beforeAll(async () => {
+  account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
+});
+
+/** The lines below `error: validation failed`. */
+async function refusedBy(...args: readonly string[]): Promise<readonly string[]> {
+  const { code, err } = await run(args);
+  const [head, ...lines] = err.trimEnd().split("\n");
+  expect([code, head]).toEqual([1, "error: validation failed"]);
+  return lines.map((line) => line.trim());
+}
+
+test("a refused field is named as the option that sets it", async () => {
+  const of = ["--account", NOBODY];
+  const entity = ["--dlt-entity-id", "1"];
+  expect(
+    await refusedBy("senders", "create", "--account", account, "--sender-id", "A".repeat(17), ...entity),
+  ).toEqual([
+    "--sender-id: must be at most 16 characters",
+    "--dlt-entity-id: must be a DLT id of 8 to 30 digits",
+  ]);
+  expect(await refusedBy("senders", "create", ...of, "--sender-id", "A")).toEqual([
+    "--account: no such account",
+  ]);
+  expect(
+    await refusedBy("inbound-numbers", "create", "--account", account, "--number", "1", "--connector", "x"),
+  ) //
+    .toEqual(["--connector: no such connector"]);
+  expect(await refusedBy("webhooks", "list", "--message", "x")).toEqual(["--message: must be a UUID"]);
+  expect(await refusedBy("webhooks", "test", "--account", account, "--to", "http://x.test")).toEqual([
+    "--to: must start with https://",
+  ]);
+  expect(await refusedBy("webhooks", "secret", ...of)).toEqual(["--account: no such account"]);
+  expect(await refusedBy("settings", "get", "idempotency", ...of)).toEqual(["--account: no such account"]);
+  expect(await refusedBy("keys", "list", "--limit", "0")).toEqual([
+    "--limit: must be a whole number from 1 to 1000",
+  ]);
+  const [after] = await refusedBy("inbound", "list", "--after", "x");
+  expect(after).toStartWith("--after: ");
+});
+
+test("an entry of a list is named by its place among those that were typed", async () => {
+  const platforms = ["--platform", "fcm", "--platform", "fax"];
+  expect(await refusedBy("push-apps", "create", "--account", account, "--name", "A", ...platforms)).toEqual([
+    "--platform: 1 of 2 entries is invalid",
+    "--platform, value 2: must be one of apns, fcm, web",
+  ]);
+  expect(await refusedBy("routes", "create", "--channel", "sms", "--connector", `${NOBODY}=3`)).toEqual([
+    "--connector: 1 of 1 entries is invalid",
+    "--connector, value 1: no such connector",
+  ]);
+});
+
+test("the fields of a connector's kind are options, those that it does not have too", async () => {
+  const create = ["connectors", "create", "--kind", "smpp", "--port", "x", "--sistem-id", "acme"];
+  expect(await refusedBy(...create)).toEqual([
+    "--host: required",
+    "--port: must be an integer",
+    "--system-id: required",
+    "--sistem-id: unknown; did you mean --system-id?",
+  ]);
+  const [unknown] = await refusedBy(
+    ...create.slice(0, 4),
+    "--host",
+    "h",
+    "--system-id",
+    "s",
+    "--colour",
+    "red",
+  );
+  expect(unknown).toStartWith("--colour: unknown; known are --host, --port, --system-id, ");
+});
+
+test("what no option sets keeps its name", async () => {
+  const set = await refusedBy("settings", "set", "daily_message_limit", "many");
+  expect(set).toEqual([expect.stringMatching(/^daily_message_limit: must be an integer/)]);
+  await text("senders", "create", "--account", account, "--sender-id", "ACME");
+  const { code, err } = await run(["accounts", "delete", account]);
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^error: conflict\n {2}id: the account is in use by /),
+  ]);
+});
+
+test("a file that is refused is named by its option", async () => {
+  const file = join(dataFolder, "sandbox.json");
+  const [line] = await refusedBy("dlt", "import", "--account", account, "--file", file);
+  expect(line).toStartWith("--file: ");
+});
+
+test("webhooks replay of an account wants to know which of its events", async () => {
+  for (const more of [[], ["--failed"]]) {
+    const { code, err } = await run(["webhooks", "replay", "--account", account, ...more]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^error: which of its events\? name a host with --host/),
+    ]);
+  }
+  for (const more of [
+    ["--host", "x.test"],
+    ["--since", "2026-11-22T00:00:00Z"],
+  ])
+    expect(await text("webhooks", "replay", "--account", account, ...more)).toBe(
+      "0 queued for delivery again\n",
+    );
+});
