@@ -184,7 +184,7 @@ test("a problem that repeats the file's own text never drives the terminal", asy
 
 test("an export that is refused prints nothing but the reason, and releasing who is not listed is no usage error", async () => {
   const { code, out, err } = await commands.run(["suppressions", "export", "--account", "nobody"]);
-  expect([code, out, err]).toEqual([1, "", "error: validation failed\n  account_id: no such account\n"]);
+  expect([code, out, err]).toEqual([1, "", "error: validation failed\n  --account: no such account\n"]);
   const release = ["suppressions", "release", "--account", account, "--email", "nobody@example.net"];
   expect(await commands.run(release)).toMatchObject({
     code: 1,
@@ -274,7 +274,7 @@ test.each([
     expect(await commands.run(["suppressions", "import", "--account", nobody, "--file", path])).toEqual({
       code: 1,
       out: "",
-      err: "error: validation failed\n  account_id: no such account\n",
+      err: "error: validation failed\n  --account: no such account\n",
     });
   },
 );

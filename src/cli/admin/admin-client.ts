@@ -51,7 +51,7 @@ export function createAdminClient(server: AdminServer): AdminClient {
       if (response.status === 204 && method === "DELETE") return undefined;
       const answer = await readJson(response, server);
       if (response.status === 404) throw notFound(server.baseUrl, path, isAboutMessage(answer));
-      if (!response.ok) throw refused(response.status, answer);
+      if (!response.ok) throw refused(response, answer);
       const missing = missingField(method, path, answer);
       if (missing !== undefined)
         throw notPostrider(server, `${response.status} with JSON that has no ${missing}`);
@@ -161,17 +161,29 @@ function notFound(baseUrl: string, path: string, isAboutMessage: boolean): Admin
       `${baseUrl} has no ${path}: is this where Postrider is, and is it of this version?`,
     );
   }
-  const { all, key } = noun === "settings" ? SETTINGS : { all: `${noun} list`, key: "id" };
+  const { all, key } = LISTS[noun] ?? { all: `${noun} list`, key: "id" };
   const what = id === "" ? `the ${key} is empty` : `there is no ${decodeURIComponent(id)} among the ${noun}`;
   return new AdminFailure(`${what}: \`${all}\` shows what there is`);
 }
 
-const SETTINGS = { all: "settings get", key: "name" };
+/** What lists the records of a noun, where it is not `NOUN list`, or their key is not called id. */
+const LISTS: Readonly<Record<string, { readonly all: string; readonly key: string }>> = {
+  settings: { all: "settings get", key: "name" },
+  webhooks: { all: "webhooks list --account ACCOUNT", key: "webhook-id" },
+};
 
-function refused(status: number, answer: unknown): AdminFailure {
+function refused({ status, headers }: Response, answer: unknown): AdminFailure {
   const { message, details } = (answer ?? {}) as { message?: unknown; details?: Record<string, string> };
   if (status === 401) return new AdminFailure(`the server refused the admin token; ${WHERE_TOKENS_ARE}`);
-  return new AdminFailure(typeof message === "string" ? message : `the server answered ${status}`, details);
+  const what = typeof message === "string" ? message : `the server answered ${status}`;
+  return new AdminFailure(what + whatNow(status, headers.get("x-request-id")), details);
+}
+
+/** For what is no fault of the request. */
+function whatNow(status: number, requestId: string | null): string {
+  if (status === 503) return ": try again in a moment; if it stays so, the service's log says why";
+  if (status !== 500 || requestId === null) return "";
+  return `: the service's log says why, under the request id ${requestId}`;
 }
 
 export const WHERE_TOKENS_ARE =

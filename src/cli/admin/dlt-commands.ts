@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { DLT_LISTS } from "../../core/dlt/dlt-columns.ts";
 import { AdminFailure } from "./admin-client.ts";
-import { addNoun, addVerb, type CommandLine, type Row, type Run } from "./command-line.ts";
+import { addNoun, addVerb, type CommandLine, type Row, type Run, type Terminal } from "./command-line.ts";
 import { LONG, splitDltCsv } from "./dlt-pieces.ts";
 import { readTextFile } from "./input-file.ts";
 import { addOptions } from "./option-rows.ts";
@@ -14,7 +14,7 @@ export function addDltCommands(program: Command, commandLine: CommandLine): void
     usage: "import",
     summary: "import templates, headers or entities from a DLT portal's CSV export",
     async work(run) {
-      const report = await importAll(run, (text) => commandLine.terminal.stderr(text));
+      const report = await importAll(run, createProgress(run, commandLine.terminal));
       run.print(report, reportText);
       if (report.refused.length > 0) run.fail();
     },
@@ -31,6 +31,26 @@ export function addDltCommands(program: Command, commandLine: CommandLine): void
   verb
     .option("--kind <kind>", "templates, headers or entities; none: the columns tell")
     .option("--dry-run", "say what would happen, and change nothing");
+}
+
+/** Tells how far an import is, and that again when a part of it fails. */
+function createProgress({ options }: Run, { stderr }: Pick<Terminal, "stderr">): Progress {
+  let done: string | undefined;
+  return {
+    done(what) {
+      done = what;
+      stderr(`${what}\n`);
+    },
+    failed() {
+      if (done !== undefined && !options.dryRun)
+        stderr(`cut short: ${done} are done; run it again for the others\n`);
+    },
+  };
+}
+
+interface Progress {
+  done(what: string): void;
+  failed(): void;
 }
 
 interface Report {
@@ -52,7 +72,7 @@ interface Part extends Report {
   readonly next?: number;
 }
 
-async function importAll(run: Run, progress: (text: string) => void): Promise<Report> {
+async function importAll(run: Run, progress: Progress): Promise<Report> {
   const csv = await readTextFile(String(run.options.file));
   if (csv.length < LONG) return importText(run, csv, progress);
   const { kind } = run.options;
@@ -64,19 +84,15 @@ async function importAll(run: Run, progress: (text: string) => void): Promise<Re
   let sum: Report | undefined;
   let done = 0;
   for (const piece of split.pieces) {
-    const part = await importText(run, piece.csv, () => {});
+    const part = await importText(run, piece.csv, { ...progress, done: () => {} });
     sum = sum ? added(sum, part) : part;
     done += piece.ids;
-    progress(`${done} of ${split.ids} ${part.kind}\n`);
+    progress.done(`${done} of ${split.ids} ${part.kind}`);
   }
   return sum ?? importText(run, csv, progress);
 }
 
-async function importText(
-  { client, options }: Run,
-  csv: string,
-  progress: (text: string) => void,
-): Promise<Report> {
+async function importText({ client, options }: Run, csv: string, progress: Progress): Promise<Report> {
   const body: Row = {
     account_id: options.account,
     csv,
@@ -86,10 +102,13 @@ async function importText(
   let sum: Report | undefined;
   let after: number | undefined = 0;
   do {
-    const answer = await client.request("POST", "dlt/import", { body: { ...body, after } });
+    const answer = await client.request("POST", "dlt/import", { body: { ...body, after } }).catch((error) => {
+      progress.failed();
+      throw error;
+    });
     const { done, total, next, ...part } = answer as Part;
     sum = sum ? addedChunk(sum, part) : part;
-    if (after > 0 || next !== undefined) progress(`${done} of ${total} ${part.kind}\n`);
+    if (after > 0 || next !== undefined) progress.done(`${done} of ${total} ${part.kind}`);
     after = next;
   } while (after !== undefined);
   return sum;

@@ -28,8 +28,9 @@ function addRotateDkim(command: Command, commandLine: CommandLine, noun: Noun): 
     usage: "rotate-dkim <id>",
     summary: "make new DKIM keys; the old ones sign until the new are in the DNS",
     work: async (run) =>
-      run.print(await run.client.request("POST", `${pathOf("domains", run)}/rotate-dkim`), (record) =>
-        recordText(noun, record),
+      run.print(
+        await run.client.request("POST", `${pathOf("domains", run)}/rotate-dkim`),
+        (record: Row) => recordText(noun, record) + (noun.onCreated?.(record) ?? ""),
       ),
   });
 }

@@ -43,28 +43,46 @@ interface Report {
   readonly refused: readonly { readonly line: number; readonly reason: string }[];
 }
 
-async function importAll(
-  { client, options, print, fail }: Run,
-  progress: (text: string) => void,
-): Promise<void> {
+interface ImportedPart {
+  readonly added: number;
+  readonly kept: number;
+  readonly refused: readonly { readonly index: number; readonly reason: string }[];
+}
+
+async function importAll(run: Run, progress: (text: string) => void): Promise<void> {
+  const { client, options, print, fail } = run;
   const entries = await readEntries(String(options.file));
-  let sum: Report = { added: 0, kept: 0, refused: [] };
   if (entries.length === 0) {
     // Fails if there is no such account.
     await client.request("GET", "suppressions", {
       query: { account_id: String(options.account), limit: "1" },
     });
-    print(sum, () => `nothing was imported: "${options.file}" holds no entries\n`);
+    print(NOTHING, () => `nothing was imported: "${options.file}" holds no entries\n`);
     return;
   }
+  const sum = await importEntries(run, entries, progress);
+  print(sum, reportText);
+  if (sum.refused.length > 0) fail();
+}
+
+const NOTHING: Report = { added: 0, kept: 0, refused: [] };
+
+async function importEntries(
+  { client, options }: Run,
+  entries: readonly FileEntry[],
+  progress: (text: string) => void,
+): Promise<Report> {
+  let sum = NOTHING;
   for (let at = 0; at < entries.length; at += CHUNK) {
     const chunk = entries.slice(at, at + CHUNK);
     const body = { account_id: options.account, entries: chunk.map(({ fields }) => fields) };
-    const part = (await client.request("POST", "suppressions/import", { body })) as {
-      readonly added: number;
-      readonly kept: number;
-      readonly refused: readonly { readonly index: number; readonly reason: string }[];
-    };
+    const part = (await client.request("POST", "suppressions/import", { body }).catch((error) => {
+      if (at > 0)
+        progress(
+          `cut short: the first ${at} of ${entries.length} entries are done; run it again for the others\n`,
+        );
+      throw error;
+    })) as ImportedPart;
     const refused = part.refused.map(({ index, reason }) => ({ line: chunk[index]?.line ?? 0, reason }));
     sum = {
       added: sum.added + part.added,
@@ -75,8 +93,7 @@ async function importAll(
     if (entries.length > CHUNK && (done % PROGRESS === 0 || done === entries.length))
       progress(`${done} of ${entries.length} entries\n`);
   }
-  print(sum, reportText);
-  if (sum.refused.length > 0) fail();
+  return sum;
 }
 
 function reportText({ added, kept, refused }: Report): string {

@@ -19,6 +19,9 @@ export interface FeedServer {
   readonly apiKey: string;
 }
 
+const KEY_REFUSED =
+  "the server refused the API key: give one of its accounts with --api-key or POSTRIDER_API_KEY; `keys create` makes one";
+
 /** How long the server is asked to wait for events, and how much longer to wait for its answer. Seconds. */
 const WAIT_SECONDS = 30;
 const GRACE_SECONDS = 10;
@@ -46,8 +49,11 @@ export async function readFeed(
   });
   refuseRedirect(baseUrl, response);
   if (response.ok) return (await response.json()) as FeedPage;
-  if (response.status === 401) throw new AdminFailure("the server refused the API key");
-  if (response.status === 400) throw new AdminFailure(`"${after}" is not a cursor of this feed`);
+  if (response.status === 401) throw new AdminFailure(KEY_REFUSED);
+  if (response.status === 400)
+    throw new AdminFailure(
+      `"${after}" is not a cursor of this feed: give one that \`listen\` ended with, or now`,
+    );
   if (response.status === 404) throw new AdminFailure(`${baseUrl} has no event feed: is Postrider there?`);
   throw new Error(`the server answered ${response.status}`);
 }
