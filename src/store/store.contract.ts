@@ -30,6 +30,7 @@ import { outboxContract } from "./contract/outbox.contract.ts";
 import { outboxOrderContract } from "./contract/outbox-order.contract.ts";
 import { outboxReplayContract } from "./contract/outbox-replay.contract.ts";
 import { overdueContract } from "./contract/overdue.contract.ts";
+import { ownIdContract } from "./contract/own-id.contract.ts";
 import { parkedBoundContract } from "./contract/parked-bound.contract.ts";
 import { pruneContract } from "./contract/prune.contract.ts";
 import { pushContract } from "./contract/push.contract.ts";
@@ -60,6 +61,7 @@ const SECTIONS = {
   receiptMatch: receiptMatchContract,
   receiptOtherId: receiptOtherIdContract,
   receiptOrder: receiptOrderContract,
+  ownId: ownIdContract,
   endedByReceipt: endedByReceiptContract,
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,

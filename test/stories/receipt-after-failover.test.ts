@@ -49,4 +49,12 @@ onBothStores(() => {
     const metrics = await (await fetch(`${two.postrider.url}/metrics`)).text();
     expect(metrics).toContain("postrider_receipts_parked 0");
   });
+
+  test("that the first copy was not delivered decides nothing: the second is in another network, and may be", async () => {
+    expect(await fromFirst("UNDELIV")).toBe(0);
+    expect(await two.postrider.status(message)).toBe("sent");
+    expect(await fromSecond("DELIVRD")).toBe(0);
+    expect(await two.postrider.status(message)).toBe("delivered");
+    expect(await lastEntries(2)).toEqual(["late_receipt:sent", "receipt:delivered"]);
+  });
 });

@@ -1,5 +1,6 @@
+import { foldId } from "../receipts/provider-id.ts";
 import type { ChannelName, MessageError, Part, PartStatus } from "./message.ts";
-import type { PartOutcome } from "./outcome.ts";
+import type { PartOutcome, Receipt } from "./outcome.ts";
 
 /**
  * Why parts that are still open will not be tried again. `unconfirmed`: the window is over, and an attempt that was never
@@ -16,6 +17,17 @@ export function isOpen(part: Part): boolean {
 export function mayMove(from: PartStatus, to: PartStatus): boolean {
   if (from === "sent" || from === "unconfirmed" || from === "pending") return true;
   return from === "delivered" && to === "bounced";
+}
+
+/**
+ * Whether a receipt says that an earlier copy of an SMS was not delivered, of which another connector has, or may have, a
+ * later one. That says nothing of the later one. The later copy's own id tells that it is meant, over whatever connector.
+ */
+export function isOfOtherCopy(part: Part, receipt: Receipt): boolean {
+  const { connectorId, providerMessageId, status, target, isOwnId } = receipt;
+  if (target || (status !== "undelivered" && status !== "expired" && status !== "failed")) return false;
+  const isOther = part.connectorId !== undefined && part.connectorId !== connectorId;
+  return isOther && (isOwnId === true || foldId(part.providerMessageId ?? "") !== foldId(providerMessageId));
 }
 
 /** Which attempt it was. Without `connectorId` nothing was handed to a provider. */

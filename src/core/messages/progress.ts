@@ -12,6 +12,7 @@ import {
   type EndReason,
   ERROR_OF_END,
   endPart,
+  isOfOtherCopy,
   isOpen,
   mayMove,
   withoutError,
@@ -65,7 +66,10 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
   });
 }
 
-/** Applies a receipt to one part. A final state stays: then the receipt is late, and only becomes an entry. */
+/**
+ * Applies a receipt to one part. A final state stays: then the receipt is late, and only becomes an entry. So does one that
+ * an earlier copy was not delivered, while the later one still may be.
+ */
 export function applyReceipt(
   before: Progress,
   partIndex: number,
@@ -74,7 +78,9 @@ export function applyReceipt(
   const part = before.parts[partIndex];
   if (!part || receipt.status === "sent") return { progress: before, entries: [], isLate: false };
   if (receipt.status === "complained") return { ...complaint(before, part, receipt), isLate: false };
-  if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt), isLate: true };
+  const isOther = before.channel === "sms" && isOfOtherCopy(part, receipt);
+  if (isOther || !mayMove(part.status, receipt.status))
+    return { ...lateReceipt(before, receipt), isLate: true };
   const moved: Part = {
     ...bare(part),
     status: receipt.status,

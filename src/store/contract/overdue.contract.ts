@@ -1,6 +1,16 @@
 /** Parts whose receipt does not come, and receipts that no part is found for. */
 import { expect, test } from "bun:test";
-import { CONNECTOR, DAY, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
+import type { PartOutcome } from "../../core/messages/outcome.ts";
+import {
+  CONNECTOR,
+  DAY,
+  inWorld,
+  type OpenStore,
+  SECOND,
+  sent,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
 
 const MINUTE = 60 * SECOND;
 
@@ -68,6 +78,26 @@ export function overdueContract(open: OpenStore): void {
         { connectorId: CONNECTOR, parts: 2 },
         { connectorId: "connector-b", parts: 1 },
       ]);
+    }),
+  );
+
+  test(
+    "a receipt that an earlier copy was not delivered does not end it for the copy that another connector has sent since",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      const lost = { ...unconfirmed(), providerMessageIds: ["a"] } as PartOutcome;
+      const next = { kind: "again", dueAt: world.clock.now } as const;
+      await world.settle(await world.claimOne(), { outcomes: [lost], next });
+      await world.store.queue.stage(world.clock.now, 10);
+      await world.settle(await world.claimOne(), { connectorId: "connector-b", outcomes: [sent("b")] });
+      await world.receive("a", { status: "undelivered" });
+      expect(await world.status(id)).toBe("sent");
+      world.clock.now += 60 * MINUTE;
+      await flag(world);
+      expect((await world.history(id)).at(-1)).toBe("receipt_overdue:sent");
+      await world.receive("a");
+      expect(await world.status(id)).toBe("delivered");
+      expect(await world.store.receipts.countOverdue()).toEqual([]);
     }),
   );
 

@@ -175,6 +175,22 @@ function referenceContract(open: OpenStore): void {
   );
 
   test(
+    "where another connector has sent it since, the first's failure decides nothing, but that of the later copy over the first does",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, clock, store }) => {
+      const [id = ""] = await sms({ to: [ONE] });
+      const again = { kind: "again", dueAt: clock.now } as const;
+      await settle(await claimOne(), { outcomes: [unconfirmed()], next: again });
+      await store.queue.stage(clock.now, 10);
+      await settle(await claimOne(), { connectorId: "connector-b", outcomes: [sent("b-1")] });
+      const lost = { reference: partReference(id, 0), recipient: ONE, status: "undelivered" } as const;
+      expect(await receive("a-1", lost)).toEqual([{ kind: "late", messageId: id }]);
+      expect(await status(id)).toBe("sent");
+      expect(await receive("B-1", lost)).toEqual([{ kind: "applied", messageId: id }]);
+      expect(await status(id)).toBe("undelivered");
+    }),
+  );
+
+  test(
     "a word that is not final proves by its reference that the part was sent, and is not sent again",
     inWorld(open, async ({ sms, claimOne, settle, receive, status, history, clock, claim, store }) => {
       const [id = ""] = await sms({ to: [ONE] });

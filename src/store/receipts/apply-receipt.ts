@@ -1,5 +1,6 @@
 import type { Part, TimelineEntry } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
+import { isOfOtherCopy, mayMove } from "../../core/messages/part.ts";
 import { applyReceipt } from "../../core/messages/progress.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import type { Match } from "./match-receipt.ts";
@@ -45,10 +46,16 @@ function apply<M extends KnownMessage>(
     isLate &&= step.isLate;
     const entries = step.entries.map((entry) => withSize(state.sizeOf, message.id, withMatch(entry, by)));
     if (entries.length > 0) messages.save(message, { progress, entries });
-    if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
+    if (receipt.status !== "sent" && isTold(progress.parts[part]))
+      knownIds.received({ messageId: message.id, part });
     learn(state, message, { receipt, email: progress.parts[part]?.address });
   }
   return { kind: isLate ? "late" : "applied", messageId: message.id };
+}
+
+/** No receipt is awaited any more. */
+function isTold(part: Part | undefined): boolean {
+  return part === undefined || !mayMove(part.status, "delivered");
 }
 
 /** Tells operators when it was not the id alone that matched. */
@@ -82,12 +89,15 @@ function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt)
   );
 }
 
-/** All parts with the receipt's id: several recipients of one envelope may share it. Where none has it, the matched one. */
+/**
+ * All parts with the receipt's id: several recipients of one envelope may share it. Our id names all parts of an SMS, however
+ * many another connector has made of it. Where none is meant, the matched one.
+ */
 function partsWithId(parts: readonly Part[], receipt: Receipt, matched: number): readonly number[] {
-  const named = parts.flatMap((part, index) =>
-    part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId
-      ? [index]
-      : [],
-  );
+  const isNamed = (part: Part) =>
+    receipt.isOwnId
+      ? mayMove(part.status, "delivered") && !isOfOtherCopy(part, receipt)
+      : part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId;
+  const named = [...parts.keys()].filter((index) => isNamed(parts[index] as Part));
   return named.length > 0 ? named : [matched];
 }

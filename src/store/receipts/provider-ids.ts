@@ -1,6 +1,6 @@
 import type { Part, Progress } from "../../core/messages/message.ts";
 import type { PartOutcome, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
-import { isOpen } from "../../core/messages/part.ts";
+import { isOfOtherCopy, isOpen } from "../../core/messages/part.ts";
 import { isSettled } from "../../core/messages/progress.ts";
 import type { Settlement } from "../../core/queue/claimed-job.ts";
 import { applyLateAnswer, type LateAnswer } from "../../core/receipts/late-answer.ts";
@@ -127,23 +127,48 @@ function applyElsewhere<M extends KnownMessage>(state: ReceiptState<M>, receipt:
   return result;
 }
 
-/**
- * Applies a receipt that names our message to the parts whose attempt was never recorded: it was interrupted, is under way,
- * or got no answer. `undefined` if there are none. A part that the provider has put off was not taken, and only word that
- * it was delivered can be about it.
- */
+/** Applies a receipt that names our message, under an id that was never recorded. `undefined`: it proves nothing. */
 function applyToOwn<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
 ): ReceiptResult | undefined {
-  const { providerMessageId: messageId, status } = receipt;
-  const message = state.messages.find(messageId);
-  if (message?.progress.channel !== "sms" || status === "sent" || isSettled(message.progress))
-    return undefined;
+  const message = state.messages.find(receipt.providerMessageId);
+  if (message?.progress.channel !== "sms" || receipt.status === "sent") return undefined;
+  return isSettled(message.progress)
+    ? applyToSettled(state, receipt, message)
+    : applyToOpen(state, receipt, message);
+}
+
+/**
+ * Another attempt has settled the message: what counts is whether the provider had been handed it before. That its copy was
+ * not delivered decides nothing while the other still may be; but it may be about that one, where connectors share receipts.
+ */
+function applyToSettled<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  message: M,
+): ReceiptResult | undefined {
+  const { status, parts } = message.progress;
+  const saysNothing =
+    parts.length === 0 || (status === "sent" && parts.every((part) => isOfOtherCopy(part, receipt)));
+  if (saysNothing || !state.wasHandedTo(message.id, receipt.connectorId)) return undefined;
+  return applyToMatch(state, receipt, { message, part: 0, by: "id" });
+}
+
+/**
+ * To the parts whose attempt was never recorded: it was interrupted, is under way, or got no answer. `undefined` if there are
+ * none. A part that the provider has put off was not taken, and only word that it was delivered can be about it.
+ */
+function applyToOpen<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  message: M,
+): ReceiptResult | undefined {
+  const { id: messageId } = message;
   const { parts, status: before } = message.progress;
+  const mayBeTaken = (part: Part) => part.status === "unconfirmed" || before === "sending" || !part.error;
   const isMeant = (part: Part) =>
-    isOpen(part) &&
-    (status === "delivered" || part.status === "unconfirmed" || before === "sending" || !part.error);
+    isOpen(part) && (receipt.status === "delivered" || (mayBeTaken(part) && !isOfOtherCopy(part, receipt)));
   const meant = parts.length === 0 ? [0] : [...parts.keys()].filter((index) => isMeant(parts[index] as Part));
   if (meant.length === 0) return undefined;
   for (const part of meant)

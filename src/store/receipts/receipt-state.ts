@@ -1,5 +1,5 @@
 /** What the rules about receipts read and write, as each engine provides it inside a transaction. */
-import type { Progress } from "../../core/messages/message.ts";
+import type { Progress, TimelineEntry } from "../../core/messages/message.ts";
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
 import type { Step } from "../../core/messages/step.ts";
 import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provider-id.ts";
@@ -22,6 +22,20 @@ export interface ReceiptState<M extends KnownMessage> {
     forgive(message: M, email: string): void;
   };
   readonly sizeOf: SizeOf;
+  /** Whether an attempt over the connector is on record, or one that was interrupted: nobody knows which it was. */
+  wasHandedTo(messageId: string, connectorId: string): boolean;
+}
+
+/** What a timeline says of it. */
+export function saysHandedTo(
+  { kind, detail }: Pick<TimelineEntry, "kind" | "detail">,
+  connectorId: string,
+): boolean {
+  return kind === "interrupted" || (isOfAttempt({ kind }) && detail?.connector === connectorId);
+}
+
+export function isOfAttempt({ kind }: Pick<TimelineEntry, "kind">): boolean {
+  return kind === "attempt" || kind === "lost_settle";
 }
 
 export interface KnownMessage {

@@ -29,11 +29,16 @@ const staysWhereItMayBe: Rule = (fate) => {
   return other && `the ${submits[first]?.peer} may have it, and it went to the ${other.peer}`;
 };
 
-/** A final report that names the message by our id settles it, whatever became of the answers, unless it came after the end. */
+/**
+ * A final report that names the message by our id settles it, whatever became of the answers, unless it came after the end. That
+ * it was not delivered does so only where no other gateway may have it.
+ */
 const ownIdsSettle: Rule = ({ timeline, shown: { status }, ...fate }) => {
   const submits = submitsOf(fate);
   if (!submits.every((submit) => isRequest(submit) && submit.naming === "ours")) return undefined;
-  const final = storedReceipts(submits).find(({ says }) => says !== "sent");
+  const isAtOne = new Set(submits.flatMap((submit) => (isRefused(submit) ? [] : submit.peer))).size === 1;
+  const isEnd = (says: string) => says === "delivered" || (says !== "sent" && isAtOne);
+  const final = storedReceipts(submits).find(({ says }) => isEnd(says));
   const isUnconfirmed = timeline.some(({ error, sequence }) => sequence && error?.code === "unconfirmed");
   const isLate = timeline.some(({ kind }) => kind === "late_receipt");
   const isInVain = status === "sent" || (status === "failed" && isUnconfirmed && !isLate);

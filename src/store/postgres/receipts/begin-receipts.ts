@@ -3,7 +3,7 @@ import { isSettled } from "../../../core/messages/progress.ts";
 import { foldId, inOtherRadix } from "../../../core/receipts/provider-id.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { createProviderIds, type ProviderIds } from "../../receipts/provider-ids.ts";
-import { keysOfIds, type SizeOf } from "../../receipts/receipt-state.ts";
+import { type KnownIds, keysOfIds, type SizeOf } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
@@ -11,6 +11,7 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import { endWaiting } from "../messages/ending.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { createSuppressionList, type SuppressionList } from "../suppressions/suppression-list.ts";
+import { readHandedTo } from "./handed-to.ts";
 import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
 import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
 import { readSizes } from "./sms-sizes.ts";
@@ -75,6 +76,7 @@ export async function beginReceipts(
       const silent = all.length > 0 ? unanswered : [];
       const settling = noteSettled(log);
       const sizeOf = await readSizes(session, log, { ids: [...messageIds, ...silent], sizes });
+      const wasHandedTo = await readHandedTo(session, log, unrecorded(all, knownIds.state));
       const providerIds = createProviderIds<LockedMessage>({
         messages: settling.messages,
         knownIds: knownIds.state,
@@ -82,6 +84,7 @@ export async function beginReceipts(
         unconfirmed: unconfirmed.state,
         suppressions,
         sizeOf,
+        wasHandedTo,
       });
       const write = async () => {
         await knownIds.write();
@@ -93,6 +96,13 @@ export async function beginReceipts(
       return { providerIds, suppressions, write };
     },
   };
+}
+
+/** Our ids in receipts of connectors that are not known to have taken the messages. */
+function unrecorded(receipts: readonly Receipt[], knownIds: KnownIds): readonly string[] {
+  const own = receipts.filter(({ isOwnId }) => isOwnId);
+  const isKnown = ({ connectorId, key }: IdKey) => knownIds.find(connectorId, key).length > 0;
+  return [...new Set(own.flatMap((each) => (isKnown(keyOfReceipt(each)) ? [] : [each.providerMessageId])))];
 }
 
 /** Those under which receipts about the ids may be parked. */

@@ -5,6 +5,7 @@ import type { KnownMessage } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import { createEndWaiting, type EndingParts } from "../messages/ending.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
+import { createWasHandedTo } from "./handed-to.ts";
 import { createKnownIds } from "./known-ids.ts";
 import { createParkedReceipts } from "./parked-receipts.ts";
 import { createSizeOf } from "./sms-size.ts";
@@ -41,6 +42,7 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
     parked: createParkedReceipts(db),
     unconfirmed: createUnconfirmedParts(db),
     sizeOf: createSizeOf(db, messages),
+    wasHandedTo: createWasHandedTo(db, messages),
   });
 }
 

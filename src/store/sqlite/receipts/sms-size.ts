@@ -1,5 +1,4 @@
-import type { TimelineEntry } from "../../../core/messages/message.ts";
-import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
+import { isOfAttempt, readSize, type SizeOf } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 
@@ -13,8 +12,4 @@ export function createSizeOf(db: Database, messages: Pick<MessageLog, "unwritten
     const unwritten = messages.unwrittenEntries(messageId).findLast(isOfAttempt);
     return readSize(unwritten ? (unwritten.detail ?? {}) : JSON.parse(last.get(messageId)?.detail ?? "{}"));
   };
-}
-
-function isOfAttempt({ kind }: TimelineEntry): boolean {
-  return kind === "attempt" || kind === "lost_settle";
 }

@@ -1,0 +1,24 @@
+import type { TimelineEntry } from "../../../core/messages/message.ts";
+import { type ReceiptState, saysHandedTo } from "../../receipts/receipt-state.ts";
+import type { Database } from "../database/database.ts";
+import type { MessageLog } from "../messages/message-log.ts";
+
+/** Reads the timeline, of which the transaction may not have written all. */
+export function createWasHandedTo(
+  db: Database,
+  messages: Pick<MessageLog, "unwrittenEntries">,
+): ReceiptState<never>["wasHandedTo"] {
+  const attempts = db.prepare<AttemptRow>(
+    "SELECT kind, detail FROM timeline WHERE message_id = ? AND kind IN ('attempt', 'lost_settle', 'interrupted')",
+  );
+  return (messageId, connectorId) =>
+    messages.unwrittenEntries(messageId).some((entry) => saysHandedTo(entry, connectorId)) ||
+    attempts
+      .all(messageId)
+      .some(({ kind, detail }) => saysHandedTo({ kind, detail: JSON.parse(detail ?? "{}") }, connectorId));
+}
+
+interface AttemptRow {
+  readonly kind: TimelineEntry["kind"];
+  readonly detail: string | null;
+}
