@@ -29,9 +29,9 @@ function anyService<Asking extends Request>({ fleet, model }: AnyWorld<Asking>) 
   return fleet.some((count) => model.asked.length % count);
 }
 
-/** Each request has numbers of its own. */
+/** Each request has numbers of its own: these ten, of which it uses the first. */
 const FIRST_NUMBER = 447_700_100_000;
-const NUMBERS_EACH = 10;
+export const NUMBERS_EACH = 10;
 
 export function newRequest({ model, accounts, seed, fleet }: SmsWorld, asking: Asking): Asked {
   const index = model.asked.length;

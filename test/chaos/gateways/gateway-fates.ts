@@ -1,6 +1,7 @@
 /** What becomes of a request at an HTTP gateway, by chance. */
 import { createDice } from "../dice.ts";
 import type { HandOver } from "../model.ts";
+import { NUMBERS_EACH } from "../steps.ts";
 
 /** How a gateway names messages: by our id, by one of its own, or by one for each segment. */
 export type Naming = "ours" | "one" | "each";
@@ -42,8 +43,24 @@ const WEIGHTS = {
 
 export type GatewayFate = keyof typeof WEIGHTS;
 
-export function gatewayFateOf(request: string): GatewayFate {
-  return createDice(request).pick(WEIGHTS);
+/** Those that a short run would hardly see. */
+const RARE: readonly GatewayFate[] = [
+  ...(["take as a bad gateway", "take and cut", "refuse and cut", "take endlessly"] as const),
+  ...(["take as a bad gateway", "take and cut", "refuse and cut", "take with nonsense"] as const),
+];
+
+/** So many requests have one of their fates by chance, until the next has one of those in their turn. */
+const EACH_RARE = 3;
+
+/** What becomes of a request to a number, by the seed: `time` counts from 1, those to the same number. */
+export function gatewayFateOf(
+  seed: string,
+  { to, time }: { readonly to: string; readonly time: number },
+): GatewayFate {
+  const turn = Number(to) / NUMBERS_EACH / EACH_RARE;
+  if (time > 1 || !Number.isInteger(turn)) return createDice(`${seed}/${to}/${time}`).pick(WEIGHTS);
+  const first = createDice(`${seed}/rare`).between(0, RARE.length - 1);
+  return RARE[(turn + first) % RARE.length] ?? "take";
 }
 
 export function isTakenBy(fate: GatewayFate): boolean {

@@ -150,8 +150,9 @@ async function handle(gateway: Gateway, socket: net.Socket, request: WireRequest
   if (url.pathname !== "/send" || headers.get("authorization") !== `Bearer ${options.secret}`)
     problems.push(`the ${options.name} gateway got ${url} with ${headers.get("authorization")}`);
   const asked = options.naming === "ours" ? Object.fromEntries(url.searchParams) : JSON.parse(body);
-  const seed = next(gateway, asked.to);
-  const requested = begin(gateway, asked, seed);
+  const time = next(gateway, asked.to);
+  const seed = `${seedOf(gateway)}/${asked.to}/${time}`;
+  const requested = begin(gateway, asked, { seed, time });
   const fate = requested[0]!.fate;
   // Some reports precede the answer.
   if (requested.some(({ receipts }) => receipts.some(({ dueMs }) => dueMs === 0)))
@@ -165,22 +166,26 @@ async function handle(gateway: Gateway, socket: net.Socket, request: WireRequest
 /** How long an answer waits for a report that precedes it. */
 const BEFORE_MS = 300;
 
-/** The seed of what happens this time. */
-function next({ options, times }: Gateway, to: string): string {
+/** Counts the requests to a number, from 1. */
+function next({ times }: Gateway, to: string): number {
   const time = (times.get(to) ?? 0) + 1;
   times.set(to, time);
-  return `${options.seed}/${options.name}/${to}/${time}`;
+  return time;
+}
+
+function seedOf({ options: { seed, name } }: Gateway): string {
+  return `${seed}/${name}`;
 }
 
 /** One for each segment, where the gateway names them, or one for the message. */
 function begin(
   gateway: Gateway,
   { ref, to, text, segments, dlr }: Asked,
-  seed: string,
+  { seed, time }: { readonly seed: string; readonly time: number },
 ): readonly Requested[] {
   const { options, requests, isKind } = gateway;
   const { name, naming } = options;
-  const fate = isKind ? "take" : gatewayFateOf(seed);
+  const fate = isKind ? "take" : gatewayFateOf(seedOf(gateway), { to, time });
   const isTaken = isTakenBy(fate);
   const isSplit = isTaken && naming === "each";
   const requested = Array.from({ length: isSplit ? Number(segments) : 1 }, (_, part): Requested => {
