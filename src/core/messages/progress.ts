@@ -76,7 +76,9 @@ export function applyReceipt(
   receipt: Receipt,
 ): Step & { readonly isLate: boolean } {
   const part = before.parts[partIndex];
-  if (!part || receipt.status === "sent") return { progress: before, entries: [], isLate: false };
+  if (receipt.status === "sent") return { progress: before, entries: [], isLate: false };
+  // No attempt has counted the parts of the message, and it has ended.
+  if (!part) return { ...lateReceipt(before, receipt), isLate: true };
   if (receipt.status === "complained") return { ...complaint(before, part, receipt), isLate: false };
   const isOther = before.channel === "sms" && isOfOtherCopy(part, receipt);
   if (isOther || !mayMove(part.status, receipt.status))

@@ -185,6 +185,21 @@ function openMessageContract(open: OpenStore): void {
   );
 
   test(
+    "a report of an interrupted attempt that comes after the end of the message is told on its timeline",
+    inWorld(open, async (world) => {
+      const { messageId: id } = await begin(world);
+      const { jobId, claim, messageId } = await nextJob(world);
+      const nothing = { countsAsAttempt: false, keepsContent: false, outcomes: [] };
+      const next = { kind: "done", end: "unconfirmed" } as const;
+      await world.store.queue.settle([{ jobId, claim, messageId, at: world.clock.now, ...nothing, next }]);
+      expect(await world.status(id)).toBe("failed");
+      expect(await tell(world, id)).toEqual([{ kind: "late", messageId: id }]);
+      expect(await world.status(id)).toBe("failed");
+      expect((await world.history(id)).at(-1)).toBe("late_receipt:failed");
+    }),
+  );
+
+  test(
     "what another connector may have is not ended by one that says the message was not delivered",
     inWorld(open, async (world) => {
       const job = await begin(world);

@@ -149,8 +149,7 @@ function applyToSettled<M extends KnownMessage>(
   message: M,
 ): ReceiptResult | undefined {
   const { status, parts } = message.progress;
-  const saysNothing =
-    parts.length === 0 || (status === "sent" && parts.every((part) => isOfOtherCopy(part, receipt)));
+  const saysNothing = status === "sent" && parts.every((part) => isOfOtherCopy(part, receipt));
   if (saysNothing || !state.wasHandedTo(message.id, receipt.connectorId)) return undefined;
   return applyToMatch(state, receipt, { message, part: 0, by: "id" });
 }
