@@ -19,8 +19,8 @@ export type TransactionEnd =
   | { readonly kind: "sender_refused"; readonly reply: string }
   /** 4yz or 5yz to every RCPT TO. */
   | { readonly kind: "recipients_refused" }
-  /** 4yz or 5yz to DATA or to the message. */
-  | { readonly kind: "message_refused"; readonly reply: string }
+  /** 4yz or 5yz to DATA or to the message. `mayQuote`: the server had been told some of the message, and may repeat it. */
+  | { readonly kind: "message_refused"; readonly reply: string; readonly mayQuote?: boolean }
   /** It was left before the message was complete, since another process may have taken it over. */
   | { readonly kind: "called_off" }
   /** The connection was lost, or time ran out. */
@@ -88,10 +88,37 @@ export function isSessionFault(reply: string): boolean {
   return SESSION_CODES.has(Number(reply.slice(0, 3)));
 }
 
-/** The reply as an error if the server wants a login or TLS first, which is no fault of the message (RFC 4954 §6). */
+/**
+ * The reply as an error if the server wants a login or TLS first, which is no fault of the message (RFC 4954 §6). It becomes
+ * the state of the connector, which is logged: of a server that may quote the message only the code is told.
+ */
 export function missingCredentials({ end }: TransactionReport): MessageError | undefined {
   if (!("reply" in end) || !isSessionFault(end.reply) || /^503/.test(end.reply)) return undefined;
-  return { code: "smtp.auth", message: toReplyLine(end.reply) };
+  const mayQuote = end.kind === "message_refused" && end.mayQuote === true;
+  return {
+    code: "smtp.auth",
+    message: toReplyLine(mayQuote ? `${end.reply.slice(0, 3)} ${UNTOLD}` : end.reply),
+  };
+}
+
+const UNTOLD =
+  "in answer to a message; the rest of the answer may quote it, and is on the message's timeline";
+
+/** The report with all words of the server passed through `tidied`. */
+export function withWords(report: TransactionReport, tidied: (words: string) => string): TransactionReport {
+  const { recipients, end } = report;
+  const answers = [...recipients].map(
+    ([address, answer]) =>
+      [address, answer === "accepted" ? answer : { refusal: tidied(answer.refusal) }] as const,
+  );
+  return { recipients: new Map(answers), end: endWithWords(end, tidied) };
+}
+
+function endWithWords(end: TransactionEnd, tidied: (words: string) => string): TransactionEnd {
+  if (end.kind === "lost") return { ...end, reason: tidied(end.reason) };
+  return end.kind === "sender_refused" || end.kind === "message_refused"
+    ? { ...end, reply: tidied(end.reply) }
+    : end;
 }
 
 /** Whether the server is about to close the connection; 421 may answer any command (RFC 5321 §3.8). */
@@ -113,7 +140,7 @@ export function toMessageError(reply: string): MessageError {
 const ENHANCED = /^(?:4\d\d[ -](?=4)|5\d\d[ -](?=[45])|[^45]\d\d[ -])([245]\.\d{1,3}\.\d{1,3})\b/;
 
 /** Longer replies are cut before they are looked at. */
-const MAX_REPLY_READ = 2_000;
+export const MAX_REPLY_READ = 2_000;
 const MAX_LINE = 200;
 
 /** A reply as one line for people: the basic code once, no enhanced codes, no addresses. */

@@ -7,7 +7,14 @@ import { limitChallenges } from "./nodemailer/limit-challenges.ts";
 import { limitReplies } from "./nodemailer/limit-replies.ts";
 import { readAtOnce } from "./nodemailer/read-at-once.ts";
 import type { HostSettings } from "./smtp-config.ts";
-import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
+import {
+  isSessionFault,
+  MAX_REPLY_READ,
+  type TransactionReport,
+  toOneLine,
+  toReplyLine,
+  withWords,
+} from "./smtp-replies.ts";
 import { type FilledEnvelope, runTransaction, type TransactionLimits } from "./smtp-transaction.ts";
 
 /** One connection that is greeted, secured and authenticated. */
@@ -56,7 +63,7 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
     connection.close();
     return { fault: loginFault };
   }
-  return { session: toSession(connection, clock, ehlo) };
+  return { session: toSession(connection, { clock, ehlo, tidied: withoutPassword(settings) }) };
 }
 
 function connectionOptions(settings: HostSettings): SMTPConnectionOptions {
@@ -103,8 +110,13 @@ async function login(
     joinBlanksOfChallenge(connection);
     connection.login({ user: username, pass: password }, done);
   });
-  // Some servers repeat the command that they refuse.
-  return fault && { ...fault, message: withoutEcho(fault.message, { secrets: [password] }) };
+  return fault && { ...fault, message: withoutPassword({ auth })(fault.message) };
+}
+
+/** Some servers repeat the command that they refuse, or one from before. */
+function withoutPassword({ auth }: Pick<HostSettings, "auth">): (words: string) => string {
+  if (!auth) return (words) => words;
+  return (words) => withoutEcho(words.slice(0, MAX_REPLY_READ), { secrets: [auth.password] });
 }
 
 function keepsAsking(): ConnectionError {
@@ -161,7 +173,15 @@ const FAULT_CODES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "smtp.timeout",
 };
 
-function toSession(connection: SmtpConnection, clock: Clock, ehlo: string): SmtpSession {
+interface SessionParts {
+  readonly clock: Clock;
+  /** The answer to EHLO. */
+  readonly ehlo: string;
+  /** What may be told of the server's words. */
+  readonly tidied: (words: string) => string;
+}
+
+function toSession(connection: SmtpConnection, { clock, ehlo, tidied }: SessionParts): SmtpSession {
   let messages = 0;
   return {
     isSecure: connection.secure,
@@ -174,7 +194,7 @@ function toSession(connection: SmtpConnection, clock: Clock, ehlo: string): Smtp
       messages++;
       const report = await runTransaction(connection, envelope, limits);
       await makeReady(connection, report, limits.signal);
-      return report;
+      return withWords(report, tidied);
     },
     quit: () => quit(connection, clock),
   };

@@ -81,7 +81,8 @@ export function runTransaction(
     signal.addEventListener("abort", onAbort);
     connection.once("end", onEnd);
     connection.send(envelope, content.stream, (error, info) => {
-      const end = error ? toEnd(error, envelope) : toTakenEnd(info.response, content.isSent());
+      const mayQuote = content.isBegun();
+      const end = error ? toEnd(error, envelope, mayQuote) : toTakenEnd(info.response, content.isSent());
       if (end) settle(end);
       else lose(describe(error));
     });
@@ -155,12 +156,12 @@ function repliesOf({ accepted = [], rejectedErrors = [] }: KeptEnvelope): Transa
 }
 
 /** `undefined` if the error is no reply of the server but a lost connection. */
-function toEnd(error: SendError, { mailError }: KeptEnvelope): TransactionEnd | undefined {
+function toEnd(error: SendError, { mailError }: KeptEnvelope, mayQuote: boolean): TransactionEnd | undefined {
   const senderRefusal = mailError?.response;
   if (senderRefusal !== undefined) return { kind: "sender_refused", reply: senderRefusal };
   if (error.command === "RCPT TO" && error.rejectedErrors) return { kind: "recipients_refused" };
   if (error.command === "DATA" && /^[45]/.test(error.response ?? "")) {
-    return { kind: "message_refused", reply: error.response ?? "" };
+    return { kind: "message_refused", reply: error.response ?? "", mayQuote };
   }
   if (error.code === "EMESSAGE" && error.command === "MAIL FROM") {
     return { kind: "sender_refused", reply: TOO_LARGE };
