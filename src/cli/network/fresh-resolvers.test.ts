@@ -83,3 +83,32 @@ test("that there is no such name is an answer too, and that nobody could say is 
 test("without servers of the operator's the machine's own are asked", () => {
   expect(() => createFreshResolvers(createHeldClock())(undefined)).not.toThrow();
 });
+
+test("a name has up to a hundred addresses and mail hosts, and one with more has none: each would be judged and kept", async () => {
+  const open = createFreshResolvers(createSystemClock());
+  const numbered = (count: number, text: (index: number) => string) =>
+    Array.from({ length: count }, (_, i) => text(i));
+  for (const [count, name] of [
+    [100, "many.test"],
+    [101, "too-many.test"],
+  ] as const) {
+    dns.a.set(
+      name,
+      numbered(count, (i) => `127.0.0.${i}`),
+    );
+    dns.aaaa.set(
+      name,
+      numbered(count, (i) => `2001:db8::${i}`),
+    );
+    dns.mx.set(
+      name,
+      numbered(count, (i) => `${i} mx${i}.test`),
+    );
+  }
+  const questions = ["resolve4", "resolve6", "resolveMx"] as const;
+  for (const question of questions) {
+    expect(await open(dns.address)[question]("many.test")).toHaveLength(100);
+    const refused = open(dns.address)[question]("too-many.test");
+    await expect(refused).rejects.toMatchObject({ code: "ETOOMANY" });
+  }
+});

@@ -6,6 +6,12 @@ import { type Dns, isNoRecord } from "../../core/domains/dns.ts";
 const SERVER_LIMIT_MS = 2_000;
 
 /**
+ * Hosts and addresses of a name. Strangers choose the names, and an answer has room for 4,000 addresses, each of which would be
+ * judged, and kept: a name with more than this has none. No real one has as many.
+ */
+const MAX_RECORDS = 100;
+
+/**
  * Opens a resolver for the questions about one name, whose answers must be new and nobody else's business. Questions that
  * share a resolver share more than its cache: an answer that cannot be read fails all that are under way, and after a few
  * quick answers the resolver waits only a quarter of a second for the next. A resolver costs 65 µs.
@@ -32,12 +38,18 @@ export function createFreshResolvers(
     };
     return {
       resolveTxt: (name) => watch(resolver.resolveTxt(name)),
-      resolveMx: (name) => watch(resolver.resolveMx(name)),
+      resolveMx: (name) => watch(resolver.resolveMx(name)).then(refuseMany),
       resolveCname: (name) => watch(resolver.resolveCname(name)),
-      resolve4: (name) => watch(resolver.resolve4(name)),
-      resolve6: (name) => watch(resolver.resolve6(name)),
+      resolve4: (name) => watch(resolver.resolve4(name)).then(refuseMany),
+      resolve6: (name) => watch(resolver.resolve6(name)).then(refuseMany),
     };
   };
+}
+
+/** A failure like those of the resolver itself. */
+function refuseMany<Records extends readonly unknown[]>(records: Records): Records {
+  if (records.length <= MAX_RECORDS) return records;
+  throw Object.assign(new Error(`more than ${MAX_RECORDS} records`), { code: "ETOOMANY" });
 }
 
 function openResolver(servers: string | undefined): Resolver {
