@@ -6,8 +6,8 @@ export interface SandboxLedger {
   record(entries: readonly SandboxEntry[]): Promise<void>;
   /** In order of id, which is that of time. */
   list(query: SandboxQuery): Promise<readonly SandboxEntry[]>;
-  /** Entries whose receipt is due, the longest due first, until `ReceiptStore.record` has recorded it. */
+  /** Entries of both channels whose receipt is due, the longest due first, until `ReceiptStore.record` has recorded it. */
   dueReceipts(now: number, limit: number): Promise<readonly SandboxEntry[]>;
-  /** When the next receipt is due; `undefined` if none is owed. */
+  /** When the next receipt is due, of either channel; `undefined` if none is owed. */
   nextReceiptAt(): Promise<number | undefined>;
 }

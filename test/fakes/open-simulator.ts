@@ -2,9 +2,9 @@
 
 import type { ChannelStatus, OutgoingEmail, OutgoingSms } from "../../src/channels/channel.ts";
 import { createSimulator } from "../../src/channels/simulator/simulator.ts";
-import type { SimulatorLedger } from "../../src/channels/simulator/simulator-ledger.ts";
 import type { PartOutcome, Receipt } from "../../src/core/messages/outcome.ts";
 import type { SandboxEntry } from "../../src/core/messages/sandbox-entry.ts";
+import type { SandboxLedger } from "../../src/store/store.ts";
 import { createHeldClock } from "./held-clock.ts";
 
 /** A signal that never aborts. */
@@ -24,7 +24,7 @@ export function createMemoryLedger() {
     [...entries.values()]
       .filter((entry) => entry.receipt && !cleared.has(entry.id))
       .sort((a, b) => a.receipt!.at - b.receipt!.at);
-  const ledger: SimulatorLedger = {
+  const ledger: Omit<SandboxLedger, "list"> = {
     async record(added) {
       handed += added.length;
       for (const { count, resolve } of waiters) if (handed >= count) resolve();

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
+import type { SandboxLedger } from "../../store/store.ts";
 import type { ChannelLog } from "../channel.ts";
-import type { SimulatorLedger } from "./simulator-ledger.ts";
 
 /** `failed`: nothing was stored. `unanswered`: the entries may have been stored. */
 export type Written = "written" | "failed" | "unanswered";
@@ -12,7 +12,7 @@ export interface EntryWriter {
 }
 
 export interface EntryWriterDeps {
-  readonly ledger: Pick<SimulatorLedger, "record">;
+  readonly ledger: Pick<SandboxLedger, "record">;
   readonly clock: Clock;
   readonly log: ChannelLog;
   /** Called with entries that have become durable. */

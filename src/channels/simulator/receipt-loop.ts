@@ -2,13 +2,14 @@ import type { Clock } from "../../core/clock.ts";
 import { inTime } from "../../core/in-time.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
+import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
+import type { SandboxLedger } from "../../store/store.ts";
 import type { ChannelLog } from "../channel.ts";
-import type { OwedReceipt, SimulatorLedger } from "./simulator-ledger.ts";
 
 export interface ReceiptLoopDeps {
   readonly channel: ChannelName;
   readonly connectorId: string;
-  readonly ledger: Pick<SimulatorLedger, "dueReceipts" | "nextReceiptAt">;
+  readonly ledger: Pick<SandboxLedger, "dueReceipts" | "nextReceiptAt">;
   readonly clock: Clock;
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
   readonly log: ChannelLog;
@@ -106,7 +107,7 @@ function createTurn(deps: ReceiptLoopDeps): () => Promise<number> {
     });
 }
 
-function toReceipt(deps: ReceiptLoopDeps, { id, channel, receipt }: OwedReceipt): readonly Receipt[] {
+function toReceipt(deps: ReceiptLoopDeps, { id, channel, receipt }: SandboxEntry): readonly Receipt[] {
   if (channel !== deps.channel || !receipt) return [];
   const { status, error } = receipt;
   return [

@@ -8,18 +8,19 @@ import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { NOBODY_ELSE } from "../../core/queue/claimant.ts";
 import { createSemaphore } from "../../core/semaphore.ts";
 import { createIds } from "../../core/uuid.ts";
+import type { SandboxLedger } from "../../store/store.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../channel.ts";
 import { attempt, deferMessage } from "./attempt.ts";
 import { createEntryWriter, WRITE_LIMIT_MS } from "./entry-writer.ts";
 import { createReceiptLoop, type ReceiptLoop } from "./receipt-loop.ts";
 import { createRefusalCounts } from "./refusal-counts.ts";
-import type { SimulatorLedger } from "./simulator-ledger.ts";
 import { targetsOf } from "./targets.ts";
 
 export interface SimulatorDeps extends ChannelDeps {
   readonly channel: ChannelName;
   readonly connectorId: string;
-  readonly ledger: SimulatorLedger;
+  /** Where it keeps what it was given. */
+  readonly ledger: Omit<SandboxLedger, "list">;
 }
 
 /** Messages in flight at a time. Fewer emails, since one may be 10 MiB. */
