@@ -8,7 +8,7 @@ import { isOpen } from "../core/messages/part.ts";
 import { isSettled } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
-import { mayGoAt } from "../core/sms/promotional-hours.ts";
+import { earliestSendAt } from "../core/sms/promotional-hours.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import {
@@ -116,8 +116,8 @@ function judgeBefore(
   if (job.wasInterrupted && holdsUnconfirmed(job))
     return countParts(deps, job, outlet).then((parts) => judgeHeld(job, deps.clock.now(), parts));
   if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
-  const opensAt = mayGoAt(job, job.recipient, now);
-  return opensAt > now ? judgeOutOfHours(job, { now, mayGoAt: opensAt }) : undefined;
+  const opensAt = earliestSendAt(job, job.recipient, now);
+  return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
 }
 
 /** How many parts the message has; if no attempt has counted them yet, how many the connector would make of it. */

@@ -28,7 +28,7 @@ test("what an interrupted attempt may have sent is not taken for unsent when a l
   const interrupted = job();
   const settlements = [
     judge(interrupted, { parts: [deferred], countsAsAttempt: true }, verdict),
-    judgeOutOfHours(interrupted, { now: AT, mayGoAt: AT + 60_000 }),
+    judgeOutOfHours(interrupted, { now: AT, opensAt: AT + 60_000 }),
     judgeWaiting(interrupted, { now: AT, owner: "c2", waitMs: 1_000 }),
   ];
   for (const settlement of settlements) {

@@ -81,13 +81,13 @@ export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settleme
 /** The message may not go out at this time of the day. */
 export function judgeOutOfHours(
   job: ClaimedJob,
-  { now, mayGoAt }: { now: number; mayGoAt: number },
+  { now, opensAt }: { now: number; opensAt: number },
 ): Settlement {
   return {
     ...settlementOf(job, now),
     outcomes: withDoubts(job, []),
-    detail: deferralDetail(job, mayGoAt),
-    next: { kind: "again", dueAt: Math.min(job.expiresAt, mayGoAt) },
+    detail: deferralDetail(job, opensAt),
+    next: { kind: "again", dueAt: Math.min(job.expiresAt, opensAt) },
   };
 }
 

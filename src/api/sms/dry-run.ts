@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { Connector, Route } from "../../core/records/accounts.ts";
-import { mayGoAt } from "../../core/sms/promotional-hours.ts";
+import { earliestSendAt } from "../../core/sms/promotional-hours.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
@@ -114,7 +114,11 @@ function deferredUntil({ caller, request, template, now }: CheckedSms): string |
   const category = template?.category;
   const content = { channel: "sms", ...(category && { category }) } as const;
   const dueAt = request.scheduleAt ?? now;
-  const opensAt = mayGoAt({ accountMode: account.mode, settings, content }, request.to[0] ?? "", dueAt);
+  const opensAt = earliestSendAt(
+    { accountMode: account.mode, settings, content },
+    request.to[0] ?? "",
+    dueAt,
+  );
   return opensAt === dueAt ? undefined : toIso(opensAt);
 }
 

@@ -5,7 +5,7 @@ import type { Part } from "../../core/messages/message.ts";
 import type { Writable } from "../../core/present.ts";
 import type { KeyOwner } from "../../core/records/api-key.ts";
 import { readSetting } from "../../core/records/settings.ts";
-import { deferralDetail, mayGoAt } from "../../core/sms/promotional-hours.ts";
+import { deferralDetail, earliestSendAt } from "../../core/sms/promotional-hours.ts";
 import { parseSendSms, type SendSms, SendSmsBody } from "../../core/sms/send-sms.ts";
 import type { Answer, Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
@@ -180,7 +180,7 @@ function defer(
   { plan, caller: { account, settings } }: Making,
 ): void {
   const promotion = { accountMode: account.mode, settings, content: plan.content };
-  const opensAt = mayGoAt(promotion, message.recipient, dueAt);
+  const opensAt = earliestSendAt(promotion, message.recipient, dueAt);
   if (opensAt === dueAt) return;
   message.dueAt = Math.min(opensAt, message.expiresAt);
   message.deferral = deferralDetail({ settings }, opensAt);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { SmsContent } from "../messages/message.ts";
-import { mayGoAt, nextOpening } from "./promotional-hours.ts";
+import { earliestSendAt, nextOpening } from "./promotional-hours.ts";
 
 const HOURS = "10:00-21:00";
 const at = (iso: string) => Date.parse(iso);
@@ -44,12 +44,12 @@ describe("promotional hours", () => {
     const content: SmsContent = { channel: "sms", category: "promotional" };
     const promotion = { accountMode: "live", settings: {}, content } as const;
     const indian = "+919876543210";
-    expect(mayGoAt(promotion, indian, night)).toBe(at("2026-01-16T10:00+05:30"));
-    expect(mayGoAt(promotion, "+14155550123", night)).toBe(night);
-    expect(mayGoAt({ ...promotion, accountMode: "sandbox" }, indian, night)).toBe(night);
+    expect(earliestSendAt(promotion, indian, night)).toBe(at("2026-01-16T10:00+05:30"));
+    expect(earliestSendAt(promotion, "+14155550123", night)).toBe(night);
+    expect(earliestSendAt({ ...promotion, accountMode: "sandbox" }, indian, night)).toBe(night);
     const explicit = { ...content, category: "service_explicit" } as const;
-    expect(mayGoAt({ ...promotion, content: explicit }, indian, night)).toBe(night);
+    expect(earliestSendAt({ ...promotion, content: explicit }, indian, night)).toBe(night);
     const settings = { dlt_promotional_hours: "00:00-24:00" };
-    expect(mayGoAt({ ...promotion, settings }, indian, night)).toBe(night);
+    expect(earliestSendAt({ ...promotion, settings }, indian, night)).toBe(night);
   });
 });

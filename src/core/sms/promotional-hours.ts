@@ -16,7 +16,7 @@ export interface Promotion {
  * The earliest time at or after `at`, in Unix milliseconds, at which the message may go to this number. That is `at`, unless
  * a live account sends a promotional message to an Indian number outside the hours for them.
  */
-export function mayGoAt(promotion: Promotion, recipient: string, at: number): number {
+export function earliestSendAt(promotion: Promotion, recipient: string, at: number): number {
   const { accountMode, settings, content } = promotion;
   if (content.channel !== "sms" || content.category !== "promotional") return at;
   if (accountMode !== "live" || !isIndian(recipient)) return at;
