@@ -21,13 +21,34 @@ test("every link between the pages leads to a file, and to a heading of it", () 
   expect(broken).toEqual([]);
 });
 
+test("every source file that a page or a comment names is there", () => {
+  const sources = filesLike("{src,test,scripts,bench,examples}/**/*.{ts,sql}");
+  const paths = sources.map((path) => `/${relative(ROOT, path)}`);
+  const isThere = (name: string) => EXAMPLES.has(name) || paths.some((path) => path.endsWith(`/${name}`));
+  const gone = [...pages(), ...filesLike("src/**/*.ts")].flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/`([\w./-]+\.(?:ts|sql))`/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !isThere(name))
+      .map((name) => `${relative(ROOT, file)}: ${name}`),
+  );
+  expect(paths.length).toBeGreaterThan(1_000);
+  expect(gone).toEqual([]);
+});
+
+/** Names that CONTRIBUTING gives as examples. */
+const EXAMPLES = new Set(["kebab-case.ts", "types.ts", "index.ts", "x.test.ts"]);
+
 test("a heading's anchor is its words in lower case, a second one of the same words is numbered", () => {
   const anchors = anchorsOf("# Who sends?\n## `a_b` and c\n```\n# no heading\n```\n## Who sends?\n");
   expect([...anchors]).toEqual(["who-sends", "a_b-and-c", "who-sends-1"]);
 });
 
 function pages(): string[] {
-  return PAGES.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: ROOT, absolute: true })]);
+  return PAGES.flatMap(filesLike);
+}
+
+function filesLike(pattern: string): string[] {
+  return [...new Glob(pattern).scanSync({ cwd: ROOT, absolute: true })];
 }
 
 /** Targets within the repository: those of other sites are not ours to keep. */
