@@ -77,7 +77,7 @@ export function createOutlet(
     noteAttempt: health.attempt,
     noteReceipt: health.receipt,
     available: () => Math.min(channel.freeSlots(), throttle.available()) - reserved,
-    waitMs: () => throttle.waitMs(),
+    waitMs: throttle.waitMs,
     reserve(count) {
       reserved += count;
     },

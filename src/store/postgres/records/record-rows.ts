@@ -70,7 +70,7 @@ export function createRecordRows(values: RecordValues): RecordRows {
       return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
     },
     update: createUpdate(values, bind, takenField),
-    remove: (session, kind, id) => removeNow(session, kind, id),
+    remove: removeNow,
   };
 }
 
