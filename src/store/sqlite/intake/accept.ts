@@ -48,14 +48,14 @@ export function createAccept(
     const [accountId, flow, channel, envelope, body, key, messages, limited, callbackHost] = request;
     const entry = accounts.byId(accountId);
     if (!entry) return NO_ACCOUNT;
+    const account = entry.number;
     // Before the key is taken: a refused request stores nothing.
-    const refused = limited ? refuseLimited(entry.number, { key, messages, limited }) : undefined;
+    const refused = limited ? refuseLimited(account, { key, messages, limited }) : undefined;
     if (refused) return refused;
     if (!accounts.markUsed(entry)) return NO_ACCOUNT;
     const replay = key ? replayOf(key) : undefined;
     if (replay) return replay;
-    if (limited) usage.count(entry.number, messages.map(recipientOf), limited);
-    const account = entry.number;
+    if (limited) usage.count(account, messages.map(recipientOf), limited);
     const isOwn = messages.length === 1 && fitsInMessageRow(channel, envelope, body);
     const content = isOwn ? OWN_CONTENT : (written?.content ?? nextContent());
     if (!isOwn) insertContent(content, [envelope, body, written?.count ?? 0], messages);

@@ -26,15 +26,14 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
   const find = db.prepare<{ parts: string | null }>(
     `SELECT parts FROM jobs WHERE id = ? AND claim = ? AND message_id = ? AND ${IS_OPEN}`,
   );
+  const end = db.prepare(`DELETE FROM jobs WHERE id = ? AND claim = ? AND message_id = ? AND ${IS_OPEN}`);
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
   const postpone = db.prepare(
     "UPDATE jobs SET due_at = ?, is_leased = 0, was_interrupted = 0, attempt = attempt + ? WHERE id = ?",
   );
 
-  const end = db.prepare(`DELETE FROM jobs WHERE id = ? AND claim = ? AND message_id = ? AND ${IS_OPEN}`);
-
   /** Proves the lease. Where it does not matter which parts the job covers, the statement that ends the job does so. */
-  const proveLease = ({ jobId, claim, messageId, next }: Settlement): Verdict["job"] => {
+  const proveLease = ({ jobId, claim, messageId, next }: Settlement): CheckedSettlement["job"] => {
     if (!isPlainlyDone(next)) return find.get(jobId, claim, messageId);
     return end.run(jobId, claim, messageId) === 1 ? ENDED : undefined;
   };
@@ -62,7 +61,7 @@ function isPlainlyDone(next: Settlement["next"]): boolean {
   return next.kind === "done" && next.end === undefined;
 }
 
-interface Verdict {
+interface CheckedSettlement {
   readonly settlement: Settlement;
   /** Absent: the lease was lost. */
   readonly job: { readonly parts: string | null } | undefined;
@@ -72,7 +71,7 @@ interface Verdict {
 function record(
   { messages, contents, providerIds, suppressions }: SettleParts,
   { row, progress: before }: ReadMessage,
-  { settlement, job }: Verdict,
+  { settlement, job }: CheckedSettlement,
 ): boolean {
   const attempt = toAttempt(settlement, job?.parts ?? null);
   const step = job ? applyAttempt(before, attempt) : noteLostSettle(before, attempt);
