@@ -5,6 +5,7 @@ import pino from "pino";
 import { type StartOptions, startPostrider } from "../src/cli/compose.ts";
 import { type Environment, readConfig } from "../src/cli/config.ts";
 import type { Sandbox } from "../src/cli/data-folder/first-start.ts";
+import { createFreshResolvers } from "../src/cli/network/fresh-resolvers.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Peer } from "./admin.ts";
 import { databaseOf } from "./both-stores.ts";
@@ -103,6 +104,7 @@ export async function startHeldPostrider(
     log,
     makeDkimKeys: keptDkimKeys(),
     diskOf: emptyDisk,
+    lookups: { open: createFreshResolvers(clock), stop: async () => {} },
     ...more,
   });
 

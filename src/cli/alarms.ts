@@ -5,25 +5,26 @@ import { type AlarmWatch, createAlarmWatch } from "../delivery/alarm-watch.ts";
 import type { Engine } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarmCalls } from "../webhooks/alarm-calls.ts";
-import { createFreshResolvers } from "./network/fresh-resolvers.ts";
+import type { Lookups } from "./network/create-lookups.ts";
 
 export interface AlarmParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly engine: Pick<Engine, "connectors">;
+  readonly lookups: Pick<Lookups, "open">;
   /** The disk that the database is on; absent where it is another machine's. */
   readonly disk?: (() => Promise<Disk>) | undefined;
 }
 
 /** Watches for alarms in this process, and calls the operator's webhook when they change. */
-export function createAlarms({ store, clock, log, engine, disk }: AlarmParts): AlarmWatch {
+export function createAlarms({ store, clock, log, engine, lookups, disk }: AlarmParts): AlarmWatch {
   const { records, queue, receipts } = store;
   const calls = createAlarmCalls({
     records,
     clock,
     random: Math.random,
-    openResolver: createFreshResolvers(clock),
+    openResolver: lookups.open,
     log,
   });
   const watch = createAlarmWatch({

@@ -18,7 +18,7 @@ import { createClockWatch } from "./clock-watch.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey, refuseHalfRestored } from "./data-folder/data-folder.ts";
 import { diskOf } from "./data-folder/disk-of.ts";
-import { exposedFiles } from "./data-folder/exposed-files.ts";
+import { warnOfExposed } from "./data-folder/exposed-files.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
 import { createDelivery } from "./delivery.ts";
 import { openBounces } from "./email/bounces.ts";
@@ -27,9 +27,9 @@ import { createGate } from "./http/gate.ts";
 import { listen } from "./http/listen.ts";
 import { createHttp } from "./http/make-http.ts";
 import { finishRotation } from "./keys/rotate-key.ts";
-import { createLargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import type { Lookups } from "./network/create-lookups.ts";
 import { createDns } from "./network/dns.ts";
 import type { FixedAddress } from "./network/web.ts";
 import { openData } from "./open-data.ts";
@@ -37,6 +37,7 @@ import { openShares } from "./open-shares.ts";
 import type { Parts } from "./parts.ts";
 import { createRunning, type Running } from "./running.ts";
 import { createSteadyLog } from "./steady-log.ts";
+import { createThreads } from "./threads.ts";
 import { watchReceipts } from "./watch-receipts.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -67,6 +68,8 @@ export interface StartOptions {
   readonly diskOf?: (folder: string) => Promise<Disk>;
   /** For tests: hands out keys that were made before. */
   readonly makeDkimKeys?: MakeDkimKeys;
+  /** For tests that hold the clock: looks names up without a thread, which held time would overtake. */
+  readonly lookups?: Lookups;
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
@@ -78,7 +81,7 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     refuseHalfRestored(config.dataFolder);
     await finishRotation(config.dataFolder);
   }
-  warnOfExposed(options);
+  warnOfExposed(options.log, config.dataFolder);
   const masterKey = readMasterKey(config.dataFolder, config.secret);
   const memory = createLockMemory();
   const onLost = (error: Error) => endProcess(error, options.log);
@@ -93,15 +96,6 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     await store.close();
     throw error;
   }
-}
-
-function warnOfExposed({ config, log }: StartOptions): void {
-  const files = exposedFiles(config.dataFolder);
-  if (files.length === 0) return;
-  log.warn(
-    { files },
-    "every user of this machine can read or change these files: take the right away with chmod o-rwx",
-  );
 }
 
 interface Opened {
@@ -119,10 +113,13 @@ function makeParts(
     webAddress,
     diskOf: askDisk = diskOf,
     makeDkimKeys: makeKeys = makeDkimKeys,
+    lookups,
   }: StartOptions,
   { store, metrics, listeners, mailKeys }: Opened,
 ): Parts {
+  const threads = { ...createThreads(clock), ...present({ lookups }) };
   return {
+    ...threads,
     config,
     clock,
     log,
@@ -134,15 +131,11 @@ function makeParts(
     },
     metrics,
     ids: createIds(clock, randomBytes),
-    dns: createDns(store.records, clock),
+    dns: createDns(store.records, clock, threads.lookups.open),
     mailKeys,
     ...(webAddress && { webAddress }),
     ...(config.databaseUrl === undefined && { disk: () => askDisk(config.dataFolder) }),
     makeDkimKeys: makeKeys,
-    largeBodies: createLargeBodyThread({
-      program: new URL("./large-body-thread.ts", import.meta.url),
-      clock,
-    }),
   };
 }
 
@@ -161,7 +154,12 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   const stop = (close = async () => {}) => {
     gate.drain();
     const leave = async () => loops.shares?.stop();
-    return running.stop(["leases", leave], ["large mail", parts.largeBodies.stop], ["the database", close]);
+    return running.stop(
+      ["leases", leave],
+      ["large mail", parts.largeBodies.stop],
+      ["look-ups", parts.lookups.stop],
+      ["the database", close],
+    );
   };
   try {
     const { dataFolder } = config;
@@ -224,7 +222,7 @@ function makeLoops(parts: Parts) {
     domains,
     upkeep: createUpkeep({ clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
     webhooks: createWebhooks({ ...parts, log, claimant: shares?.claimant ?? (() => NOBODY_ELSE) }),
-    alarms: createAlarms({ store, clock, log, engine, disk: parts.disk }),
+    alarms: createAlarms({ ...parts, log, engine }),
     clocks: createClockWatch({ store, clock, log }),
   };
 }

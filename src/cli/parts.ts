@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import type { MailKeys } from "./email/mail-keys.ts";
 import type { LargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import type { Lookups } from "./network/create-lookups.ts";
 import type { FixedAddress } from "./network/web.ts";
 
 /** The parts that most other parts of the service need. */
@@ -21,6 +22,7 @@ export interface Parts {
   readonly store: Store;
   readonly metrics: Metrics;
   readonly ids: () => string;
+  readonly lookups: Lookups;
   readonly dns: Dns;
   readonly mailKeys: MailKeys;
   readonly makeDkimKeys: MakeDkimKeys;

@@ -1,5 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Log } from "../../core/log.ts";
 import {
   DATABASE_FILE,
   MASTER_KEY_FILE,
@@ -20,11 +21,20 @@ const PRIVATE_FILES = [
 const OTHERS_ENTER = 0o001;
 const OTHERS_READ_OR_WRITE = 0o006;
 
+export function warnOfExposed(log: Pick<Log, "warn">, dataFolder: string): void {
+  const files = exposedFiles(dataFolder);
+  if (files.length === 0) return;
+  log.warn(
+    { files },
+    "every user of this machine can read or change these files: take the right away with chmod o-rwx",
+  );
+}
+
 /**
  * The files of the data folder that every user of the machine may read or write, as after a careless copy. Those of the
  * file's group may on purpose, where a platform mounts volumes that way.
  */
-export function exposedFiles(dataFolder: string): readonly string[] {
+function exposedFiles(dataFolder: string): readonly string[] {
   if (!hasMode(dataFolder, OTHERS_ENTER)) return [];
   return PRIVATE_FILES.map((name) => join(dataFolder, name)).filter((path) =>
     hasMode(path, OTHERS_READ_OR_WRITE),

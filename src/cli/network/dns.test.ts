@@ -3,6 +3,7 @@ import { type FakeDns, startFakeDns } from "../../../test/fakes/fake-dns.ts";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { until } from "../../../test/until.ts";
 import { createDns } from "./dns.ts";
+import { createFreshResolvers } from "./fresh-resolvers.ts";
 
 let fake: FakeDns;
 beforeEach(async () => {
@@ -12,7 +13,8 @@ afterEach(() => fake.close());
 
 function open() {
   const clock = createHeldClock();
-  const dns = createDns({ settings: async () => ({ dns_servers: fake.address }) }, clock);
+  const settings = async () => ({ dns_servers: fake.address });
+  const dns = createDns({ settings }, clock, createFreshResolvers(clock));
   return { clock, dns };
 }
 

@@ -4,7 +4,7 @@ import { limitedLookup } from "../../core/domains/limited-lookup.ts";
 import { createFreshCache } from "../../core/fresh-cache.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { Records } from "../../store/store.ts";
-import { createFreshResolvers } from "./fresh-resolvers.ts";
+import type { OpenResolver } from "./create-lookups.ts";
 
 /** For so long mails to one domain go by what was found for the first of them. */
 const FRESH_MS = 10_000;
@@ -17,8 +17,7 @@ const LOOKUP_LIMIT_MS = 5_000;
  * Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. What says where mail
  * goes is kept for some seconds; that there is no such record is not, nor what somebody publishes and waits to be seen.
  */
-export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns {
-  const open = createFreshResolvers(clock);
+export function createDns(records: Pick<Records, "settings">, clock: Clock, open: OpenResolver): Dns {
   const answer = async <Answer>(ask: (dns: Dns) => Promise<Answer>) => {
     const dns = open(readSetting(await records.settings(undefined), "dns_servers"));
     return limitedLookup(clock, LOOKUP_LIMIT_MS, ask(dns));
