@@ -85,8 +85,8 @@ function toCall({ kind, alarm, at }: AlarmChange): { readonly id: string; readon
   const of = { subject, ...present({ subject_name: subjectName }) };
   const data = { name, ...of, reason, since: toIso(since), raised_at: toIso(raisedAt) };
   return {
-    // It goes into a header, and a data folder may have any letters in its path.
-    id: `alarm_${name}_${encodeURIComponent(subject)}_${raisedAt}_${kind}`,
+    // It goes into a header, and a data folder may have any letters in its path. See `Unsigned` for the dots.
+    id: `alarm_${name}_${encodeURIComponent(subject).replaceAll(".", "%2E")}_${raisedAt}_${kind}`,
     body: JSON.stringify({
       type: `alarm.${kind}`,
       timestamp: toIso(at),

@@ -33,12 +33,14 @@ test("a disk with less than a gigabyte free alarms, until there is room again", 
   await rig.service.passUntil(() => rig.told().includes("alarm.cleared disk_low"), 60_000);
 });
 
-test("the call about a data folder with letters beyond ASCII in its path bears a signature that fits", async () => {
-  named = "/srv/Grüße an 東京/data";
+test("the call about a data folder with letters beyond ASCII and dots in its path bears a signature that fits no other", async () => {
+  named = "/srv/Grüße an 東京/v1.2/data";
   freeMb = 900;
   await rig.service.passUntil(() => rig.told().length > 0, 30_000);
   expect(rig.told()).toEqual(["alarm.raised disk_low"]);
   expect(await rig.alarms()).toMatchObject([{ name: "disk_low", subject: named }]);
+  // Id, time and body are signed with a dot between them: an id with dots would sign other divisions of the text too.
+  expect(rig.receiver.deliveries[0]?.headers["webhook-id"]).toMatch(/^alarm_disk_low_%2Fsrv[^.]+_raised$/);
 });
 
 test("the room is what the system says of the folder", async () => {
