@@ -1,6 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Dns } from "../../core/domains/dns.ts";
 import { createThreadTasks } from "../thread-tasks.ts";
+import { createDomainTurns } from "./domain-turns.ts";
 import { createFreshResolvers } from "./fresh-resolvers.ts";
 import type { FromLookupThread, LookupTask } from "./lookup-messages.ts";
 
@@ -24,6 +25,7 @@ export interface LookupsOptions {
 export function createLookups({ program, clock }: LookupsOptions): Lookups {
   const thread = createThreadTasks<LookupTask, FromLookupThread>({ program, clock, name: "lookup" });
   const here = createFreshResolvers(clock);
+  const inTurn = createDomainTurns(clock);
   const ask = async (task: LookupTask) => {
     const answer = await thread.ask(task);
     if (answer.kind === "found") return answer.records;
@@ -32,7 +34,8 @@ export function createLookups({ program, clock }: LookupsOptions): Lookups {
   return {
     open(servers) {
       if (!thread.canAsk()) return here(servers);
-      const onThread = (question: keyof Dns) => (name: string) => ask({ servers, question, name });
+      const onThread = (question: keyof Dns) => (name: string) =>
+        inTurn(name, () => ask({ servers, question, name }));
       return {
         resolveTxt: onThread("resolveTxt") as Dns["resolveTxt"],
         resolveMx: onThread("resolveMx") as Dns["resolveMx"],

@@ -11,6 +11,9 @@ const SERVER_LIMIT_MS = 2_000;
  */
 const MAX_RECORDS = 100;
 
+/** The code of the failure. */
+export const TOO_MANY = "ETOOMANY";
+
 /**
  * Opens a resolver for the questions about one name, whose answers must be new and nobody else's business. Questions that
  * share a resolver share more than its cache: an answer that cannot be read fails all that are under way, and after a few
@@ -49,7 +52,7 @@ export function createFreshResolvers(
 /** A failure like those of the resolver itself. */
 function refuseMany<Records extends readonly unknown[]>(records: Records): Records {
   if (records.length <= MAX_RECORDS) return records;
-  throw Object.assign(new Error(`more than ${MAX_RECORDS} records`), { code: "ETOOMANY" });
+  throw Object.assign(new Error(`more than ${MAX_RECORDS} records`), { code: TOO_MANY });
 }
 
 function openResolver(servers: string | undefined): Resolver {

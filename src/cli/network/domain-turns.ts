@@ -1,0 +1,84 @@
+import type { Clock } from "../../core/clock.ts";
+import { dnsCode } from "../../core/domains/dns.ts";
+import { TOO_MANY } from "./fresh-resolvers.ts";
+
+/** Asks a question about a name when it is its turn. Rejects where too many wait already. */
+export type DomainTurns = <Answer>(name: string, ask: () => Promise<Answer>) => Promise<Answer>;
+
+/** Questions at a time about a domain that has not answered any yet; each ordinary answer makes room for more. */
+const AT_FIRST = 8;
+const MORE = 2;
+const AT_MOST = 64;
+
+/** After a large answer its domain's questions are asked one at a time, for so long. */
+const LARGE_MS = 60_000;
+
+/** Of one domain; whoever asked has given up before the last of them would be asked. */
+const MAX_WAITING = 500;
+
+/** Domains of large answers that are remembered. */
+const MAX_LARGE = 1_000;
+
+interface Domain {
+  running: number;
+  /** So many may run. */
+  room: number;
+  readonly waiting: (() => void)[];
+}
+
+/**
+ * Keeps a domain with large answers from holding up the questions about others: reading one takes as long as hundreds of
+ * ordinary ones. Whoever has a domain chooses all names below it.
+ */
+export function createDomainTurns(clock: Pick<Clock, "monotonicMs">): DomainTurns {
+  const domains = new Map<string, Domain>();
+  const largeUntilMs = new Map<string, number>();
+
+  const isLarge = (key: string) => (largeUntilMs.get(key) ?? 0) > clock.monotonicMs();
+  const mayBegin = (key: string, { running, room }: Domain) => running < (isLarge(key) ? 1 : room);
+  const noteLarge = (key: string) => {
+    largeUntilMs.delete(key);
+    if (largeUntilMs.size >= MAX_LARGE) largeUntilMs.delete(largeUntilMs.keys().next().value ?? key);
+    largeUntilMs.set(key, clock.monotonicMs() + LARGE_MS);
+  };
+  const end = (key: string, domain: Domain) => {
+    domain.running--;
+    while (domain.waiting.length > 0 && mayBegin(key, domain)) {
+      domain.running++;
+      domain.waiting.shift()?.();
+    }
+    if (domain.running === 0) domains.delete(key);
+  };
+
+  return async (name, ask) => {
+    const key = domainOf(name);
+    const domain = domains.get(key) ?? { running: 0, room: AT_FIRST, waiting: [] };
+    domains.set(key, domain);
+    if (mayBegin(key, domain)) domain.running++;
+    else if (domain.waiting.length >= MAX_WAITING) throw tooManyWait();
+    else await new Promise<void>((resolve) => domain.waiting.push(resolve));
+    try {
+      const answer = await ask();
+      domain.room = Math.min(AT_MOST, domain.room + MORE);
+      return answer;
+    } catch (error) {
+      if (dnsCode(error) === TOO_MANY) noteLarge(key);
+      throw error;
+    } finally {
+      end(key, domain);
+    }
+  };
+}
+
+/** The last two labels, or three where many owners share two: `co.uk`, `com.br`, `eu.org`. */
+function domainOf(name: string): string {
+  const labels = name.toLowerCase().split(".").filter(Boolean);
+  const isShared = (labels.at(-2)?.length ?? 0) <= LONGEST_SHARED;
+  return labels.slice(isShared ? -3 : -2).join(".");
+}
+
+const LONGEST_SHARED = 3;
+
+function tooManyWait(): Error {
+  return Object.assign(new Error("too many questions about this domain wait"), { code: "EBUSY" });
+}
