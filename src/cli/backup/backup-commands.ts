@@ -5,6 +5,7 @@ import type { Terminal } from "../admin/command-line.ts";
 import { toCell } from "../admin/table.ts";
 import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
+import { databaseUrlOf } from "../data-folder/database-url.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
 import { createBackupProgress } from "./backup-progress.ts";
 import { makeBackup } from "./make-backup.ts";
@@ -54,7 +55,7 @@ function addBackup(program: Command, { target, terminal, clock, version }: Backu
           onCutOff,
           onLeft,
         };
-        const { databaseUrl } = target;
+        const databaseUrl = databaseUrlOf(target);
         const { folder, manifest } = await (databaseUrl === undefined
           ? makeBackup(order)
           : backUpPostgres({ ...order, databaseUrl }));
@@ -75,7 +76,7 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
     .action((options: { from: string; data?: string }) =>
       untilCutOff(terminal, async (onCutOff) => {
         const order = { ...orderOf(target, options), ...createBackupProgress(terminal, clock), onCutOff };
-        const { databaseUrl } = target;
+        const databaseUrl = databaseUrlOf(target);
         const manifest =
           databaseUrl === undefined
             ? await restoreBackup(order)

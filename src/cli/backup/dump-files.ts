@@ -13,7 +13,7 @@ const OWNER_ONLY_FILE = 0o600;
 export function createDumpFiles(
   folder: string,
   { onRows, onTable }: Pick<BackupProgress, "onRows" | "onTable">,
-): DumpTarget {
+): Omit<DumpTarget, "onKey"> {
   let current:
     | { path: string; table: string; lines: PassThrough; written: Promise<void>; rows: number }
     | undefined;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../../store/private-file.ts";
+import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
@@ -21,9 +22,20 @@ export interface BackupOrder extends NewFolder {
 }
 
 /** Backs up a data folder, whether its service runs or not. */
-export function makeBackup(order: BackupOrder): Promise<MadeBackup> {
+export async function makeBackup(order: BackupOrder): Promise<MadeBackup> {
   const database = ownDatabase(order.dataFolder);
+  // Before work that takes long where the database is large.
+  if (order.withKey) requireKey(keyCheckOf(database), order);
   return inNewFolder(order, (draft) => fill(draft, database, order));
+}
+
+/** `undefined` also if the file cannot be read: what is wrong with it is for the copy to say. */
+function keyCheckOf(database: string): string | undefined {
+  try {
+    return readKeyCheckValue(database);
+  } catch {
+    return undefined;
+  }
 }
 
 async function fill(draft: string, database: string, order: BackupOrder): Promise<Manifest> {
@@ -67,18 +79,25 @@ export async function describeBackup(
   return manifest;
 }
 
+type KeyPlaces = Pick<BackupOrder, "dataFolder" | "secret">;
+
+/** The master key that belongs to a database. Throws if it is not at hand. */
+export function requireKey(checkValue: string | undefined, { dataFolder, secret }: KeyPlaces): string {
+  const key = findMasterKey({ dataFolder, secret, checkValue });
+  if (key !== undefined) return key;
+  throw new AdminFailure(
+    `the master key of this database is not at hand: neither ${join(dataFolder, MASTER_KEY_FILE)} nor POSTRIDER_SECRET is it`,
+  );
+}
+
 /** Writes the master key and `sandbox.json`; returns the names of the files. Throws if the key is not at hand. */
 export function writeSecrets(
   draft: string,
   checkValue: string | undefined,
-  { dataFolder, secret }: Pick<BackupOrder, "dataFolder" | "secret">,
+  places: KeyPlaces,
 ): readonly string[] {
-  const key = findMasterKey({ dataFolder, secret, checkValue });
-  if (key === undefined) {
-    throw new AdminFailure(
-      `the master key of this database is not at hand: neither ${join(dataFolder, MASTER_KEY_FILE)} nor POSTRIDER_SECRET is it`,
-    );
-  }
+  const key = requireKey(checkValue, places);
+  const { dataFolder } = places;
   writePrivateFile(join(draft, MASTER_KEY_FILE), `${key}\n`);
   const sandbox = join(dataFolder, SANDBOX_FILE);
   if (!existsSync(sandbox)) return [MASTER_KEY_FILE];

@@ -10,7 +10,7 @@ import { findMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import type { BackupProgress } from "./backup-progress.ts";
 import { createDumpFiles, readColumns, readRows, tableFile } from "./dump-files.ts";
-import { type BackupOrder, describeBackup, writeSecrets } from "./make-backup.ts";
+import { type BackupOrder, describeBackup, requireKey, writeSecrets } from "./make-backup.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 import { inNewFolder, type MadeBackup } from "./new-folder.ts";
 
@@ -22,7 +22,10 @@ export interface PostgresBackupOrder extends BackupOrder, BackupProgress {
 export function backUpPostgres(order: PostgresBackupOrder): Promise<MadeBackup> {
   return inNewFolder(order, async (draft) => {
     const files = createDumpFiles(draft, order);
-    const postgres = await withReasons(() => dump(order.databaseUrl, files));
+    const onKey = (checkValue: string | undefined) => {
+      if (order.withKey) requireKey(checkValue, order);
+    };
+    const postgres = await withReasons(() => dump(order.databaseUrl, { ...files, onKey }));
     const secrets = order.withKey ? writeSecrets(draft, postgres.keyCheckValue, order) : [];
     return describeBackup(draft, {
       ...order,
@@ -60,8 +63,8 @@ export async function restorePostgres(order: PostgresRestoreOrder): Promise<Mani
       "this backup is of SQLite: restore it into a data folder, without DATABASE_URL, and move it with migrate-to",
     );
   }
+  requireOneKey(order, from, postgres.keyCheckValue);
   await checkFiles(from, manifest, order.onStep);
-  requireKey(order, from, postgres.keyCheckValue);
   const source = {
     dump: postgres,
     name: `${basename(from)} ${manifest.created_at}`,
@@ -94,7 +97,7 @@ const LEFT = {
   complete: "the restore is complete",
 };
 
-function requireKey(
+function requireOneKey(
   { dataFolder, secret }: Pick<PostgresRestoreOrder, "dataFolder" | "secret">,
   from: string,
   checkValue: string | undefined,

@@ -5,6 +5,7 @@ import { readHosts } from "../../store/postgres/connections/hosts.ts";
 import type { Terminal } from "../admin/command-line.ts";
 import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
+import { databaseUrlOf } from "../data-folder/database-url.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { rotateSharedKey } from "./rotate-shared-key.ts";
@@ -36,7 +37,7 @@ export function addRotateKeyCommand(
     .action(({ data, forgetLinks }: RotateOptions) =>
       untilCutOff(terminal, async (onCutOff) => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);
-        const { databaseUrl } = target;
+        const databaseUrl = databaseUrlOf(target);
         const rotation = { ...target, dataFolder, forgetLinks, randomBytes, onCutOff };
         const done = await (databaseUrl === undefined
           ? rotateKey(rotation)

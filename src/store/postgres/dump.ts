@@ -15,6 +15,8 @@ export interface Dump {
 }
 
 export interface DumpTarget {
+  /** Hears `Dump.keyCheckValue` before the first table. What it throws ends the dump. */
+  onKey(checkValue: string | undefined): void;
   /** Begins a table. Resolves once it can take rows. */
   table(name: string, columns: readonly string[]): Promise<void>;
   /** Values as PostgreSQL writes them. Resolves when more may come. */
@@ -50,6 +52,10 @@ async function dumpAll(connection: Connection, tables: readonly string[], target
   if (now.join() !== tables.join()) throw new Error("the schema has been changed meanwhile: back up again");
   await refuseHalfMoved(connection);
   const migrations = await migrationsOf(connection);
+  const [check] = await connection.query<{ value: string }>(
+    "SELECT value FROM meta WHERE name = 'master_key_check'",
+  );
+  target.onKey(check?.value);
   const rows: Record<string, number> = {};
   for (const table of tables.filter((name) => !PASSING.includes(name))) {
     const columns = await columnsOf(connection, table);
@@ -60,9 +66,6 @@ async function dumpAll(connection: Connection, tables: readonly string[], target
     rows[table] = await dumpTable(connection, { table, columns, target });
     await target.tableDone(rows[table]);
   }
-  const [check] = await connection.query<{ value: string }>(
-    "SELECT value FROM meta WHERE name = 'master_key_check'",
-  );
   return { rows, migrations, ...(check && { keyCheckValue: check.value }) };
 }
 
