@@ -7,7 +7,8 @@ const READER_GONE = 141;
 
 /**
  * The terminal, pipe or file that the program was started with. Writes block until all is written: otherwise `exit` would
- * lose what a pipe has not taken yet.
+ * lose what a pipe has not taken yet. If the reader of `stdout` is gone, the command ends. If nobody reads `stderr`, it goes on: a
+ * word on how far it is must not end the work.
  */
 export const PROCESS_TERMINAL: Terminal = {
   stdout: (text) => print(1, text),
@@ -22,7 +23,7 @@ function print(descriptor: 1 | 2, text: string): void {
   try {
     while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
   } catch (error) {
-    giveUp(descriptor, error as { code?: string; message?: string });
+    if (descriptor === 1) giveUp(error as { code?: string; message?: string });
   }
 }
 
@@ -40,8 +41,8 @@ function writeSome(descriptor: number, octets: Uint8Array): number {
 const FULL_PIPE_WAIT_MS = 5;
 const NOBODY_WAKES_THIS = new Int32Array(new SharedArrayBuffer(4));
 
-function giveUp(descriptor: number, { code, message }: { code?: string; message?: string }): never {
+function giveUp({ code, message }: { code?: string; message?: string }): never {
   if (code === "EPIPE" || code === "EBADF") process.exit(READER_GONE);
-  if (descriptor === 1) print(2, `error: the output cannot be written: ${message}\n`);
+  print(2, `error: the output cannot be written: ${message}\n`);
   process.exit(1);
 }
