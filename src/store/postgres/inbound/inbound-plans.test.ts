@@ -75,19 +75,28 @@ const MESSAGES = `INSERT INTO inbound_messages (id, account_id, connector_id, pr
 
 const UNASSIGNED = 300;
 
-test("looking for too many messages of no account reads none of an account, and costs no more where all of these are newer", async () => {
-  const { store, url } = await openFresh();
-  const { account } = await createWorld(store);
-  const driver = openDriver({ url, connections: 1 });
-  await driver.query(MESSAGES, ["01a00000-0000-7000-8000-", null, UNASSIGNED]);
-  await driver.query(MESSAGES, ["01b00000-0000-7000-8000-", account.id, OTHERS]);
-  await driver.query("ANALYZE");
-  const bounds = { most: 20, limit: 10 };
-  await scansOf(driver, url, async ({ inbound }) => {
-    for (let round = 0; round < ROUNDS; round++)
-      expect(await inbound.dropUnassigned(bounds)).toEqual([{ connectorId: "c", messages: 10 }]);
-  });
-  expect(await read(driver, "inbound_messages")).toBeLessThan(OTHERS);
-  await driver.close();
-  await store.close();
-}, 60_000);
+const uses: Readonly<Record<string, (store: Store) => Promise<void>>> = {
+  "looking for too many messages of no account": async ({ inbound }) =>
+    expect(await inbound.dropUnassigned({ most: 20, limit: 10 })).toEqual([
+      { connectorId: "c", messages: 10 },
+    ]),
+  "listing the messages of no account": async ({ inbound }) =>
+    expect(await inbound.list({ accountId: null, limit: 20 })).toHaveLength(20),
+};
+
+for (const [what, use] of Object.entries(uses)) {
+  test(`${what} reads none of an account, and costs no more where all of these are newer`, async () => {
+    const { store, url } = await openFresh();
+    const { account } = await createWorld(store);
+    const driver = openDriver({ url, connections: 1 });
+    await driver.query(MESSAGES, ["01a00000-0000-7000-8000-", null, UNASSIGNED]);
+    await driver.query(MESSAGES, ["01b00000-0000-7000-8000-", account.id, OTHERS]);
+    await driver.query("ANALYZE");
+    await scansOf(driver, url, async (other) => {
+      for (let round = 0; round < ROUNDS; round++) await use(other);
+    });
+    expect(await read(driver, "inbound_messages")).toBeLessThan(OTHERS);
+    await driver.close();
+    await store.close();
+  }, 60_000);
+}
