@@ -105,3 +105,12 @@ test("an id that is no webhook's is answered with the command that lists them", 
     "error: there is no 01a22125-6088-7483-9b4f-9f05fa5e5620 among the webhooks: `webhooks list --account ACCOUNT` shows what there is\n",
   );
 });
+
+test("a replay that is cut short says how many events are on their way", async () => {
+  using server = serveOnce({ replayed: 10_000, next: "cursor" }, 503, AWAY);
+  const { code, err } = await run(["webhooks", "replay", "--account", "a", "--host", "x.test", ...server.at]);
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining("; before that 10000 were queued for delivery again\n"),
+  ]);
+});

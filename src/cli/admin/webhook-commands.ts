@@ -1,5 +1,6 @@
 /** `webhooks`: events and their deliveries, replays, tests, paused hosts, and the secrets that sign. */
 import type { Command } from "commander";
+import { AdminFailure } from "./admin-client.ts";
 import {
   addNoun,
   addVerb,
@@ -127,11 +128,22 @@ async function replayMany({ client, options }: Run): Promise<number> {
   let after: string | undefined;
   do {
     const body = { account_id: account, host, failed, since, until, after };
-    const answer = (await client.request("POST", "webhooks/replay", { body })) as Replayed;
+    const answer = (await client.request("POST", "webhooks/replay", { body }).catch((error) => {
+      throw cutShort(error, replayed);
+    })) as Replayed;
     replayed += answer.replayed;
     after = answer.next;
   } while (after !== undefined);
   return replayed;
+}
+
+/** Whoever repeats the command should know that events are delivered once more. */
+function cutShort(error: unknown, replayed: number): unknown {
+  if (!(error instanceof AdminFailure) || replayed === 0) return error;
+  return new AdminFailure(
+    `${error.message}; before that ${replayed} were queued for delivery again`,
+    error.fields,
+  );
 }
 
 function addTest(noun: Command, commandLine: CommandLine): void {
