@@ -102,6 +102,22 @@ onBothStores(() => {
     expect(await parked()).toBe(0);
   });
 
+  test("once all that was parked has found its message, what comes next does as well", async () => {
+    const messages = [await sent(), await sent(), await sent()];
+    await admin(postrider, `/connectors/${sender}`, { is_enabled: false }, "PATCH");
+    await postrider.passUntil(() => smsc.bound().length === 0, 10_000);
+    const other = await connect("other", { system_id: "acme-2" });
+    await smsc.until(() => smsc.bound().length === 1);
+    for (const { submit } of messages.slice(0, 2)) await smsc.sendReceipt(submit);
+    await postrider.pass(300_000);
+    expect(await parked()).toBe(2);
+    await admin(postrider, `/connectors/${other}`, { config: { receipts_with: [sender] } }, "PATCH");
+    await postrider.passUntil(async () => (await parked()) === 0, 10_000);
+    await smsc.sendReceipt(messages[2]!.submit);
+    await postrider.pass(5_000);
+    for (const { message } of messages) expect(await postrider.status(message)).toBe("delivered");
+  });
+
   test("so it is with gateways that know one callback URL for all of an account", async () => {
     const gateway = await startFakeGateway({ status: 200, body: "success | 1 | 3562-77" });
     const config = { provider: "gupshup", base_url: gateway.url, userid: "2000", password: "p" };

@@ -35,6 +35,23 @@ export function parkedBoundContract(open: OpenStore): void {
   );
 
   test(
+    "their ids rise, also when the last has gone",
+    inWorld(open, async (world) => {
+      const lastId = async () => Number((await world.store.receipts.parked({ limit: 10 })).at(-1)?.id ?? 0);
+      let before = 0;
+      for (const isTaken of [false, true, true, false]) {
+        const [id = ""] = await world.sms();
+        const job = await world.claimOne();
+        await world.receive(`p-${id}`);
+        const given = await lastId();
+        expect(given).toBeGreaterThan(before);
+        before = given;
+        if (isTaken) await world.settle(job);
+      }
+    }),
+  );
+
+  test(
     "a receipt that is parked under two ids takes the room of two, and is one that was deleted",
     inWorld(open, async (world) => {
       for (const id of ["a1", "a2", "a3"])

@@ -14,9 +14,7 @@ import { oncePerTransaction } from "../database/once-per-transaction.ts";
 
 /** The rows of `parked_receipts`. Usually there are none, which is asked once per transaction. */
 export function createParkedReceipts(db: Database): ParkedReceipts {
-  const insert = db.prepare(
-    "INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt) VALUES (?, ?, ?, ?, ?)",
-  );
+  const insert = createInsert(db);
   const byKey = db.prepare<ParkedRow>(
     "SELECT id, receipt FROM parked_receipts WHERE connector_id = +? AND id_key = +? ORDER BY id",
   );
@@ -36,7 +34,7 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
       const { connectorId, reference = null, receivedAt } = receipt;
       const text = JSON.stringify(receipt);
       keysOfParked(receipt).forEach((key, row) => {
-        insert.run(connectorId, key, row === 0 ? reference : SECOND_ROW, receivedAt, text);
+        insert(connectorId, key, row === 0 ? reference : SECOND_ROW, receivedAt, text);
         keepNewest(connectorId, key);
       });
     },
@@ -50,6 +48,18 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
         byReference.all(reference, connectorId ?? null),
         (receipt) => isSameNumber(recipient, receipt.recipient) === true,
       ),
+  };
+}
+
+/** Whoever goes through what is parked notes how far it has come: while the process runs, no id is given twice, also when the last have gone. */
+function createInsert(db: Database) {
+  const insert = db.prepare<{ id: number }>(
+    `INSERT INTO parked_receipts (id, connector_id, id_key, reference, at, receipt)
+     VALUES (1 + max(?, (SELECT coalesce(max(id), 0) FROM parked_receipts)), ?, ?, ?, ?, ?) RETURNING id`,
+  );
+  let last = 0;
+  return (...values: readonly [string, string, number | null, number, string]): void => {
+    last = insert.get(last, ...values)?.id ?? last;
   };
 }
 
