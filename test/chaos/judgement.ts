@@ -3,9 +3,17 @@ import { uuidTime } from "../../src/core/uuid.ts";
 import { listAll } from "./client.ts";
 import { problemsOfFate, type Rule, submitsOf } from "./fate-rules.ts";
 import { problemsOfFeed } from "./feed-rules.ts";
-import type { Account, Asked, Fate, FeedEvent, HandOver, ShownSms } from "./model.ts";
+import {
+  type Account,
+  type Asked,
+  type Fate,
+  type FeedEvent,
+  type HandOver,
+  isReceived,
+  type ShownSms,
+} from "./model.ts";
 import { problemsOfRequest, timelineOf, wholeFeed } from "./read-back.ts";
-import { messageIn, problemsOfWebhooks } from "./webhook-rules.ts";
+import { eventIn, problemsOfWebhooks } from "./webhook-rules.ts";
 import type { SmsWorld } from "./world.ts";
 
 interface Judging {
@@ -24,7 +32,9 @@ export async function findProblems(
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   const isJudged = (messageId: string) => (uuidTime(messageId) ?? since) >= since;
-  const judged = (events: readonly FeedEvent[]) => events.filter(({ data }) => isJudged(data.message_id));
+  // What handsets write has rules of its own.
+  const isOurs = (event: FeedEvent) => !isReceived(event) && isJudged(event.data.message_id);
+  const judged = (events: readonly FeedEvent[]) => events.filter(isOurs);
   // Only submits until now: the lists read below may not have later ones.
   const submits = submitsSince(world, since);
   const ours = new Set<HandOver>();
@@ -39,7 +49,7 @@ export async function findProblems(
     const events = judged(await wholeFeed(world, account));
     const read = judged(world.model.feeds.get(account) ?? []);
     problems.push(...problemsOfFeed({ channel: "sms", fates, read, events }));
-    const deliveries = world.receivers.get(account)!.deliveries.filter((each) => isJudged(messageIn(each)));
+    const deliveries = world.receivers.get(account)!.deliveries.filter((each) => isOurs(eventIn(each)));
     problems.push(...problemsOfWebhooks({ fates, events, deliveries }));
   }
   for (const submit of submits) if (!ours.has(submit)) problems.push(describeStray(submit));

@@ -70,6 +70,11 @@ export interface FeedEvent {
   };
 }
 
+/** Of a message from a handset, and not of one that was sent. */
+export function isReceived({ type }: Pick<FeedEvent, "type">): boolean {
+  return type === "sms.received";
+}
+
 export interface Model<Asking extends Request = Asked> {
   readonly channel: "sms" | "email";
   readonly asked: Asking[];

@@ -31,7 +31,7 @@ export function toOwed({ state, afterMs }: PlannedReceipt): OwedReceipt {
   return { state, says: WORD_OF[state], dueMs: afterMs < 0 ? 0 : Date.now() + afterMs, tries: 0 };
 }
 
-export function isOwed({ storedAtMs }: PaidReceipt): boolean {
+export function isOwed({ storedAtMs }: Pick<PaidReceipt, "storedAtMs">): boolean {
   return storedAtMs === undefined;
 }
 

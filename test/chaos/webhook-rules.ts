@@ -3,7 +3,10 @@ import type { Delivery } from "../fakes/fake-webhook-receiver.ts";
 import type { FeedEvent, Request, Shown } from "./model.ts";
 
 export interface WebhookFacts {
-  readonly fates: readonly { readonly asked: Request; readonly shown: Shown }[];
+  readonly fates: readonly {
+    readonly asked: Pick<Request, "body">;
+    readonly shown: Pick<Shown, "message_id">;
+  }[];
   readonly events: readonly FeedEvent[];
   readonly deliveries: readonly Delivery[];
 }
@@ -50,9 +53,9 @@ function outOfOrder(told: readonly FeedEvent[], deliveries: readonly Delivery[])
   return [];
 }
 
-/** The id of the message that a webhook is about. */
-export function messageIn({ body }: Delivery): string {
-  return (JSON.parse(body) as FeedEvent).data.message_id;
+/** The event that a webhook tells of, without its id. */
+export function eventIn({ body }: Delivery): FeedEvent {
+  return JSON.parse(body) as FeedEvent;
 }
 
 function idIn(headers: Delivery["headers"]): string {

@@ -49,8 +49,8 @@ const RARE: readonly GatewayFate[] = [
   ...(["take as a bad gateway", "take and cut", "refuse and cut", "take with nonsense"] as const),
 ];
 
-/** So many requests have one of their fates by chance, until the next has one of those in their turn. */
-const EACH_RARE = 3;
+/** One request in so many has one of those in their turn. */
+const EACH_RARE = 2;
 
 /** What becomes of a request to a number, by the seed: `time` counts from 1, those to the same number. */
 export function gatewayFateOf(

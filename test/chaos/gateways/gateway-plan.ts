@@ -3,7 +3,15 @@ import { createDice, type Dice } from "../dice.ts";
 import { type Asking, askingOf, FLEET_WEIGHTS, type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
 import type { Naming } from "./gateway-fates.ts";
 
-export type GatewayStep = Asking | Repeating | OfFleet | OfGateway;
+export type GatewayStep = Asking | Repeating | OfFleet | OfGateway | Writing;
+
+/** A handset writes to the account's number, in so many parts. */
+export interface Writing {
+  readonly kind: "write";
+  readonly gateway: number;
+  readonly account: number;
+  readonly pieces: number;
+}
 
 export type OfGateway =
   | { readonly kind: "drop" | "invent report" | "forge report"; readonly gateway: number }
@@ -12,6 +20,8 @@ export type OfGateway =
 export interface GatewayPlan {
   /** One for each gateway. */
   readonly namings: readonly Naming[];
+  /** They are one account at the provider, which reports at the callback URL of either. */
+  readonly isOneAccount: boolean;
   /** How many requests each takes at once. */
   readonly maxInFlight: number;
   /** Where an SMSC stands among the connectors of the route; absent: there is none. */
@@ -36,14 +46,19 @@ const WEIGHTS = {
   "invent report": 1,
   "forge report": 1,
   "lock leases": 0.5,
+  write: 12,
 } as const;
 
 export function gatewayPlanOf(seed: string, steps: number): GatewayPlan {
   const dice = createDice(`${seed}/gateways`);
   const naming = () => dice.pick<Naming>({ ours: 4, one: 3, each: 3 });
   const smsc = dice.pick({ none: 6, first: 1.5, last: 2.5 });
+  const isOneAccount = dice.chance(0.3);
+  const first = naming();
+  const isPair = isOneAccount || dice.chance(0.6);
   return {
-    namings: dice.chance(0.7) ? [naming(), naming()] : [naming()],
+    namings: isPair ? [first, isOneAccount ? first : naming()] : [first],
+    isOneAccount,
     maxInFlight: dice.between(2, 20),
     ...(smsc !== "none" && { smsc }),
     failover: dice.chance(0.7) ? "safe" : "always",
@@ -68,6 +83,13 @@ function stepOf(dice: Dice): GatewayStep {
     case "invent report":
     case "forge report":
       return { kind, gateway };
+    case "write":
+      return {
+        kind,
+        gateway,
+        account: dice.between(0, 1),
+        pieces: dice.chance(0.4) ? dice.between(2, 3) : 1,
+      };
     case "restart gateway":
       return { kind, gateway, ms: dice.chance(0.3) ? 0 : dice.between(1, 1_500) };
     default:

@@ -1,7 +1,7 @@
 /** Rules that hold for SMS over HTTP gateways, beside those for every SMS. */
 import { isInterruption, isRefused, type Rule, storedReceipts, submitsOf } from "../fate-rules.ts";
 import type { Fleet } from "../fleet.ts";
-import type { HandOver } from "../model.ts";
+import type { Entry, HandOver } from "../model.ts";
 import type { Requested } from "./gateway.ts";
 import type { GatewayPlan } from "./gateway-plan.ts";
 
@@ -37,7 +37,7 @@ const staysWhereItMayBe: Rule = (fate) => {
 
 /** What a gateway has answered plainly, and the service could read in time, is not in doubt: nothing is sent again for it. */
 const answersAreBelieved: Rule = ({ timeline, parts }, { fleet }) => {
-  if (timeline.some(isInterruption)) return undefined;
+  if (timeline.some((entry) => isInterruption(entry) || cameTooLate(entry))) return undefined;
   const isPlain = (submit: HandOver) =>
     isRequest(submit) &&
     (submit.says === "taken" || submit.says === "never") &&
@@ -52,6 +52,11 @@ const answersAreBelieved: Rule = ({ timeline, parts }, { fleet }) => {
   return isUnconfirmed && isAnswered && "it is in doubt, and was answered";
 };
 
+/** Where this process or that of the service was slow, an answer may miss the time limit, however prompt it looks here. */
+function cameTooLate({ error }: Entry): boolean {
+  return error?.message === "no answer in time";
+}
+
 /** How long an answer may take, and its reader, with the time limit a long way off. */
 const PROMPT_MS = 600;
 const READ_MS = 150;
@@ -60,19 +65,19 @@ const READ_MS = 150;
 function isHeard({ atMs, answeredAtMs }: HandOver, faults: Fleet["faults"]): boolean {
   if (answeredAtMs === undefined || answeredAtMs - atMs > PROMPT_MS) return false;
   const isBetween = (ms: number) => ms >= atMs - READ_MS && ms <= answeredAtMs + READ_MS;
-  return !faults.some((fault) => /leap|SIGSTOP|SIGTERM|gateway/.test(fault.what) && isBetween(fault.atMs));
+  return !faults.some((fault) => /SIGSTOP|SIGTERM|gateway/.test(fault.what) && isBetween(fault.atMs));
 }
 
 /**
- * A final report that names the message by our id settles it, whatever became of the answers, unless it came after the end. That
- * it was not delivered does so only where no other gateway may have it.
+ * A final report that names the message by our id settles it, whatever became of the answers, and whoever else has it, unless it
+ * came after the end. That it was not delivered does so only where no other provider may have it.
  */
 const ownIdsSettle: Rule = ({ timeline, shown: { status }, ...fate }) => {
   const submits = submitsOf(fate);
-  if (!submits.every((submit) => isRequest(submit) && submit.naming === "ours")) return undefined;
   const isAtOne = new Set(submits.flatMap((submit) => (isRefused(submit) ? [] : submit.peer))).size === 1;
   const isEnd = (says: string) => says === "delivered" || (says !== "sent" && isAtOne);
-  const final = storedReceipts(submits).find(({ says }) => isEnd(says));
+  const named = submits.filter((submit) => isRequest(submit) && submit.naming === "ours");
+  const final = storedReceipts(named).find(({ says }) => isEnd(says));
   const isUnconfirmed = timeline.some(({ error, sequence }) => sequence && error?.code === "unconfirmed");
   const isLate = timeline.some(({ kind }) => kind === "late_receipt");
   const isInVain = status === "sent" || (status === "failed" && isUnconfirmed && !isLate);

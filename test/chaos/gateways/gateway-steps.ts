@@ -17,6 +17,8 @@ export async function takeGatewayStep(world: GatewayWorld, step: GatewayStep): P
     case "invent report":
     case "forge report":
       return disturbGateway(world, step);
+    case "write":
+      return world.write(step);
     default:
       return disturbFleet(world.fleet, step);
   }

@@ -5,6 +5,7 @@ import { BEHAVIOURS } from "../../fakes/fake-webhook-receiver.ts";
 import type { PostriderProcess } from "../../postrider-process.ts";
 import { allowHooks } from "../../webhook-rig.ts";
 import { type Fleet, type Store, startFleet } from "../fleet.ts";
+import type { Account } from "../model.ts";
 import type { ChaosSmsc } from "../smsc.ts";
 import {
   closeWorld,
@@ -20,13 +21,18 @@ import {
 import { type ChaosGateway, startChaosGateway } from "./gateway.ts";
 import { ROWS } from "./gateway-answers.ts";
 import type { Naming } from "./gateway-fates.ts";
-import { type GatewayPlan, gatewayPlanOf } from "./gateway-plan.ts";
+import { type GatewayPlan, gatewayPlanOf, type Writing } from "./gateway-plan.ts";
+import { type Handsets, type Line, startHandsets } from "./handsets.ts";
 import { STATUSES } from "./reports.ts";
 
 export interface GatewayWorld extends SmsWorld {
   readonly plan: GatewayPlan;
   readonly gateways: readonly ChaosGateway[];
   readonly smscs: readonly ChaosSmsc[];
+  /** The number of each account, which handsets write to. */
+  readonly numbers: ReadonlyMap<Account, string>;
+  readonly handsets: Handsets;
+  write(step: Writing): void;
 }
 
 /** Reports find a process of the service by themselves, as through a proxy. */
@@ -45,13 +51,22 @@ export async function openGatewayWorld(
   await admin(service, "/settings/public_url", { value: PUBLIC_URL }, "PUT");
   const gateways = await startGateways(plan, { seed, fleet });
   const smscs = plan.smsc ? await startSmscs({ seed, fleet, count: 1 }) : [];
-  const connectors = await connectAll(service, plan, { gateways, smscs });
+  const connected = await connectAll(service, plan, { gateways, smscs, fleet });
+  const connectors = connected.ids;
   const opening = { connectors, windowSeconds: WINDOW_SECONDS, seed, now: fleet.now };
   const receivers = await openAccounts(service, opening);
   await setRoutes(service, plan);
   const accounts = [...receivers.keys()];
+  const numbers = await openNumbers(service, accounts);
+  const handsets = startHandsets(seed, fleet.now);
   return {
-    ...{ seed, plan, fleet, gateways, smscs, accounts, receivers },
+    ...{ seed, plan, fleet, gateways, smscs, accounts, receivers, numbers, handsets },
+    write: ({ gateway, account, pieces }) =>
+      handsets.write({
+        to: numbers.get(accounts[account]!)!,
+        pieces,
+        over: connected.lines[gateway % connected.lines.length]!,
+      }),
     model: newModel(accounts),
     handOvers: () => [
       ...gateways.flatMap(({ requests }) => requests),
@@ -61,7 +76,7 @@ export async function openGatewayWorld(
       for (const provider of [...gateways, ...smscs]) provider.beKind();
       for (const receiver of receivers.values()) receiver.behave(BEHAVIOURS.ok);
     },
-    close: () => closeWorld({ fleet, peers: [...gateways, ...smscs, ...receivers.values()], dns }),
+    close: () => closeWorld({ fleet, peers: [handsets, ...gateways, ...smscs, ...receivers.values()], dns }),
   };
 }
 
@@ -71,8 +86,7 @@ function startGateways(
   { namings }: GatewayPlan,
   { seed, fleet }: { readonly seed: string; readonly fleet: Fleet },
 ): Promise<readonly ChaosGateway[]> {
-  let calls = 0;
-  const service = () => fleet.some((count) => calls++ % count)?.url;
+  const service = inTurn(fleet);
   return Promise.all(
     namings.map((naming, place) =>
       startChaosGateway({
@@ -83,28 +97,63 @@ function startGateways(
   );
 }
 
-type Providers = Pick<GatewayWorld, "gateways" | "smscs">;
+/** The URL of a process that runs, another one each time. */
+function inTurn(fleet: Fleet): () => string | undefined {
+  let calls = 0;
+  return () => fleet.some((count) => calls++ % count)?.url;
+}
 
-/** Resolves with their ids, in the order of the route. */
+type Providers = Pick<GatewayWorld, "gateways" | "smscs" | "fleet">;
+
+interface Connected {
+  /** In the order of the route. */
+  readonly ids: readonly string[];
+  /** Of the gateways. */
+  readonly lines: readonly Line[];
+}
+
 async function connectAll(
   service: PostriderProcess,
   plan: GatewayPlan,
-  { gateways, smscs }: Providers,
-): Promise<readonly string[]> {
-  const ids: string[] = [];
+  { gateways, smscs, fleet }: Providers,
+): Promise<Connected> {
+  const made: { readonly connector_id: string; readonly callback_path: string }[] = [];
   for (const gateway of gateways) {
-    const config = configOf(gateway, plan);
-    const { connector_id } = await admin<{ connector_id: string }>(service, "/connectors", {
-      ...{ kind: "http", name: gateway.name, config },
-    });
-    ids.push(connector_id);
+    const shared = plan.isOneAccount && made[0] ? { receipts_with: [made[0].connector_id] } : {};
+    const config = { ...configOf(gateway, plan), ...shared };
+    made.push(await admin(service, "/connectors", { kind: "http", name: gateway.name, config }));
   }
+  if (plan.isOneAccount)
+    for (const [place, gateway] of gateways.entries()) gateway.shareReports(made[1 - place]!.callback_path);
+  const ids = made.map(({ connector_id }) => connector_id);
   for (const smsc of smscs) {
     const id = await connectChaosSmsc(service, smsc);
     if (plan.smsc === "first") ids.unshift(id);
     else ids.push(id);
   }
-  return ids;
+  const toLine = ({ naming }: ChaosGateway, place: number): Line => ({
+    ...{ naming, secret: SECRET, service: inTurn(fleet) },
+    callbackUrl: PUBLIC_URL + made[place]!.callback_path,
+  });
+  return { ids, lines: gateways.map(toLine) };
+}
+
+const FIRST_NUMBER = 447_800_000_000;
+
+/** Gives each account a number, and its receiver what handsets write to it. */
+async function openNumbers(
+  service: PostriderProcess,
+  accounts: readonly Account[],
+): Promise<ReadonlyMap<Account, string>> {
+  const numbers = new Map<Account, string>();
+  for (const [place, account] of accounts.entries()) {
+    const { accountId: account_id, callbackUrl: value } = account;
+    const number = `+${FIRST_NUMBER + place}`;
+    await admin(service, "/inbound-numbers", { account_id, number });
+    await admin(service, `/settings/inbound_url?account_id=${account_id}`, { value }, "PUT");
+    numbers.set(account, number);
+  }
+  return numbers;
 }
 
 /** A connector that does not wait long, and the whole description of its gateway. */
@@ -131,10 +180,17 @@ function configOf({ url, naming }: ChaosGateway, { maxInFlight }: GatewayPlan) {
           verify: { scheme: "hmac", header: "X-Signature", secret: "signature_secret" },
         }),
         ...{ id: { json: "/id" }, to: [{ json: "/to" }], status: [{ json: "/state" }], statuses: STATUSES },
+        inbound: INBOUND,
       },
     },
   };
 }
+
+const INBOUND = {
+  ...{ when: { json: "/kind" }, is: ["MO"], id: { json: "/id" }, text: { json: "/text" } },
+  ...{ from: { json: "/from" }, to: { json: "/to" } },
+  part: { reference: { json: "/ref" }, total: { json: "/total" }, number: { json: "/number" } },
+};
 
 const FIELDS = {
   ref: "{{message_id}}",

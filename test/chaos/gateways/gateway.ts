@@ -37,6 +37,8 @@ export interface ChaosGateway {
   dropAll(): void;
   /** Closes all connections and its port, which it opens again after so long. */
   restart(ms: number): Promise<void>;
+  /** From now on some reports go to this path, that of another callback URL. */
+  shareReports(path: string): void;
   /** Reports of a message that it does not have. */
   inventReport(): Promise<void>;
   /** Reports, as if it were somebody else, that a message was lost. */
@@ -100,6 +102,9 @@ export async function startChaosGateway(options: GatewayOptions): Promise<ChaosG
       await shut();
       await Bun.sleep(ms);
       await listen(server, port);
+    },
+    shareReports(path) {
+      gateway.reporting.otherPath = path;
     },
     inventReport: () => inventReport(gateway),
     forgeReport: () => forgeReport(gateway),
@@ -193,7 +198,7 @@ function begin(
     return {
       ...{ peer: `${name} gateway`, to, text, fate, isTaken, naming, callbackUrl: dlr },
       ...{ atMs: Date.now(), at: options.now(), says: gatewaySays(fate, naming) },
-      messageId: naming === "ours" ? ref : isTaken ? newId(naming, requests.length + part) : "",
+      messageId: naming === "ours" ? ref : isTaken ? newId(options, requests.length + part) : "",
       receipts: planned.map(toOwed),
       partOf: (messageId) => (messageId !== ref ? undefined : isSplit ? part : "whole"),
     };
@@ -203,7 +208,9 @@ function begin(
 }
 
 /** Numbers that JavaScript cannot hold, or hexadecimal ones with a zero in front. */
-function newId(naming: Naming, count: number): string {
+function newId({ name, naming }: GatewayOptions, index: number): string {
+  // Those of two gateways differ, since they may be one account.
+  const count = index + (name === "first" ? 0 : 0x1000);
   return naming === "one"
     ? `90071992547409${93_001 + count}`
     : `0${(0xa0_0000 + count).toString(16)}`.toUpperCase();

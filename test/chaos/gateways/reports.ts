@@ -1,5 +1,6 @@
 /** What a gateway reports of the messages that it took: sent when it is due, and again until the service has stored it. */
 import { createHmac } from "node:crypto";
+import { createDice } from "../dice.ts";
 import { isOwed, type OwedReceipt } from "../owed-receipts.ts";
 import type { Naming } from "./gateway-fates.ts";
 
@@ -10,6 +11,8 @@ export interface Reporting {
   /** URL of a process of the service that runs; `undefined` if there is none. */
   readonly service: () => string | undefined;
   readonly problems: string[];
+  /** Path of another callback URL of the same account at the provider: half of the reports go there. */
+  otherPath?: string;
 }
 
 /** A message at the gateway. */
@@ -51,12 +54,23 @@ interface Due extends Reported {
 export async function sendReports(reporting: Reporting, messages: readonly Reported[]): Promise<void> {
   const nowMs = Date.now();
   const due = messages.flatMap((message) =>
-    message.receipts.flatMap((receipt) => (isDue(receipt, nowMs) ? { ...message, receipt } : [])),
+    message.receipts.flatMap((receipt) =>
+      isDue(receipt, nowMs) ? { ...message, receipt, callbackUrl: urlFor(reporting, message, receipt) } : [],
+    ),
   );
   const atOnce = reporting.naming === "ours" ? 1 : MOST_AT_ONCE;
   const byUrl = Map.groupBy(due, ({ callbackUrl }) => (atOnce === 1 ? "" : callbackUrl));
   const groups = [...byUrl.values()].flatMap((all) => inGroups(all, atOnce));
   await Promise.all(groups.map((group) => sendGroup(reporting, group)));
+}
+
+function urlFor(
+  { otherPath }: Reporting,
+  { callbackUrl, messageId, to }: Reported,
+  { state, tries }: OwedReceipt,
+): string {
+  const isElsewhere = otherPath && createDice(`${messageId}/${to}/${state}/${tries}`).chance(0.5);
+  return isElsewhere ? new URL(callbackUrl).origin + otherPath + new URL(callbackUrl).search : callbackUrl;
 }
 
 function isDue(receipt: OwedReceipt, nowMs: number): boolean {
@@ -90,11 +104,8 @@ async function sendGroup(reporting: Reporting, group: readonly Due[]): Promise<v
     reporting.problems.push(`a report of ${first.messageId} is answered with ${status}`);
 }
 
-interface Report {
-  readonly id: string;
-  readonly to: string;
-  readonly state: string;
-}
+/** Fields of a report, or of what a handset writes. */
+type Report = Readonly<Record<string, string>>;
 
 /** Resolves with the status of the answer; `undefined` if there is none. */
 export async function post(

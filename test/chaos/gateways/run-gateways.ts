@@ -7,6 +7,7 @@ import { countsOf, type Outcome, stop, takeSteps } from "../run.ts";
 import { gatewayRules } from "./gateway-rules.ts";
 import { takeGatewayStep } from "./gateway-steps.ts";
 import { openGatewayWorld } from "./gateway-world.ts";
+import { inboundProblems } from "./inbound-rules.ts";
 
 /** A gateway that is down, or throttles, is left alone for some seconds, whatever the clocks say. */
 const REST = { timeLimitMs: 120_000, looksWhileQueued: 5 };
@@ -16,23 +17,32 @@ export async function runGatewayChaos(
   options: { readonly seed: string; readonly steps: number },
 ): Promise<Outcome> {
   const world = await openGatewayWorld(store, options);
-  const { model, plan, gateways, smscs } = world;
+  const { model, plan, gateways, smscs, handsets } = world;
   try {
     const feeds = followFeeds(world);
     await takeSteps(plan.steps, (step) => takeGatewayStep(world, step));
     await beginToRest(world);
     const endsMs = Date.now() + REST.timeLimitMs;
     await untilBound(world, endsMs);
-    const owed = owedBy([...gateways, ...smscs]);
-    await leapUntilAtRest(world, { owed, endsMs, looksWhileQueued: REST.looksWhileQueued });
+    const owed = owedBy([...gateways, ...smscs, handsets]);
+    const rest = () => leapUntilAtRest(world, { owed, endsMs, looksWhileQueued: REST.looksWhileQueued });
+    await rest();
+    if (plan.isOneAccount) {
+      await Bun.sleep(TWO_LOOKS_MS);
+      await rest();
+    }
     await feeds.stop();
     const problems = [
       ...(await findProblems(world, { rules: gatewayRules(plan) })),
+      ...(await inboundProblems(world)),
       ...gateways.flatMap((gateway) => gateway.problems),
     ];
-    const counts = countsOf(world);
+    const counts = { ...countsOf(world), written: handsets.written.length };
     return { problems: [...model.problems, ...problems, ...(await stop(world))], counts };
   } finally {
     await world.close();
   }
 }
+
+/** Each second reports are looked for among the messages of the other connector. No clock shortens that. */
+const TWO_LOOKS_MS = 2_500;
