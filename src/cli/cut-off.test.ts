@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { untilCutOff } from "./cut-off.ts";
+import { AdminFailure } from "./admin/admin-client.ts";
+import { type OnCutOff, untilCutOff } from "./cut-off.ts";
 
 /** What a signal makes a command say, and the code that it ends with. */
 async function said(undo: () => void): Promise<readonly unknown[]> {
@@ -25,4 +26,33 @@ test("a signal takes back what is half done and says so, or says why it could no
   const words = "error: ended by SIGTERM: it could not be taken back (read-only file system)\n";
   expect(await said(fail)).toEqual([words, 143]);
   expect(process.listenerCount("SIGTERM")).toBe(before);
+});
+
+test("a database that goes away leaves what a signal would, and any other failure speaks for itself", async () => {
+  const saidOf = async (work: (onCutOff: OnCutOff) => void) => {
+    const heard: string[] = [];
+    const terminal = {
+      stdout: () => {},
+      stderr: (text: string) => void heard.push(text),
+      exit: () => undefined as never,
+    };
+    await untilCutOff(terminal, async (onCutOff) => work(onCutOff));
+    return heard.join("");
+  };
+  const away = () => {
+    throw new AdminFailure("the database is away", {}, true);
+  };
+  const left = "run it again";
+  expect(await saidOf(away)).toBe("error: the database is away\n");
+  const half = (onCutOff: OnCutOff) => onCutOff(left);
+  expect(await saidOf((onCutOff) => [half(onCutOff), away()])).toBe(
+    "error: the database is away; run it again\n",
+  );
+  const undone = (onCutOff: OnCutOff) => onCutOff(left, () => {});
+  expect(await saidOf((onCutOff) => [undone(onCutOff), away()])).toBe("error: the database is away\n");
+  const refused = (onCutOff: OnCutOff) => {
+    half(onCutOff);
+    throw new AdminFailure("the counts differ");
+  };
+  expect(await saidOf(refused)).toBe("error: the counts differ\n");
 });

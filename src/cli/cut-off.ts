@@ -1,10 +1,14 @@
 import { constants } from "node:os";
 import { errorText } from "../core/error-text.ts";
+import { AdminFailure } from "./admin/admin-client.ts";
 import type { Terminal } from "./admin/command-line.ts";
 import { orRefusal } from "./or-refusal.ts";
 import { stopSignals } from "./stop-signals.ts";
 
-/** From here on a signal that ends the command does `undo` first, and `left` says what is left and what to do. */
+/**
+ * From here on a signal that ends the command does `undo` first, and `left` says what is left and what to do. A database that goes
+ * away leaves the same, unless there is an `undo`, which whoever gave it has done before a failure comes here.
+ */
 export type OnCutOff = (left: string, undo?: () => void) => void;
 
 /** What shells add the signal's number to. */
@@ -17,6 +21,7 @@ export async function untilCutOff(
 ): Promise<void> {
   let left = "nothing was done";
   let undo = () => {};
+  let leftByOutage: string | undefined;
   const end = (signal: NodeJS.Signals) => {
     try {
       undo();
@@ -27,11 +32,22 @@ export async function untilCutOff(
     terminal.exit(SIGNALLED + constants.signals[signal]);
   };
   for (const signal of stopSignals()) process.on(signal, end);
-  await orRefusal(terminal, () =>
-    work((words, takeBack = () => {}) => {
-      left = words;
-      undo = takeBack;
-    }),
-  );
+  const onCutOff: OnCutOff = (words, takeBack) => {
+    left = words;
+    undo = takeBack ?? (() => {});
+    leftByOutage = takeBack ? undefined : words;
+  };
+  await orRefusal(terminal, async () => {
+    try {
+      await work(onCutOff);
+    } catch (error) {
+      throw withLeft(error, leftByOutage);
+    }
+  });
   for (const signal of stopSignals()) process.off(signal, end);
+}
+
+function withLeft(error: unknown, left: string | undefined): unknown {
+  const isCutOff = left !== undefined && error instanceof AdminFailure && error.isOutage;
+  return isCutOff ? new AdminFailure(`${error.message}; ${left}`) : error;
 }

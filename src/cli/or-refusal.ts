@@ -1,4 +1,5 @@
 import { isOutage } from "../store/sqlite/database/driver.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import { AdminFailure } from "./admin/admin-client.ts";
 import { report, type Terminal } from "./admin/command-line.ts";
 
@@ -16,7 +17,9 @@ export async function withReasons<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof Error ? new AdminFailure(error.message) : error;
+    throw error instanceof Error
+      ? new AdminFailure(error.message, {}, error instanceof StoreUnavailable)
+      : error;
   }
 }
 

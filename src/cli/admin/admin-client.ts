@@ -18,13 +18,14 @@ export interface Parameters {
   readonly body?: unknown;
 }
 
-/** The command failed. `fields`: what is wrong with which field. */
+/** The command failed. `fields`: what is wrong with which field. `isOutage`: the database went away. */
 export class AdminFailure extends Error {
   override readonly name = "AdminFailure";
 
   constructor(
     message: string,
     readonly fields: Readonly<Record<string, string>> = {},
+    readonly isOutage = false,
   ) {
     super(message);
   }
