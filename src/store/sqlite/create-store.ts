@@ -37,6 +37,7 @@ import { createReceiptStore } from "./receipts/receipt-store.ts";
 import type { AccountCache } from "./records/account-cache.ts";
 import { createBootstrap } from "./records/bootstrap.ts";
 import { readEarlierKeys } from "./records/earlier-keys.ts";
+import { createRecordRows } from "./records/record-rows.ts";
 import { createRecords } from "./records/records.ts";
 import { createWebhookSecrets } from "./records/webhook-secrets.ts";
 import { createSandboxLedger } from "./sandbox.ts";
@@ -124,6 +125,7 @@ function createShared(db: Database, { vault, accounts, share }: StoreParts) {
   const erasedNames = createErasedNames(db, vault);
   const suppressions = createSuppressionList(db, { accounts, erasedNames });
   const optOuts = createOptOuts(db, erasedNames);
+  const numbers = createRowNumbers(db, share);
   return {
     accounts,
     queues,
@@ -138,7 +140,7 @@ function createShared(db: Database, { vault, accounts, share }: StoreParts) {
     erasedNames,
     providerIds: createProviderIds(db, { accounts, contents, messages, suppressions }),
     usage: createSmsUsage(db),
-    numbers: createRowNumbers(db, share),
+    numbers,
     pieces: createContentPieces(db),
     records: {
       vault,
@@ -147,7 +149,7 @@ function createShared(db: Database, { vault, accounts, share }: StoreParts) {
       erasedNames,
       queues,
       meta: createMeta(db, vault),
-      values: createRecordValues(vault),
+      rows: createRecordRows(db, createRecordValues(vault), numbers),
       webhookSecrets: createWebhookSecrets(db, vault),
     },
   };

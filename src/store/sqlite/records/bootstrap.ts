@@ -1,21 +1,19 @@
 import { writePrivateFile } from "../../private-file.ts";
-import type { RecordValues } from "../../records/record-values.ts";
 import type { FirstStart, Store } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Meta } from "../database/meta.ts";
-import { type Conflict, createRecordRows } from "./record-rows.ts";
+import type { Conflict, RecordRows } from "./record-rows.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface BootstrapParts {
-  readonly values: RecordValues;
+  readonly rows: RecordRows;
   readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;
 }
 
 /** `Store.bootstrap`. */
-export function createBootstrap(db: Database, parts: BootstrapParts): Store["bootstrap"] {
+export function createBootstrap(db: Database, { rows, ...parts }: BootstrapParts): Store["bootstrap"] {
   const anyAccount = db.prepare("SELECT 1 FROM accounts LIMIT 1");
-  const rows = createRecordRows(db, parts.values);
   return (first: FirstStart) =>
     db.write(() => {
       if (anyAccount.get() !== undefined) return false;

@@ -5,6 +5,7 @@ import type { Fields, RecordValues } from "../../records/record-values.ts";
 import type { RecordChanges, Updated } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { isConstraint, type SqlValue } from "../database/driver.ts";
+import type { RowNumbers } from "../database/row-numbers.ts";
 import { type AccountRules, createAccountRules } from "./account-rules.ts";
 import { createRecordSelect, type RecordSelect } from "./record-select.ts";
 
@@ -23,14 +24,18 @@ export interface RecordRows {
 
 type Row = Readonly<Record<string, SqlValue>>;
 
-export function createRecordRows(db: Database, values: RecordValues): RecordRows {
+export function createRecordRows(db: Database, values: RecordValues, numbers: RowNumbers): RecordRows {
   const isThere = (table: RecordTable, id: string) =>
     db.prepare(`SELECT 1 FROM ${table.table} WHERE id = ?`).get(id) !== undefined;
   const write = createWrite(isThere);
   const rules = createAccountRules(db);
-  const bind: Bind = (table, id, fields) =>
-    Object.entries(fields).map(([field, value]) =>
-      values.toSql({ table, column: columnOf(table, field), id }, value),
+  const nextAccount = numbers("accounts");
+  const toRow: ToRow = (table, id, fields) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([field, value]) => {
+        const column = columnOf(table, field);
+        return [column.name, values.toSql({ table, column, id }, value)];
+      }),
     );
   return {
     insert(kind, record) {
@@ -38,37 +43,40 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
       const fields = given(record);
       const refused = rules.refuse(kind, fields);
       if (refused) return refused;
-      const statement = db.prepare(insertSql(table, fields));
-      const done = write(table, fields, () => statement.run(...bind(table, record.id, fields)));
+      const number = kind === "accounts" && { number: nextAccount() };
+      const row = { ...number, ...toRow(table, record.id, fields) };
+      const statement = db.prepare(insertSql(table, row));
+      const done = write(table, fields, () => statement.run(...Object.values(row)));
       if (typeof done !== "number") return done;
       rules.keep(kind, fields);
       return "created";
     },
     select: createRecordSelect(db, values),
-    update: createUpdate(db, values, { write, rules, bind }),
+    update: createUpdate(db, values, { write, rules, toRow }),
     remove: (kind, id) => removeNow(db, kind, id),
   };
 }
 
-type Bind = (table: RecordTable, id: string, fields: Fields) => SqlValue[];
+/** The columns of these fields, with what is stored in them. */
+type ToRow = (table: RecordTable, id: string, fields: Fields) => Row;
 
 interface Writing {
   readonly write: Write;
   readonly rules: AccountRules;
-  readonly bind: Bind;
+  readonly toRow: ToRow;
 }
 
 function createUpdate(
   db: Database,
   values: RecordValues,
-  { write, rules, bind }: Writing,
+  { write, rules, toRow }: Writing,
 ): RecordRows["update"] {
   return <K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Updated<K> => {
     const table: RecordTable = RECORD_TABLES[kind];
     const { id } = read;
     const fields = given(changes);
     if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
-    const bound = bind(table, id, fields);
+    const row = toRow(table, id, fields);
     const find = () => {
       const row = db.prepare<Row>(`SELECT * FROM ${table.table} WHERE id = ?`).get(id);
       return row && (values.toRecord(table, row) as unknown as RecordTypes[K]);
@@ -76,10 +84,10 @@ function createUpdate(
     const now = find();
     if (!now) return undefined;
     if (!isStill(read, now)) return { overtakenBy: now };
-    if (bound.length === 0) return now;
+    if (Object.keys(row).length === 0) return now;
     const refused = rules.refuse(kind, { ...fields, id });
     if (refused) return refused;
-    const done = write(table, fields, () => db.prepare(updateSql(table, fields)).run(...bound, id));
+    const done = write(table, fields, () => db.prepare(updateSql(table, row)).run(...Object.values(row), id));
     if (typeof done !== "number") return done;
     rules.keep(kind, { ...fields, id });
     return find();
@@ -151,15 +159,15 @@ function createWrite(isThere: (table: RecordTable, id: string) => boolean): Writ
   };
 }
 
-function insertSql(table: RecordTable, fields: Fields): string {
-  const names = Object.keys(fields).map((field) => columnOf(table, field).name);
+function insertSql({ table }: RecordTable, row: Row): string {
+  const names = Object.keys(row);
   const marks = names.map(() => "?");
-  return `INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
+  return `INSERT INTO ${table} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
 }
 
-function updateSql(table: RecordTable, fields: Fields): string {
-  const sets = Object.keys(fields).map((field) => `${columnOf(table, field).name} = ?`);
-  return `UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = ?`;
+function updateSql({ table }: RecordTable, row: Row): string {
+  const sets = Object.keys(row).map((name) => `${name} = ?`);
+  return `UPDATE ${table} SET ${sets.join(", ")} WHERE id = ?`;
 }
 
 /** SQLite says `UNIQUE constraint failed: senders.account_id, senders.sender_id`; the last column is the one taken. */

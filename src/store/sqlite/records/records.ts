@@ -2,7 +2,6 @@ import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts"
 import { otherSearches, otherTwins } from "../../erasures/erased-recipient.ts";
 import { hasChanged } from "../../records/record-change.ts";
 import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
-import type { RecordValues } from "../../records/record-values.ts";
 import type { Records } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
@@ -13,7 +12,7 @@ import type { Queues } from "../queue/queues.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { AccountCache } from "./account-cache.ts";
 import { createFindKeyOwner } from "./find-key-owner.ts";
-import { type Conflict, createRecordRows, type RecordRows } from "./record-rows.ts";
+import type { Conflict, RecordRows } from "./record-rows.ts";
 import type { Page } from "./record-select.ts";
 import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
@@ -22,7 +21,7 @@ export interface RecordParts {
   readonly vault: Vault;
   readonly accounts: AccountCache;
   readonly optOuts: OptOuts;
-  readonly values: RecordValues;
+  readonly rows: RecordRows;
   readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;
   readonly erasedNames: ErasedNames;
@@ -33,7 +32,7 @@ const ONE = { limit: 1 };
 
 /** `Records` on SQLite. */
 export function createRecords(db: Database, parts: RecordParts): Records {
-  const rows = createRecordRows(db, parts.values);
+  const { rows } = parts;
   const settings = createSettings(db, parts.vault);
   const hasJobs = createHasJobs(db, parts.queues);
   const searchesOf = createSearches(parts.erasedNames);
