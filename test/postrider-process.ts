@@ -12,6 +12,8 @@ export interface Sandbox {
   readonly api_key: string;
   readonly push_app_id: string;
   readonly admin_token: string;
+  readonly console_url: string;
+  readonly console_password: string;
 }
 
 export interface PostriderProcess {

@@ -7,7 +7,10 @@ import type { Endpoint } from "./endpoint.ts";
 
 /** What every listener needs, whichever endpoints it serves. */
 export interface HandlerDeps {
-  readonly store: Pick<Store, "intake" | "messages" | "records" | "suppressions" | "adminTokenDigest">;
+  readonly store: Pick<
+    Store,
+    "intake" | "messages" | "records" | "suppressions" | "adminTokenDigest" | "consolePasswordDigest"
+  >;
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;
@@ -23,6 +26,8 @@ export interface HandlerDeps {
   readonly onRequest: (request: ObservedRequest) => void;
   /** The files of `/docs`: `swagger-ui.css`, `swagger-ui-bundle.js`, `swagger-ui-standalone-preset.js`. */
   readonly docsAsset: (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** Signs the sessions of the console, the same in every process. Absent: there are none. */
+  readonly consoleKey?: Uint8Array;
   /** Whether `X-Forwarded-For` is believed when it comes from this peer. Absent: from none. */
   readonly isTrustedProxy?: (address: string) => boolean;
   readonly limits?: Partial<ApiLimits>;
@@ -46,6 +51,8 @@ export type AnyAppDeps = HandlerDeps & Partial<MessageAppDeps>;
 export interface AppDeps extends HandlerDeps {
   readonly store: HandlerDeps["store"] & Pick<Store, "feed" | "inbound" | "push" | "receipts">;
   readonly adminEndpoints: readonly Endpoint[];
+  /** The files of `/console`: `index.html`, `console.css` and scripts. Absent: there is no console. */
+  readonly consoleAsset?: (name: string) => string | undefined;
   /** How a connector is doing in this process; `undefined` if it does not run here. Absent: none does. */
   readonly connectorStatus?: (id: string) => ConnectorStatus | undefined;
   /** The text of `/metrics`, in the Prometheus exposition format. */

@@ -2,12 +2,13 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { createFreshCache } from "../core/fresh-cache.ts";
 import { isWellFormedApiKey, type KeyOwner } from "../core/records/api-key.ts";
 import type { HandlerDeps } from "./app-deps.ts";
+import { type ConsoleSessionDeps, createConsoleSessions } from "./console/console-sessions.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
 
 export interface Authenticator {
   /** The owner of the request's key; refuses missing, malformed, unknown and revoked keys, all alike. */
   apiKey(headers: Headers): KeyOwner | Promise<KeyOwner>;
-  /** Refuses a caller without the admin token. */
+  /** Refuses a caller who has neither the admin token nor a session of the console. */
   admin(headers: Headers): Promise<undefined>;
 }
 
@@ -15,7 +16,11 @@ export interface Authenticator {
 const MAX_KEYS = 10_000;
 
 /** A revoked key or a replaced admin token is refused after a second at the latest, in every process. */
-export function createAuthenticator({ store, clock }: Pick<HandlerDeps, "store" | "clock">): Authenticator {
+export function createAuthenticator(
+  deps: Pick<HandlerDeps, "store" | "clock"> & ConsoleSessionDeps,
+): Authenticator {
+  const { store, clock } = deps;
+  const sessions = createConsoleSessions(deps);
   const isFound = (found: unknown) => found !== undefined;
   // Unknown keys are not cached: a flood of them would displace the good ones.
   const owners = createFreshCache<KeyOwner | undefined>({ clock, maxEntries: MAX_KEYS, keeps: isFound });
@@ -48,6 +53,7 @@ export function createAuthenticator({ store, clock }: Pick<HandlerDeps, "store" 
       return owners.peek(digest)?.value ?? read(key, digest);
     },
     async admin(headers) {
+      if (!headers.has("authorization") && (await sessions.of(headers))) return undefined;
       const token = bearerToken(headers.get("authorization"));
       const expected = await adminDigests.get("", () => store.adminTokenDigest());
       if (!token || expected === undefined || !isSame(hash("sha256", token, "hex"), expected)) {

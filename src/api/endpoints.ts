@@ -1,4 +1,6 @@
 import type { AppDeps, HandlerDeps } from "./app-deps.ts";
+import { consolePages } from "./console/console-pages.ts";
+import { sessionEndpoints } from "./console/session-endpoints.ts";
 import { emailEndpoints } from "./email/email-messages.ts";
 import { unsubscribeEndpoints } from "./email/unsubscribe.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -44,9 +46,10 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
     ...receiptEndpoints(deps, { directory, limiter }),
     ...unsubscribeEndpoints(deps, limiter),
     ...healthEndpoints(deps),
+    ...sessionEndpoints(deps, limiter),
     ...deps.adminEndpoints.map((endpoint) => refreshingAfter(endpoint, directory)),
   ];
-  return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps)];
+  return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps), ...consolePages(deps)];
 }
 
 /** Makes what this process accepts after a change was answered use the changed records. */

@@ -25,6 +25,8 @@ export const invalidApiKey = () => new Refusal(401, "invalid or missing API key"
 export const invalidAdminToken = () =>
   new Refusal(401, "invalid or missing admin token", { headers: BEARER });
 
+export const invalidConsolePassword = () => new Refusal(401, "invalid console password", { headers: BEARER });
+
 /** Providers authenticate in either way, and some HTTP clients send a password only after this challenge. */
 export const callbackNotAuthenticated = () =>
   new Refusal(401, "callback not authenticated", {

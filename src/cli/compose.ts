@@ -26,6 +26,7 @@ import { createMailKeys, type MailKeys } from "./email/mail-keys.ts";
 import { createGate } from "./http/gate.ts";
 import { listen } from "./http/listen.ts";
 import { createHttp } from "./http/make-http.ts";
+import { consoleKeyOf } from "./keys/console-key.ts";
 import { finishRotation } from "./keys/rotate-key.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
@@ -90,7 +91,8 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
   const listeners = openListeners(options, { masterKey, memory, onLost, onRequest: metrics.request });
   try {
     const mailKeys = createMailKeys(masterKey, await store.earlierKeys());
-    const parts = makeParts(options, { store, metrics, listeners, mailKeys });
+    const consoleKey = consoleKeyOf(masterKey);
+    const parts = makeParts(options, { store, metrics, listeners, mailKeys, consoleKey });
     return await startParts(parts, listeners, options.onServing);
   } catch (error) {
     await store.close();
@@ -103,6 +105,7 @@ interface Opened {
   readonly metrics: Metrics;
   readonly listeners: Listeners;
   readonly mailKeys: MailKeys;
+  readonly consoleKey: Uint8Array;
 }
 
 function makeParts(
@@ -115,7 +118,7 @@ function makeParts(
     makeDkimKeys: makeKeys = makeDkimKeys,
     lookups,
   }: StartOptions,
-  { store, metrics, listeners, mailKeys }: Opened,
+  { store, metrics, listeners, mailKeys, consoleKey }: Opened,
 ): Parts {
   const threads = { ...createThreads(clock), ...present({ lookups }) };
   return {
@@ -133,6 +136,7 @@ function makeParts(
     ids: createIds(clock, randomBytes),
     dns: createDns(store.records, clock, threads.lookups.open),
     mailKeys,
+    consoleKey,
     ...(webAddress && { webAddress }),
     ...(config.databaseUrl === undefined && { disk: () => askDisk(config.dataFolder) }),
     makeDkimKeys: makeKeys,

@@ -3,7 +3,16 @@ import type { LogLevel } from "./config.ts";
 import { type Output, unblocked } from "./terminal.ts";
 
 /** Fields that are never logged, even if a log line carries them by mistake. */
-const SECRET_FIELDS = ["password", "api_key", "admin_token", "secret", "authorization", "text", "body"];
+const SECRET_FIELDS = [
+  "password",
+  "api_key",
+  "admin_token",
+  "console_password",
+  "secret",
+  "authorization",
+  "text",
+  "body",
+];
 
 /** Characters kept for a reader that is too slow; further lines are dropped. */
 const MAX_HELD = 4 * 1024 * 1024;

@@ -25,6 +25,8 @@ export interface Parts {
   readonly lookups: Lookups;
   readonly dns: Dns;
   readonly mailKeys: MailKeys;
+  /** See `consoleKeyOf`. */
+  readonly consoleKey: Uint8Array;
   readonly makeDkimKeys: MakeDkimKeys;
   readonly largeBodies: LargeBodyThread;
   readonly webAddress?: FixedAddress;

@@ -67,6 +67,9 @@ export interface Store {
   bootstrap(first: FirstStart): Promise<boolean>;
   /** Hex SHA-256 of the admin token; `undefined` before `bootstrap`. */
   adminTokenDigest(): Promise<string | undefined>;
+  /** Hex SHA-256 of the console's password; `undefined` where there is none yet. */
+  consolePasswordDigest(): Promise<string | undefined>;
+  setConsolePasswordDigest(digest: string): Promise<void>;
   /** What was kept of master keys that have been rotated away, newest first. */
   earlierKeys(): Promise<readonly string[]>;
   /**
@@ -97,6 +100,7 @@ export interface FirstStart {
   readonly pushApp: PushApp;
   readonly webhookSecret: string;
   readonly adminTokenDigest: string;
+  readonly consolePasswordDigest: string;
   /**
    * A file that tells what was made: written inside the transaction, for its owner only, and on disk before the
    * commit. Where it cannot be written nothing is stored.

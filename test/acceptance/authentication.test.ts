@@ -57,7 +57,7 @@ onEveryStore((start) => {
     expect((await api.get("/docs", { key: undefined })).headers.get("cache-control")).toBe("no-cache");
   });
 
-  test("every endpoint but the push endpoints, the probes and the receipts (which carry a token) requires a key", async () => {
+  test("every endpoint but the push endpoints, the probes, the console's sign-in and the receipts (which carry a token) requires a key", async () => {
     await using api = await start();
     const spec = (await api.get("/openapi.json", { key: undefined })).json;
     const open = new Set<string>();
@@ -69,6 +69,7 @@ onEveryStore((start) => {
       }
     }
     expect([...open].sort()).toEqual([
+      "/admin/v1/session",
       "/healthz",
       "/metrics",
       "/readyz",

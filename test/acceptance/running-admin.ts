@@ -14,6 +14,7 @@ import { keptDkimKeys } from "../fakes/kept-dkim-keys.ts";
 import { STORES } from "./stores.ts";
 
 const ADMIN_TOKEN = "pr_admin_test";
+export const CONSOLE_PASSWORD = "the console's password";
 
 export interface Answer {
   readonly status: number;
@@ -130,6 +131,7 @@ async function startAdmin(store: Store): Promise<RunningAdmin> {
     metrics: async () => "# EOF\n",
     readiness: async () => [],
     docsAsset: async () => undefined,
+    consoleKey: randomBytes(32),
     version: "1.2.3",
     baseUrl: "http://127.0.0.1",
     isDraining: () => false,
@@ -185,5 +187,6 @@ async function bootstrap(
     pushApp: { id: newId(), accountId, name: "App", platforms: ["apns"], createdAt: now },
     webhookSecret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     adminTokenDigest: createHash("sha256").update(ADMIN_TOKEN).digest("hex"),
+    consolePasswordDigest: createHash("sha256").update(CONSOLE_PASSWORD).digest("hex"),
   });
 }

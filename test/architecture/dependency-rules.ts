@@ -103,7 +103,7 @@ export const buildsImportWhatTheyDeclare: Rule = onImports(
   (target, source) => {
     const isPath = /^(\.\.?\/|src\/|test\/|bench\/|scripts\/|examples\/)/.test(target);
     if (isPath || target.startsWith("node:") || target === "package.json") return undefined;
-    if (target.startsWith("bun:")) return undefined; // bunStaysInTwoFiles says where.
+    if (target.startsWith("bun:")) return undefined; // bunStaysAtHome says where.
     if (moduleOf(source.path) === "console") return undefined; // Bundled: what it uses is a build-time dependency.
     return dependencies().includes(packageOf(target)) ? undefined : `${target} is not in "dependencies"`;
   },

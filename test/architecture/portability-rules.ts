@@ -3,6 +3,7 @@ import { isBuild, type Rule, type Source } from "./source.ts";
 import { type Import, importsOf, inspect, violation } from "./syntax.ts";
 
 const LISTENER = "src/cli/http/listen.ts";
+const CONSOLE_BUILD = "src/cli/http/console-modules.ts";
 const SQLITE_DRIVER = "src/store/sqlite/database/driver.ts";
 
 const TIMERS = ["setTimeout", "setInterval"];
@@ -53,8 +54,8 @@ export const onlyCliReadsTheEnvironment: Rule = {
       : [],
 };
 
-export const bunStaysInTwoFiles: Rule = {
-  name: "Bun's own APIs stay in the listener and the SQLite driver",
+export const bunStaysAtHome: Rule = {
+  name: "Bun's own APIs stay in the listener, the SQLite driver and what is run to build",
   check(source) {
     if (!isBuild(source.path)) return [];
     return [...bunGlobals(source), ...bunImports(source)];
@@ -134,7 +135,7 @@ function readsEnvironment(node: ts.Node): boolean {
 }
 
 function bunGlobals(source: Source) {
-  if (source.path === LISTENER || source.path === SQLITE_DRIVER) return [];
+  if ([LISTENER, SQLITE_DRIVER, CONSOLE_BUILD].includes(source.path)) return [];
   return inspect(source, (node) =>
     ts.isIdentifier(node) && node.text === "Bun"
       ? "Bun belongs in the listener and the SQLite driver"

@@ -15,7 +15,7 @@ import {
   noBarrels,
 } from "./name-rules.ts";
 import {
-  bunStaysInTwoFiles,
+  bunStaysAtHome,
   onlyCliReadsTheEnvironment,
   timeAndChanceAreArguments,
 } from "./portability-rules.ts";
@@ -35,7 +35,7 @@ export const RULES: readonly Rule[] = [
   buildsImportWhatTheyDeclare,
   timeAndChanceAreArguments,
   onlyCliReadsTheEnvironment,
-  bunStaysInTwoFiles,
+  bunStaysAtHome,
   filesAreNamedAfterWhatTheyHold,
   fileNamesSaySomething,
   declaredNamesSaySomething,

@@ -45,6 +45,8 @@ onBothStores((store) => {
       api_key: expect.stringMatching(/^pr_live_[0-9A-Za-z]{38}$/),
       push_app_id: expect.stringMatching(uuid),
       admin_token: expect.stringMatching(/^pr_admin_\S{30,}$/),
+      console_url: `${url}/console`,
+      console_password: expect.stringMatching(/^[0-9A-Za-z]{24}$/),
     });
   });
 

@@ -3,6 +3,7 @@ import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { alarmEndpoints } from "./alarms-resource.ts";
 import { connectorEndpoints } from "./connectors/connectors-resource.ts";
+import { consolePasswordEndpoints } from "./console-password-resource.ts";
 import { contactEndpoints } from "./contacts-resource.ts";
 import { dltEntityEndpoints } from "./dlt/dlt-entities-resource.ts";
 import { dltImportEndpoints } from "./dlt/dlt-import-resource.ts";
@@ -10,10 +11,12 @@ import { domainEndpoints } from "./domains/domains-resource.ts";
 import { erasureEndpoints } from "./erasures-resource.ts";
 import { inboundMessageEndpoints } from "./inbound-messages-resource.ts";
 import { inboundNumberEndpoints } from "./inbound-numbers-resource.ts";
+import { messageEndpoints } from "./messages/messages-resource.ts";
 import { receiptEndpoints } from "./messages/receipts-resource.ts";
 import { sandboxMessageEndpoints } from "./messages/sandbox-messages-resource.ts";
 import { timelineEndpoints } from "./messages/timeline-resource.ts";
 import { pushAppEndpoints } from "./push-apps-resource.ts";
+import { queueEndpoints } from "./queues-resource.ts";
 import { accountEndpoints } from "./records/accounts-resource.ts";
 import { keyEndpoints } from "./records/keys-resource.ts";
 import { routeEndpoints } from "./records/routes-resource.ts";
@@ -50,9 +53,12 @@ export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
     webhookReplayEndpoints,
     webhookSecretEndpoints,
     sandboxMessageEndpoints,
+    messageEndpoints,
     timelineEndpoints,
+    queueEndpoints,
     alarmEndpoints,
     receiptEndpoints,
     erasureEndpoints,
+    consolePasswordEndpoints,
   ].flatMap((endpoints) => endpoints(deps));
 }

@@ -5,9 +5,8 @@ import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { pageSchema } from "../lists/answer-page.ts";
-import { countSchema } from "../lists/read-count.ts";
 import { MESSAGE_CHANNELS } from "./message-channels.ts";
-import { LIST_LIMIT, type Listed, readListQuery } from "./message-query.ts";
+import { AN_ADDRESS, LIST_QUERY, type Listed, readListQuery } from "./message-query.ts";
 import { toMessageResource } from "./message-resource.ts";
 
 export function messageListEndpoints(messages: Pick<MessageStore, "list">): readonly Endpoint[] {
@@ -33,25 +32,12 @@ export function messageListEndpoints(messages: Pick<MessageStore, "list">): read
 }
 
 function queryOf({ statuses, channel }: Listed): Readonly<Record<string, TSchema>> {
-  const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
   return {
     status: Type.Optional(Type.String({ enum: [...statuses] })),
-    tag: Type.Optional(Type.String({ description: "A tag of the message, in the same case" })),
-    to: Type.Optional(
-      Type.String({
-        description: channel === "sms" ? "The phone number" : AN_ADDRESS,
-      }),
-    ),
-    created_after: time("Created at this time or later"),
-    created_before: time("Created before this time"),
-    limit: countSchema(LIST_LIMIT),
-    cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
+    ...LIST_QUERY,
+    to: Type.Optional(Type.String({ description: channel === "sms" ? "The phone number" : AN_ADDRESS })),
   };
 }
-
-const AN_ADDRESS =
-  "An address among to, cc and bcc, in any case; an international domain in either spelling (`bücher.example` is " +
-  "`xn--bcher-kva.example`)";
 
 async function listMessages(
   messages: Pick<MessageStore, "list">,

@@ -1,3 +1,4 @@
+import Type from "typebox";
 import { parseEmailAddress } from "../../core/email/email-address.ts";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
@@ -7,12 +8,28 @@ import { uuidTime } from "../../core/uuid.ts";
 import type { MessageQuery } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";
 import { NO_CURSOR } from "../lists/answer-page.ts";
-import { readCount } from "../lists/read-count.ts";
+import { countSchema, readCount } from "../lists/read-count.ts";
 import { readTime } from "../lists/read-time.ts";
 import { restorePlus } from "../lists/restore-plus.ts";
 import { oldestShownAt } from "./message-id.ts";
 
 export const LIST_LIMIT = { min: 1, max: 200, otherwise: 50 };
+
+export const AN_ADDRESS =
+  "An address among to, cc and bcc, in any case; an international domain in either spelling (`bücher.example` is " +
+  "`xn--bcher-kva.example`)";
+
+const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
+
+/** The query parameters of every list of messages, beside `status`. */
+export const LIST_QUERY = {
+  tag: Type.Optional(Type.String({ description: "A tag of the message, in the same case" })),
+  to: Type.Optional(Type.String({ description: `The phone number; or an address: ${AN_ADDRESS}` })),
+  created_after: time("Created at this time or later"),
+  created_before: time("Created before this time"),
+  limit: countSchema(LIST_LIMIT),
+  cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
+} as const;
 
 /** What a list holds: the messages of a channel, in one of its statuses. */
 export interface Listed {

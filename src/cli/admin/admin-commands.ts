@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { addAlarmCommands } from "./alarm-commands.ts";
 import type { CommandLine, Terminal } from "./command-line.ts";
 import { addConnectorCommands } from "./connector-commands.ts";
+import { addConsoleCommands } from "./console-commands.ts";
 import { addDltCommands } from "./dlt-commands.ts";
 import { addDomainCommands } from "./domain-commands.ts";
 import { addErasureCommands } from "./erasure-commands.ts";
@@ -39,4 +40,5 @@ export function addAdminCommands(
   addAlarmCommands(program, commandLine);
   addReceiptCommands(program, commandLine);
   addErasureCommands(program, commandLine);
+  addConsoleCommands(program, commandLine);
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { PUSH_PLATFORMS } from "../../core/records/accounts.ts";
 import { apiKeyPrefix, makeApiKey } from "../../core/records/api-key.ts";
+import { makeConsolePassword } from "../../core/records/console-password.ts";
 import type { RandomBytes } from "../../core/uuid.ts";
 import type { Store } from "../../store/store.ts";
 import { SANDBOX_FILE } from "./data-folder.ts";
@@ -13,6 +14,8 @@ export interface Sandbox {
   readonly api_key: string;
   readonly push_app_id: string;
   readonly admin_token: string;
+  readonly console_url: string;
+  readonly console_password: string;
 }
 
 export interface FirstStartDeps {
@@ -36,6 +39,8 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
     api_key: makeApiKey(randomBytes),
     push_app_id: ids(),
     admin_token: `pr_admin_${Buffer.from(randomBytes(30)).toString("base64url")}`,
+    console_url: `${deps.baseUrl}/console`,
+    console_password: makeConsolePassword(randomBytes),
   };
   const isFirst = await deps.store.bootstrap({
     account: { id: sandbox.account_id, name: "Sandbox", mode: "sandbox", createdAt: now },
@@ -56,6 +61,7 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
     },
     webhookSecret: `whsec_${Buffer.from(randomBytes(24)).toString("base64")}`,
     adminTokenDigest: sha256(sandbox.admin_token),
+    consolePasswordDigest: sha256(sandbox.console_password),
     announce: {
       path: join(deps.dataFolder, SANDBOX_FILE),
       text: `${JSON.stringify(sandbox, null, 2)}\n`,
@@ -83,7 +89,8 @@ and look at it with the message_id of the answer:
 
   curl -s ${sandbox.base_url}/v1/sms/messages/MESSAGE_ID -H 'Authorization: Bearer ${sandbox.api_key}'
 
-The keys are in ${join(dataFolder, SANDBOX_FILE)} (readable by you only). The interface: ${sandbox.base_url}/docs
+The keys, and the console's password, are in ${join(dataFolder, SANDBOX_FILE)} (readable by you only).
+The web console: ${sandbox.console_url}  The interface: ${sandbox.base_url}/docs
 `;
 }
 

@@ -18,6 +18,7 @@ import type { Listeners } from "../listeners/start-listeners.ts";
 import { createNetwork } from "../network/network.ts";
 import { createWeb } from "../network/web.ts";
 import type { Parts } from "../parts.ts";
+import { consoleAsset } from "./console-asset.ts";
 import { docsAsset } from "./docs-asset.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 
@@ -77,7 +78,7 @@ export function createHttp(
       if (!state.isListening()) return ["not all listeners take connections yet"];
       return stalled().map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
     },
-    docsAsset,
+    ...{ docsAsset, consoleAsset, consoleKey: parts.consoleKey },
     version: packageJson.version,
     serves: config.roles.has("api") ? "everything" : "probes",
     baseUrl,

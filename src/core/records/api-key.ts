@@ -1,5 +1,6 @@
 import type { RandomBytes } from "../uuid.ts";
 import type { Account } from "./accounts.ts";
+import { BASE62, randomBase62 } from "./random-base62.ts";
 
 /** Whose request it is, by its API key. */
 export interface KeyOwner {
@@ -32,19 +33,6 @@ const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const KEY_LENGTH = PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH;
 const KEY = /^pr_live_[0-9A-Za-z]{38}$/;
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The largest multiple of 62 in an octet. Octets from there on are dropped, or else some characters would be more likely. */
-const UNBIASED = 248;
-
-function randomBase62(length: number, randomBytes: RandomBytes): string {
-  let text = "";
-  while (text.length < length) {
-    for (const octet of randomBytes(length)) {
-      if (octet < UNBIASED && text.length < length) text += BASE62.charAt(octet % 62);
-    }
-  }
-  return text;
-}
 
 /** CRC-32 in base62, padded with zeros: 62^6 exceeds 2^32. */
 function checksum(text: string): string {

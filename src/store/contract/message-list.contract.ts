@@ -21,6 +21,20 @@ export function messageListContract(open: OpenStore): void {
   );
 
   test(
+    "whose message it is can be told from its id, and of which channel",
+    inWorld(open, async (world) => {
+      const other = await world.addAccount();
+      const [sms = ""] = await world.sms({ account: other });
+      const email = await world.email({ parts: [{ status: "pending", address: "a@x.test" }], jobs: [] });
+      const { ownerOf } = world.store.messages;
+      expect(await ownerOf(sms)).toEqual({ accountId: other.id, channel: "sms" });
+      expect(await ownerOf(email)).toEqual({ accountId: world.account.id, channel: "email" });
+      expect(await ownerOf(world.id())).toBeUndefined();
+      expect(await ownerOf("no id")).toBeUndefined();
+    }),
+  );
+
+  test(
     "a listed message is the one that is found by its id",
     inWorld(open, async (world) => {
       const [id = ""] = await world.sms({ content: { metadata: { a: 1 } } });

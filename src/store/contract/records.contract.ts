@@ -146,12 +146,13 @@ export function recordsContract(open: OpenStore): void {
     }),
   );
 
-  test("the first start creates account, key, app, secret and admin token together", async () => {
+  test("the first start creates account, key, app, secret, admin token and console password together", async () => {
     const { store } = await open();
     const folder = folderUntilTheEnd("postrider-store-");
     try {
       const first = firstStart(folder);
       expect(await store.adminTokenDigest()).toBeUndefined();
+      expect(await store.consolePasswordDigest()).toBeUndefined();
       const failing = { ...first, announce: { ...first.announce, path: join(folder, "none", "file") } };
       expect(String(await rejection(store.bootstrap(failing)))).toContain("ENOENT");
       expect(await store.records.find("accounts", {})).toBeUndefined();
@@ -160,6 +161,9 @@ export function recordsContract(open: OpenStore): void {
       expect(await store.records.find("pushApps", { id: "app" })).toEqual(first.pushApp);
       expect(await store.records.webhookSecrets("acc")).toMatchObject([{ secret: "whsec_1" }]);
       expect(await store.adminTokenDigest()).toBe("admin");
+      expect(await store.consolePasswordDigest()).toBe("password");
+      await store.setConsolePasswordDigest("another");
+      expect(await store.consolePasswordDigest()).toBe("another");
       expect(readFileSync(first.announce.path, "utf8")).toBe("made");
       expect(statSync(first.announce.path).mode & 0o777).toBe(0o600);
     } finally {
@@ -217,6 +221,7 @@ function firstStart(folder: string): Required<FirstStart> {
     pushApp: { id: "app", accountId: "acc", name: "app", platforms: ["apns", "fcm", "web"], createdAt: 1 },
     webhookSecret: "whsec_1",
     adminTokenDigest: "admin",
+    consolePasswordDigest: "password",
     announce: { path: join(folder, "made.json"), text: "made" },
   };
 }

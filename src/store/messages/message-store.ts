@@ -14,6 +14,8 @@ export interface MessageStore {
     readonly channel: ChannelName;
     readonly id: string;
   }): Promise<StoredMessage | undefined>;
+  /** Whose message it is, and of which channel. */
+  ownerOf(id: string): Promise<MessageOwner | undefined>;
   /** The message's history, oldest first; `undefined` if there is no such message. Without `accountId` or `channel`: of any. */
   timeline(query: {
     readonly id: string;
@@ -39,6 +41,11 @@ export interface MessageStore {
     readonly now: number;
     readonly idempotency?: Idempotency;
   }): Promise<"canceled" | "replayed" | "too_late" | "not_found">;
+}
+
+export interface MessageOwner {
+  readonly accountId: string;
+  readonly channel: ChannelName;
 }
 
 export interface MessageQuery {

@@ -4,7 +4,7 @@ import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
-import { checkMasterKey, readMeta, refuseHalfMoved } from "./database/meta.ts";
+import { checkMasterKey, readMeta, refuseHalfMoved, writeMeta } from "./database/meta.ts";
 import { createNotifier } from "./database/notifier.ts";
 import { refuseUnsafeCommits } from "./database/safe-commits.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
@@ -147,6 +147,9 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
     bootstrap: createBootstrap(underKey(db, vault), vault),
     earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
+    consolePasswordDigest: () => readMeta(db, "console_password_digest"),
+    setConsolePasswordDigest: (digest) =>
+      db.transaction((session) => writeMeta(session, "console_password_digest", digest)),
     ping: async () => (await db.query<{ time: number }>(TIME))[0]?.time,
     close: closable.close,
   };

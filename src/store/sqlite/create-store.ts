@@ -93,6 +93,8 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     retention: { ...createPrune(db, shared), prepareDays: async () => 0 },
     bootstrap: createBootstrap(db, records),
     adminTokenDigest: () => db.read(records.meta.adminTokenDigest),
+    consolePasswordDigest: () => db.read(records.meta.consolePasswordDigest),
+    setConsolePasswordDigest: (digest) => db.write(() => records.meta.setConsolePasswordDigest(digest)),
     earlierKeys: () => db.read(() => readEarlierKeys(db, parts.vault)),
     async ping() {
       await db.read(() => ping.get());

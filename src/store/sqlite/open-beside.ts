@@ -21,7 +21,14 @@ export interface SharedWriting {
 export interface StoreBeside {
   readonly store: Pick<
     Store,
-    "intake" | "messages" | "records" | "suppressions" | "queue" | "adminTokenDigest" | "close"
+    | "intake"
+    | "messages"
+    | "records"
+    | "suppressions"
+    | "queue"
+    | "adminTokenDigest"
+    | "consolePasswordDigest"
+    | "close"
   >;
   /** Lets accounts and settings be read again: they may have changed. */
   forget(): void;

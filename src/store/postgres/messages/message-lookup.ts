@@ -1,16 +1,22 @@
+import type { ChannelName } from "../../../core/messages/message.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { type ShownRow, toStoredMessage } from "../../messages/message-page.ts";
 import { TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../messages/message-rows.ts";
 import type { MessageStore } from "../../store.ts";
 import type { Database } from "../database/transactions.ts";
 
-/** `MessageStore.find` and `MessageStore.timeline`. A message's id says which day's tables to look in. */
-export function createMessageLookup(db: Database): Pick<MessageStore, "find" | "timeline"> {
+/** `MessageStore.find`, `ownerOf` and `timeline`. A message's id says which day's tables to look in. */
+export function createMessageLookup(db: Database): Pick<MessageStore, "find" | "ownerOf" | "timeline"> {
   return {
     async find({ id, accountId, channel }) {
       if (!isUuid(id)) return undefined;
       const [row] = await db.query<FoundRow>(FIND_MESSAGE, [id, channel, accountId]);
       return row && toStoredMessage(row, { id: row.id, accountId, envelope: row.envelope });
+    },
+    async ownerOf(id) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await db.query<OwnerRow>(FIND_OWNER, [id]);
+      return row && { accountId: row.account_id, channel: row.channel };
     },
     async timeline({ id, accountId, channel }) {
       if (!isUuid(id)) return undefined;
@@ -21,6 +27,13 @@ export function createMessageLookup(db: Database): Pick<MessageStore, "find" | "
     },
   };
 }
+
+interface OwnerRow {
+  readonly account_id: string;
+  readonly channel: ChannelName;
+}
+
+const FIND_OWNER = `SELECT a.id AS account_id, m.channel FROM messages m JOIN accounts a ON a.number = m.account WHERE m.id = $1`;
 
 type FoundRow = ShownRow & { readonly envelope: string };
 

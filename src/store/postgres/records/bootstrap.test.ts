@@ -14,6 +14,7 @@ test("a start that a restore has overtaken makes no account in its database", as
     pushApp: { ...at, id: "app", name: "app", platforms: [] },
     webhookSecret: "whsec_1",
     adminTokenDigest: "admin",
+    consolePasswordDigest: "password",
   });
   await expect(start).rejects.toThrow("half of it is missing");
   expect(await driver.query("SELECT 1 FROM accounts")).toEqual([]);

@@ -19,6 +19,7 @@ export function createBootstrap(db: Database, vault: Vault): Store["bootstrap"] 
     const secret = { accountId: account.id, secret: first.webhookSecret, now: account.createdAt };
     await secrets.add(session, secret);
     await writeMeta(session, "admin_token_digest", first.adminTokenDigest);
+    await writeMeta(session, "console_password_digest", first.consolePasswordDigest);
     if (first.announce) writePrivateFile(first.announce.path, first.announce.text);
   };
   return (first) =>

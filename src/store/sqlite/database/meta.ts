@@ -6,6 +6,9 @@ export interface Meta {
   adminTokenDigest(): string | undefined;
   /** Inside a transaction. */
   setAdminTokenDigest(digest: string): void;
+  consolePasswordDigest(): string | undefined;
+  /** Inside a transaction. */
+  setConsolePasswordDigest(digest: string): void;
   recordsVersion(): number;
   /** Inside a transaction. */
   raiseRecordsVersion(): void;
@@ -27,6 +30,8 @@ export function createMeta(db: Database, vault: Vault): Meta {
   return {
     adminTokenDigest: () => select.get("admin_token_digest")?.value,
     setAdminTokenDigest: (digest) => void upsert.run("admin_token_digest", digest),
+    consolePasswordDigest: () => select.get("console_password_digest")?.value,
+    setConsolePasswordDigest: (digest) => void upsert.run("console_password_digest", digest),
     recordsVersion,
     cursorKey,
     makeCursorKey() {

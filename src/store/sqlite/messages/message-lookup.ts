@@ -1,3 +1,4 @@
+import type { ChannelName } from "../../../core/messages/message.ts";
 import { type ShownRow, toStoredMessage } from "../../messages/message-page.ts";
 import {
   type MessageRow,
@@ -11,17 +12,20 @@ import type { AccountCache } from "../records/account-cache.ts";
 import { statusOf } from "./message-status.ts";
 import { createEnvelopeOf } from "./own-content.ts";
 
-/** `MessageStore.find` and `MessageStore.timeline`. */
+/** `MessageStore.find`, `ownerOf` and `timeline`. */
 export function createMessageLookup(
   db: Database,
   accounts: AccountCache,
-): Pick<MessageStore, "find" | "timeline"> {
+): Pick<MessageStore, "find" | "ownerOf" | "timeline"> {
   // Without the id, which the caller has: each text that is read costs a string.
   const select = db.prepare<FoundRow>(
     `SELECT channel, content, recipient, ${statusOf("messages")} AS status, parts, sequence, position, error, envelope
      FROM messages WHERE id = ? AND account = ? AND channel = ?`,
   );
   const envelopeOf = createEnvelopeOf(db);
+  const selectOwner = db.prepare<{ account: number; channel: ChannelName }>(
+    "SELECT account, channel FROM messages WHERE id = ?",
+  );
   const exists = db.prepare(
     "SELECT 1 FROM messages WHERE id = ?1 AND account = coalesce(?2, account) AND channel = coalesce(?3, channel)",
   );
@@ -37,6 +41,12 @@ export function createMessageLookup(
         const row = select.get(id, numberOf(accountId), channel);
         const envelope = row && envelopeOf(row);
         return !row || envelope === undefined ? undefined : toStoredMessage(row, { id, accountId, envelope });
+      }),
+    ownerOf: (id) =>
+      db.read(() => {
+        const row = selectOwner.get(id);
+        const account = row && accounts.byNumber(row.account)?.account;
+        return row && account && { accountId: account.id, channel: row.channel };
       }),
     timeline: ({ id, accountId, channel }) =>
       db.read(() => {

@@ -23,6 +23,7 @@ export function createBootstrap(db: Database, { rows, ...parts }: BootstrapParts
       mustCreate(rows.insert("pushApps", pushApp));
       parts.webhookSecrets.add(account.id, first.webhookSecret, account.createdAt);
       parts.meta.setAdminTokenDigest(first.adminTokenDigest);
+      parts.meta.setConsolePasswordDigest(first.consolePasswordDigest);
       if (first.announce) writePrivateFile(first.announce.path, first.announce.text);
       return true;
     });

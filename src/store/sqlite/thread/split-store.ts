@@ -54,6 +54,8 @@ export function createSplitStore(
       return isFirst;
     },
     adminTokenDigest: store.adminTokenDigest,
+    consolePasswordDigest: store.consolePasswordDigest,
+    setConsolePasswordDigest: (digest) => call("setConsolePasswordDigest", digest),
     earlierKeys: store.earlierKeys,
     ping: store.ping,
   };

@@ -1,0 +1,79 @@
+import Type, { type TSchema } from "typebox";
+import { CHANNELS } from "../../../core/messages/message.ts";
+import { present } from "../../../core/present.ts";
+import { isUuid } from "../../../core/uuid.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { messageNotFound, validationFailed } from "../../errors.ts";
+import { pageSchema } from "../../lists/answer-page.ts";
+import { MESSAGE_CHANNELS } from "../../messages/message-channels.ts";
+import { LIST_QUERY, readListQuery } from "../../messages/message-query.ts";
+import { toMessageResource } from "../../messages/message-resource.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountOfQuery } from "../draft.ts";
+import { adminPath } from "../record-plan.ts";
+import { readChannel } from "./channel-filter.ts";
+
+/** Any account's messages, for operators. */
+export function messageEndpoints({ store }: Pick<AdminDeps, "store">): readonly Endpoint[] {
+  return [
+    {
+      ...shared,
+      path: adminPath("messages"),
+      operation: "listMessages",
+      summary: "List an account's messages of a channel, as List SMS and List Email do",
+      query: {
+        account_id: Type.String(),
+        channel: Type.Enum(CHANNELS, { type: "string" }),
+        status: Type.Optional(Type.String({ description: "Only in this status" })),
+        ...LIST_QUERY,
+      } as Readonly<Record<string, TSchema>>,
+      responses: {
+        200: {
+          description: "Newest first. A page may be short, or empty: the last one has no `next`",
+          schema: pageSchema(shown, "cursor"),
+        },
+      },
+      async handle({ query, now }) {
+        const channel = readChannel(query);
+        const listed = MESSAGE_CHANNELS.find((each) => each.channel === channel);
+        if (!listed) throw validationFailed({ channel: "required" });
+        const { id: accountId } = await accountOfQuery(store.records, query);
+        const page = await store.messages.list({ accountId, ...readListQuery(query, listed, now) });
+        return Response.json({
+          data: page.messages.map((message) => ({ channel, ...toMessageResource(message) })),
+          ...present({ next: page.next }),
+        });
+      },
+    },
+    {
+      ...shared,
+      path: adminPath("messages/{id}"),
+      operation: "findMessage",
+      summary: "Show a message of any account and channel",
+      responses: {
+        200: { description: "The message", schema: shown },
+        404: { description: "There is no such message" },
+      },
+      async handle({ params }) {
+        const id = (params.id ?? "").toLowerCase();
+        const owner = isUuid(id) ? await store.messages.ownerOf(id) : undefined;
+        const message = owner && (await store.messages.find({ id, ...owner }));
+        if (!message) throw messageNotFound();
+        return Response.json({ channel: owner.channel, ...toMessageResource(message) });
+      },
+    },
+  ];
+}
+
+const shared = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
+
+const shown = Type.Object(
+  {
+    channel: Type.Enum(CHANNELS, { type: "string" }),
+    message_id: Type.String({ format: "uuid" }),
+    account_id: Type.String({ format: "uuid" }),
+    status: Type.String(),
+    created_at: Type.String({ format: "date-time" }),
+  },
+  { additionalProperties: true, description: "The other fields are those of Get SMS, or Get Email" },
+);

@@ -1,0 +1,40 @@
+import Type from "typebox";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { QueueBacklog } from "../../store/store.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { adminPath } from "./record-plan.ts";
+
+/** Counting costs, and from here on it makes no difference to whoever looks. */
+const COUNTED = 10_000;
+
+/** What waits to be sent: each route has a queue of its own, and so has the simulator. */
+export function queueEndpoints({ store }: Pick<AdminDeps, "store">): readonly Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: adminPath("queues"),
+      operation: "listQueues",
+      summary: "List the queues, with how many messages are ready to be sent and since when",
+      tag: "Admin: messages",
+      auth: "admin",
+      responses: { 200: { description: "All of them", schema: Type.Object({ data: Type.Array(shown) }) } },
+      handle: async () => Response.json({ data: (await store.queue.backlog(COUNTED)).map(toResource) }),
+    },
+  ];
+}
+
+const shown = Type.Object({
+  queue: Type.String({ description: "Id of the route; or a name, of queues that belong to no route" }),
+  ready: Type.Integer({ description: `Messages in line, counted up to ${COUNTED}` }),
+  has_more: Type.Boolean({ description: "Whether more are in line than were counted" }),
+  oldest_ready_at: Type.Optional(
+    Type.String({ format: "date-time", description: "Since when the oldest of them has been ready" }),
+  ),
+});
+
+function toResource({ queue, ready, oldestReadySince }: QueueBacklog) {
+  const oldest = oldestReadySince === undefined ? undefined : toIso(oldestReadySince);
+  return { queue, ready, has_more: ready >= COUNTED, ...present({ oldest_ready_at: oldest }) };
+}

@@ -1,0 +1,72 @@
+/**
+ * Sessions of the web console. A session is a cookie that says when it ends, signed with a key of this service and for the
+ * password of the day: no process has to remember it, all processes know it, and a new password ends every session.
+ */
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { HOUR_MS } from "../../core/durations.ts";
+import { createFreshCache } from "../../core/fresh-cache.ts";
+import type { HandlerDeps } from "../app-deps.ts";
+
+export interface ConsoleSessions {
+  /** A new session for whoever knows the password; `undefined` for anybody else. */
+  open(password: string): Promise<ConsoleSession | undefined>;
+  /**
+   * The session whose cookie a request carries; `undefined` without one, and once it has ended or the password is another (a
+   * second later at most). Requests that any page can make a browser send do not count: see `CONSOLE_HEADER`.
+   */
+  of(headers: Headers): Promise<ConsoleSession | undefined>;
+}
+
+export interface ConsoleSession {
+  readonly cookie: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+export const COOKIE_NAME = "postrider_console";
+
+/** A page of another origin can add no such header unless it is allowed to, and nobody is. */
+export const CONSOLE_HEADER = "x-postrider-console";
+
+/** A working day: the operator signs in once. */
+export const SESSION_MS = 12 * HOUR_MS;
+
+export type ConsoleSessionDeps = Pick<HandlerDeps, "clock" | "consoleKey"> & {
+  readonly store: Pick<HandlerDeps["store"], "consolePasswordDigest">;
+};
+
+export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessionDeps): ConsoleSessions {
+  const digests = createFreshCache<string | undefined>({ clock, maxEntries: 1 });
+
+  const cookieOf = (expiresAt: number, passwordDigest: string, key: Uint8Array) => {
+    const signature = createHmac("sha256", key).update(`console ${expiresAt} ${passwordDigest}`);
+    return `${expiresAt}.${signature.digest("base64url")}`;
+  };
+
+  return {
+    async open(password) {
+      const digest = await store.consolePasswordDigest();
+      if (!consoleKey || digest === undefined || !isSame(hash("sha256", password, "hex"), digest)) return;
+      const expiresAt = clock.now() + SESSION_MS;
+      return { cookie: cookieOf(expiresAt, digest, consoleKey), expiresAt };
+    },
+    async of(headers) {
+      const cookie = headers.has(CONSOLE_HEADER) ? readCookie(headers.get("cookie")) : undefined;
+      const expiresAt = Number.parseInt(cookie ?? "", 10);
+      if (!consoleKey || cookie === undefined || !(expiresAt > clock.now())) return;
+      const digest = await digests.get("", () => store.consolePasswordDigest());
+      if (digest === undefined || !isSame(cookie, cookieOf(expiresAt, digest, consoleKey))) return;
+      return { cookie, expiresAt };
+    },
+  };
+}
+
+function readCookie(header: string | null): string | undefined {
+  const pairs = (header ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${COOKIE_NAME}=`))?.slice(COOKIE_NAME.length + 1);
+}
+
+function isSame(text: string, other: string): boolean {
+  const [a, b] = [Buffer.from(text), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

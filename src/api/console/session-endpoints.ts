@@ -1,0 +1,97 @@
+/** Signing in to the web console, and out of it. */
+import Type from "typebox";
+import { addressBlock } from "../../core/address-block.ts";
+import { createErrors, validFields } from "../../core/field-errors.ts";
+import { toIso } from "../../core/timestamp.ts";
+import { adminPath } from "../admin/record-plan.ts";
+import type { HandlerDeps } from "../app-deps.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { invalidConsolePassword, validationFailed } from "../errors.ts";
+import { countRequest } from "../limits/count-request.ts";
+import type { RateLimiter } from "../limits/rate-limit.ts";
+import { COOKIE_NAME, type ConsoleSession, createConsoleSessions, SESSION_MS } from "./console-sessions.ts";
+
+/** Per client address. Passwords are made here and cannot be guessed: this keeps trying from costing much. */
+const SIGN_IN_RATE = { rate: 0.2, burst: 10 };
+
+const MAX_BYTES = 4 * 1024;
+
+const SignIn = Type.Object({ password: Type.String({ minLength: 1, maxLength: 200 }) });
+
+const shown = Type.Object({
+  expires_at: Type.Optional(
+    Type.String({ format: "date-time", description: "When the session ends; absent with an admin token" }),
+  ),
+});
+
+export interface SessionDeps extends Pick<HandlerDeps, "clock" | "store" | "consoleKey"> {
+  readonly baseUrl: string;
+}
+
+export function sessionEndpoints(deps: SessionDeps, limiter: RateLimiter): readonly Endpoint[] {
+  const sessions = createConsoleSessions(deps);
+  const isSecure = deps.baseUrl.startsWith("https:");
+  const countSignIn = ({ clientAddress }: Call) =>
+    countRequest(limiter, { key: `console ${addressBlock(clientAddress)}`, limit: SIGN_IN_RATE });
+  return [
+    {
+      ...session,
+      method: "POST",
+      operation: "openConsoleSession",
+      summary: "Sign in to the web console: sets the cookie of a session of 12 hours",
+      auth: "none",
+      request: { schema: SignIn, maxBytes: MAX_BYTES },
+      responses: {
+        ...session.responses,
+        401: { description: "`invalid console password`" },
+        429: { description: "`too many requests` from one client address" },
+      },
+      async handle(call) {
+        countSignIn(call);
+        const opened = await sessions.open(readPassword(call));
+        if (!opened) throw invalidConsolePassword();
+        return showSession(opened, { "Set-Cookie": toCookie(opened.cookie, SESSION_MS / 1_000, isSecure) });
+      },
+    },
+    {
+      ...session,
+      method: "GET",
+      operation: "getConsoleSession",
+      summary: "Show whether one is signed in to the web console",
+      auth: "admin",
+      handle: async ({ headers }) => showSession(await sessions.of(headers)),
+    },
+    {
+      ...session,
+      method: "DELETE",
+      operation: "closeConsoleSession",
+      summary: "Sign out of the web console: deletes the cookie",
+      auth: "none",
+      responses: { 204: { description: "Signed out" } },
+      handle: () => new Response(null, { status: 204, headers: { "Set-Cookie": toCookie("", 0, isSecure) } }),
+    },
+  ];
+}
+
+const session = {
+  path: adminPath("session"),
+  tag: "Admin: console",
+  responses: { 200: { description: "The session", schema: shown } },
+} as const;
+
+function readPassword({ body }: Call): string {
+  const errors = createErrors();
+  const { password } = validFields(SignIn, body?.json ?? {}, errors);
+  if (password === undefined) throw validationFailed(errors.list());
+  return password;
+}
+
+function showSession(opened: ConsoleSession | undefined, headers: Readonly<Record<string, string>> = {}) {
+  return Response.json(opened ? { expires_at: toIso(opened.expiresAt) } : {}, { headers });
+}
+
+/** Scripts cannot read it, it goes to the admin API only, and no page of another site makes a browser send it. */
+function toCookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
+  const rest = `Path=${adminPath("")}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`;
+  return `${COOKIE_NAME}=${value}; ${rest}${isSecure ? "; Secure" : ""}`;
+}

@@ -1,0 +1,156 @@
+import { expect, test } from "bun:test";
+import { CONSOLE_PASSWORD, onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
+
+const HOUR = 3_600_000;
+
+/** A browser: it keeps the cookie, and says that the console asks. */
+function browserAt({ url }: RunningAdmin) {
+  let cookie: string | undefined;
+  return {
+    cookie: () => cookie,
+    keep(value: string) {
+      cookie = value;
+    },
+    async request(method: string, path: string, body?: object, headers: Record<string, string> = CONSOLE) {
+      const response = await fetch(`${url}/admin/v1/${path}`, {
+        method,
+        headers: {
+          ...headers,
+          ...(cookie && { Cookie: `other=1; ${cookie}` }),
+          ...(body && { "Content-Type": "application/json" }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const set = response.headers.get("set-cookie");
+      if (set) cookie = set.split(";")[0];
+      const text = await response.text();
+      return {
+        status: response.status,
+        set,
+        headers: response.headers,
+        json: text ? JSON.parse(text) : undefined,
+      };
+    },
+  };
+}
+
+const CONSOLE = { "X-Postrider-Console": "1" };
+
+onEveryAdmin((start) => {
+  test("whoever knows the console's password gets a session of 12 hours, which the admin API takes", async () => {
+    await using admin = await start();
+    const browser = browserAt(admin);
+    const opened = await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    expect(opened).toMatchObject({ status: 200 });
+    expect(opened.json).toEqual({ expires_at: new Date(admin.clock.now() + 12 * HOUR).toISOString() });
+    const rest = "; Path=/admin/v1/; Max-Age=43200; HttpOnly; SameSite=Strict";
+    expect(opened.set).toMatch(new RegExp(`^postrider_console=\\d+\\.[\\w-]{43}${rest}$`));
+    expect(await browser.request("GET", "session")).toMatchObject({ status: 200, json: opened.json });
+    expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
+    const account = { name: "made in the console", mode: "sandbox" };
+    expect(await browser.request("POST", "accounts", account)).toMatchObject({ status: 201, json: account });
+  });
+
+  test("a session ends after 12 hours, and signing out deletes its cookie", async () => {
+    await using admin = await start();
+    const browser = browserAt(admin);
+    await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    const { set, status } = await browser.request("DELETE", "session");
+    expect({ set, status }).toEqual({
+      status: 204,
+      set: "postrider_console=; Path=/admin/v1/; Max-Age=0; HttpOnly; SameSite=Strict",
+    });
+    expect(await browser.request("GET", "session")).toMatchObject({ status: 401 });
+    await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    await admin.clock.advance(12 * HOUR - 1);
+    expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
+    await admin.clock.advance(1);
+    expect(await browser.request("GET", "accounts")).toMatchObject({ status: 401 });
+  });
+
+  test("a wrong password, and one of another type, open nothing", async () => {
+    await using admin = await start();
+    const browser = browserAt(admin);
+    expect(await browser.request("POST", "session", { password: `${CONSOLE_PASSWORD} ` })).toMatchObject({
+      status: 401,
+      set: null,
+      json: { code: 401, message: "invalid console password" },
+    });
+    const missing = {
+      status: 400,
+      json: { message: "validation failed", details: { password: "required" } },
+    };
+    expect(await browser.request("POST", "session", {})).toMatchObject(missing);
+    expect(await browser.request("POST", "session", { password: 12 })).toMatchObject({
+      status: 400,
+      set: null,
+    });
+  });
+
+  test("without the header that only the console adds, a session counts for nothing: no page can use it", async () => {
+    await using admin = await start();
+    const browser = browserAt(admin);
+    await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    expect(await browser.request("GET", "accounts", undefined, {})).toMatchObject({
+      status: 401,
+      json: { message: "invalid or missing admin token" },
+    });
+    expect(await browser.request("POST", "accounts", { name: "a", mode: "live" }, {})).toMatchObject({
+      status: 401,
+    });
+  });
+
+  test("a cookie that is made up, changed, or beside a wrong token is refused", async () => {
+    await using admin = await start();
+    const browser = browserAt(admin);
+    await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    const good = browser.cookie() ?? "";
+    const wrongToken = { ...CONSOLE, Authorization: "Bearer pr_admin_wrong" };
+    expect(await browser.request("GET", "accounts", undefined, wrongToken)).toMatchObject({ status: 401 });
+    const [, expiresAt = ""] = /=(\d+)\./.exec(good) ?? [];
+    const later = good.replace(expiresAt, String(Number(expiresAt) + 1));
+    for (const bad of [
+      later,
+      good.slice(0, -1),
+      `${good}A`,
+      "postrider_console=",
+      "postrider_console=9e99.x",
+    ]) {
+      browser.keep(bad);
+      expect(await browser.request("GET", "accounts")).toMatchObject({ status: 401 });
+    }
+    browser.keep(good);
+    expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
+  });
+
+  test("a new password is shown once, ends all sessions within a second, and opens new ones", async () => {
+    await using admin = await start();
+    const browser = browserAt(admin);
+    await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    const { json } = await admin.call("POST", "console-password");
+    expect(json).toEqual({ console_password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
+    await admin.clock.advance(1_000);
+    expect(await browser.request("GET", "accounts")).toMatchObject({ status: 401 });
+    const tryOld = await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    expect(tryOld).toMatchObject({ status: 401 });
+    expect(await browser.request("POST", "session", { password: json.console_password })).toMatchObject({
+      status: 200,
+    });
+    expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
+  });
+
+  test("whoever tries passwords is told to wait after ten", async () => {
+    await using admin = await start();
+    const browser = browserAt(admin);
+    for (let tries = 0; tries < 10; tries++) {
+      expect(await browser.request("POST", "session", { password: "a" })).toMatchObject({ status: 401 });
+    }
+    const refused = await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    expect(refused).toMatchObject({ status: 429 });
+    expect(refused.headers.get("retry-after")).toBe("5");
+    await admin.clock.advance(5_000);
+    expect(await browser.request("POST", "session", { password: CONSOLE_PASSWORD })).toMatchObject({
+      status: 200,
+    });
+  });
+});

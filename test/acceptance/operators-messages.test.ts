@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { createWorld } from "../../src/store/contract/world.contract.ts";
+import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
+
+/** Messages of another account than the one of the first start. */
+async function withMessages(admin: RunningAdmin) {
+  const world = await createWorld(admin.store);
+  world.clock.now = admin.clock.now();
+  const [first = "", second = ""] = await world.sms({ to: ["+919812345678", "+919812345679"] });
+  const email = await world.email({ parts: [{ status: "pending", address: "a@x.test" }], jobs: [] });
+  return { world, accountId: world.account.id, first, second, email };
+}
+
+onEveryAdmin((start) => {
+  test("an account's messages of a channel are listed for operators, page by page, as List SMS lists them", async () => {
+    await using admin = await start();
+    const { accountId, first, second, email } = await withMessages(admin);
+    const of = `messages?account_id=${accountId}&channel`;
+    const page = await admin.call("GET", `${of}=sms&limit=1`);
+    expect(page).toMatchObject({ status: 200, json: { data: [{ message_id: second, channel: "sms" }] } });
+    const rest = await admin.call("GET", `${of}=sms&cursor=${page.json.next}`);
+    expect(rest.json).toMatchObject({
+      data: [{ message_id: first, account_id: accountId, status: "queued" }],
+    });
+    expect(rest.json.next).toBeUndefined();
+    expect((await admin.call("GET", `${of}=email`)).json).toMatchObject({ data: [{ message_id: email }] });
+    expect((await admin.call("GET", `${of}=sms&status=delivered`)).json).toEqual({ data: [] });
+    const found = await admin.call("GET", `${of}=sms&to=${encodeURIComponent("+919812345678")}`);
+    expect(found.json.data).toMatchObject([{ message_id: first }]);
+  });
+
+  test("a list without account or channel, or with a status of the other channel, says what is wrong", async () => {
+    await using admin = await start();
+    const details = async (path: string) => (await admin.call("GET", path)).json.details;
+    expect(await details("messages?channel=sms")).toEqual({ account_id: "required" });
+    expect(await details(`messages?account_id=${admin.accountId}`)).toEqual({ channel: "required" });
+    expect(await details(`messages?account_id=${admin.accountId}&channel=fax`)).toHaveProperty("channel");
+    const opened = await details(`messages?account_id=${admin.accountId}&channel=sms&status=bounced`);
+    expect(opened).toEqual({ status: expect.stringContaining("must be one of ") });
+  });
+
+  test("a message of any account and channel is found by its id alone", async () => {
+    await using admin = await start();
+    const { accountId, first, email } = await withMessages(admin);
+    expect(await admin.call("GET", `messages/${first.toUpperCase()}`)).toMatchObject({
+      status: 200,
+      json: { channel: "sms", message_id: first, account_id: accountId, to: "+919812345678", from: "ACME" },
+    });
+    expect(await admin.call("GET", `messages/${email}`)).toMatchObject({
+      status: 200,
+      json: { channel: "email" },
+    });
+    for (const unknown of [admin.accountId, "no-id"]) {
+      const answer = await admin.call("GET", `messages/${unknown}`);
+      expect(answer).toMatchObject({ status: 404, json: { code: 404, message: "message not found" } });
+    }
+  });
+
+  test("queues say how much is ready to be sent, and since when", async () => {
+    await using admin = await start();
+    expect((await admin.call("GET", "queues")).json).toEqual({ data: [] });
+    const { world } = await withMessages(admin);
+    const oldest_ready_at = new Date(world.clock.now).toISOString();
+    const of = { queue: "queue-a", ready: 2, has_more: false, oldest_ready_at };
+    expect((await admin.call("GET", "queues")).json).toEqual({ data: [of] });
+  });
+});
