@@ -18,7 +18,7 @@ onEveryAdmin((start) => {
     const of = `messages?account_id=${accountId}&channel`;
     const page = await admin.call("GET", `${of}=sms&limit=1`);
     expect(page).toMatchObject({ status: 200, json: { data: [{ message_id: second, channel: "sms" }] } });
-    const rest = await admin.call("GET", `${of}=sms&cursor=${page.json.next}`);
+    const rest = await admin.call("GET", `${of}=sms&after=${page.json.next}`);
     expect(rest.json).toMatchObject({
       data: [{ message_id: first, account_id: accountId, status: "queued" }],
     });

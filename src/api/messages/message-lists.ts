@@ -36,6 +36,7 @@ function queryOf({ statuses, channel }: Listed): Readonly<Record<string, TSchema
     status: Type.Optional(Type.String({ enum: [...statuses] })),
     ...LIST_QUERY,
     to: Type.Optional(Type.String({ description: channel === "sms" ? "The phone number" : AN_ADDRESS })),
+    cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
   };
 }
 

@@ -21,26 +21,27 @@ export const AN_ADDRESS =
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 
-/** The query parameters of every list of messages, beside `status`. */
+/** The query parameters of every list of messages, beside `status` and the place where a page continues. */
 export const LIST_QUERY = {
   tag: Type.Optional(Type.String({ description: "A tag of the message, in the same case" })),
   to: Type.Optional(Type.String({ description: `The phone number; or an address: ${AN_ADDRESS}` })),
   created_after: time("Created at this time or later"),
   created_before: time("Created before this time"),
   limit: countSchema(LIST_LIMIT),
-  cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
 } as const;
 
 /** What a list holds: the messages of a channel, in one of its statuses. */
 export interface Listed {
   readonly channel: ChannelName;
   readonly statuses: readonly MessageStatus[];
+  /** What the list calls the place where a page continues; absent: `cursor`. */
+  readonly cursor?: "cursor" | "after";
 }
 
 /** Reads the filters of a list; refuses with every problem at once. */
 export function readListQuery(
   query: URLSearchParams,
-  { channel, statuses }: Listed,
+  { channel, statuses, cursor = "cursor" }: Listed,
   now: number,
 ): Omit<MessageQuery, "accountId"> {
   const errors = createErrors();
@@ -51,7 +52,7 @@ export function readListQuery(
     tag: query.get("tag") ?? undefined,
     recipient: readRecipient(query.get("to"), channel, errors),
     createdBefore: readTime(query, { name: "created_before", errors }),
-    before: readCursor(query.get("cursor"), errors),
+    before: readCursor(query, cursor, errors),
   });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return { channel, limit, createdFrom: Math.max(createdAfter ?? 0, oldestShownAt(now)), ...filters };
@@ -80,8 +81,9 @@ function readRecipient(
   return recipient;
 }
 
-function readCursor(text: string | null, errors: ErrorCollector): string | undefined {
+function readCursor(query: URLSearchParams, name: string, errors: ErrorCollector): string | undefined {
+  const text = query.get(name);
   if (text === null) return undefined;
-  if (uuidTime(text) === undefined) errors.add("cursor", NO_CURSOR);
+  if (uuidTime(text) === undefined) errors.add(name, NO_CURSOR);
   return text.toLowerCase();
 }

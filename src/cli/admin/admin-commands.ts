@@ -12,6 +12,7 @@ import { addMessageCommands } from "./message-commands.ts";
 import { addNounCommands } from "./noun-commands.ts";
 import { NOUNS } from "./nouns.ts";
 import { PROCESS_TERMINAL } from "./process-terminal.ts";
+import { addQueueCommands } from "./queue-commands.ts";
 import { addReceiptCommands } from "./receipt-commands.ts";
 import { addSandboxCommands } from "./sandbox-commands.ts";
 import { addSettingCommands } from "./setting-commands.ts";
@@ -37,6 +38,7 @@ export function addAdminCommands(
   addInboundCommands(program, commandLine);
   addSandboxCommands(program, commandLine);
   addMessageCommands(program, commandLine);
+  addQueueCommands(program, commandLine);
   addAlarmCommands(program, commandLine);
   addReceiptCommands(program, commandLine);
   addErasureCommands(program, commandLine);

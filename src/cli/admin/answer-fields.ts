@@ -24,6 +24,8 @@ const ANSWERS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^settings\//, ["name"]],
   [/^(receipts\/parked|sandbox\/messages|webhooks\/hosts)$/, ["data"]],
   [/^(messages\/[^/]*\/timeline|webhooks\/[^/]*\/attempts)$/, ["data"]],
+  [/^messages\/[^/]*$/, ["message_id"]],
+  [/^console-password$/, ["console_password"]],
   [/^(connectors\/[^/]*|webhooks)\/test$/, ["ok"]],
   [/^domains\/[^/]*\/verify$/, ["verified", "records"]],
   [/^webhooks\/(.*\/)?replay$/, ["replayed"]],

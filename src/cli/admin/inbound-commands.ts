@@ -36,5 +36,5 @@ export function addInboundCommands(program: Command, commandLine: CommandLine): 
   });
   addOptions(verb, FILTERS);
   // The API calls it cursor; the command line says --after in every list.
-  addPaging(verb, "cursor");
+  addPaging(verb, { cursor: "cursor" });
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { isObject } from "../../core/field-errors.ts";
 import { CHANNELS } from "../../core/messages/message.ts";
 import {
   addNoun,
@@ -9,7 +10,9 @@ import {
   errorColumn,
   type Row,
 } from "./command-line.ts";
-import { pathOf } from "./record-verbs.ts";
+import { addOptions, type OptionRow } from "./option-rows.ts";
+import { addPaging, pathOf, readPage } from "./record-verbs.ts";
+import { formatFields } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [
   column("AT", "at"),
@@ -20,9 +23,59 @@ const COLUMNS: readonly Column[] = [
   column("DETAIL", "detail"),
 ];
 
-/** `messages timeline`. */
+const LIST_COLUMNS: readonly Column[] = [
+  column("ID", "message_id"),
+  column("STATUS", "status"),
+  { head: "TO", of: ({ to }) => addressesOf(to) },
+  { head: "FROM", of: ({ from }) => addressesOf(from) },
+  column("CREATED", "created_at"),
+];
+
+/** Of an SMS they are numbers, of an email objects. */
+function addressesOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(addressesOf).join(", ");
+  return isObject(value) ? value.email : value;
+}
+
+const FILTERS: readonly OptionRow[] = [
+  { flags: "--account <id>", field: "account_id", meaning: "whose messages", isRequired: true },
+  { flags: "--channel <channel>", field: "channel", meaning: "sms or email", isRequired: true },
+  { flags: "--status <status>", field: "status", meaning: "only in this status" },
+  { flags: "--to <recipient>", field: "to", meaning: "only to this number or address" },
+  { flags: "--tag <tag>", field: "tag", meaning: "only with this tag" },
+  {
+    flags: "--since <time>",
+    field: "created_after",
+    meaning: "only created at this time (ISO 8601) or later",
+  },
+  { flags: "--until <time>", field: "created_before", meaning: "only created before this time" },
+];
+
+/** `messages list`, `show` and `timeline`. */
 export function addMessageCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "messages").description("read what happened to messages");
+  const noun = addNoun(program, commandLine, "messages").description(
+    "read messages, and what happened to them",
+  );
+  addList(noun, commandLine);
+  addVerb(noun, commandLine, {
+    usage: "show <id>",
+    summary: "show a message, of whichever account and channel",
+    work: async (run) => run.print(await run.client.request("GET", pathOf("messages", run)), formatFields),
+  });
+  addTimeline(noun, commandLine);
+}
+
+function addList(noun: Command, commandLine: CommandLine): void {
+  const verb = addVerb(noun, commandLine, {
+    usage: "list",
+    summary: "list an account's messages, the newest first",
+    work: async (run) => run.printRows(LIST_COLUMNS, await readPage(run, "messages", FILTERS)),
+  });
+  addOptions(verb, FILTERS);
+  addPaging(verb, { counts: "up to 200; 50 if not given" });
+}
+
+function addTimeline(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {
     usage: "timeline <id>",
     summary: "show everything that happened to a message",

@@ -34,13 +34,21 @@ export function readPage(run: Run, path: string, filters: readonly OptionRow[]):
   return run.client.request("GET", path, { query: { ...query, after, limit } });
 }
 
-/** @param cursor what the API calls the place where a page continues */
-export function addPaging(verb: Command, cursor = "after"): void {
+export interface Paging {
+  /** What the API calls the place where a page continues. */
+  readonly cursor?: string;
+  readonly counts?: string;
+}
+
+export function addPaging(
+  verb: Command,
+  { cursor = "after", counts = "up to 1000; 100 if not given" }: Paging = {},
+): void {
   addOptions(verb, [
     {
       flags: "--limit <count>",
       field: "limit",
-      meaning: "how many to list, up to 1000; 100 if not given",
+      meaning: `how many to list, ${counts}`,
     },
     {
       flags: "--after <cursor>",

@@ -10,59 +10,69 @@ import { LIST_QUERY, readListQuery } from "../../messages/message-query.ts";
 import { toMessageResource } from "../../messages/message-resource.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
+import { PAGE_QUERY } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { readChannel } from "./channel-filter.ts";
 
 /** Any account's messages, for operators. */
-export function messageEndpoints({ store }: Pick<AdminDeps, "store">): readonly Endpoint[] {
-  return [
-    {
-      ...shared,
-      path: adminPath("messages"),
-      operation: "listMessages",
-      summary: "List an account's messages of a channel, as List SMS and List Email do",
-      query: {
-        account_id: Type.String(),
-        channel: Type.Enum(CHANNELS, { type: "string" }),
-        status: Type.Optional(Type.String({ description: "Only in this status" })),
-        ...LIST_QUERY,
-      } as Readonly<Record<string, TSchema>>,
-      responses: {
-        200: {
-          description: "Newest first. A page may be short, or empty: the last one has no `next`",
-          schema: pageSchema(shown, "cursor"),
-        },
-      },
-      async handle({ query, now }) {
-        const channel = readChannel(query);
-        const listed = MESSAGE_CHANNELS.find((each) => each.channel === channel);
-        if (!listed) throw validationFailed({ channel: "required" });
-        const { id: accountId } = await accountOfQuery(store.records, query);
-        const page = await store.messages.list({ accountId, ...readListQuery(query, listed, now) });
-        return Response.json({
-          data: page.messages.map((message) => ({ channel, ...toMessageResource(message) })),
-          ...present({ next: page.next }),
-        });
+export function messageEndpoints(deps: Pick<AdminDeps, "store">): readonly Endpoint[] {
+  return [listEndpoint(deps), findEndpoint(deps)];
+}
+
+function listEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
+  return {
+    ...shared,
+    path: adminPath("messages"),
+    operation: "listMessages",
+    summary: "List an account's messages of a channel, as List SMS and List Email do",
+    query: {
+      account_id: Type.String(),
+      channel: Type.Enum(CHANNELS, { type: "string" }),
+      status: Type.Optional(Type.String({ description: "Only in this status" })),
+      ...LIST_QUERY,
+      after: PAGE_QUERY.after,
+    } as Readonly<Record<string, TSchema>>,
+    responses: {
+      200: {
+        description: "Newest first. A page may be short, or empty: the last one has no `next`",
+        schema: pageSchema(shown, "after"),
       },
     },
-    {
-      ...shared,
-      path: adminPath("messages/{id}"),
-      operation: "findMessage",
-      summary: "Show a message of any account and channel",
-      responses: {
-        200: { description: "The message", schema: shown },
-        404: { description: "There is no such message" },
-      },
-      async handle({ params }) {
-        const id = (params.id ?? "").toLowerCase();
-        const owner = isUuid(id) ? await store.messages.ownerOf(id) : undefined;
-        const message = owner && (await store.messages.find({ id, ...owner }));
-        if (!message) throw messageNotFound();
-        return Response.json({ channel: owner.channel, ...toMessageResource(message) });
-      },
+    async handle({ query, now }) {
+      const channel = readChannel(query);
+      const listed = MESSAGE_CHANNELS.find((each) => each.channel === channel);
+      if (!listed) throw validationFailed({ channel: "required" });
+      const { id: accountId } = await accountOfQuery(store.records, query);
+      const page = await store.messages.list({
+        accountId,
+        ...readListQuery(query, { ...listed, cursor: "after" }, now),
+      });
+      return Response.json({
+        data: page.messages.map((message) => ({ channel, ...toMessageResource(message) })),
+        ...present({ next: page.next }),
+      });
     },
-  ];
+  };
+}
+
+function findEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
+  return {
+    ...shared,
+    path: adminPath("messages/{id}"),
+    operation: "findMessage",
+    summary: "Show a message of any account and channel",
+    responses: {
+      200: { description: "The message", schema: shown },
+      404: { description: "There is no such message" },
+    },
+    async handle({ params }) {
+      const id = (params.id ?? "").toLowerCase();
+      const owner = isUuid(id) ? await store.messages.ownerOf(id) : undefined;
+      const message = owner && (await store.messages.find({ id, ...owner }));
+      if (!message) throw messageNotFound();
+      return Response.json({ channel: owner.channel, ...toMessageResource(message) });
+    },
+  };
 }
 
 const shared = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
