@@ -68,6 +68,15 @@ onEveryAdmin((start) => {
     expect(await browser.request("GET", "accounts")).toMatchObject({ status: 401 });
   });
 
+  test("a session that was opened over HTTPS never leaves it", async () => {
+    await using admin = await start();
+    const https = { ...CONSOLE, Origin: "https://console.example.com" };
+    for (const [method, body] of [["POST", { password: CONSOLE_PASSWORD }], ["DELETE"]] as const) {
+      const { set } = await browserAt(admin).request(method, "session", body, https);
+      expect(set).toEndWith("; HttpOnly; SameSite=Strict; Secure");
+    }
+  });
+
   test("a wrong password, and one of another type, open nothing", async () => {
     await using admin = await start();
     const browser = browserAt(admin);

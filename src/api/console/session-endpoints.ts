@@ -24,13 +24,11 @@ const shown = Type.Object({
   ),
 });
 
-export interface SessionDeps extends Pick<HandlerDeps, "clock" | "store" | "consoleKey"> {
-  readonly baseUrl: string;
-}
-
-export function sessionEndpoints(deps: SessionDeps, limiter: RateLimiter): readonly Endpoint[] {
+export function sessionEndpoints(
+  deps: Pick<HandlerDeps, "clock" | "store" | "consoleKey">,
+  limiter: RateLimiter,
+): readonly Endpoint[] {
   const sessions = createConsoleSessions(deps);
-  const isSecure = deps.baseUrl.startsWith("https:");
   const countSignIn = ({ clientAddress }: Call) =>
     countRequest(limiter, { key: `console ${addressBlock(clientAddress)}`, limit: SIGN_IN_RATE });
   return [
@@ -50,7 +48,9 @@ export function sessionEndpoints(deps: SessionDeps, limiter: RateLimiter): reado
         countSignIn(call);
         const opened = await sessions.open(readPassword(call));
         if (!opened) throw invalidConsolePassword();
-        return showSession(opened, { "Set-Cookie": toCookie(opened.cookie, SESSION_MS / 1_000, isSecure) });
+        return showSession(opened, {
+          "Set-Cookie": toCookie(opened.cookie, SESSION_MS / 1_000, call.headers),
+        });
       },
     },
     {
@@ -68,7 +68,8 @@ export function sessionEndpoints(deps: SessionDeps, limiter: RateLimiter): reado
       summary: "Sign out of the web console: deletes the cookie",
       auth: "none",
       responses: { 204: { description: "Signed out" } },
-      handle: () => new Response(null, { status: 204, headers: { "Set-Cookie": toCookie("", 0, isSecure) } }),
+      handle: ({ headers }) =>
+        new Response(null, { status: 204, headers: { "Set-Cookie": toCookie("", 0, headers) } }),
     },
   ];
 }
@@ -90,8 +91,12 @@ function showSession(opened: ConsoleSession | undefined, headers: Readonly<Recor
   return Response.json(opened ? { expires_at: toIso(opened.expiresAt) } : {}, { headers });
 }
 
-/** Scripts cannot read it, it goes to the admin API only, and no page of another site makes a browser send it. */
-function toCookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
+/**
+ * Scripts cannot read it, it goes to the admin API only, and no page of another site makes a browser send it. Whether the
+ * page came over HTTPS, the browser says: a proxy in front may end TLS.
+ */
+function toCookie(value: string, maxAgeSeconds: number, headers: Headers): string {
+  const isSecure = headers.get("origin")?.startsWith("https:");
   const rest = `Path=${adminPath("")}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`;
   return `${COOKIE_NAME}=${value}; ${rest}${isSecure ? "; Secure" : ""}`;
 }
