@@ -18,6 +18,7 @@ const QUICK_STEPS: readonly Step[] = [
   quick("lint", tool("biome"), "lint", "--error-on-warnings", "--max-diagnostics=none", "."),
   quick("imports", tool("biome"), "check", "--formatter-enabled=false", "--linter-enabled=false", "."),
   quick("types", tool("tsc"), "--noEmit", "-p", "."),
+  quick("types of the console", tool("tsc"), "--noEmit", "-p", "src/console"),
   quick("dead code", tool("knip"), "--no-progress"),
   quick("architecture", bun, "test", "--timeout", "60000", "--only-failures", "./test/architecture.test.ts"),
   quick("duplication", tool("jscpd"), "--noTips", "src"),
@@ -73,7 +74,7 @@ function testCommand(): [string, ...string[]] {
 }
 
 function report({ name, ok, output, seconds }: StepResult): void {
-  say(`${ok ? "ok  " : "FAIL"} ${name.padEnd(16)} ${seconds.toFixed(1)} s`);
+  say(`${ok ? "ok  " : "FAIL"} ${name.padEnd(20)} ${seconds.toFixed(1)} s`);
   if (!ok && output.trim() !== "") say(output.trimEnd().replace(/^/gm, "     "));
 }
 

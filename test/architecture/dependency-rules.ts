@@ -87,6 +87,18 @@ export const enginesStandAlone: Rule = onImports(
       : undefined,
 );
 
+export const consoleStandsAlone: Rule = onImports(
+  "the console is browser code: it imports only itself, and only those who serve it know it",
+  () => true,
+  (target, source) => {
+    const isInside = target.startsWith("src/console/");
+    if (moduleOf(source.path) === "console")
+      return isInside ? undefined : `a browser has only src/console, not ${target}`;
+    const mayKnow = source.path.startsWith("src/cli/http/");
+    return isInside && !mayKnow ? `only src/cli/http serves the console; no import of ${target}` : undefined;
+  },
+);
+
 export const buildsImportNoTests: Rule = onImports(
   "nothing in a build imports a test, a contract or a fake",
   () => true,
@@ -104,7 +116,7 @@ export const buildsImportWhatTheyDeclare: Rule = onImports(
     const isPath = /^(\.\.?\/|src\/|test\/|bench\/|scripts\/|examples\/)/.test(target);
     if (isPath || target.startsWith("node:") || target === "package.json") return undefined;
     if (target.startsWith("bun:")) return undefined; // bunStaysAtHome says where.
-    if (moduleOf(source.path) === "console") return undefined; // Bundled: what it uses is a build-time dependency.
+    if (moduleOf(source.path) === "console") return undefined; // consoleStandsAlone says what it may import.
     return dependencies().includes(packageOf(target)) ? undefined : `${target} is not in "dependencies"`;
   },
 );

@@ -26,9 +26,9 @@ const READINGS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const timeAndChanceAreArguments: Rule = {
-  name: "outside cli, time and chance are arguments",
+  name: "outside cli and console, time and chance are arguments",
   check: (source) =>
-    isOutsideCli(source)
+    isOutsideCli(source) && !source.path.startsWith("src/console/")
       ? [
           ...inspect(source, (node) => readingOf(node)),
           ...importsOf(source)

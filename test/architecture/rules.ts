@@ -1,6 +1,7 @@
 import {
   buildsImportNoTests,
   buildsImportWhatTheyDeclare,
+  consoleStandsAlone,
   coreImportsOnlyCore,
   enginesStandAlone,
   modulesKeepToTheirInterfaces,
@@ -31,6 +32,7 @@ export const RULES: readonly Rule[] = [
   packagesStayAtHome,
   sqlStaysInTheStore,
   enginesStandAlone,
+  consoleStandsAlone,
   buildsImportNoTests,
   buildsImportWhatTheyDeclare,
   timeAndChanceAreArguments,

@@ -1,0 +1,100 @@
+/** Speaks to the admin API. */
+import { type Query, toQueryString } from "./place.ts";
+
+export interface Client {
+  /** Ends when the visit that asks has ended. */
+  get<Answer>(path: string, query?: Query): Promise<Answer>;
+  /** Goes on when the visit has ended: what was begun is done. */
+  send<Answer>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<Answer>;
+}
+
+/** The API has said no, or has not answered (`status` 0). */
+export class Failure extends Error {
+  readonly status: number;
+  readonly details: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, details: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** One page of a list; `next` says where the following one begins. */
+export interface Page<Row> {
+  readonly data: readonly Row[];
+  readonly next?: string;
+}
+
+/** Longer than any answer takes: testing a connector waits for a peer that may be silent. */
+const ANSWER_WITHIN_MS = 90_000;
+
+/**
+ * `signIn` resolves when somebody has signed in. A request without a session waits for it and is made again: whatever the
+ * page was about to do goes on, and a form keeps what was typed.
+ */
+export function createClient(signIn: () => Promise<void>, visit?: AbortSignal): Client {
+  const request = async (url: string, init: RequestInit): Promise<unknown> => {
+    for (;;) {
+      const response = await ask(url, init);
+      if (response.status !== 401) return read(response);
+      await signIn();
+    }
+  };
+  return {
+    get: async <Answer>(path: string, query: Query = {}) =>
+      (await request(`${urlOf(path)}${toQueryString(query)}`, visit ? { signal: visit } : {})) as Answer,
+    send: async <Answer>(method: string, path: string, body?: unknown) =>
+      (await request(urlOf(path), withBody(method, body))) as Answer,
+  };
+}
+
+/** Signs in itself: a 401 is a wrong password here, no reason to ask for one. */
+export async function openSession(password: string): Promise<void> {
+  await read(await ask(urlOf("session"), withBody("POST", { password })));
+}
+
+/** All rows of a list, up to `atMost`; `isWhole` tells whether these are all. */
+export async function readAll<Row>(client: Client, path: string, atMost: number) {
+  const rows: Row[] = [];
+  let after: string | undefined;
+  do {
+    const page: Page<Row> = await client.get(path, { limit: "100", after });
+    rows.push(...page.data);
+    after = page.next;
+  } while (after !== undefined && rows.length < atMost);
+  return { rows, isWhole: after === undefined };
+}
+
+function urlOf(path: string): string {
+  return path.startsWith("/") ? path : `/admin/v1/${path}`;
+}
+
+function withBody(method: string, body: unknown): RequestInit {
+  return body === undefined ? { method } : { method, body: JSON.stringify(body) };
+}
+
+async function ask(url: string, init: RequestInit): Promise<Response> {
+  const limit = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  try {
+    return await fetch(url, {
+      ...init,
+      credentials: "same-origin",
+      // A form on another site cannot send this header: without it the service does not look at the cookie.
+      headers: { "X-Postrider-Console": "1", ...(init.body ? { "Content-Type": "application/json" } : {}) },
+      signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit,
+    });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new Failure(0, "no answer from Postrider");
+  }
+}
+
+async function read(response: Response): Promise<unknown> {
+  const answer: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined);
+  if (response.ok) return answer;
+  const { message, details } = (answer ?? {}) as { message?: string; details?: Record<string, string> };
+  const seconds = response.headers.get("Retry-After");
+  const retry = response.status === 429 && seconds ? `; try again in ${seconds} s` : "";
+  throw new Failure(response.status, `${message ?? `answer ${response.status}`}${retry}`, details);
+}

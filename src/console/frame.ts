@@ -1,0 +1,77 @@
+import { type Child, fill, h } from "./dom.ts";
+import { link } from "./pieces.ts";
+import type { View } from "./visit.ts";
+
+export interface Frame {
+  readonly element: HTMLElement;
+  readonly main: HTMLElement;
+  /** `first` is the first step of the place: the navigation marks it. */
+  readonly show: (view: View, first: string) => void;
+}
+
+export interface NavigationGroup {
+  readonly title?: string;
+  readonly links: readonly { readonly name: string; readonly title: string }[];
+}
+
+/** The navigation, and the page beside it. */
+export function createFrame(groups: readonly NavigationGroup[], signOut: () => void): Frame {
+  const navigation = h("nav", { "aria-label": "Pages" }, groups.map(groupOf));
+  const menu = h(
+    "button",
+    { type: "button", class: "menu", "aria-expanded": "false", "aria-controls": "side" },
+    "Menu",
+  );
+  const side = h(
+    "div",
+    { id: "side", class: "side" },
+    navigation,
+    h("button", { type: "button", class: "plain", onclick: signOut }, "Sign out"),
+  );
+  const open = (isOpen: boolean) => {
+    side.classList.toggle("open", isOpen);
+    menu.setAttribute("aria-expanded", String(isOpen));
+  };
+  menu.addEventListener("click", () => open(!side.classList.contains("open")));
+  const main = h("main", { id: "main" });
+  const skip = h(
+    "button",
+    { type: "button", class: "skip", onclick: () => focusTitle(main) },
+    "Skip to the page",
+  );
+  const bar = h("header", { class: "bar" }, h("a", { class: "brand", href: "#/" }, "Postrider"), menu);
+  return {
+    element: h("div", { class: "frame" }, skip, bar, side, main),
+    main,
+    show(view, first) {
+      fill(main, headOf(view), view.content);
+      document.title = `${view.title} · Postrider`;
+      for (const each of navigation.querySelectorAll("a")) markCurrent(each, first);
+      open(false);
+    },
+  };
+}
+
+/** A screen reader says where one has come to, and Tab goes on from there. */
+export function focusTitle(main: HTMLElement): void {
+  main.querySelector("h1")?.focus();
+}
+
+function headOf({ title, actions }: View): Child {
+  return h(
+    "header",
+    { class: "head" },
+    h("h1", { tabindex: -1 }, title),
+    h("div", { class: "actions" }, actions),
+  );
+}
+
+function groupOf({ title, links }: NavigationGroup): Child {
+  const items = links.map(({ name, title: text }) => h("li", {}, link(name === "" ? [] : [name], text)));
+  return [title !== undefined && h("h2", {}, title), h("ul", {}, items)];
+}
+
+function markCurrent(anchor: Element, first: string): void {
+  if (anchor.getAttribute("href") === `#/${first}`) anchor.setAttribute("aria-current", "page");
+  else anchor.removeAttribute("aria-current");
+}

@@ -1,0 +1,25 @@
+import { channelOf, type Message, recipientText } from "./message.ts";
+import { badge, link, table, time } from "./pieces.ts";
+
+export function messageTable(messages: readonly Message[]): HTMLElement {
+  return table<Message>(
+    "Messages",
+    [
+      { head: "Time", of: ({ created_at: at }) => time(at) },
+      { head: "Channel", of: channelOf },
+      { head: "Recipient", of: (message) => messageLink(message) },
+      { head: "Status", of: ({ status }) => badge(status) },
+      { head: "Subject or template", kind: "wide", of: aboutOf },
+    ],
+    messages,
+  );
+}
+
+function messageLink(message: Message): HTMLElement {
+  const { message_id: id, account_id } = message;
+  return link(["messages", channelOf(message), id], recipientText(message), { account_id });
+}
+
+function aboutOf({ subject, template_id: template, dlt_template_id: dlt }: Message): string {
+  return String(subject ?? (dlt === undefined ? (template ?? "") : `DLT ${dlt}`));
+}

@@ -1,0 +1,33 @@
+import { h } from "./dom.ts";
+
+export interface Notices {
+  readonly element: HTMLElement;
+  readonly notify: (text: string, kind?: "done" | "failed") => void;
+  /** A new page begins without the notices of the last one that have been there a while. */
+  readonly clear: () => void;
+}
+
+const DONE_SHOWN_MS = 6_000;
+
+/** What has just happened, in a corner of the page. Failures stay until they are closed, or the page is left. */
+export function createNotices(): Notices {
+  const element = h("div", { class: "notices", "aria-live": "polite" });
+  return {
+    element,
+    notify(text, kind = "done") {
+      const close = h("button", { type: "button", class: "plain", "aria-label": "Close" }, "×");
+      const notice = h(
+        "div",
+        { class: `notice ${kind}`, role: kind === "failed" ? "alert" : undefined },
+        text,
+        close,
+      );
+      close.addEventListener("click", () => notice.remove());
+      if (kind === "done") setTimeout(() => notice.remove(), DONE_SHOWN_MS);
+      element.append(notice);
+    },
+    clear() {
+      for (const failed of element.querySelectorAll(".failed")) failed.remove();
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { type Account, accountName, accountSelect, chosenAccount, readAccounts } from "./accounts.ts";
+import { type Client, type Page, readAll } from "./client.ts";
+import { type Connector, connectorTable } from "./connector-table.ts";
+import { type Child, h, refresh } from "./dom.ts";
+import { failureText } from "./failure-text.ts";
+import { type Message, newestOf, readMessages } from "./message.ts";
+import { messageTable } from "./message-table.ts";
+import { ago, link, none, section, table, time } from "./pieces.ts";
+import { connectorsText, type Route, routeText } from "./route-text.ts";
+import { timeText } from "./times.ts";
+import type { ShowPage, Visit } from "./visit.ts";
+import { repeat } from "./waiting.ts";
+
+const READ_EVERY_MS = 5_000;
+const MOST_ROWS = 500;
+const NEWEST = 10;
+
+/** Whether messages get through, at a glance. It reads itself again, and says when it last could. */
+export const showOverview: ShowPage = async (visit) => {
+  const { client, left, reload } = visit;
+  const accounts = await readAccounts(client);
+  const account = chosenAccount(accounts);
+  const content = h("div");
+  const read = async () => refresh(content, ...sectionsOf(await readState(client, account), accounts));
+  await read();
+  const updated = h("p", { class: "hint" });
+  keepUpdated(visit, read, updated);
+  left.throwIfAborted();
+  const choice = accounts.length > 1 && accountSelect(accounts, account, reload);
+  return { title: "Overview", actions: [updated, choice], content };
+};
+
+function keepUpdated({ left }: Visit, read: () => Promise<void>, updated: HTMLElement): void {
+  let last = "";
+  const say = (failure?: unknown) => {
+    if (failure === undefined) last = timeText(new Date().toISOString(), new Date());
+    const problem = failure === undefined ? "" : `, not since then: ${failureText(failure)}`;
+    updated.classList.toggle("problem", failure !== undefined);
+    updated.textContent = `Updated ${last}${problem}`;
+  };
+  say();
+  repeat(
+    () =>
+      read().then(
+        () => say(),
+        (error: unknown) => void (left.aborted || say(error)),
+      ),
+    READ_EVERY_MS,
+    left,
+  );
+}
+
+interface Alarm {
+  readonly name: string;
+  readonly subject: string;
+  readonly subject_name?: string;
+  readonly reason: string;
+  readonly since: string;
+}
+
+interface Queue {
+  readonly route_id: string;
+  readonly ready: number;
+  readonly is_counted_to_the_end: boolean;
+  readonly oldest_ready_at?: string;
+}
+
+interface PausedHost {
+  readonly account_id: string;
+  readonly host: string;
+  readonly paused_until: string;
+  readonly failures: number;
+  readonly reason: string;
+}
+
+interface State {
+  readonly alarms: readonly Alarm[];
+  readonly connectors: readonly Connector[];
+  readonly routes: readonly Route[];
+  readonly queues: readonly Queue[];
+  readonly hosts: readonly PausedHost[];
+  readonly messages: readonly Message[];
+}
+
+async function readState(client: Client, account: Account | undefined): Promise<State> {
+  const list = async <Row>(path: string) => (await client.get<Page<Row>>(path)).data;
+  const [alarms, connectors, routes, queues, hosts, messages] = await Promise.all([
+    list<Alarm>("alarms"),
+    readAll<Connector>(client, "connectors", MOST_ROWS),
+    readAll<Route>(client, "routes", MOST_ROWS),
+    list<Queue>("queues"),
+    list<PausedHost>("webhooks/hosts"),
+    account === undefined ? [] : readNewest(client, account),
+  ]);
+  return { alarms, connectors: connectors.rows, routes: routes.rows, queues, hosts, messages };
+}
+
+async function readNewest(client: Client, { id }: Account): Promise<readonly Message[]> {
+  const channels = ["sms", "email"].map((channel) =>
+    readMessages(client, { account_id: id, channel, limit: String(NEWEST) }),
+  );
+  return newestOf(
+    (await Promise.all(channels)).map(({ data }) => data),
+    NEWEST,
+  );
+}
+
+function sectionsOf(state: State, accounts: readonly Account[]): readonly Child[] {
+  return [
+    section("Alarms", alarmsOf(state.alarms)),
+    section("Connectors", connectorsOf(state.connectors)),
+    section("Queues", queuesOf(state)),
+    state.hosts.length > 0 && section("Paused webhook hosts", hostsOf(state.hosts, accounts)),
+    section("Newest messages", newestTable(state.messages)),
+  ];
+}
+
+function alarmsOf(alarms: readonly Alarm[]): Child {
+  if (alarms.length === 0) return none("No alarms.");
+  return alarms.map(({ name, subject, subject_name: called, reason, since }) =>
+    h(
+      "p",
+      { class: "alarm" },
+      h("strong", {}, name.replaceAll("_", " ")),
+      ` ${called ?? subject}: ${reason} `,
+      h("span", { class: "hint" }, ago(since)),
+    ),
+  );
+}
+
+function connectorsOf(connectors: readonly Connector[]): Child {
+  if (connectors.length > 0) return connectorTable(connectors);
+  return none([
+    "There are no connectors: only sandbox accounts can send. ",
+    link(["connectors", "new"], "Create a connector"),
+  ]);
+}
+
+function queuesOf({ queues, routes, connectors }: State): Child {
+  const rows = queues.map((queue) => ({ queue, route: routes.find(({ id }) => id === queue.route_id) }));
+  if (rows.length === 0) return none("No messages are waiting in line.");
+  return table(
+    "Queues",
+    [
+      {
+        head: "Route",
+        of: ({ queue, route }) => link(["routes", queue.route_id], route ? routeText(route) : queue.route_id),
+      },
+      { head: "Connectors", of: ({ route }) => route && connectorsText(route, connectors) },
+      { head: "In line", kind: "number", of: ({ queue }) => readyText(queue) },
+      { head: "Oldest", of: ({ queue }) => ago(queue.oldest_ready_at) },
+    ],
+    rows,
+  );
+}
+
+function readyText({ ready, is_counted_to_the_end: isWhole }: Queue): string {
+  return `${ready.toLocaleString("en")}${isWhole ? "" : "+"}`;
+}
+
+function hostsOf(hosts: readonly PausedHost[], accounts: readonly Account[]): Child {
+  return table(
+    "Paused webhook hosts",
+    [
+      { head: "Host", of: ({ host, account_id }) => link(["webhooks"], host, { account_id, host }) },
+      { head: "Account", of: ({ account_id }) => accountName(accounts, account_id) },
+      { head: "Paused until", of: ({ paused_until }) => time(paused_until) },
+      { head: "Failures", kind: "number", of: ({ failures }) => failures },
+      { head: "Reason", kind: "wide", of: ({ reason }) => reason },
+    ],
+    hosts,
+  );
+}
+
+function newestTable(messages: readonly Message[]): Child {
+  return messages.length === 0
+    ? none("This account has sent nothing in the last 7 days.")
+    : messageTable(messages);
+}

@@ -1,0 +1,86 @@
+/** Small parts that all pages use. */
+import { type Child, h } from "./dom.ts";
+import { type Query, toHash } from "./place.ts";
+import { agoText, timeText } from "./times.ts";
+
+export function link(path: readonly string[], text: Child, query: Query = {}): HTMLElement {
+  return h("a", { href: toHash(path, query) }, text);
+}
+
+/** A time, with all of it on hovering. */
+export function time(iso: string | undefined): Child {
+  return iso === undefined ? undefined : h("time", { datetime: iso, title: iso }, timeText(iso, new Date()));
+}
+
+export function ago(iso: string | undefined): Child {
+  return iso === undefined ? undefined : h("time", { datetime: iso, title: iso }, agoText(iso, new Date()));
+}
+
+const GOOD = ["delivered", "up", "verified", "approved", "ok", "live"];
+const BAD = [
+  "failed",
+  "undelivered",
+  "bounced",
+  "expired",
+  "down",
+  "failing",
+  "lapsed",
+  "rejected",
+  "blacklisted",
+  "wrong",
+];
+const UNSURE = ["sending", "connecting", "pending", "waiting", "unknown", "missing", "stopped", "held"];
+
+/** A word about a state. The colour only repeats what the word says. */
+export function badge(state: string | undefined): Child {
+  if (state === undefined) return undefined;
+  const tone = GOOD.includes(state)
+    ? "good"
+    : BAD.includes(state)
+      ? "bad"
+      : UNSURE.includes(state)
+        ? "unsure"
+        : "plain";
+  return h("span", { class: `badge ${tone}` }, state);
+}
+
+export function section(title: string, ...content: readonly Child[]): HTMLElement {
+  return h("section", {}, h("h2", {}, title), content);
+}
+
+/** What a list says in place of rows. */
+export function none(text: Child): HTMLElement {
+  return h("p", { class: "none" }, text);
+}
+
+export interface Column<Row> {
+  readonly head: string;
+  readonly of: (row: Row) => Child;
+  /** `wide`: takes what room there is, and breaks lines. */
+  readonly kind?: "number" | "wide";
+}
+
+/** A table in a box of its own, which scrolls where the window is narrow. */
+export function table<Row>(
+  label: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): HTMLElement {
+  const head = h(
+    "tr",
+    {},
+    columns.map(({ head: text, kind }) => h("th", { scope: "col", class: kind }, text)),
+  );
+  const body = rows.map((row) =>
+    h(
+      "tr",
+      {},
+      columns.map(({ of, kind }) => h("td", { class: kind }, of(row))),
+    ),
+  );
+  return h(
+    "div",
+    { class: "table", tabindex: 0, role: "region", "aria-label": label },
+    h("table", {}, h("thead", {}, head), h("tbody", {}, body)),
+  );
+}

@@ -1,0 +1,24 @@
+import type { Client } from "./client.ts";
+import type { Child } from "./dom.ts";
+import type { Place } from "./place.ts";
+
+/** A page, as long as somebody is there. */
+export interface Visit {
+  readonly place: Place;
+  readonly client: Client;
+  /** Aborted when the page is left. */
+  readonly left: AbortSignal;
+  /** Says something in the corner of the page, and to screen readers. */
+  readonly notify: (text: string, kind?: "done" | "failed") => void;
+  /** Reads and shows the same page once more. */
+  readonly reload: () => void;
+}
+
+export interface View {
+  readonly title: string;
+  /** Buttons beside the title. */
+  readonly actions?: Child;
+  readonly content: Child;
+}
+
+export type ShowPage = (visit: Visit) => Promise<View>;

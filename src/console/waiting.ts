@@ -1,0 +1,28 @@
+/** Waits that show themselves. */
+
+/** A wait shorter than this shows nothing: a flicker would be the only thing to see. */
+const SHOWN_AFTER_MS = 150;
+
+/** Marks `element` as busy while `work` goes on. */
+export async function showWaiting<T>(element: Element, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => element.setAttribute("aria-busy", "true"), SHOWN_AFTER_MS);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+    element.removeAttribute("aria-busy");
+  }
+}
+
+/** Again and again, `everyMs` after the last time has ended, while the tab is looked at, until `signal`. */
+export function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal): void {
+  const wait = () => {
+    if (!signal.aborted) setTimeout(turn, everyMs);
+  };
+  const turn = () => {
+    if (signal.aborted) return;
+    if (document.visibilityState === "visible") void work().finally(wait);
+    else document.addEventListener("visibilitychange", turn, { once: true, signal });
+  };
+  wait();
+}
