@@ -1,4 +1,4 @@
-import { channelOf, type Message, recipientText } from "./message.ts";
+import { type Message, recipientText } from "./message.ts";
 import { badge, link, table, time } from "./pieces.ts";
 
 export function messageTable(messages: readonly Message[]): HTMLElement {
@@ -6,7 +6,7 @@ export function messageTable(messages: readonly Message[]): HTMLElement {
     "Messages",
     [
       { head: "Time", of: ({ created_at: at }) => time(at) },
-      { head: "Channel", of: channelOf },
+      { head: "Channel", of: ({ channel }) => channel },
       { head: "Recipient", of: (message) => messageLink(message) },
       { head: "Status", of: ({ status }) => badge(status) },
       { head: "Subject or template", kind: "wide", of: aboutOf },
@@ -16,10 +16,9 @@ export function messageTable(messages: readonly Message[]): HTMLElement {
 }
 
 function messageLink(message: Message): HTMLElement {
-  const { message_id: id, account_id } = message;
-  return link(["messages", channelOf(message), id], recipientText(message), { account_id });
+  return link(["messages", message.message_id], recipientText(message));
 }
 
-function aboutOf({ subject, template_id: template, dlt_template_id: dlt }: Message): string {
-  return String(subject ?? (dlt === undefined ? (template ?? "") : `DLT ${dlt}`));
+function aboutOf({ subject, template_id: template, dlt_template_id: dlt }: Message): string | undefined {
+  return subject ?? (dlt === undefined ? template : `DLT ${dlt}`);
 }

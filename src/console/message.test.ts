@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
-import { addressText, channelOf, type Message, newestOf, recipientText } from "./message.ts";
+import { addressText, type Message, newestOf, recipientText } from "./message.ts";
 
 const sent = { account_id: "a", status: "sent", created_at: "2026-11-28T10:00:00.000Z" };
-const sms: Message = { ...sent, message_id: "1", to: "+919876543210" };
+const sms: Message = { ...sent, message_id: "1", channel: "sms", to: "+919876543210" };
 const email: Message = {
   ...sent,
   message_id: "2",
+  channel: "email",
   to: [{ email: "b@example.org" }],
   bcc: [{ email: "c@example.org" }],
 };
 
 test("an email names its first recipient, and how many more there are", () => {
   expect([recipientText(sms), recipientText(email)]).toEqual(["+919876543210", "b@example.org and 1 more"]);
-  expect([channelOf(sms), channelOf(email)]).toEqual(["sms", "email"]);
 });
 
 test("an address is written with its name, if it has one", () => {

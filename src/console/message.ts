@@ -1,8 +1,8 @@
-/** Messages as the API shows them, of both channels. Pure. */
+/** Messages as the API shows them, of both channels. */
 import type { Client, Page } from "./client.ts";
 import type { Query } from "./place.ts";
 
-export type Channel = "sms" | "email";
+type Channel = "sms" | "email";
 
 interface Address {
   readonly email: string;
@@ -12,22 +12,25 @@ interface Address {
 export interface Message {
   readonly message_id: string;
   readonly account_id: string;
+  readonly channel: Channel;
   readonly to: string | readonly Address[];
   readonly cc?: readonly Address[];
   readonly bcc?: readonly Address[];
   readonly from?: string | Address;
   readonly subject?: string;
+  readonly template_id?: string;
+  readonly dlt_template_id?: string;
+  readonly dlt_entity_id?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly callback_url?: string;
+  readonly tags?: readonly string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
   readonly status: string;
   readonly created_at: string;
-  readonly [more: string]: unknown;
 }
 
 export function readMessages(client: Client, query: Query): Promise<Page<Message>> {
   return client.get("messages", query);
-}
-
-export function channelOf({ to }: Message): Channel {
-  return typeof to === "string" ? "sms" : "email";
 }
 
 /** The first recipient, and how many more there are. */

@@ -1,8 +1,9 @@
-import { type Account, accountName, accountSelect, chosenAccount, readAccounts } from "./accounts.ts";
+import { type Account, accountFilter, accountName, chosenAccount, readAccounts } from "./accounts.ts";
 import { type Client, type Page, readAll } from "./client.ts";
 import { type Connector, connectorTable } from "./connector-table.ts";
 import { type Child, h, refresh } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
+import { filterForm } from "./filters.ts";
 import { type Message, newestOf, readMessages } from "./message.ts";
 import { messageTable } from "./message-table.ts";
 import { ago, link, none, section, table, time } from "./pieces.ts";
@@ -17,17 +18,28 @@ const NEWEST = 10;
 
 /** Whether messages get through, at a glance. It reads itself again, and says when it last could. */
 export const showOverview: ShowPage = async (visit) => {
-  const { client, left, reload } = visit;
+  const { client, place } = visit;
   const accounts = await readAccounts(client);
-  const account = chosenAccount(accounts);
-  const content = h("div");
-  const read = async () => refresh(content, ...sectionsOf(await readState(client, account), accounts));
+  const account = chosenAccount(accounts, place);
+  const state = h("div");
+  const newest = h("div");
+  const read = async () => {
+    const [seen, messages] = await Promise.all([
+      readState(client),
+      account ? readNewest(client, account) : [],
+    ]);
+    refresh(state, ...sectionsOf(seen, accounts));
+    refresh(newest, newestTable(messages));
+  };
   await read();
   const updated = h("p", { class: "hint" });
   keepUpdated(visit, read, updated);
-  left.throwIfAborted();
-  const choice = accounts.length > 1 && accountSelect(accounts, account, reload);
-  return { title: "Overview", actions: [updated, choice], content };
+  const choice = accounts.length > 1 && filterForm(place, [accountFilter(accounts, account)]);
+  return {
+    title: "Overview",
+    actions: updated,
+    content: [state, section("Newest messages", choice, newest)],
+  };
 };
 
 function keepUpdated({ left }: Visit, read: () => Promise<void>, updated: HTMLElement): void {
@@ -79,20 +91,18 @@ interface State {
   readonly routes: readonly Route[];
   readonly queues: readonly Queue[];
   readonly hosts: readonly PausedHost[];
-  readonly messages: readonly Message[];
 }
 
-async function readState(client: Client, account: Account | undefined): Promise<State> {
+async function readState(client: Client): Promise<State> {
   const list = async <Row>(path: string) => (await client.get<Page<Row>>(path)).data;
-  const [alarms, connectors, routes, queues, hosts, messages] = await Promise.all([
+  const [alarms, connectors, routes, queues, hosts] = await Promise.all([
     list<Alarm>("alarms"),
     readAll<Connector>(client, "connectors", MOST_ROWS),
     readAll<Route>(client, "routes", MOST_ROWS),
     list<Queue>("queues"),
     list<PausedHost>("webhooks/hosts"),
-    account === undefined ? [] : readNewest(client, account),
   ]);
-  return { alarms, connectors: connectors.rows, routes: routes.rows, queues, hosts, messages };
+  return { alarms, connectors: connectors.rows, routes: routes.rows, queues, hosts };
 }
 
 async function readNewest(client: Client, { id }: Account): Promise<readonly Message[]> {
@@ -111,7 +121,6 @@ function sectionsOf(state: State, accounts: readonly Account[]): readonly Child[
     section("Connectors", connectorsOf(state.connectors)),
     section("Queues", queuesOf(state)),
     state.hosts.length > 0 && section("Paused webhook hosts", hostsOf(state.hosts, accounts)),
-    section("Newest messages", newestTable(state.messages)),
   ];
 }
 

@@ -7,6 +7,13 @@ export function link(path: readonly string[], text: Child, query: Query = {}): H
   return h("a", { href: toHash(path, query) }, text);
 }
 
+/** What has structure, as it is. */
+export function json(value: unknown): Child {
+  if (value === undefined) return undefined;
+  const short = JSON.stringify(value);
+  return short.length <= 80 ? h("code", {}, short) : h("pre", {}, JSON.stringify(value, null, 2));
+}
+
 /** A time, with all of it on hovering. */
 export function time(iso: string | undefined): Child {
   return iso === undefined ? undefined : h("time", { datetime: iso, title: iso }, timeText(iso, new Date()));
@@ -44,6 +51,11 @@ export function badge(state: string | undefined): Child {
   return h("span", { class: `badge ${tone}` }, state);
 }
 
+/** An id is long and says little: it may be cut, and copied whole. */
+export function id(text: string): Child {
+  return h("code", { class: "id" }, text);
+}
+
 export function section(title: string, ...content: readonly Child[]): HTMLElement {
   return h("section", {}, h("h2", {}, title), content);
 }
@@ -75,12 +87,27 @@ export function table<Row>(
     h(
       "tr",
       {},
-      columns.map(({ of, kind }) => h("td", { class: kind }, of(row))),
+      columns.map(({ of, kind }) => h("td", { class: kind }, cell(of(row), kind))),
     ),
   );
   return h(
     "div",
     { class: "table", tabindex: 0, role: "region", "aria-label": label },
     h("table", {}, h("thead", {}, head), h("tbody", {}, body)),
+  );
+}
+
+/** A long text takes a few lines of its row, not all of the page. */
+function cell(content: Child, kind: string | undefined): Child {
+  return kind === "wide" ? h("div", { class: "clamp" }, content) : content;
+}
+
+/** Names and values. What has no value is left out. */
+export function facts(rows: readonly (readonly [string, Child])[]): HTMLElement {
+  const given = rows.filter(([, value]) => value !== undefined && value !== false && value !== "");
+  return h(
+    "dl",
+    { class: "facts" },
+    given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
   );
 }

@@ -6,7 +6,7 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 export function timeText(iso: string, now: Date): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
-  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(":");
+  const clock = clockText(at);
   if (at.toDateString() === now.toDateString()) return clock;
   const day = `${at.getDate()} ${MONTHS[at.getMonth()]}`;
   return at.getFullYear() === now.getFullYear() ? `${day} ${clock}` : `${day} ${at.getFullYear()} ${clock}`;
@@ -40,12 +40,35 @@ export function agoText(iso: string, now: Date): string {
   return ms > 0 ? `${oneUnit(ms)} ago` : `in ${oneUnit(-ms)}`;
 }
 
+/** What `<input type="datetime-local">` holds, and the time it means. */
+export function localOfIso(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return "";
+  const day = [at.getFullYear(), twoDigits(at.getMonth() + 1), twoDigits(at.getDate())].join("-");
+  return `${day}T${clockText(at)}`;
+}
+
+export function isoOfLocal(local: string): string {
+  const at = new Date(local);
+  return local === "" || Number.isNaN(at.getTime()) ? "" : at.toISOString();
+}
+
+/** The first id (UUIDv7) of a time: what came later has greater ones. */
+export function firstIdAt(ms: number): string {
+  const hex = ms.toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
 function oneUnit(ms: number): string {
   return durationText(Math.floor(ms / 1000) * 1000)
     .split(" ")
     .slice(0, 2)
     .join(" ")
     .replace(".0", "");
+}
+
+function clockText(at: Date): string {
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(":");
 }
 
 function twoDigits(value: number): string {

@@ -1,0 +1,147 @@
+import { type Account, accountName, readAccounts } from "./accounts.ts";
+import { readAll } from "./client.ts";
+import { type Child, h, refresh } from "./dom.ts";
+import { addressText, type Message, recipientText } from "./message.ts";
+import { badge, facts, id, json, link, section, table, time } from "./pieces.ts";
+import type { Named } from "./route-text.ts";
+import {
+  type Entry,
+  entryDetails,
+  entryText,
+  type RecipientState,
+  recipientStates,
+  type Timeline,
+  withAcceptance,
+} from "./timeline.ts";
+import { durationText } from "./times.ts";
+import type { ShowPage } from "./visit.ts";
+import { repeat } from "./waiting.ts";
+
+const READ_EVERY_MS = 5_000;
+const MOST_CONNECTORS = 500;
+
+/** One message, and everything that happened to it. It follows what goes on happening. */
+export const showMessage: ShowPage = async ({ client, left, place }) => {
+  const path = `messages/${encodeURIComponent(place.path[1] ?? "")}`;
+  const [accounts, { rows: connectors }] = await Promise.all([
+    readAccounts(client),
+    readAll<Named>(client, "connectors", MOST_CONNECTORS),
+  ]);
+  const content = h("div");
+  const read = async () => {
+    const [message, timeline] = await Promise.all([
+      client.get<Message>(path),
+      client.get<Timeline>(`${path}/timeline`),
+    ]);
+    const entries = withAcceptance(timeline);
+    refresh(content, ...sectionsOf({ message, entries, accounts, connectors }));
+    return message;
+  };
+  const message = await read();
+  // A read that fails leaves what was there: the next one may succeed.
+  repeat(() => read().then(undefined, () => undefined), READ_EVERY_MS, left);
+  return { title: `Message to ${recipientText(message)}`, content };
+};
+
+interface Known {
+  readonly message: Message;
+  readonly entries: readonly Entry[];
+  readonly accounts: readonly Account[];
+  readonly connectors: readonly Named[];
+}
+
+function sectionsOf(known: Known): readonly Child[] {
+  const { message, entries } = known;
+  const recipients = recipientStates(message, entries);
+  return [
+    factsOf(known),
+    recipients.length > 0 && section("Recipients", recipientTable(recipients)),
+    section("Timeline", timelineOf(known)),
+  ];
+}
+
+function factsOf({ message, entries, accounts }: Known): HTMLElement {
+  const account = accounts.find((each) => each.id === message.account_id);
+  const sent = entries.find(({ detail }) => detail?.segments !== undefined)?.detail;
+  return facts([
+    ["Status", badge(message.status)],
+    ["Error", errorText(message, entries)],
+    ["Id", id(message.message_id)],
+    ["Account", link(["accounts", message.account_id], accountName(accounts, message.account_id))],
+    ["Channel", message.channel],
+    ["Created", time(message.created_at)],
+    ["From", message.from && addressText(message.from)],
+    ["Subject", message.subject],
+    [
+      "Template",
+      message.template_id && link(["sms-templates", message.template_id], id(message.template_id)),
+    ],
+    ["DLT template", message.dlt_template_id],
+    ["DLT entity", message.dlt_entity_id],
+    ["Segments", sent && `${sent.segments}${sent.encoding ? ` in ${sent.encoding}` : ""}`],
+    ["Variables", json(message.variables)],
+    ["Tags", message.tags?.join(", ")],
+    ["Metadata", json(message.metadata)],
+    ["Callback URL", message.callback_url],
+    ["Webhooks", link(["webhooks"], "Events of this message", { message_id: message.message_id })],
+    [
+      "Simulator",
+      account?.mode === "sandbox" &&
+        link(["sandbox"], "What it was given", { message_id: message.message_id }),
+    ],
+  ]);
+}
+
+const FAILURES = ["failed", "undelivered", "expired", "bounced"];
+
+/** Why it did not get through: the last error of the timeline. */
+function errorText({ status }: Message, entries: readonly Entry[]): Child {
+  const error = FAILURES.includes(status) ? entries.findLast((entry) => entry.error)?.error : undefined;
+  return error && h("span", { class: "bad" }, `${error.message} (${error.code})`);
+}
+
+function recipientTable(recipients: readonly RecipientState[]): HTMLElement {
+  return table<RecipientState>(
+    "Recipients",
+    [
+      { head: "Address", of: ({ address }) => address },
+      { head: "As", of: ({ role }) => role },
+      { head: "Status", of: ({ status }) => badge(status) },
+      { head: "Error", kind: "wide", of: ({ error }) => error && `${error.message} (${error.code})` },
+    ],
+    recipients,
+  );
+}
+
+function timelineOf({ entries, connectors }: Known): HTMLElement {
+  const nameOf = (connector: string) => connectors.find((each) => each.id === connector)?.name ?? connector;
+  const items = entries.map((entry, index) => {
+    const before = entries[index - 1];
+    const gap = before && new Date(entry.at).getTime() - new Date(before.at).getTime();
+    return h(
+      "li",
+      {},
+      h("div", { class: "when" }, time(entry.at), h("span", { class: "hint" }, gapText(gap))),
+      h(
+        "div",
+        {},
+        h("p", {}, entryText(entry, nameOf), " ", badge(entry.status)),
+        entry.error && h("p", { class: "bad" }, `${entry.error.message} (${entry.error.code})`),
+        h(
+          "p",
+          { class: "hint" },
+          entryDetails(entry)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join(" · "),
+        ),
+      ),
+    );
+  });
+  return h("ol", { class: "timeline" }, items);
+}
+
+/** A receipt may have come before the answer that it belongs to was stored. */
+function gapText(ms: number | undefined): string {
+  if (ms === undefined || ms === 0) return "";
+  return ms > 0 ? `+${durationText(ms)}` : `${durationText(-ms)} earlier`;
+}

@@ -1,0 +1,180 @@
+import { accountFilter, chosenAccount, readAccounts } from "./accounts.ts";
+import type { Client, Page } from "./client.ts";
+import { type Child, h } from "./dom.ts";
+import { type Filter, filterForm } from "./filters.ts";
+import { addressText } from "./message.ts";
+import { facts, id, json, link, none, time } from "./pieces.ts";
+import type { Query } from "./place.ts";
+import { firstIdAt } from "./times.ts";
+import type { ShowPage } from "./visit.ts";
+
+type Address = string | { readonly email: string; readonly name?: string };
+
+interface Given {
+  readonly id: string;
+  readonly account_id: string;
+  readonly message_id: string;
+  readonly channel: string;
+  readonly to: string;
+  readonly received_at: string;
+  readonly text?: string;
+  readonly segments?: number;
+  readonly encoding?: string;
+  readonly from?: Address;
+  readonly template_id?: string;
+  readonly dlt_template_id?: string;
+  readonly dlt_entity_id?: string;
+  readonly variables?: unknown;
+  readonly recipients?: readonly Address[];
+  readonly cc?: readonly Address[];
+  readonly bcc?: readonly Address[];
+  readonly reply_to?: string;
+  readonly subject?: string;
+  readonly body_text?: string;
+  readonly body_html?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly source?: string;
+  readonly truncated?: readonly string[];
+}
+
+const MINUTE_MS = 60_000;
+const WITHIN = [
+  ["10", "last 10 minutes"],
+  ["60", "last hour"],
+  ["1440", "last day"],
+  ["10080", "last 7 days"],
+] as const;
+
+/** An entry may hold a whole email. */
+const ROWS_ON_A_PAGE = "50";
+const MOST_PAGES = 4;
+
+/** What the simulator was given, as it would have been transmitted: the newest first. */
+export const showSandbox: ShowPage = async ({ client, place }) => {
+  const accounts = (await readAccounts(client)).filter(({ mode }) => mode === "sandbox");
+  const account = chosenAccount(accounts, place);
+  if (!account) return { title: "Sandbox", content: none("There is no sandbox account.") };
+  const { message_id, to, channel, within } = place.query;
+  const found = message_id
+    ? await readSince(client, { message_id }, "10080")
+    : await readNewest(client, { account_id: account.id, to, channel }, within);
+  const filters: readonly Filter[] = message_id
+    ? [{ name: "message_id", label: "Message id" }]
+    : [accountFilter(accounts, account), ...filtersOf(found.within)];
+  return {
+    title: "Sandbox",
+    content: [
+      filterForm(place, filters),
+      !found.isWhole && none("There is more than is shown here: choose a shorter time."),
+      found.rows.length === 0 && none("The simulator was given nothing like this in this time."),
+      h(
+        "div",
+        { class: "given" },
+        found.rows.toReversed().map((row, index) => cardOf(row, message_id !== undefined && index === 0)),
+      ),
+    ],
+  };
+};
+
+interface Found {
+  readonly rows: readonly Given[];
+  readonly isWhole: boolean;
+  readonly within: string;
+}
+
+/** Without a wish, the shortest time in which there was something. */
+async function readNewest(client: Client, query: Query, wanted: string | undefined): Promise<Found> {
+  const within = WITHIN.map(([minutes]) => minutes).filter((minutes) => !wanted || minutes === wanted);
+  let found: Found = { rows: [], isWhole: true, within: "10080" };
+  for (const minutes of within) {
+    found = await readSince(client, query, minutes);
+    if (found.rows.length > 0) break;
+  }
+  return found;
+}
+
+/** The list begins with the oldest, so it is read from a time on: an id of that time is a place in it. */
+async function readSince(client: Client, query: Query, within: string): Promise<Found> {
+  const rows: Given[] = [];
+  let after: string | undefined = firstIdAt(Date.now() - Number(within) * MINUTE_MS);
+  for (let page = 0; page < MOST_PAGES && after !== undefined; page++) {
+    const { data, next }: Page<Given> = await client.get("sandbox/messages", {
+      ...query,
+      after,
+      limit: ROWS_ON_A_PAGE,
+    });
+    rows.push(...data);
+    after = next;
+  }
+  return { rows, isWhole: after === undefined, within };
+}
+
+function filtersOf(within: string): readonly Filter[] {
+  return [
+    {
+      name: "channel",
+      label: "Channel",
+      choices: [
+        ["", "all"],
+        ["sms", "SMS"],
+        ["email", "Email"],
+      ],
+    },
+    { name: "within", label: "Received", choices: WITHIN, otherwise: within },
+    { name: "to", label: "Recipient" },
+  ];
+}
+
+function cardOf(given: Given, isOpen: boolean): HTMLElement {
+  const { received_at: at, channel, to, text, subject, dlt_template_id: dlt } = given;
+  return h(
+    "details",
+    { open: isOpen },
+    h(
+      "summary",
+      {},
+      h("span", { class: "hint" }, time(at)),
+      h("span", {}, channel),
+      h("span", {}, to),
+      h("span", { class: "excerpt" }, text ?? subject ?? (dlt && `DLT template ${dlt}`)),
+    ),
+    factsOf(given),
+  );
+}
+
+function factsOf(given: Given): HTMLElement {
+  const { recipients = [], cc = [], bcc = [], from, headers = {}, truncated } = given;
+  return facts([
+    ["Message", link(["messages", given.message_id], id(given.message_id))],
+    ["From", from && addressText(from)],
+    ["To", recipients.length > 0 ? recipients.map(addressText).join("\n") : given.to],
+    ["Cc", cc.map(addressText).join("\n")],
+    ["Bcc", bcc.map(addressText).join("\n")],
+    ["Reply to", given.reply_to],
+    ["Template", given.template_id && link(["sms-templates", given.template_id], id(given.template_id))],
+    ["DLT template", given.dlt_template_id],
+    ["DLT entity", given.dlt_entity_id],
+    ["Variables", json(given.variables)],
+    ["Segments", given.segments],
+    ["Encoding", given.encoding],
+    ["Text", source(given.text)],
+    ["Subject", given.subject],
+    [
+      "Headers",
+      source(
+        Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join("\n"),
+      ),
+    ],
+    ["Text body", source(given.body_text)],
+    ["HTML body", source(given.body_html)],
+    ["Source", source(given.source)],
+    ["Cut", truncated && `${truncated.join(", ")}: too long to be kept whole`],
+  ]);
+}
+
+/** Never anything but text: this is what strangers have written. */
+function source(text: string | undefined): Child {
+  return text ? h("pre", {}, text) : undefined;
+}

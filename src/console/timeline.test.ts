@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import type { Message } from "./message.ts";
+import { type Entry, entryDetails, entryText, recipientStates, withAcceptance } from "./timeline.ts";
+
+const nameOf = (connector: string) => (connector === "c1" ? "primary" : connector);
+const at = "2026-11-28T10:00:00.000Z";
+
+test("an entry is a sentence that names the connector and the recipient", () => {
+  const attempt: Entry = { at, kind: "attempt", status: "sent", detail: { connector: "c1" } };
+  const receipt: Entry = { at, kind: "receipt", detail: { connector: "c2", receipt_status: "delivered" } };
+  const status: Entry = { at, kind: "status", recipient: "b@example.org" };
+  expect([attempt, receipt, status].map((entry) => entryText(entry, nameOf))).toEqual([
+    "Attempt over primary",
+    "Receipt “delivered” from c2",
+    "New status for b@example.org",
+  ]);
+});
+
+test("a kind that a later version adds is shown by its name", () => {
+  expect(entryText({ at, kind: "was_moved" }, nameOf)).toBe("was moved");
+});
+
+test("details leave out what the sentence says", () => {
+  const detail = { connector: "c1", receipt_status: "sent", provider_message_ids: ["a", "b"], segments: 2 };
+  expect(entryDetails({ at, kind: "attempt", detail })).toEqual([
+    ["provider message ids", "a, b"],
+    ["segments", "2"],
+  ]);
+});
+
+test("the acceptance comes first, where the service tells when it was", () => {
+  expect(withAcceptance({ created_at: at, data: [] })).toEqual([{ at, kind: "accepted" }]);
+  expect(withAcceptance({ data: [] })).toEqual([]);
+});
+
+test("each recipient has the status that the timeline names last, and its error", () => {
+  const message: Message = {
+    message_id: "m",
+    account_id: "a",
+    channel: "email",
+    to: [{ email: "B@example.org" }],
+    bcc: [{ email: "c@example.org" }],
+    status: "sent",
+    created_at: at,
+  };
+  const error = { code: "5.1.1", message: "no such mailbox" };
+  const entries: Entry[] = [
+    { at, kind: "status", status: "sent", recipient: "b@example.org" },
+    { at, kind: "status", status: "bounced", recipient: "b@example.org", error },
+  ];
+  expect(recipientStates(message, entries)).toEqual([
+    { address: "B@example.org", role: "to", status: "bounced", error },
+    { address: "c@example.org", role: "bcc" },
+  ]);
+});

@@ -1,0 +1,82 @@
+/** What happened to a message, in words. Pure. */
+import type { Message } from "./message.ts";
+
+export interface Timeline {
+  readonly created_at?: string;
+  readonly data: readonly Entry[];
+}
+
+export interface Entry {
+  readonly at: string;
+  readonly kind: string;
+  readonly status?: string;
+  readonly recipient?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+const SAYINGS: Readonly<Record<string, string>> = {
+  accepted: "Accepted",
+  attempt: "Attempt",
+  status: "New status",
+  receipt: "Receipt",
+  late_receipt: "Late receipt, which changes nothing",
+  late_answer: "Late answer of the provider",
+  lost_settle: "Result of an attempt that had lost its turn: recorded, nothing changed",
+  interrupted: "The attempt ended without an answer: the message may have been sent",
+  receipt_overdue: "No receipt has come in the expected time",
+};
+
+/** One sentence: what happened, and where. `nameOf`: the name of a connector. */
+export function entryText(entry: Entry, nameOf: (connectorId: string) => string): string {
+  const saying = SAYINGS[entry.kind] ?? entry.kind.replaceAll("_", " ");
+  const { connector, receipt_status: said } = entry.detail ?? {};
+  const over = entry.kind === "attempt" ? "over" : "from";
+  return [
+    saying,
+    said !== undefined && `“${said}”`,
+    connector !== undefined && `${over} ${nameOf(String(connector))}`,
+    entry.recipient !== undefined && `for ${entry.recipient}`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** What else is known of an entry, for those who look closely. */
+export function entryDetails({ detail = {} }: Entry): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(detail)
+    .filter(([name]) => name !== "connector" && name !== "receipt_status")
+    .map(([name, value]) => [
+      name.replaceAll("_", " "),
+      Array.isArray(value) ? value.join(", ") : String(value),
+    ]);
+}
+
+/** The entries with the acceptance as the first: from there to the next the message waited. */
+export function withAcceptance({ created_at: at, data }: Timeline): readonly Entry[] {
+  return at === undefined ? data : [{ at, kind: "accepted" }, ...data];
+}
+
+export interface RecipientState {
+  readonly address: string;
+  readonly role: "to" | "cc" | "bcc";
+  readonly status?: string;
+  readonly error?: Entry["error"];
+}
+
+/** How far each recipient of an email has come: what the timeline says of them last. */
+export function recipientStates(message: Message, entries: readonly Entry[]): readonly RecipientState[] {
+  return (["to", "cc", "bcc"] as const).flatMap((role) => {
+    const addresses = message[role] ?? [];
+    if (typeof addresses === "string") return [];
+    return addresses.map(({ email }) => {
+      const last = entries.findLast(({ recipient }) => recipient?.toLowerCase() === email.toLowerCase());
+      return {
+        address: email,
+        role,
+        ...(last?.status !== undefined && { status: last.status }),
+        ...(last?.error && { error: last.error }),
+      };
+    });
+  });
+}
