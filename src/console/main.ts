@@ -6,6 +6,7 @@ import { createFrame, focusTitle } from "./frame.ts";
 import { createNotices } from "./notices.ts";
 import { NAVIGATION, pageFor } from "./pages.ts";
 import { type Place, parsePlace } from "./place.ts";
+import { createSchemas } from "./schemas.ts";
 import { createSignIn } from "./sign-in.ts";
 import type { View, Visit } from "./visit.ts";
 import { showWaiting } from "./waiting.ts";
@@ -24,6 +25,7 @@ function start(): void {
   });
   root.append(frame.element);
 
+  const schemas = createSchemas(client);
   let left = new AbortController();
   let shown: Place | undefined;
 
@@ -35,6 +37,7 @@ function start(): void {
     const visit: Visit = {
       place,
       client: createClient(signIn, here),
+      schemas,
       left: here,
       notify: notices.notify,
       reload: () => void show(),

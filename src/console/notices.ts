@@ -24,6 +24,7 @@ export function createNotices(): Notices {
       );
       close.addEventListener("click", () => notice.remove());
       if (kind === "done") setTimeout(() => notice.remove(), DONE_SHOWN_MS);
+      for (const earlier of element.querySelectorAll(".done")) earlier.remove();
       element.append(notice);
     },
     clear() {

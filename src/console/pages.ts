@@ -1,9 +1,11 @@
 import type { NavigationGroup } from "./frame.ts";
 import { showMessage } from "./message-page.ts";
 import { showMessages } from "./messages.ts";
+import { NOUNS } from "./nouns.ts";
 import { showOverview } from "./overview.ts";
 import { none } from "./pieces.ts";
 import type { Place } from "./place.ts";
+import { recordPages } from "./records.ts";
 import { showSandbox } from "./sandbox.ts";
 import type { ShowPage } from "./visit.ts";
 
@@ -11,6 +13,7 @@ const PAGES: Readonly<Record<string, ShowPage>> = {
   "": showOverview,
   messages: (visit) => (visit.place.path.length > 1 ? showMessage : showMessages)(visit),
   sandbox: showSandbox,
+  ...Object.fromEntries(NOUNS.map((noun) => [noun.name, recordPages(noun)])),
 };
 
 export const NAVIGATION: readonly NavigationGroup[] = [
@@ -19,8 +22,10 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { name: "", title: "Overview" },
       { name: "messages", title: "Messages" },
       { name: "sandbox", title: "Sandbox" },
+      { name: "routes", title: "Routes" },
     ],
   },
+  { title: "Records", links: NOUNS.filter(({ name }) => name !== "routes") },
 ];
 
 export function pageFor({ path }: Place): ShowPage {

@@ -7,6 +7,11 @@ export function link(path: readonly string[], text: Child, query: Query = {}): H
   return h("a", { href: toHash(path, query) }, text);
 }
 
+/** A description of the API: what is in backquotes is code. */
+export function prose(text: string): Child {
+  return text.split("`").map((part, index) => (index % 2 === 0 ? part : h("code", {}, part)));
+}
+
 /** What has structure, as it is. */
 export function json(value: unknown): Child {
   if (value === undefined) return undefined;

@@ -1,11 +1,13 @@
 import type { Client } from "./client.ts";
 import type { Child } from "./dom.ts";
 import type { Place } from "./place.ts";
+import type { ReadSchema } from "./schemas.ts";
 
 /** A page, as long as somebody is there. */
 export interface Visit {
   readonly place: Place;
   readonly client: Client;
+  readonly schemas: ReadSchema;
   /** Aborted when the page is left. */
   readonly left: AbortSignal;
   /** Says something in the corner of the page, and to screen readers. */

@@ -1,0 +1,79 @@
+/** Questions, and things to be seen once, in front of the page. */
+import { type Child, h } from "./dom.ts";
+
+/** Asks once. Escape and Cancel are a no. */
+export function isConfirmed(question: string, verb: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const yes = h("button", { type: "button", class: "danger" }, verb);
+  const dialog = openDialog({
+    content: h("p", {}, question),
+    buttons: yes,
+    close: "Cancel",
+    onClose: () => resolve(false),
+  });
+  yes.addEventListener("click", () => {
+    resolve(true);
+    dialog.close();
+  });
+  return promise;
+}
+
+/** A secret that is never shown again. */
+export function showOnce(title: string, secret: string): void {
+  openDialog({
+    content: [
+      h("h2", {}, title),
+      h("p", {}, "Keep it now: it is not stored, and never shown again."),
+      h("pre", {}, secret),
+    ],
+    buttons: copyButton(secret),
+    close: "Done",
+  });
+}
+
+/** Copies `text`, and says so in its own place. */
+export function copyButton(text: string, label = "Copy"): HTMLElement {
+  const button = h("button", { type: "button" }, label);
+  button.addEventListener("click", () => {
+    copy(text, button).then(
+      () => {
+        button.textContent = "Copied";
+      },
+      () => {
+        button.textContent = "Could not copy";
+      },
+    );
+  });
+  return h("span", { "aria-live": "polite" }, button);
+}
+
+/** Over plain HTTP a browser has no clipboard, but still copies what is selected. */
+async function copy(text: string, near: HTMLElement): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = h("textarea", { class: "unseen" }, text);
+  near.after(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  if (!isCopied) throw new Error("not copied");
+}
+
+interface DialogPlan {
+  readonly content: Child;
+  readonly buttons: Child;
+  /** The word that closes it. */
+  readonly close: string;
+  readonly onClose?: () => void;
+}
+
+function openDialog({ content, buttons, close, onClose }: DialogPlan): HTMLDialogElement {
+  const closing = h("button", { type: "button", onclick: () => dialog.close() }, close);
+  const dialog = h("dialog", {}, content, h("div", { class: "actions" }, closing, buttons));
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    onClose?.();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

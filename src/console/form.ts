@@ -1,0 +1,172 @@
+import { Failure } from "./client.ts";
+import { type Child, fill, h } from "./dom.ts";
+import { failureText } from "./failure-text.ts";
+import { type Field, type Parsed, parseText, type Row, toText } from "./fields.ts";
+import { prose } from "./pieces.ts";
+import { showWaiting } from "./waiting.ts";
+
+export interface FormPlan {
+  readonly fields: readonly Field[];
+  /** Fields that few need: behind a line that opens them. */
+  readonly rarely?: readonly Field[];
+  readonly values: Row;
+  readonly submit: string;
+  /** Where Cancel leads. */
+  readonly back: string;
+  /** A failure with details is shown beside the fields that it names. */
+  readonly save: (values: Row) => Promise<void>;
+}
+
+/** A form whose fields stay as they were typed until `save` has gone well. */
+export function recordForm({ fields, rarely = [], values, submit, back, save }: FormPlan): HTMLElement {
+  const marksOptional = fields.some(({ isRequired }) => isRequired);
+  const inputs = [...fields, ...rarely].map((field) => createInput(field, values[field.name], marksOptional));
+  const failure = h("p", { class: "problem", role: "alert" });
+  const button = h("button", { class: "primary" }, submit);
+  const send = async () => {
+    const parsed = inputs.map(({ name, read }) => [name, read()] as const);
+    if (showProblems(inputs, problemsOf(parsed))) return;
+    const given = parsed.flatMap(([name, one]) =>
+      "value" in one && one.value !== undefined ? [[name, one.value]] : [],
+    );
+    button.disabled = true;
+    try {
+      await showWaiting(button, save(Object.fromEntries(given)));
+    } catch (error) {
+      fill(failure, summaryOf(error, inputs));
+      if (error instanceof Failure) showProblems(inputs, error.details);
+    } finally {
+      button.disabled = false;
+    }
+  };
+  const onsubmit = (event: Event) => {
+    event.preventDefault();
+    fill(failure);
+    void send();
+  };
+  const boxes = inputs.map(({ box }) => box);
+  const more = boxes.slice(fields.length);
+  return h(
+    "form",
+    { class: "record", novalidate: true, onsubmit },
+    boxes.slice(0, fields.length),
+    more.length > 0 && h("details", {}, h("summary", {}, `More settings (${more.length})`), more),
+    failure,
+    h("div", { class: "actions" }, button, h("a", { class: "button", href: back }, "Cancel")),
+  );
+}
+
+interface Input {
+  readonly name: string;
+  readonly box: HTMLElement;
+  readonly read: () => Parsed;
+  readonly showProblem: (text: string) => void;
+  readonly focus: () => void;
+}
+
+function createInput(field: Field, value: unknown, marksOptional: boolean): Input {
+  const { name, label, hint, isRequired } = field;
+  const input = controlOf(field, toText(value, field.kind));
+  const problem = h("p", { id: `problem-${name}`, class: "problem" });
+  const asks = isRequired || !marksOptional ? label : [label, h("span", { class: "hint" }, " optional")];
+  return {
+    name,
+    box: h(
+      "div",
+      { class: "field" },
+      h("label", { for: input.id }, asks),
+      input,
+      problem,
+      hint !== undefined && h("p", { id: `hint-${name}`, class: "hint" }, prose(hint)),
+    ),
+    read: () => parseText(field, input.value),
+    showProblem(text) {
+      problem.textContent = text;
+      if (text === "") input.removeAttribute("aria-invalid");
+      else input.setAttribute("aria-invalid", "true");
+    },
+    focus: () => {
+      input.closest("details")?.setAttribute("open", "");
+      input.focus();
+    },
+  };
+}
+
+function controlOf({ name, kind, choices = [], isRequired, otherwise, hint }: Field, text: string) {
+  const props = {
+    id: `field-${name}`,
+    name,
+    autocomplete: "off",
+    "aria-required": isRequired && "true",
+    "aria-describedby": hint === undefined ? `problem-${name}` : `problem-${name} hint-${name}`,
+  };
+  const placeholder = otherwise;
+  if (kind === "choice") {
+    const none: Child = h(
+      "option",
+      { value: "" },
+      isRequired ? "Choose …" : (otherwise && `default: ${otherwise}`) || "–",
+    );
+    return h(
+      "select",
+      props,
+      none,
+      choices.map(([value, shown]) => h("option", { value, selected: value === text }, shown)),
+    );
+  }
+  if (kind === "long" || kind === "lines" || kind === "json")
+    return h(
+      "textarea",
+      {
+        ...props,
+        rows: Math.min(12, Math.max(3, text.split("\n").length)),
+        placeholder,
+        spellcheck: "false",
+      },
+      text,
+    );
+  if (kind === "time") return h("input", { ...props, type: "datetime-local", step: 1, value: text });
+  if (kind === "secret") return h("input", { ...props, type: "password", autocomplete: "new-password" });
+  return h("input", {
+    ...props,
+    inputmode: kind === "number" && "decimal",
+    value: text,
+    placeholder,
+    spellcheck: "false",
+  });
+}
+
+function problemsOf(parsed: readonly (readonly [string, Parsed])[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(parsed.flatMap(([name, one]) => ("problem" in one ? [[name, one.problem]] : [])));
+}
+
+/** Whether there was one to show. A problem of a part (`connectors.0`) belongs to its field. */
+function showProblems(inputs: readonly Input[], problems: Readonly<Record<string, string>>): boolean {
+  const texts = inputs.map(({ name }) => {
+    const parts = Object.entries(problems).filter(([path]) => isOf(path, name));
+    return parts
+      .map(([path, text]) => (path === name || path === `config.${name}` ? text : `${path}: ${text}`))
+      .join("; ");
+  });
+  inputs.forEach(({ showProblem }, index) => {
+    showProblem(texts[index] ?? "");
+  });
+  const first = texts.findIndex((text) => text !== "");
+  inputs[first]?.focus();
+  return first >= 0;
+}
+
+/** `config.` is where connectors have their fields. */
+function isOf(path: string, name: string): boolean {
+  const inner = path.replace(/^config\./, "");
+  return inner === name || inner.startsWith(`${name}.`);
+}
+
+/** Details are told beside their fields; those of no field are told here. */
+function summaryOf(error: unknown, inputs: readonly Input[]): string {
+  if (!(error instanceof Failure)) return failureText(error);
+  const others = Object.entries(error.details).filter(
+    ([path]) => !inputs.some(({ name }) => isOf(path, name)),
+  );
+  return failureText(new Failure(error.status, error.message, Object.fromEntries(others)));
+}

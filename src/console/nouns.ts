@@ -1,0 +1,146 @@
+/** The records that operators maintain, as a table from which their pages are made. Pure. */
+import { type Row, toText } from "./fields.ts";
+import { type Route, routeText } from "./route-text.ts";
+
+export interface Noun {
+  /** As in the path of the API, and of the page. */
+  readonly name: string;
+  readonly title: string;
+  /** What one is called in sentences. */
+  readonly one: string;
+  /** The fields of the list. The first one that a record has names it, and leads to it. */
+  readonly columns: readonly string[];
+  /** Fields that the list can be narrowed by, beside the account. */
+  readonly filters?: readonly string[];
+  /** Whether its list can be narrowed to an account. */
+  readonly isOfAccount: boolean;
+  readonly actions?: readonly RecordAction[];
+  /** Fields of the request that another one says better. */
+  readonly hidden?: readonly string[];
+  /** What its deletion is called, and asks. */
+  readonly remove?: { readonly verb: string; readonly done: string };
+}
+
+export interface RecordAction {
+  readonly text: string;
+  /** After the record's own path. */
+  readonly path: string;
+  /** What is asked before it is done. */
+  readonly question?: string;
+  readonly doneText: (answer: Row) => string;
+}
+
+export const NOUNS: readonly Noun[] = [
+  {
+    name: "accounts",
+    title: "Accounts",
+    one: "account",
+    columns: ["name", "mode", "created_at"],
+    isOfAccount: false,
+  },
+  {
+    name: "keys",
+    title: "API keys",
+    one: "API key",
+    columns: ["prefix", "name", "account_id", "created_at", "revoked_at"],
+    isOfAccount: true,
+    remove: { verb: "Revoke", done: "revoked" },
+  },
+  {
+    name: "senders",
+    title: "Senders",
+    one: "sender",
+    columns: ["sender_id", "account_id", "dlt_entity_id", "header_type", "status", "is_default"],
+    isOfAccount: true,
+  },
+  {
+    name: "sms-templates",
+    title: "SMS templates",
+    one: "SMS template",
+    columns: ["name", "account_id", "dlt_template_id", "category", "status", "body"],
+    isOfAccount: true,
+  },
+  {
+    name: "dlt-entities",
+    title: "DLT entities",
+    one: "DLT entity",
+    columns: ["entity_id", "name", "account_id", "status", "created_at"],
+    filters: ["entity_id"],
+    isOfAccount: true,
+  },
+  {
+    name: "domains",
+    title: "Domains",
+    one: "domain",
+    columns: ["domain", "account_id", "state", "verified_at", "created_at"],
+    filters: ["domain"],
+    isOfAccount: true,
+    actions: [
+      {
+        text: "Verify",
+        path: "verify",
+        doneText: ({ verified }) =>
+          verified ? "Verified." : "Not verified yet: changes in the DNS can take hours to be seen.",
+      },
+      {
+        text: "New DKIM keys",
+        path: "rotate-dkim",
+        question: "Make new DKIM keys? The old ones sign until the new records are seen in the DNS.",
+        doneText: () => "New keys are made: publish their records.",
+      },
+    ],
+  },
+  {
+    name: "push-apps",
+    title: "Push apps",
+    one: "push app",
+    columns: ["name", "account_id", "platforms", "created_at"],
+    isOfAccount: true,
+  },
+  {
+    name: "contacts",
+    title: "Contacts",
+    one: "contact",
+    columns: ["external_id", "id", "account_id", "created_at"],
+    filters: ["external_id"],
+    isOfAccount: true,
+  },
+  {
+    name: "suppressions",
+    title: "Suppressions",
+    one: "suppression",
+    columns: ["email", "id", "account_id", "reason", "expires_at", "created_at"],
+    filters: ["email"],
+    isOfAccount: true,
+  },
+  {
+    name: "opt-outs",
+    title: "Opt-outs",
+    one: "opt-out",
+    columns: ["recipient", "id", "account_id", "sender", "reason", "created_at"],
+    filters: ["recipient", "sender"],
+    isOfAccount: true,
+  },
+  {
+    name: "inbound-numbers",
+    title: "Inbound numbers",
+    one: "inbound number",
+    columns: ["number", "account_id", "connector_id", "created_at"],
+    isOfAccount: true,
+  },
+  {
+    name: "routes",
+    title: "Routes",
+    one: "route",
+    columns: ["match", "account_id", "connectors", "failover", "created_at"],
+    isOfAccount: true,
+    hidden: ["connector_ids"],
+  },
+];
+
+/** What a record is called: its first column, or its id if that was erased. */
+export function nameOf({ name, columns }: Pick<Noun, "name" | "columns">, record: Row): string {
+  if (name === "routes") return routeText(record as unknown as Route);
+  const first = columns[0] ?? "id";
+  return toText(record[first]) || String(record.id);
+}

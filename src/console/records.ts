@@ -1,0 +1,105 @@
+/** The list of any noun, and its forms. */
+import { accountFilter } from "./accounts.ts";
+import type { Page } from "./client.ts";
+import { showOnce } from "./dialogs.ts";
+import { h } from "./dom.ts";
+import { changesOf, type Field, fieldsOf, labelOf, type Row } from "./fields.ts";
+import { type Filter, filterForm, pager } from "./filters.ts";
+import { recordForm } from "./form.ts";
+import { type Noun, nameOf } from "./nouns.ts";
+import { link, none, table } from "./pieces.ts";
+import { toHash } from "./place.ts";
+import { showRecord } from "./record-page.ts";
+import { headOf, valueNode } from "./record-values.ts";
+import { type References, readReferences, withChoices } from "./references.ts";
+import type { ShowPage, Visit } from "./visit.ts";
+
+const ROWS_ON_A_PAGE = "50";
+
+/** `#/senders`, `#/senders/new`, `#/senders/ID`, `#/senders/ID/edit`. */
+export function recordPages(noun: Noun): ShowPage {
+  return (visit) => {
+    const [, which, verb] = visit.place.path;
+    if (which === undefined) return showRecords(noun, visit);
+    if (which === "new") return showNew(noun, visit);
+    return verb === "edit" ? showEdit(noun, visit) : showRecord(noun, visit);
+  };
+}
+
+async function showRecords(noun: Noun, { client, place }: Visit) {
+  const { name, title, one, columns, filters = [], isOfAccount } = noun;
+  const [known, { data, next }] = await Promise.all([
+    readReferences(client),
+    client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE }),
+  ]);
+  const fields: readonly Filter[] = [
+    ...(isOfAccount ? [allAccounts(known)] : []),
+    ...filters.map((filter) => ({ name: filter, label: labelOf(filter) })),
+  ];
+  const shown = columns.map((column, index) => ({
+    head: headOf(column),
+    ...(column === "body" && { kind: "wide" as const }),
+    of: (record: Row) =>
+      index === 0 ? link([name, String(record.id)], nameOf(noun, record)) : valueNode(column, record, known),
+  }));
+  const { account_id } = place.query;
+  return {
+    title,
+    actions: h("a", { class: "button primary", href: toHash([name, "new"], { account_id }) }, `New ${one}`),
+    content: [
+      fields.length > 0 && filterForm(place, fields),
+      data.length > 0 ? table(title, shown, data) : none(`There is no ${one} here.`),
+      pager(place, "after", next),
+    ],
+  };
+}
+
+function allAccounts({ accounts }: References): Filter {
+  const filter = accountFilter(accounts, undefined);
+  return { ...filter, choices: [["", "all"], ...(filter.choices ?? [])] };
+}
+
+async function showNew(noun: Noun, visit: Visit) {
+  const { client, place, schemas, notify } = visit;
+  const [known, schema] = await Promise.all([readReferences(client), schemas("post", noun.name)]);
+  const form = recordForm({
+    fields: shownFields(noun, fieldsOf(schema), known),
+    values: place.query,
+    submit: `Create ${noun.one}`,
+    back: toHash([noun.name], place.query),
+    async save(values) {
+      const record = await client.send<Row>("POST", noun.name, values);
+      location.hash = toHash([noun.name, String(record.id)]);
+      notify(`${nameOf(noun, record)}: created`);
+      if (typeof record.api_key === "string") showOnce("The new API key", record.api_key);
+    },
+  });
+  return { title: `New ${noun.one}`, content: form };
+}
+
+async function showEdit(noun: Noun, { client, place, schemas, notify }: Visit) {
+  const path = `${noun.name}/${encodeURIComponent(place.path[1] ?? "")}`;
+  const [known, record, schema] = await Promise.all([
+    readReferences(client),
+    client.get<Row>(path),
+    schemas("patch", `${noun.name}/{id}`),
+  ]);
+  const fields = shownFields(noun, fieldsOf(schema), known);
+  const back = toHash([noun.name, String(record.id)]);
+  const form = recordForm({
+    fields,
+    values: record,
+    submit: "Save",
+    back,
+    async save(values) {
+      await client.send("PATCH", path, changesOf(fields, record, values));
+      location.hash = back;
+      notify(`${nameOf(noun, record)}: saved`);
+    },
+  });
+  return { title: `Edit ${nameOf(noun, record)}`, content: form };
+}
+
+function shownFields({ hidden = [] }: Noun, fields: readonly Field[], known: References): readonly Field[] {
+  return fields.filter(({ name }) => !hidden.includes(name)).map((field) => withChoices(field, known));
+}

@@ -1,0 +1,40 @@
+/** What ids in records stand for. */
+import { type Account, readAccounts } from "./accounts.ts";
+import { type Client, readAll } from "./client.ts";
+import { type Field, labelOf } from "./fields.ts";
+import type { Named } from "./route-text.ts";
+
+/** More than anybody has connectors of. */
+const MOST_CONNECTORS = 500;
+
+export interface References {
+  readonly accounts: readonly Account[];
+  readonly connectors: readonly Named[];
+}
+
+export async function readReferences(client: Client): Promise<References> {
+  const [accounts, { rows: connectors }] = await Promise.all([
+    readAccounts(client),
+    readAll<Named>(client, "connectors", MOST_CONNECTORS),
+  ]);
+  return { accounts, connectors };
+}
+
+/** The records that the ids in a field of this name are of. */
+export function referred(name: string, { accounts, connectors }: References) {
+  if (name === "account_id") return { page: "accounts", rows: accounts };
+  return name === "connector_id" ? { page: "connectors", rows: connectors } : undefined;
+}
+
+/** An id is chosen by its name. */
+export function withChoices(field: Field, known: References): Field {
+  const found = referred(field.name, known);
+  if (!found) return field;
+  const { hint: _, ...rest } = field;
+  return {
+    ...rest,
+    kind: "choice",
+    label: labelOf(field.name.replace(/_id$/, "")),
+    choices: found.rows.map(({ id, name }) => [id, name]),
+  };
+}
