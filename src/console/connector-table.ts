@@ -36,11 +36,11 @@ export function connectorTable(connectors: readonly Connector[]): HTMLElement {
   );
 }
 
-function stateOf({ is_enabled: isEnabled, status }: Connector): string {
+export function stateOf({ is_enabled: isEnabled, status }: Connector): string {
   return isEnabled ? status.state : "disabled";
 }
 
-function reasonOf({ is_enabled: isEnabled, status }: Connector): string | undefined {
+export function reasonOf({ is_enabled: isEnabled, status }: Connector): string | undefined {
   if (!isEnabled) return undefined;
   const { binds, health } = status;
   const some =

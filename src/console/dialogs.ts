@@ -15,6 +15,8 @@ export function isConfirmed(question: string, verb: string): Promise<boolean> {
     resolve(true);
     dialog.close();
   });
+  // Whoever has gone to another page does not mean this one.
+  addEventListener("hashchange", () => dialog.close(), { once: true });
   return promise;
 }
 

@@ -15,7 +15,7 @@ export interface Schema {
   readonly required?: readonly string[];
 }
 
-type Kind = "text" | "long" | "secret" | "number" | "time" | "choice" | "lines" | "json";
+type Kind = "text" | "long" | "secret" | "number" | "time" | "choice" | "lines" | "outlets" | "json";
 
 export interface Field {
   readonly name: string;

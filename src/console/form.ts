@@ -1,7 +1,8 @@
 import { Failure } from "./client.ts";
-import { type Child, fill, h } from "./dom.ts";
+import { fill, h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import { type Field, type Parsed, parseText, type Row, toText } from "./fields.ts";
+import { type Outlet, outletsInput } from "./outlets-input.ts";
 import { prose } from "./pieces.ts";
 import { showWaiting } from "./waiting.ts";
 
@@ -11,8 +12,8 @@ export interface FormPlan {
   readonly rarely?: readonly Field[];
   readonly values: Row;
   readonly submit: string;
-  /** Where Cancel leads. */
-  readonly back: string;
+  /** Where Cancel leads, if there is one. */
+  readonly back?: string;
   /** A failure with details is shown beside the fields that it names. */
   readonly save: (values: Row) => Promise<void>;
 }
@@ -52,7 +53,12 @@ export function recordForm({ fields, rarely = [], values, submit, back, save }: 
     boxes.slice(0, fields.length),
     more.length > 0 && h("details", {}, h("summary", {}, `More settings (${more.length})`), more),
     failure,
-    h("div", { class: "actions" }, button, h("a", { class: "button", href: back }, "Cancel")),
+    h(
+      "div",
+      { class: "actions" },
+      button,
+      back !== undefined && h("a", { class: "button", href: back }, "Cancel"),
+    ),
   );
 }
 
@@ -66,74 +72,71 @@ interface Input {
 
 function createInput(field: Field, value: unknown, marksOptional: boolean): Input {
   const { name, label, hint, isRequired } = field;
-  const input = controlOf(field, toText(value, field.kind));
+  const { element, target = element, read } = controlOf(field, value);
   const problem = h("p", { id: `problem-${name}`, class: "problem" });
   const asks = isRequired || !marksOptional ? label : [label, h("span", { class: "hint" }, " optional")];
   return {
     name,
+    read,
     box: h(
       "div",
       { class: "field" },
-      h("label", { for: input.id }, asks),
-      input,
+      h("label", { for: `field-${name}` }, asks),
+      element,
       problem,
       hint !== undefined && h("p", { id: `hint-${name}`, class: "hint" }, prose(hint)),
     ),
-    read: () => parseText(field, input.value),
     showProblem(text) {
       problem.textContent = text;
-      if (text === "") input.removeAttribute("aria-invalid");
-      else input.setAttribute("aria-invalid", "true");
+      if (text === "") target.removeAttribute("aria-invalid");
+      else target.setAttribute("aria-invalid", "true");
     },
     focus: () => {
-      input.closest("details")?.setAttribute("open", "");
-      input.focus();
+      element.closest("details")?.setAttribute("open", "");
+      target.focus();
     },
   };
 }
 
-function controlOf({ name, kind, choices = [], isRequired, otherwise, hint }: Field, text: string) {
+interface Control {
+  readonly element: HTMLElement;
+  /** What gets the focus, and is marked; absent: the element. */
+  readonly target?: HTMLElement;
+  readonly read: () => Parsed;
+}
+
+function controlOf(field: Field, value: unknown): Control {
+  if (field.kind !== "outlets") {
+    const input = textControl(field, toText(value, field.kind));
+    return { element: input, read: () => parseText(field, input.value) };
+  }
+  const outlets = (value ?? []) as readonly Outlet[];
+  const { element, read } = outletsInput(`field-${field.name}`, field.choices ?? [], outlets);
+  return { element, target: element.querySelector("select") ?? element, read: () => ({ value: read() }) };
+}
+
+function textControl({ name, kind, choices = [], isRequired, otherwise, hint }: Field, text: string) {
   const props = {
     id: `field-${name}`,
     name,
     autocomplete: "off",
+    spellcheck: "false",
+    placeholder: otherwise,
     "aria-required": isRequired && "true",
     "aria-describedby": hint === undefined ? `problem-${name}` : `problem-${name} hint-${name}`,
   };
-  const placeholder = otherwise;
   if (kind === "choice") {
-    const none: Child = h(
-      "option",
-      { value: "" },
-      isRequired ? "Choose …" : (otherwise && `default: ${otherwise}`) || "–",
-    );
-    return h(
-      "select",
-      props,
-      none,
-      choices.map(([value, shown]) => h("option", { value, selected: value === text }, shown)),
-    );
+    const nothing = isRequired ? "Choose …" : otherwise ? `default: ${otherwise}` : "–";
+    const options = choices.map(([of, shown]) => h("option", { value: of, selected: of === text }, shown));
+    return h("select", props, h("option", { value: "" }, nothing), options);
   }
-  if (kind === "long" || kind === "lines" || kind === "json")
-    return h(
-      "textarea",
-      {
-        ...props,
-        rows: Math.min(12, Math.max(3, text.split("\n").length)),
-        placeholder,
-        spellcheck: "false",
-      },
-      text,
-    );
+  if (kind === "long" || kind === "lines" || kind === "json") {
+    const rows = Math.min(12, Math.max(3, text.split("\n").length));
+    return h("textarea", { ...props, rows }, text);
+  }
   if (kind === "time") return h("input", { ...props, type: "datetime-local", step: 1, value: text });
   if (kind === "secret") return h("input", { ...props, type: "password", autocomplete: "new-password" });
-  return h("input", {
-    ...props,
-    inputmode: kind === "number" && "decimal",
-    value: text,
-    placeholder,
-    spellcheck: "false",
-  });
+  return h("input", { ...props, inputmode: kind === "number" && "decimal", value: text });
 }
 
 function problemsOf(parsed: readonly (readonly [string, Parsed])[]): Readonly<Record<string, string>> {
@@ -168,5 +171,7 @@ function summaryOf(error: unknown, inputs: readonly Input[]): string {
   const others = Object.entries(error.details).filter(
     ([path]) => !inputs.some(({ name }) => isOf(path, name)),
   );
-  return failureText(new Failure(error.status, error.message, Object.fromEntries(others)));
+  const isAllBeside = Object.keys(error.details).length > 0 && others.length === 0;
+  const text = failureText(new Failure(error.status, error.message, Object.fromEntries(others)));
+  return isAllBeside ? `${text}: see the fields above` : text;
 }

@@ -1,4 +1,4 @@
-import { type Account, accountFilter, accountName, chosenAccount, readAccounts } from "./accounts.ts";
+import { type Account, accountFilter, chosenAccount, readAccounts } from "./accounts.ts";
 import { type Client, type Page, readAll } from "./client.ts";
 import { type Connector, connectorTable } from "./connector-table.ts";
 import { type Child, h, refresh } from "./dom.ts";
@@ -6,11 +6,12 @@ import { failureText } from "./failure-text.ts";
 import { filterForm } from "./filters.ts";
 import { type Message, newestOf, readMessages } from "./message.ts";
 import { messageTable } from "./message-table.ts";
-import { ago, link, none, section, table, time } from "./pieces.ts";
+import { ago, link, none, section, table } from "./pieces.ts";
 import { connectorsText, type Route, routeText } from "./route-text.ts";
 import { timeText } from "./times.ts";
 import type { ShowPage, Visit } from "./visit.ts";
 import { repeat } from "./waiting.ts";
+import { type PausedHost, pausedHostTable } from "./webhooks.ts";
 
 const READ_EVERY_MS = 5_000;
 const MOST_ROWS = 500;
@@ -71,18 +72,12 @@ interface Alarm {
 }
 
 interface Queue {
-  readonly route_id: string;
+  /** Id of the route; or a name, if it is the simulator's. */
+  readonly queue: string;
   readonly ready: number;
-  readonly is_counted_to_the_end: boolean;
+  /** Only so many are counted. */
+  readonly has_more: boolean;
   readonly oldest_ready_at?: string;
-}
-
-interface PausedHost {
-  readonly account_id: string;
-  readonly host: string;
-  readonly paused_until: string;
-  readonly failures: number;
-  readonly reason: string;
 }
 
 interface State {
@@ -120,7 +115,7 @@ function sectionsOf(state: State, accounts: readonly Account[]): readonly Child[
     section("Alarms", alarmsOf(state.alarms)),
     section("Connectors", connectorsOf(state.connectors)),
     section("Queues", queuesOf(state)),
-    state.hosts.length > 0 && section("Paused webhook hosts", hostsOf(state.hosts, accounts)),
+    state.hosts.length > 0 && section("Paused webhook hosts", pausedHostTable(state.hosts, accounts)),
   ];
 }
 
@@ -146,14 +141,14 @@ function connectorsOf(connectors: readonly Connector[]): Child {
 }
 
 function queuesOf({ queues, routes, connectors }: State): Child {
-  const rows = queues.map((queue) => ({ queue, route: routes.find(({ id }) => id === queue.route_id) }));
+  const rows = queues.map((queue) => ({ queue, route: routes.find(({ id }) => id === queue.queue) }));
   if (rows.length === 0) return none("No messages are waiting in line.");
   return table(
     "Queues",
     [
       {
         head: "Route",
-        of: ({ queue, route }) => link(["routes", queue.route_id], route ? routeText(route) : queue.route_id),
+        of: ({ queue, route }) => (route ? link(["routes", route.id], routeText(route)) : queue.queue),
       },
       { head: "Connectors", of: ({ route }) => route && connectorsText(route, connectors) },
       { head: "In line", kind: "number", of: ({ queue }) => readyText(queue) },
@@ -163,22 +158,8 @@ function queuesOf({ queues, routes, connectors }: State): Child {
   );
 }
 
-function readyText({ ready, is_counted_to_the_end: isWhole }: Queue): string {
-  return `${ready.toLocaleString("en")}${isWhole ? "" : "+"}`;
-}
-
-function hostsOf(hosts: readonly PausedHost[], accounts: readonly Account[]): Child {
-  return table(
-    "Paused webhook hosts",
-    [
-      { head: "Host", of: ({ host, account_id }) => link(["webhooks"], host, { account_id, host }) },
-      { head: "Account", of: ({ account_id }) => accountName(accounts, account_id) },
-      { head: "Paused until", of: ({ paused_until }) => time(paused_until) },
-      { head: "Failures", kind: "number", of: ({ failures }) => failures },
-      { head: "Reason", kind: "wide", of: ({ reason }) => reason },
-    ],
-    hosts,
-  );
+function readyText({ ready, has_more: hasMore }: Queue): string {
+  return `${ready.toLocaleString("en")}${hasMore ? "+" : ""}`;
 }
 
 function newestTable(messages: readonly Message[]): Child {

@@ -1,3 +1,4 @@
+import { showConnectors } from "./connectors.ts";
 import type { NavigationGroup } from "./frame.ts";
 import { showMessage } from "./message-page.ts";
 import { showMessages } from "./messages.ts";
@@ -7,12 +8,17 @@ import { none } from "./pieces.ts";
 import type { Place } from "./place.ts";
 import { recordPages } from "./records.ts";
 import { showSandbox } from "./sandbox.ts";
+import { showSettings } from "./settings.ts";
 import type { ShowPage } from "./visit.ts";
+import { showWebhooks } from "./webhooks.ts";
 
 const PAGES: Readonly<Record<string, ShowPage>> = {
   "": showOverview,
   messages: (visit) => (visit.place.path.length > 1 ? showMessage : showMessages)(visit),
   sandbox: showSandbox,
+  connectors: showConnectors,
+  webhooks: showWebhooks,
+  settings: showSettings,
   ...Object.fromEntries(NOUNS.map((noun) => [noun.name, recordPages(noun)])),
 };
 
@@ -22,10 +28,18 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { name: "", title: "Overview" },
       { name: "messages", title: "Messages" },
       { name: "sandbox", title: "Sandbox" },
+      { name: "connectors", title: "Connectors" },
       { name: "routes", title: "Routes" },
     ],
   },
   { title: "Records", links: NOUNS.filter(({ name }) => name !== "routes") },
+  {
+    title: "Operation",
+    links: [
+      { name: "webhooks", title: "Webhooks" },
+      { name: "settings", title: "Settings" },
+    ],
+  },
 ];
 
 export function pageFor({ path }: Place): ShowPage {

@@ -73,8 +73,8 @@ export function none(text: Child): HTMLElement {
 export interface Column<Row> {
   readonly head: string;
   readonly of: (row: Row) => Child;
-  /** `wide`: takes what room there is, and breaks lines. */
-  readonly kind?: "number" | "wide";
+  /** `text` breaks lines; `wide` does too, and takes what room there is. */
+  readonly kind?: "number" | "text" | "wide";
 }
 
 /** A table in a box of its own, which scrolls where the window is narrow. */

@@ -28,11 +28,15 @@ export function referred(name: string, { accounts, connectors }: References) {
 
 /** An id is chosen by its name. */
 export function withChoices(field: Field, known: References): Field {
+  if (field.name === "connectors")
+    return { ...field, kind: "outlets", choices: known.connectors.map(({ id, name }) => [id, name]) };
   const found = referred(field.name, known);
   if (!found) return field;
   const { hint: _, ...rest } = field;
+  const none = field.name === "account_id" && !field.isRequired && { hint: "None: every live account" };
   return {
     ...rest,
+    ...none,
     kind: "choice",
     label: labelOf(field.name.replace(/_id$/, "")),
     choices: found.rows.map(({ id, name }) => [id, name]),

@@ -5,7 +5,7 @@ import { type Filter, filterForm } from "./filters.ts";
 import { addressText } from "./message.ts";
 import { facts, id, json, link, none, time } from "./pieces.ts";
 import type { Query } from "./place.ts";
-import { firstIdAt } from "./times.ts";
+import { firstIdAt, WITHIN } from "./times.ts";
 import type { ShowPage } from "./visit.ts";
 
 type Address = string | { readonly email: string; readonly name?: string };
@@ -38,12 +38,6 @@ interface Given {
 }
 
 const MINUTE_MS = 60_000;
-const WITHIN = [
-  ["10", "last 10 minutes"],
-  ["60", "last hour"],
-  ["1440", "last day"],
-  ["10080", "last 7 days"],
-] as const;
 
 /** An entry may hold a whole email. */
 const ROWS_ON_A_PAGE = "50";

@@ -40,6 +40,14 @@ export function agoText(iso: string, now: Date): string {
   return ms > 0 ? `${oneUnit(ms)} ago` : `in ${oneUnit(-ms)}`;
 }
 
+/** How far back a list goes: minutes, and how that is said. */
+export const WITHIN = [
+  ["10", "last 10 minutes"],
+  ["60", "last hour"],
+  ["1440", "last day"],
+  ["10080", "last 7 days"],
+] as const;
+
 /** What `<input type="datetime-local">` holds, and the time it means. */
 export function localOfIso(iso: string): string {
   const at = new Date(iso);

@@ -1,0 +1,128 @@
+import { deedButton } from "./buttons.ts";
+import { readAll } from "./client.ts";
+import { showEditConnector, showNewConnector } from "./connector-form.ts";
+import { type Connector, connectorTable, reasonOf, stateOf } from "./connector-table.ts";
+import { h, refresh } from "./dom.ts";
+import { labelOf } from "./fields.ts";
+import { badge, facts, id, json, none, section, time } from "./pieces.ts";
+import { toHash } from "./place.ts";
+import type { ShowPage, View, Visit } from "./visit.ts";
+import { repeat } from "./waiting.ts";
+
+const MOST_ROWS = 500;
+const READ_EVERY_MS = 5_000;
+
+/** `#/connectors`, `#/connectors/new`, `#/connectors/ID`, `#/connectors/ID/edit`. */
+export const showConnectors: ShowPage = (visit) => {
+  const [, which, verb] = visit.place.path;
+  if (which === undefined) return showList(visit);
+  if (which === "new") return showNewConnector(visit);
+  return verb === "edit" ? showEditConnector(visit) : showConnector(visit);
+};
+
+async function showList({ client, left }: Visit): Promise<View> {
+  const content = h("div");
+  const read = async () => {
+    const { rows } = await readAll<Connector>(client, "connectors", MOST_ROWS);
+    refresh(
+      content,
+      rows.length > 0
+        ? connectorTable(rows)
+        : none("There are no connectors: only sandbox accounts can send."),
+    );
+  };
+  await read();
+  repeat(() => read().then(undefined, () => undefined), READ_EVERY_MS, left);
+  const create = h("a", { class: "button primary", href: "#/connectors/new" }, "New connector");
+  return { title: "Connectors", actions: create, content };
+}
+
+async function showConnector(visit: Visit): Promise<View> {
+  const { client, left, place } = visit;
+  const path = `connectors/${encodeURIComponent(place.path[1] ?? "")}`;
+  const connector = await client.get<Connector>(path);
+  const state = h("div", {}, stateFacts(connector));
+  const read = async () => refresh(state, stateFacts(await client.get<Connector>(path)));
+  repeat(() => read().then(undefined, () => undefined), READ_EVERY_MS, left);
+  const result = h("div", { "aria-live": "polite" });
+  return {
+    title: connector.name,
+    actions: actionsOf(connector, path, { visit, result }),
+    content: [result, state, section("Configuration", configFacts(connector))],
+  };
+}
+
+interface Surroundings {
+  readonly visit: Visit;
+  /** Where a test tells what has come of it. */
+  readonly result: HTMLElement;
+}
+
+function actionsOf(connector: Connector, path: string, { visit, result }: Surroundings) {
+  const { client, notify, reload } = visit;
+  const { name, is_enabled: isEnabled } = connector;
+  const test = async () => {
+    refresh(result);
+    const { ok, detail } = await client.send<{ ok: boolean; detail: string }>("POST", `${path}/test`);
+    refresh(
+      result,
+      h(
+        "p",
+        { class: ok ? "result good" : "result bad" },
+        ok ? `The test went well: ${detail}` : `The test failed: ${detail}`,
+      ),
+    );
+  };
+  const toggle = async () => {
+    await client.send("PATCH", path, { is_enabled: !isEnabled });
+    notify(`${name}: ${isEnabled ? "disabled" : "enabled"}`);
+    reload();
+  };
+  const remove = async () => {
+    await client.send("DELETE", path);
+    location.hash = "#/connectors";
+    notify(`${name}: deleted`);
+  };
+  return [
+    deedButton({ text: "Test", kind: "primary", work: test }, visit),
+    deedButton({ text: isEnabled ? "Disable" : "Enable", work: toggle }, visit),
+    h("a", { class: "button", href: toHash(["connectors", connector.id, "edit"]) }, "Edit"),
+    deedButton(
+      { text: "Delete", kind: "danger", question: `Delete the connector “${name}”?`, work: remove },
+      visit,
+    ),
+  ];
+}
+
+function stateFacts(connector: Connector): HTMLElement {
+  const { status } = connector;
+  const { binds, rate, health } = status;
+  return facts([
+    ["State", badge(stateOf(connector))],
+    ["Since", time(status.since)],
+    ["Reason", reasonOf(connector)],
+    ["Alarm", status.alarm?.replaceAll("_", " ")],
+    ["Binds", binds && `${binds.up} of ${binds.of} up`],
+    ["Rate", rate && `${rate.per_second} segments per second${rate.is_reduced ? ", reduced for now" : ""}`],
+    [
+      "Health",
+      health && [`${Math.round(health.score * 100)} %`, ...health.problems].join(", ").replaceAll("_", " "),
+    ],
+    ["Kind", connector.kind],
+    ["Channel", connector.channel],
+    ["Id", id(connector.id)],
+    ["Callback URL", connector.callback_url ?? connector.callback_path],
+    ["Created", time(connector.created_at)],
+  ]);
+}
+
+/** What is set or has its default; of a secret only that it is there. */
+function configFacts({ config, secrets }: Connector): HTMLElement {
+  const shown = Object.entries(config).map(
+    ([name, value]) => [labelOf(name), typeof value === "object" ? json(value) : String(value)] as const,
+  );
+  const hidden = Object.keys(secrets).map(
+    (name) => [labelOf(name), h("span", { class: "hint" }, "set, not shown")] as const,
+  );
+  return facts([...hidden, ...shown]);
+}

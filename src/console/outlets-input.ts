@@ -1,0 +1,53 @@
+import { h } from "./dom.ts";
+
+export interface Outlet {
+  readonly connector_id: string;
+  readonly weight?: number;
+}
+
+export interface OutletsInput {
+  readonly element: HTMLElement;
+  readonly read: () => readonly Outlet[];
+}
+
+type Choices = readonly (readonly [id: string, name: string])[];
+
+/** The connectors of a route, in the order they are tried: a line for each, and always an empty one after them. */
+export function outletsInput(id: string, choices: Choices, outlets: readonly Outlet[]): OutletsInput {
+  const element = h("div", { class: "outlets" });
+  const addLine = (outlet?: Outlet) => {
+    const line = outletLine(choices, outlet, element.childElementCount + 1);
+    if (element.childElementCount === 0) line.querySelector("select")?.setAttribute("id", id);
+    element.append(line);
+  };
+  for (const outlet of outlets) addLine(outlet);
+  addLine();
+  element.addEventListener("change", () => {
+    if (element.lastElementChild?.querySelector("select")?.value) addLine();
+  });
+  return { element, read: () => [...element.children].flatMap(readLine) };
+}
+
+function outletLine(choices: Choices, outlet: Outlet | undefined, position: number): HTMLElement {
+  const options = choices.map(([value, name]) =>
+    h("option", { value, selected: value === outlet?.connector_id }, name),
+  );
+  return h(
+    "div",
+    {},
+    h("select", { "aria-label": `Connector ${position}` }, h("option", { value: "" }, "–"), options),
+    h("input", {
+      inputmode: "numeric",
+      placeholder: "weight",
+      "aria-label": `Weight of connector ${position}`,
+      value: outlet?.weight,
+    }),
+  );
+}
+
+function readLine(line: Element): readonly Outlet[] {
+  const connector_id = line.querySelector("select")?.value ?? "";
+  const weight = line.querySelector("input")?.value.trim() ?? "";
+  if (connector_id === "") return [];
+  return [{ connector_id, ...(weight !== "" && { weight: Number(weight) }) }];
+}

@@ -1,0 +1,68 @@
+import type { Client } from "./client.ts";
+import { Failure } from "./client.ts";
+import { h } from "./dom.ts";
+import { failureText } from "./failure-text.ts";
+import { type Frame, focusTitle } from "./frame.ts";
+import type { Notices } from "./notices.ts";
+import { pageFor } from "./pages.ts";
+import { type Place, parsePlace } from "./place.ts";
+import type { ReadSchema } from "./schemas.ts";
+import type { View, Visit } from "./visit.ts";
+import { showWaiting } from "./waiting.ts";
+
+export interface RouterParts {
+  readonly frame: Frame;
+  readonly notices: Notices;
+  readonly schemas: ReadSchema;
+  readonly clientUntil: (left: AbortSignal) => Client;
+}
+
+/** Shows the page that the address names, and the next one when it changes. A page that was left is asked nothing more. */
+export function startRouter({ frame, notices, schemas, clientUntil }: RouterParts): void {
+  let leaving = new AbortController();
+  let shown: Place | undefined;
+
+  const show = async (): Promise<void> => {
+    leaving.abort();
+    leaving = new AbortController();
+    const left = leaving.signal;
+    const place = parsePlace(location.hash);
+    const client = clientUntil(left);
+    const visit = { place, client, schemas, left, notify: notices.notify, reload: () => void show() };
+    const view = await showWaiting(frame.main, viewOf(visit));
+    if (left.aborted) return;
+    const focused = document.activeElement?.id ?? "";
+    frame.show(view, place.path[0] ?? "");
+    if (shown === undefined || !isSamePage(shown, place)) arrive();
+    else document.getElementById(focused)?.focus();
+    shown = place;
+  };
+
+  const arrive = () => {
+    notices.clear();
+    scrollTo(0, 0);
+    // The first page is read from the top, as any page.
+    if (shown !== undefined) focusTitle(frame.main);
+  };
+
+  addEventListener("hashchange", () => void show());
+  void show();
+}
+
+/** Whatever fails, there is something to see, and a way to try again. */
+async function viewOf(visit: Visit): Promise<View> {
+  try {
+    return await pageFor(visit.place)(visit);
+  } catch (error) {
+    const isMissing = error instanceof Failure && error.status === 404;
+    const again = h("button", { type: "button", onclick: visit.reload }, "Try again");
+    return {
+      title: isMissing ? "Not found" : "This page could not be read",
+      content: [h("p", { class: "problem" }, failureText(error)), again],
+    };
+  }
+}
+
+function isSamePage(before: Place, now: Place): boolean {
+  return before.path.join("/") === now.path.join("/");
+}

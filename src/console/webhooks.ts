@@ -1,0 +1,136 @@
+import { type Account, accountFilter, accountName, chosenAccount, readAccounts } from "./accounts.ts";
+import { deedButton } from "./buttons.ts";
+import type { Page } from "./client.ts";
+import { type Child, h } from "./dom.ts";
+import { type Filter, filterForm, pager } from "./filters.ts";
+import { badge, link, none, section, table, time } from "./pieces.ts";
+import { WITHIN } from "./times.ts";
+import type { ShowPage, View, Visit } from "./visit.ts";
+import { showWebhook } from "./webhook-page.ts";
+import { showSecrets } from "./webhook-secrets.ts";
+
+interface Event {
+  readonly id: string;
+  readonly account_id: string;
+  readonly host: string;
+  readonly message_id: string;
+  readonly type: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly occurred_at: string;
+  readonly next_attempt_at?: string;
+}
+
+const STATES = ["failed", "waiting", "ready", "leased", "held", "delivered"];
+const MINUTE_MS = 60_000;
+
+/** `#/webhooks`, `#/webhooks/secrets`, `#/webhooks/EVENT`. */
+export const showWebhooks: ShowPage = (visit) => {
+  const [, which] = visit.place.path;
+  if (which === undefined) return showEvents(visit);
+  return which === "secrets" ? showSecrets(visit) : showWebhook(visit);
+};
+
+/** The events of an account, or of one message, and how far their delivery has come. */
+async function showEvents(visit: Visit): Promise<View> {
+  const { client, place } = visit;
+  const accounts = await readAccounts(client);
+  const account = chosenAccount(accounts, place);
+  if (!account) return { title: "Webhooks", content: none("There are no accounts.") };
+  const { message_id, host, state, after, within = "60" } = place.query;
+  const since = new Date(Date.now() - Number(within) * MINUTE_MS).toISOString();
+  const of = message_id ? { message_id } : { account_id: account.id, host, state, since };
+  const { data, next } = await client.get<Page<Event>>("webhooks", { ...of, after, limit: "50" });
+  const filters = message_id
+    ? [{ name: "message_id", label: "Message id" }]
+    : [accountFilter(accounts, account), ...FILTERS];
+  return {
+    title: "Webhooks",
+    actions: [
+      host && !message_id && replayButton(account, host, visit),
+      link(["webhooks", "secrets"], "Secrets and test", { account_id: account.id }),
+    ],
+    content: [
+      filterForm(place, filters),
+      data.length > 0
+        ? eventTable(data)
+        : none("No such events. Only messages with a callback URL have them."),
+      pager(place, "after", next),
+      section("Paused hosts", await pausedHosts(visit, accounts)),
+    ],
+  };
+}
+
+const FILTERS: readonly Filter[] = [
+  {
+    name: "state",
+    label: "State",
+    choices: [["", "all"], ...STATES.map((state) => [state, state] as const)],
+  },
+  { name: "within", label: "Occurred", choices: WITHIN, otherwise: "60" },
+  { name: "host", label: "Host" },
+];
+
+function eventTable(events: readonly Event[]): HTMLElement {
+  return table<Event>(
+    "Events",
+    [
+      { head: "Occurred", of: ({ occurred_at: at }) => time(at) },
+      { head: "Type", of: ({ id, type }) => link(["webhooks", id], type) },
+      { head: "State", of: ({ state }) => badge(state) },
+      { head: "Host", of: ({ host }) => host },
+      { head: "Attempts", kind: "number", of: ({ attempts }) => attempts },
+      { head: "Next attempt", of: ({ next_attempt_at: at }) => time(at) },
+      { head: "Message", of: ({ message_id }) => link(["messages", message_id], h("code", {}, message_id)) },
+    ],
+    events,
+  );
+}
+
+/** A request replays a limited number; `next` says where the following one goes on. */
+function replayButton({ id: account_id }: Account, host: string, visit: Visit): HTMLElement {
+  const { client, notify, reload } = visit;
+  const work = async () => {
+    let replayed = 0;
+    let after: string | undefined;
+    do {
+      const body = { account_id, host, failed: true, after };
+      const answer = await client.send<{ replayed: number; next?: string }>("POST", "webhooks/replay", body);
+      replayed += answer.replayed;
+      after = answer.next;
+    } while (after !== undefined);
+    notify(`${replayed} events are queued for delivery again`);
+    reload();
+  };
+  return deedButton(
+    { text: "Replay failed", question: `Deliver all failed events of ${host} again?`, work },
+    visit,
+  );
+}
+
+export interface PausedHost {
+  readonly account_id: string;
+  readonly host: string;
+  readonly paused_until: string;
+  readonly failures: number;
+  readonly reason: string;
+}
+
+async function pausedHosts({ client }: Visit, accounts: readonly Account[]): Promise<Child> {
+  const { data } = await client.get<Page<PausedHost>>("webhooks/hosts");
+  return data.length > 0 ? pausedHostTable(data, accounts) : none("No host is paused.");
+}
+
+export function pausedHostTable(hosts: readonly PausedHost[], accounts: readonly Account[]): HTMLElement {
+  return table<PausedHost>(
+    "Paused hosts",
+    [
+      { head: "Host", of: ({ host, account_id }) => link(["webhooks"], host, { account_id, host }) },
+      { head: "Account", of: ({ account_id }) => accountName(accounts, account_id) },
+      { head: "Paused until", of: ({ paused_until: at }) => time(at) },
+      { head: "Failures", kind: "number", of: ({ failures }) => failures },
+      { head: "Reason", kind: "wide", of: ({ reason }) => reason },
+    ],
+    hosts,
+  );
+}
