@@ -136,8 +136,12 @@ onEveryAdmin((start) => {
     await using admin = await start();
     const browser = browserAt(admin);
     await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
     const { json } = await admin.call("POST", "console-password");
     expect(json).toEqual({ console_password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
+    const another = browserAt(admin);
+    await another.request("POST", "session", { password: json.console_password });
+    expect(await another.request("GET", "accounts")).toMatchObject({ status: 200 });
     await admin.clock.advance(1_000);
     expect(await browser.request("GET", "accounts")).toMatchObject({ status: 401 });
     const tryOld = await browser.request("POST", "session", { password: CONSOLE_PASSWORD });

@@ -38,6 +38,8 @@ export type ConsoleSessionDeps = Pick<HandlerDeps, "clock" | "consoleKey"> & {
 export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessionDeps): ConsoleSessions {
   const digests = createFreshCache<string | undefined>({ clock, maxEntries: 1 });
 
+  const readDigest = async () => digests.get("", () => store.consolePasswordDigest());
+
   const cookieOf = (expiresAt: number, passwordDigest: string, key: Uint8Array) => {
     const signature = createHmac("sha256", key).update(`console ${expiresAt} ${passwordDigest}`);
     return `${expiresAt}.${signature.digest("base64url")}`;
@@ -54,9 +56,12 @@ export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessi
       const cookie = headers.has(CONSOLE_HEADER) ? readCookie(headers.get("cookie")) : undefined;
       const expiresAt = Number.parseInt(cookie ?? "", 10);
       if (!consoleKey || cookie === undefined || !(expiresAt > clock.now())) return;
-      const digest = await digests.get("", () => store.consolePasswordDigest());
-      if (digest === undefined || !isSame(cookie, cookieOf(expiresAt, digest, consoleKey))) return;
-      return { cookie, expiresAt };
+      const isOf = (digest: string | undefined) =>
+        digest !== undefined && isSame(cookie, cookieOf(expiresAt, digest, consoleKey));
+      if (isOf(await readDigest())) return { cookie, expiresAt };
+      // Whoever has just signed in with a new password is let in, also where the one before was read a moment ago.
+      digests.forget();
+      return isOf(await readDigest()) ? { cookie, expiresAt } : undefined;
     },
   };
 }

@@ -1,0 +1,149 @@
+/** The web console as an operator sees it: a real browser, a real service. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { admin, reached } from "../admin.ts";
+import { complaintsOf, startBrowser } from "../browser.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+
+const folder = makeDataFolder();
+let service: PostriderProcess;
+let browser: Browser;
+let password: string;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startPostrider({ dataFolder: folder.path }), startBrowser()]);
+  password = service.sandbox.console_password;
+});
+
+afterAll(async () => {
+  await browser.close();
+  service.kill("SIGTERM");
+  expect(await service.exited).toBe(0);
+  folder.remove();
+});
+
+async function send(path: string, body: object, apiKey = service.sandbox.api_key): Promise<string> {
+  const headers = { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json" };
+  const answer = await fetch(service.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  expect(answer.status).toBe(202);
+  return ((await answer.json()) as { message_id: string }).message_id;
+}
+
+interface Console {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+  go(place: string): Promise<unknown>;
+  heading(title: string): Promise<void>;
+}
+
+async function openConsole(place = ""): Promise<Console> {
+  const page = await (await browser.newContext()).newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints = complaintsOf(page);
+  const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
+  await go(place);
+  return {
+    page,
+    complaints,
+    go,
+    heading: (name) => page.getByRole("heading", { name, exact: true, level: 1 }).waitFor(),
+  };
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel("Console password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+async function signedIn(place = ""): Promise<Console> {
+  const opened = await openConsole(place);
+  await signIn(opened.page);
+  return opened;
+}
+
+test("a wrong password is refused in words, the right one leads to where one wanted to go, and signing out ends it", async () => {
+  const { page, complaints, heading, go } = await openConsole("accounts");
+  await page.getByLabel("Console password").fill("wrong");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("invalid console password").waitFor();
+  await signIn(page);
+  await heading("Accounts");
+  await page.reload();
+  await heading("Accounts");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Console password").waitFor();
+  await go("messages");
+  await page.reload();
+  await page.getByLabel("Console password").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("a message is found, with what happened to it, in order", async () => {
+  const sms = { to: "+15005550001", from: "ACMEIN", dlt_template_id: "1107160000000000001" };
+  const id = await send("/v1/sms/messages", sms);
+  const of = { apiKey: service.sandbox.api_key, path: `/v1/sms/messages/${id}` };
+  await reached(service, of, "undelivered");
+  const { page, complaints, heading } = await signedIn("messages");
+  await page.getByRole("link", { name: "+15005550001" }).click();
+  await heading("Message to +15005550001");
+  const shown = await page.locator("main").innerText();
+  expect(shown).toContain(id);
+  expect(shown).toMatch(/undelivered[\s\S]+Accepted[\s\S]+Attempt over sandbox:sms[\s\S]+Receipt/);
+  expect(complaints).toEqual([]);
+});
+
+test("an account and a key that are made in forms send, and the form says what is wrong", async () => {
+  const { page, complaints, heading } = await signedIn("accounts/new");
+  await heading("New account");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.locator("#problem-name", { hasText: "required" }).waitFor();
+  await page.getByLabel("Name").fill("Made in the console");
+  await page.getByLabel("Mode").selectOption("sandbox");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await heading("Made in the console");
+  await page.locator("main").getByRole("link", { name: "API keys" }).click();
+  await heading("API keys");
+  await page.getByRole("link", { name: "New API key" }).click();
+  await page.getByRole("button", { name: "Create API key" }).click();
+  const apiKey = await page.getByRole("dialog").locator("pre").innerText();
+  await send("/v1/sms/messages", { to: "+919876543210", dlt_template_id: "1107160000000000001" }, apiKey);
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByText(": revoked").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("texts that look like markup are shown as they are", async () => {
+  const name = "<img src=x onerror=alert(1)>";
+  await admin(service, "/accounts", { name, mode: "sandbox" });
+  const to = [{ email: "ann@example.net" }];
+  const mail = {
+    from: { email: "a@example.com" },
+    to,
+    subject: "<script>alert(2)</script>",
+    body_html: "<p>",
+  };
+  await send("/v1/emails/messages", mail);
+  const { page, complaints, heading, go } = await signedIn("accounts");
+  await page.getByRole("link", { name }).click();
+  await heading(name);
+  await go("messages?channel=email");
+  await page.getByText("<script>alert(2)</script>").waitFor();
+  await go("sandbox");
+  await page.getByText("<script>alert(2)</script>").first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("a session that ends while a form is filled in asks for the password, and the form goes on as it was", async () => {
+  const { page, complaints, heading } = await signedIn("accounts/new");
+  await page.getByLabel("Name").fill("Typed before the end");
+  await page.getByLabel("Mode").selectOption("live");
+  const made = await admin<{ console_password: string }>(service, "/console-password", {});
+  password = made.console_password;
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: "Create account" }).click();
+  await signIn(page);
+  await heading("Typed before the end");
+  expect(complaints).toEqual([]);
+});
