@@ -9,6 +9,7 @@ import { addressSpellingContract } from "./contract/address-spellings.contract.t
 import { backlogContract } from "./contract/backlog.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
+import { copiesContract } from "./contract/copies.contract.ts";
 import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
 import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
@@ -62,6 +63,7 @@ const SECTIONS = {
   receiptOtherId: receiptOtherIdContract,
   receiptOrder: receiptOrderContract,
   ownId: ownIdContract,
+  copies: copiesContract,
   endedByReceipt: endedByReceiptContract,
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,

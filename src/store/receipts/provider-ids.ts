@@ -176,7 +176,10 @@ function applyToOpen<M extends KnownMessage>(
   return applyToMatch(state, receipt, { message: sent, part: meant[0] ?? 0, by: "id" });
 }
 
-/** Marks a part as sent, since a receipt names it by its reference: the provider has it, under the receipt's id. */
+/**
+ * Marks a part as sent, since a receipt names it by its reference: the provider has it, under the receipt's id. Not where that
+ * one has failed and another connector may have sent the part since.
+ */
 function markSent<M extends KnownMessage>(
   state: ReceiptState<M>,
   found: Match<M>,
@@ -191,7 +194,8 @@ function markSent<M extends KnownMessage>(
   // The size is told where a message becomes sent. One that is settled has been sent, or never will be.
   const detail = isSettled(progress) ? {} : { ...state.sizeOf(messageId) };
   const parts = Math.max(progress.parts.length, found.part + 1);
-  if (!part || isOpen(part)) markTaken(state, { ...answer, parts, detail }, receivedAt);
+  if (!part || (isOpen(part) && !isOfOtherCopy(part, receipt)))
+    markTaken(state, { ...answer, parts, detail }, receivedAt);
   return { ...found, message: state.messages.find(messageId) ?? found.message };
 }
 

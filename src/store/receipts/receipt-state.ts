@@ -182,7 +182,11 @@ export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt
 
 /** Parts of SMS that were sent and never answered, by the reference they carried. */
 export interface UnconfirmedParts {
-  /** @param connectorId `undefined` if it is not known which connector it was */
+  /**
+   * Where several connectors may have sent the part, as after failovers, any may from then on: the receipt's number has to agree.
+   *
+   * @param connectorId `undefined` if it is not known which connector it was
+   */
   note(part: PartRef, connectorId: string | undefined): void;
   /** Those that may have gone out by the connector with this reference; newer messages first. */
   find(connectorId: string, reference: number): readonly PartRef[];

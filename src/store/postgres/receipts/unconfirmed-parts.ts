@@ -74,12 +74,13 @@ function toUnanswered(row: PartRow): UnansweredPart {
   return { reference, messageId, part, connectorId: connector_id ?? undefined };
 }
 
-/** One row per part, since one statement cannot write a row twice: the last that knows the connector, else the first. */
+/** One row per part, since one statement cannot write a row twice. */
 function onePerPart(noted: readonly UnansweredPart[]): readonly UnansweredPart[] {
   const byPart = new Map<string, UnansweredPart>();
   for (const each of noted) {
     const name = `${each.messageId} ${each.part}`;
-    byPart.set(name, each.connectorId === undefined ? (byPart.get(name) ?? each) : each);
+    const { connectorId } = byPart.get(name) ?? each;
+    byPart.set(name, { ...each, connectorId: connectorId === each.connectorId ? connectorId : undefined });
   }
   return [...byPart.values()];
 }
@@ -96,4 +97,4 @@ function columnsOf(parts: readonly UnansweredPart[]) {
 const NOTE = `INSERT INTO unconfirmed_parts AS u (reference, message_id, part, connector_id)
   SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::int[], $4::text[])
   ON CONFLICT (reference, message_id, part) DO UPDATE
-  SET connector_id = coalesce(excluded.connector_id, u.connector_id)`;
+  SET connector_id = CASE WHEN u.connector_id = excluded.connector_id THEN u.connector_id END`;

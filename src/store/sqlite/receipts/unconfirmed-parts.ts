@@ -2,11 +2,11 @@ import { partReference } from "../../../core/receipts/short-reference.ts";
 import { MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 
-/** The rows of `unconfirmed_parts`. */
+/** The rows of `unconfirmed_parts`. A row without a connector stays so: another attempt may have been by any. */
 export function createUnconfirmedParts(db: Database): UnconfirmedParts {
   const insert = db.prepare(
     `INSERT INTO unconfirmed_parts (reference, message_id, part, connector_id) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET connector_id = coalesce(excluded.connector_id, connector_id)`,
+     ON CONFLICT DO UPDATE SET connector_id = CASE WHEN connector_id = excluded.connector_id THEN connector_id END`,
   );
   const find = db.prepare<{ message_id: string; part: number }>(
     `SELECT message_id, part FROM unconfirmed_parts WHERE reference = ?1 AND coalesce(connector_id, ?2) = ?2
