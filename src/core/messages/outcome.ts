@@ -88,7 +88,7 @@ export interface Receipt {
 export interface ReceiptResult {
   /**
    * `late`: its part had a final state, which stays, or has been sent by another connector since. `parked`: it matched no
-   * message yet, and is kept until one comes. `unknown`: it named a message or a part that does not exist (any more).
+   * message yet, and is kept until one comes; or it told of a failed copy while an attempt may be sending another. `unknown`: it named a message or a part that does not exist (any more).
    */
   readonly kind: "applied" | "late" | "parked" | "unknown";
   /** Absent where no message was found. */

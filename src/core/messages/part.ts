@@ -24,10 +24,15 @@ export function mayMove(from: PartStatus, to: PartStatus): boolean {
  * later one. That says nothing of the later one. The later copy's own id tells that it is meant, over whatever connector.
  */
 export function isOfOtherCopy(part: Part, receipt: Receipt): boolean {
-  const { connectorId, providerMessageId, status, target, isOwnId } = receipt;
-  if (target || (status !== "undelivered" && status !== "expired" && status !== "failed")) return false;
+  const { connectorId, providerMessageId, target, isOwnId } = receipt;
+  if (target || !saysNotDelivered(receipt)) return false;
   const isOther = part.connectorId !== undefined && part.connectorId !== connectorId;
   return isOther && (isOwnId === true || foldId(part.providerMessageId ?? "") !== foldId(providerMessageId));
+}
+
+/** Whether a receipt says that an SMS will not be delivered. */
+export function saysNotDelivered({ status }: Pick<Receipt, "status">): boolean {
+  return status === "undelivered" || status === "expired" || status === "failed";
 }
 
 /** Which attempt it was. Without `connectorId` nothing was handed to a provider. */

@@ -3,7 +3,16 @@ import { expect, test } from "bun:test";
 import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../../core/queue/claimed-job.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
-import { CONNECTOR, inWorld, type OpenStore, SECOND, unconfirmed, type World } from "./world.contract.ts";
+import {
+  CONNECTOR,
+  deferred,
+  inWorld,
+  type OpenStore,
+  SECOND,
+  sent,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
 
 const TO = "+919812345678";
 const OTHER = "connector-b";
@@ -41,6 +50,7 @@ async function neverAnsweredBy(world: World, connectors: readonly string[]): Pro
 
 export function copiesContract(open: OpenStore): void {
   unansweredContract(open);
+  underWayContract(open);
 }
 
 function unansweredContract(open: OpenStore): void {
@@ -75,6 +85,92 @@ function unansweredContract(open: OpenStore): void {
         expect(await tell(world, id, { connectorId: OTHER, status })).toMatchObject([{ kind: "applied" }]);
         expect(await world.status(id)).toBe(status);
       }
+    }),
+  );
+}
+
+function underWayContract(open: OpenStore): void {
+  /** The first copy has failed while the second is on its way. */
+  async function failedMeanwhile(world: World, over: Partial<Receipt> = {}) {
+    const id = await neverAnsweredBy(world, [CONNECTOR]);
+    const job = await nextJob(world);
+    const told = await tell(world, id, { connectorId: CONNECTOR, status: "undelivered", ...over });
+    expect(told).toEqual([{ kind: "parked" }]);
+    expect(await world.status(id)).toBe("sending");
+    return { id, job };
+  }
+
+  test(
+    "that the first was not delivered does not end the message while another is sending it, which may deliver it",
+    inWorld(open, async (world) => {
+      for (const status of ["undelivered", "expired", "failed"] as const) {
+        const { id, job } = await failedMeanwhile(world, { status });
+        await world.settle(job, { connectorId: OTHER, outcomes: [sent(`b ${id}`)] });
+        expect(await world.status(id)).toBe("sent");
+        await world.receive(`b ${id}`, { connectorId: OTHER });
+        expect(await world.status(id)).toBe("delivered");
+      }
+    }),
+  );
+
+  test(
+    "nor if that other one does not answer either, or puts it off: it is tried again",
+    inWorld(open, async (world) => {
+      for (const outcome of [unconfirmed(), deferred()]) {
+        const { id, job } = await failedMeanwhile(world);
+        await world.settle(job, triedBy(world, OTHER, outcome));
+        expect(await world.status(id)).toBe("queued");
+        await world.settle(await nextJob(world), { connectorId: OTHER, outcomes: [sent(`b ${id}`)] });
+        await world.receive(`b ${id}`, { connectorId: OTHER });
+        expect(await world.status(id)).toBe("delivered");
+      }
+    }),
+  );
+
+  test(
+    "if the same one was sending it again, and does not answer, the message ends by what it told",
+    inWorld(open, async (world) => {
+      const { id, job } = await failedMeanwhile(world);
+      await world.settle(job, triedBy(world, CONNECTOR, unconfirmed()));
+      expect(await world.status(id)).toBe("undelivered");
+      expect(await world.store.receipts.countParked()).toBe(0);
+    }),
+  );
+
+  test(
+    "a message that is held, and that nobody is sending, ends at once by what its connector tells",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      const next = { kind: "held", dueAt: world.clock.now + 3_600 * SECOND } as const;
+      await world.settle(await world.claimOne(), { outcomes: [unconfirmed()], next });
+      await tell(world, id, { connectorId: CONNECTOR, status: "undelivered" });
+      expect(await world.status(id)).toBe("undelivered");
+    }),
+  );
+
+  test(
+    "a failed segment that is not being sent again ends the message though another of it is being sent",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      const again = { kind: "again", dueAt: world.clock.now } as const;
+      await world.settle(await world.claimOne(), { outcomes: [sent("a-0"), unconfirmed()], next: again });
+      await nextJob(world);
+      await world.receive("a-0", { status: "failed" });
+      expect(await world.status(id)).toBe("failed");
+    }),
+  );
+
+  test(
+    "an id that came after the lease had ended is that of an earlier copy as well",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      const slow = await world.claimOne();
+      const job = await nextJob(world);
+      expect(await world.settle(slow, { outcomes: [sent("a-0")] })).toBe(false);
+      expect(await world.receive("a-0", { status: "undelivered" })).toEqual([{ kind: "parked" }]);
+      await world.settle(job, { connectorId: OTHER, outcomes: [sent("b-0")] });
+      await world.receive("b-0", { connectorId: OTHER });
+      expect(await world.status(id)).toBe("delivered");
     }),
   );
 }

@@ -1,6 +1,6 @@
 import type { Part, Progress } from "../../core/messages/message.ts";
 import type { PartOutcome, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
-import { isOfOtherCopy, isOpen } from "../../core/messages/part.ts";
+import { isOfOtherCopy, isOpen, saysNotDelivered } from "../../core/messages/part.ts";
 import { isSettled } from "../../core/messages/progress.ts";
 import type { Settlement } from "../../core/queue/claimed-job.ts";
 import { applyLateAnswer, type LateAnswer } from "../../core/receipts/late-answer.ts";
@@ -26,18 +26,9 @@ export interface ProviderIds {
 export type TriedMessage = Pick<KnownMessage, "id" | "recipient"> & Pick<Progress, "channel">;
 
 export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds {
-  const receive = (receipt: Receipt): ReceiptResult => {
-    if (receipt.target) return applyToTarget(state, receipt, receipt.target);
-    if (receipt.alsoOf) return applyElsewhere(state, receipt);
-    const found = matchReceipt(state, receipt);
-    if (found)
-      return applyToMatch(state, receipt, found.by === "reference" ? markSent(state, found, receipt) : found);
-    const own = receipt.isOwnId ? applyToOwn(state, receipt) : undefined;
-    if (own) return own;
-    state.parked.park(receipt);
-    return { kind: "parked" };
-  };
-  const recordIds = createRecordIds(state, receive);
+  // The attempt that they may have waited for is over.
+  const receiveParked = createReceive({ ...state, isUnderWay: () => false });
+  const recordIds = createRecordIds(state, receiveParked);
 
   return {
     recordAttempt({ connectorId, outcomes, messageId, at }, message) {
@@ -46,7 +37,7 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
         if (named && connectorId !== undefined)
           recordIds({ messageId, part, connectorId, ...idsOf(named, { at, message }) });
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
-          expectReference(state, { part, connectorId, message }, receive);
+          expectReference(state, { part, connectorId, message }, receiveParked);
       });
     },
     answerLate(answer, at) {
@@ -56,8 +47,48 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
       const message = { ...found, channel: found.progress.channel };
       recordIds({ ...answer, ...idsOf(answer, { at, message }) });
     },
-    receive,
+    receive: createReceive(state),
   };
+}
+
+function createReceive<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds["receive"] {
+  return (receipt) => {
+    if (receipt.target) return applyToTarget(state, receipt, receipt.target);
+    if (receipt.alsoOf) return applyElsewhere(state, receipt);
+    const result = applyFound(state, receipt);
+    if (result) return result;
+    state.parked.park(receipt);
+    return { kind: "parked" };
+  };
+}
+
+/** `undefined`: it is about no message that is known, or it comes too early. */
+function applyFound<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+): ReceiptResult | undefined {
+  const found = matchReceipt(state, receipt);
+  if (!found) return receipt.isOwnId ? applyToOwn(state, receipt) : undefined;
+  if (isTooEarly(state, receipt, found)) return undefined;
+  return applyToMatch(state, receipt, found.by === "reference" ? markSent(state, found, receipt) : found);
+}
+
+/**
+ * Whether a receipt says that a part was not delivered which an attempt under way may be sending again: that copy may be
+ * delivered, and final states never change. It is parked until the attempt is over.
+ */
+function isTooEarly<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  { message: { id, progress }, part: index }: Pick<Match<M>, "message" | "part">,
+): boolean {
+  const part = progress.parts[index];
+  return mayBeTooEarly(receipt, progress) && (!part || isOpen(part)) && state.isUnderWay(id);
+}
+
+/** The rest is whether the message is held. Before its first entry no attempt at it has ended. */
+export function mayBeTooEarly(receipt: Receipt, { channel, status, position }: Progress): boolean {
+  return channel === "sms" && status === "sending" && position > 0 && saysNotDelivered(receipt);
 }
 
 type Named = Pick<Extract<PartOutcome, { kind: "sent" }>, "providerMessageIds" | "expectsReceipt">;
@@ -163,6 +194,8 @@ function applyToOpen<M extends KnownMessage>(
   receipt: Receipt,
   message: M,
 ): ReceiptResult | undefined {
+  if (isTooEarly(state, receipt, { message, part: message.progress.parts.findIndex(isOpen) }))
+    return undefined;
   const { id: messageId } = message;
   const { parts, status: before } = message.progress;
   const mayBeTaken = (part: Part) => part.status === "unconfirmed" || before === "sending" || !part.error;

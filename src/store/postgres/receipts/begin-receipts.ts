@@ -16,6 +16,7 @@ import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
 import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
 import { readSizes } from "./sms-sizes.ts";
 import { loadUnconfirmed, type Reference } from "./unconfirmed-parts.ts";
+import { readUnderWay } from "./under-way.ts";
 
 /** What a transaction is about to record: receipts, or ids and references that parked receipts may be about. */
 export interface ReceiptQuestions {
@@ -85,6 +86,7 @@ export async function beginReceipts(
         suppressions,
         sizeOf,
         wasHandedTo,
+        isUnderWay: await readUnderWay(session, log, { receipts, messageIds }),
       });
       const write = async () => {
         await knownIds.write();

@@ -4,6 +4,7 @@ import { createProviderIds as createRules, type ProviderIds } from "../../receip
 import type { KnownMessage } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import { createEndWaiting, type EndingParts } from "../messages/ending.ts";
+import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import { createWasHandedTo } from "./handed-to.ts";
 import { createKnownIds } from "./known-ids.ts";
@@ -43,7 +44,13 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
     unconfirmed: createUnconfirmedParts(db),
     sizeOf: createSizeOf(db, messages),
     wasHandedTo: createWasHandedTo(db, messages),
+    isUnderWay: createIsUnderWay(db),
   });
+}
+
+function createIsUnderWay(db: Database): (messageId: string) => boolean {
+  const leased = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  return (messageId) => leased.get(messageId) !== undefined;
 }
 
 interface FoundMessage extends KnownMessage {
