@@ -16,6 +16,7 @@ onBothStores(() => {
       dial.holdSubmits = true;
       dial.receipts = "none";
     }
+    second.dial.writeId = (id) => `B${id}`;
     message = await two.live.send("+14155550996");
     await giveUpOn(1, { postrider, smsc: first });
     await two.changeRoute(([one, other]) => ({ connector_ids: [other, one] }));
@@ -31,6 +32,18 @@ onBothStores(() => {
     expect(await postrider.status(message)).toBe("sending");
     second.release();
     expect(await postrider.reached(message, "sent")).toBe("sent");
+    expect(await second.sendReceipt(second.submits[0]!, "DELIVRD")).toBe(0);
+    expect(await postrider.status(message)).toBe("delivered");
+  });
+
+  test("nor does it end the message if the first one has answered meanwhile, too late", async () => {
+    const { first, second, postrider } = two;
+    first.release();
+    await postrider.reached(message, "sent");
+    second.release();
+    await postrider.passUntil(async () => (await two.live.timeline(message)).length === 3, 10_000);
+    expect(await first.sendReceipt(first.submits[0]!, "UNDELIV")).toBe(0);
+    expect(await postrider.status(message)).toBe("sent");
     expect(await second.sendReceipt(second.submits[0]!, "DELIVRD")).toBe(0);
     expect(await postrider.status(message)).toBe("delivered");
   });

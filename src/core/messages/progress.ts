@@ -166,8 +166,19 @@ function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
   return Array.from({ length }, (_, index) => {
     const part: Part = before.parts[index] ?? { status: "pending" };
     const outcome = attempt.outcomes[index];
-    return outcome && isOpen(part) ? afterOutcome(part, outcome, attempt) : part;
+    if (!outcome || !(isOpen(part) || isLaterCopy(before, part, { outcome, attempt }))) return part;
+    return afterOutcome(part, outcome, attempt);
   });
+}
+
+/** Whether another connector has taken a segment again, of which an earlier one has said meanwhile that it has it: the later copy's failure counts. */
+function isLaterCopy(
+  { channel }: Progress,
+  { status, connectorId }: Part,
+  { outcome, attempt }: { readonly outcome: PartOutcome; readonly attempt: Attempt },
+): boolean {
+  const isTakenTwice = channel === "sms" && status === "sent" && outcome.kind === "sent";
+  return isTakenTwice && connectorId !== attempt.connectorId;
 }
 
 function endOpenParts(before: Progress, parts: readonly Part[], attempt: Attempt): readonly Part[] {

@@ -32,11 +32,13 @@ export interface LateRefusal extends PartRef {
 export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number): Step {
   const { connectorId, part, providerMessageIds } = answer;
   const length = Math.max(answer.parts, before.parts.length);
+  const found = before.parts[part];
+  const isStillOpen = !found || isOpen(found);
   const step = applyAttempt(before, {
     at,
     connectorId,
     outcomes: Array.from({ length }, (_, index) =>
-      index === part ? { kind: "sent", providerMessageIds } : undefined,
+      index === part && isStillOpen ? { kind: "sent", providerMessageIds } : undefined,
     ),
     detail: { ...answer.detail, part, provider_message_ids: providerMessageIds },
     next: { kind: before.status === "queued" ? "again" : "held", dueAt: at },

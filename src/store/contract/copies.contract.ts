@@ -51,6 +51,7 @@ async function neverAnsweredBy(world: World, connectors: readonly string[]): Pro
 export function copiesContract(open: OpenStore): void {
   unansweredContract(open);
   underWayContract(open);
+  answeredLateContract(open);
 }
 
 function unansweredContract(open: OpenStore): void {
@@ -170,6 +171,49 @@ function underWayContract(open: OpenStore): void {
       expect(await world.receive("a-0", { status: "undelivered" })).toEqual([{ kind: "parked" }]);
       await world.settle(job, { connectorId: OTHER, outcomes: [sent("b-0")] });
       await world.receive("b-0", { connectorId: OTHER });
+      expect(await world.status(id)).toBe("delivered");
+    }),
+  );
+}
+
+function answeredLateContract(open: OpenStore): void {
+  /** The first connector's answer has come while the second was sending the message, which that one has taken as well. */
+  async function takenByBoth(world: World): Promise<string> {
+    const id = await neverAnsweredBy(world, [CONNECTOR]);
+    const job = await nextJob(world);
+    const answer = {
+      connectorId: CONNECTOR,
+      messageId: id,
+      part: 0,
+      parts: 1,
+      providerMessageIds: [`a ${id}`],
+    };
+    await world.store.receipts.recordLateAnswer(answer, world.clock.now);
+    await world.settle(job, { connectorId: OTHER, outcomes: [sent(`b ${id}`)] });
+    expect(await world.status(id)).toBe("sent");
+    return id;
+  }
+
+  test(
+    "of a message that the first has taken all along, and the second has been sent meanwhile, the second's failure counts",
+    inWorld(open, async (world) => {
+      for (const status of ["delivered", "undelivered"] as const) {
+        const id = await takenByBoth(world);
+        expect(await world.receive(`a ${id}`, { status: "undelivered" })).toMatchObject([{ kind: "late" }]);
+        expect(await world.status(id)).toBe("sent");
+        await world.receive(`b ${id}`, { connectorId: OTHER, status });
+        expect(await world.status(id)).toBe(status);
+      }
+    }),
+  );
+
+  test(
+    "the first's receipt delivers it all the same",
+    inWorld(open, async (world) => {
+      const id = await takenByBoth(world);
+      await world.receive(`a ${id}`);
+      expect(await world.status(id)).toBe("delivered");
+      await world.receive(`b ${id}`, { connectorId: OTHER, status: "undelivered" });
       expect(await world.status(id)).toBe("delivered");
     }),
   );
