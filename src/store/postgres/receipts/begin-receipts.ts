@@ -19,13 +19,19 @@ import { loadUnconfirmed, type Reference } from "./unconfirmed-parts.ts";
 import { readUnderWay } from "./under-way.ts";
 
 /** What a transaction is about to record: receipts, or ids and references that parked receipts may be about. */
-export interface ReceiptQuestions {
+export interface ReceiptSubjects {
   readonly receipts?: readonly Receipt[];
-  readonly ids?: readonly { readonly connectorId: string; readonly ids: readonly string[] }[];
+  readonly ids?: readonly GivenIds[];
   /** Of parts that were not answered, with their messages. */
   readonly references?: readonly (ParkedQuestions["references"][number] & { readonly messageId: string })[];
   /** Ids of messages that a late answer is about. */
   readonly answered?: readonly string[];
+}
+
+/** Of one part, by the provider that took it. */
+interface GivenIds {
+  readonly connectorId: string;
+  readonly ids: readonly string[];
 }
 
 /** Everything the rules may look at is read; they can run once its messages are locked. */
@@ -46,53 +52,57 @@ export interface OpenReceipts {
 /**
  * To be called first in a transaction. A receipt and a settlement that concern the same id run one after the other,
  * because both lock its name: a receipt the name of its own key, a settlement those of every key under which a receipt
- * about its ids may be parked. Settlements share these locks, so they do not wait for each other. Locks are taken in
- * the order names, jobs, messages.
+ * about its ids may be parked. Settlements share these locks, so they do not wait for each other. The locks, in their order:
+ *
+ * | Of | Locked |
+ * |---|---|
+ * | names of ids and references | here |
+ * | parked receipts about these | here, in `loadParked` |
+ * | jobs of messages that may turn out to be sent | here, in `lockJobs` |
+ * | jobs and messages of the settlements, and `messageIds` | by the caller |
  */
 export async function beginReceipts(
   session: Session,
-  questions: ReceiptQuestions,
+  { receipts = [], ids = [], references = [], answered = [] }: ReceiptSubjects,
   erasedNames: ErasedNames,
 ): Promise<BegunReceipts> {
-  const { receipts = [], references = [], answered = [] } = questions;
-  const keys = (questions.ids ?? []).flatMap(keysToTake);
-  const names = namesOf({ receipts, references, keys });
+  const keys = ids.flatMap(keysParkedUnder);
+  const names = namesOf(receipts, { keys, references });
   await lockNames(session, { family: LOCKS.matching, names, isShared: receipts.length === 0 });
-  const shared = receipts.filter(({ alsoOf }) => alsoOf).flatMap(keysBeside);
-  const parked = await loadParked(session, { keys: [...keys, ...shared], references });
-  const all = [...receipts, ...parked.receipts];
-  const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));
-  const unconfirmed = await loadUnconfirmed(session, all.flatMap(referenceOf));
-  const own = all.flatMap((each) => (each.isOwnId ? [each.providerMessageId] : []));
-  const late = new Set([...unconfirmed.messageIds, ...answered, ...own]);
-  const unanswered = references.map(({ messageId }) => messageId);
-  await lockJobs(session, late);
-  const targets = all.flatMap(({ target }) => (target && isUuid(target.messageId) ? [target.messageId] : []));
-  const messageIds = [...new Set([...late, ...knownIds.messageIds, ...targets])];
+
+  const beside = receipts.filter(({ alsoOf }) => alsoOf).flatMap(keysBeside);
+  const parked = await loadParked(session, { keys: [...keys, ...beside], references });
+  const toMatch = [...receipts, ...parked.receipts];
+  const knownIds = await loadKnownIds(session, distinct(toMatch.flatMap(keysToLookUp)));
+  const unconfirmed = await loadUnconfirmed(session, toMatch.flatMap(referenceOf));
+
+  const ownIds = toMatch.filter(({ isOwnId }) => isOwnId).map(({ providerMessageId }) => providerMessageId);
+  const perhapsSent = new Set([...unconfirmed.messageIds, ...answered, ...ownIds]);
+  await lockJobs(session, perhapsSent);
+  const messageIds = [...new Set([...perhapsSent, ...knownIds.messageIds, ...toMatch.flatMap(targetOf)])];
 
   return {
     messageIds,
     async open(log, sizes = new Map()) {
       const suppressions = createSuppressionList(session, erasedNames);
-      const silent = all.length > 0 ? unanswered : [];
-      const settling = noteSettled(log);
-      const sizeOf = await readSizes(session, log, { ids: [...messageIds, ...silent], sizes });
-      const wasHandedTo = await readHandedTo(session, log, unrecorded(all, knownIds.state));
+      const { messages, settled } = noteSettled(log);
+      // Without a receipt, no message is found to be sent, and no size is told.
+      const unanswered = toMatch.length > 0 ? references.map(({ messageId }) => messageId) : [];
       const providerIds = createProviderIds<LockedMessage>({
-        messages: settling.messages,
+        messages,
         knownIds: knownIds.state,
         parked: parked.state,
         unconfirmed: unconfirmed.state,
         suppressions,
-        sizeOf,
-        wasHandedTo,
+        sizeOf: await readSizes(session, log, { ids: [...messageIds, ...unanswered], sizes }),
+        wasHandedTo: await readHandedTo(session, log, unrecorded(toMatch, knownIds.state)),
         isUnderWay: await readUnderWay(session, log, { receipts, messageIds }),
       });
       const write = async () => {
         await knownIds.write();
         await parked.write();
         await unconfirmed.write();
-        await endWaiting(session, log, settling.settled);
+        await endWaiting(session, log, settled);
         await suppressions.write();
       };
       return { providerIds, suppressions, write };
@@ -100,49 +110,28 @@ export async function beginReceipts(
   };
 }
 
-/** Our ids in receipts of connectors that are not known to have taken the messages. */
-function unrecorded(receipts: readonly Receipt[], knownIds: KnownIds): readonly string[] {
-  const own = receipts.filter(({ isOwnId }) => isOwnId);
-  const isKnown = ({ connectorId, key }: IdKey) => knownIds.find(connectorId, key).length > 0;
-  return [...new Set(own.flatMap((each) => (isKnown(keyOfReceipt(each)) ? [] : [each.providerMessageId])))];
-}
-
-/** Those under which receipts about the ids may be parked. */
-function keysToTake({ connectorId, ids }: NonNullable<ReceiptQuestions["ids"]>[number]): readonly IdKey[] {
-  return keysOfIds(ids).map((key) => ({ connectorId, key }));
-}
-
-/** Those under which other receipts about the same part may be parked. */
-function keysBeside({ connectorId, providerMessageId: id, otherId = id }: Receipt): readonly IdKey[] {
-  return keysToTake({ connectorId, ids: [id, otherId] });
-}
-
-interface Named extends ParkedQuestions {
-  readonly receipts: readonly Receipt[];
-}
-
-function namesOf({ receipts, references, keys }: Named): ReadonlySet<string> {
-  const own = receipts.filter(({ target }) => !target).flatMap(keysGiven);
-  const named = [...receipts.flatMap(referenceOf), ...references];
+/** None of a receipt that names its message: it is not matched. */
+function namesOf(receipts: readonly Receipt[], { keys, references }: ParkedQuestions): ReadonlySet<string> {
+  const given = receipts.filter(({ target }) => !target).flatMap(keysGiven);
+  const referring = [...receipts.flatMap(referenceOf), ...references];
   return new Set([
-    ...[...own, ...keys].map(nameOfKey),
-    ...named.map(({ reference }) => `reference ${reference}`),
+    ...[...given, ...keys].map(nameOfKey),
+    ...referring.map(({ reference }) => `reference ${reference}`),
   ]);
 }
 
-function keyOfReceipt({ connectorId, providerMessageId }: Receipt): IdKey {
-  return { connectorId, key: foldId(providerMessageId) };
+/** Keys under which receipts about the ids may be parked. */
+function keysParkedUnder({ connectorId, ids }: GivenIds): readonly IdKey[] {
+  return keysOfIds(ids).map((key) => ({ connectorId, key }));
 }
 
-/** Those of the ids as they were given. */
-function keysGiven(receipt: Receipt): readonly IdKey[] {
-  const { connectorId, otherId } = receipt;
-  const other = otherId === undefined ? [] : [{ connectorId, key: foldId(otherId) }];
-  return [keyOfReceipt(receipt), ...other];
+/** Keys under which other receipts about the receipt's part may be parked. */
+function keysBeside({ connectorId, providerMessageId: id, otherId = id }: Receipt): readonly IdKey[] {
+  return keysParkedUnder({ connectorId, ids: [id, otherId] });
 }
 
 /** The keys that the rules look up. Without a number to compare, another form of the id would prove nothing. */
-function keysOfReceipt(receipt: Receipt): readonly IdKey[] {
+function keysToLookUp(receipt: Receipt): readonly IdKey[] {
   const { connectorId, providerMessageId, recipient, target, alsoOf = [] } = receipt;
   if (target) return [];
   const others = recipient === undefined ? [] : inOtherRadix(providerMessageId);
@@ -150,12 +139,28 @@ function keysOfReceipt(receipt: Receipt): readonly IdKey[] {
   return [...keysGiven(receipt), ...elsewhere, ...others.map((key) => ({ connectorId, key }))];
 }
 
-function referenceOf({ connectorId, reference, target }: Receipt): Reference[] {
-  return reference === undefined || target ? [] : [{ connectorId, reference }];
+/** Of the receipt's ids, as they were given. */
+function keysGiven(receipt: Receipt): readonly IdKey[] {
+  const { connectorId, otherId } = receipt;
+  const other = otherId === undefined ? [] : [{ connectorId, key: foldId(otherId) }];
+  return [keyOfReceipt(receipt), ...other];
+}
+
+function keyOfReceipt({ connectorId, providerMessageId }: Receipt): IdKey {
+  return { connectorId, key: foldId(providerMessageId) };
 }
 
 function distinct(keys: readonly IdKey[]): readonly IdKey[] {
   return [...new Map(keys.map((key) => [nameOfKey(key), key])).values()];
+}
+
+function referenceOf({ connectorId, reference, target }: Receipt): Reference[] {
+  return reference === undefined || target ? [] : [{ connectorId, reference }];
+}
+
+/** The message that the receipt names, as a provider says it. */
+function targetOf({ target }: Receipt): readonly string[] {
+  return target && isUuid(target.messageId) ? [target.messageId] : [];
 }
 
 /** So that a retry about to be cancelled is not claimed meanwhile. `+ 0`: see `cancel.ts`. */
@@ -173,4 +178,11 @@ function noteSettled(log: MessageLog) {
     if (!isSettled(message.progress) && isSettled(step.progress)) settled.add(message.id);
   };
   return { messages: { find: log.find, save }, settled };
+}
+
+/** Our ids in receipts of connectors that are not known to have taken the messages. */
+function unrecorded(receipts: readonly Receipt[], knownIds: KnownIds): readonly string[] {
+  const own = receipts.filter(({ isOwnId }) => isOwnId);
+  const isKnown = ({ connectorId, key }: IdKey) => knownIds.find(connectorId, key).length > 0;
+  return [...new Set(own.flatMap((each) => (isKnown(keyOfReceipt(each)) ? [] : [each.providerMessageId])))];
 }

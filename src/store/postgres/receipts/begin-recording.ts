@@ -6,7 +6,7 @@ import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
-import { beginReceipts, type ReceiptQuestions } from "./begin-receipts.ts";
+import { beginReceipts, type ReceiptSubjects } from "./begin-receipts.ts";
 
 /** What goes with settlements into their transaction. */
 export interface Recording {
@@ -34,7 +34,7 @@ export async function beginRecording(
   settlements: readonly Settlement[],
   erasedNames: ErasedNames,
 ): Promise<Recording> {
-  const begun = await beginReceipts(session, questionsOf(settlements), erasedNames);
+  const begun = await beginReceipts(session, subjectsOf(settlements), erasedNames);
   return {
     messageIds: begun.messageIds,
     async record(log, settled) {
@@ -49,7 +49,7 @@ export async function beginRecording(
   };
 }
 
-function questionsOf(settlements: readonly Settlement[]): ReceiptQuestions {
+function subjectsOf(settlements: readonly Settlement[]): ReceiptSubjects {
   return {
     ids: settlements.flatMap(({ connectorId, outcomes }) =>
       outcomes.flatMap((outcome) => {

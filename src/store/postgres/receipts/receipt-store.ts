@@ -28,7 +28,7 @@ export function createReceiptStore(
     record: (receipts) => admit(() => record(receipts)),
     recordLateAnswer: (answer, at) =>
       changes(async (session, log) => {
-        const begun = await beginReceipts(session, questionsOf(answer), erasedNames);
+        const begun = await beginReceipts(session, subjectsOf(answer), erasedNames);
         await log.lock(begun.messageIds);
         const { providerIds, write } = await begun.open(log);
         providerIds.answerLate(answer, at);
@@ -42,7 +42,7 @@ export function createReceiptStore(
   };
 }
 
-function questionsOf({ connectorId, providerMessageIds: ids, messageId }: LateAnswer) {
+function subjectsOf({ connectorId, providerMessageIds: ids, messageId }: LateAnswer) {
   return { ids: [{ connectorId, ids }], answered: [messageId] };
 }
 
