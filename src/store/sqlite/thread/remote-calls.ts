@@ -37,7 +37,7 @@ export interface RemoteCalls {
 
 export function createRemoteCalls(post: PostBatch, clock: BatchClock): RemoteCalls {
   const waiters = createWaiters();
-  const batches = createBatches({ post, clock, isWaiting: waiters.has, count: waiters.count });
+  const batches = createBatches({ post, clock, waiters });
   let lastId = 0;
   let refusal: string | undefined;
 
@@ -77,111 +77,119 @@ type PostBatch = (batch: { readonly plain: readonly Call[]; readonly others: rea
 
 type BatchClock = Pick<Clock, "after" | "monotonicMs">;
 
+interface BatchOptions {
+  readonly post: PostBatch;
+  readonly clock: BatchClock;
+  readonly waiters: Pick<ReturnType<typeof createWaiters>, "has" | "count">;
+}
+
 /**
  * Sends calls in batches of about one commit each. While one batch is committed the next gathers, so that neither thread
- * waits for the other. Callers call again once they are answered; sent at once, the second batch would carry only the few
- * that called first, and commits would be many and small. So it leaves when it has its share, or after `GATHER_MS`. On a
- * slow disk there is one batch at a time, which waits for the callers about to call again, so that nobody waits for two
- * commits. But it never waits once it holds a call other than an accept, such as a claim or a settlement.
+ * waits for the other. `nextStep` says when it leaves.
  */
-function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
-  const pace = createPace(clock);
-  /** Batches sent, each with the id of its last call that is not long: one commit answers all of these, as a rule. */
-  let underWay: { readonly last: number; readonly sentMs: number }[] = [];
+function createBatches({ post, clock, waiters }: BatchOptions) {
+  const pace = { isSlow: false, usual: 0 };
+  let underWay: readonly SentBatch[] = [];
   let draft = createDraft();
   let isScheduled = false;
-  let isOverdue = false;
-  let stopGathering: (() => void) | undefined;
 
-  const isFull = () => underWay.length >= pace.batches();
-  const isEnough = () => {
-    if (pace.isSlow()) return draft.hasOthers() || draft.size() >= pace.usual() * ENOUGH;
-    return underWay.length === 0 || draft.size() >= count() * BATCH_SHARE;
-  };
   const send = () => {
-    stopGathering?.();
-    stopGathering = undefined;
-    isOverdue = false;
-    const last = draft.last();
-    if (last !== undefined) underWay.push({ last, sentMs: pace.sent(draft.size()) });
-    post(draft.batch);
+    const { plain, others, last, stopGathering } = draft;
     draft = createDraft();
+    stopGathering?.();
+    if (last !== undefined) {
+      pace.usual = Math.max(plain.length + others.length, pace.usual * DECAY);
+      underWay = [...underWay, { last, sentMs: clock.monotonicMs() }];
+    }
+    post({ plain, others });
   };
   const look = () => {
     isScheduled = false;
-    if (draft.size() === 0 || isFull()) return;
-    if (isOverdue || isEnough()) return send();
-    stopGathering ??= clock.after(GATHER_MS, () => {
-      isOverdue = true;
+    const step = nextStep(draft, { ...pace, underWay: underWay.length, waiting: waiters.count() });
+    if (step === "send") send();
+    if (step !== "gather") return;
+    const gathering = draft;
+    gathering.stopGathering ??= clock.after(GATHER_MS, () => {
+      gathering.isOverdue = true;
       look();
     });
   };
   const wake = () => {
-    if (isScheduled || draft.size() === 0 || isFull()) return;
+    if (isScheduled) return;
     isScheduled = true;
     setImmediate(look);
   };
   return {
     add(call: Call, isLong: boolean) {
-      draft.add(call, isLong);
+      addTo(draft, call, isLong);
       wake();
     },
     answered() {
       const [first] = underWay;
-      underWay = underWay.filter(({ last }) => isWaiting(last));
-      if (first && first !== underWay[0]) pace.answered(first.sentMs);
+      underWay = underWay.filter(({ last }) => waiters.has(last));
+      if (first && first !== underWay[0]) pace.isSlow = clock.monotonicMs() - first.sentMs >= SLOW_MS;
       wake();
     },
   };
 }
 
+interface SentBatch {
+  /** The id of its last call that is not long: one commit answers all of these, as a rule. */
+  readonly last: number;
+  readonly sentMs: number;
+}
+
+type Draft = ReturnType<typeof createDraft>;
+
 /** A batch that is gathering. */
 function createDraft() {
-  const batch = { plain: [] as Call[], others: [] as Call[] };
-  let last: number | undefined;
-  let hasOthers = false;
   return {
-    batch,
-    size: () => batch.plain.length + batch.others.length,
+    plain: [] as Call[],
+    others: [] as Call[],
     /** The id of the call that came last, but for long ones; `undefined`: there is no other. */
-    last: () => last,
-    /** Calls other than accepts. */
-    hasOthers: () => hasOthers,
-    add(call: Call, isLong: boolean) {
-      const [id, method] = call;
-      if (!isLong) last = id;
-      hasOthers ||= method !== "intake.accept";
-      if (PLAIN_METHODS.has(method)) batch.plain.push(call);
-      else batch.others.push(call);
-    },
+    last: undefined as number | undefined,
+    /** Has a call other than an accept, such as a claim or a settlement. */
+    isUrgent: false,
+    /** `undefined`: the time has not been limited yet. */
+    stopGathering: undefined as (() => void) | undefined,
+    /** Has gathered for `GATHER_MS`. */
+    isOverdue: false,
   };
 }
 
-/** Keeps track of how fast the disk is, and how many calls batches usually carry. */
-function createPace(clock: BatchClock) {
-  let isSlow = false;
-  let usual = 0;
-  return {
-    isSlow: () => isSlow,
-    batches: () => (isSlow ? 1 : BATCHES_UNDER_WAY),
-    usual: () => usual,
-    /** Notes a batch of this size; returns the time. */
-    sent(size: number): number {
-      usual = Math.max(size, usual * DECAY);
-      return clock.monotonicMs();
-    },
-    answered(sentMs: number) {
-      isSlow = clock.monotonicMs() - sentMs >= SLOW_MS;
-    },
-  };
+function addTo(draft: Draft, call: Call, isLong: boolean): void {
+  const [id, method] = call;
+  if (!isLong) draft.last = id;
+  draft.isUrgent ||= method !== "intake.accept";
+  (PLAIN_METHODS.has(method) ? draft.plain : draft.others).push(call);
 }
 
-interface BatchOptions {
-  readonly post: PostBatch;
-  readonly clock: BatchClock;
-  readonly isWaiting: (id: number) => boolean;
-  /** How many calls wait, sent or not. */
-  readonly count: () => number;
+interface Traffic {
+  /** How many batches. */
+  readonly underWay: number;
+  /** How many calls wait for an answer, sent or not. */
+  readonly waiting: number;
+  /** The disk, by the last batch that was answered. */
+  readonly isSlow: boolean;
+  /** How many calls batches usually carry. */
+  readonly usual: number;
+}
+
+/**
+ * Whether the batch leaves, gathers calls for `GATHER_MS` at the longest, or waits for an answer or a first call.
+ *
+ * Callers call again once they are answered; sent at once, the second batch would carry only the few that called first, and
+ * commits would be many and small. So it leaves when it has its share. On a slow disk there is one batch at a time, which
+ * gathers the callers about to call again, so that nobody waits for two commits; but what is urgent does not gather.
+ */
+function nextStep(draft: Draft, { underWay, waiting, isSlow, usual }: Traffic) {
+  const size = draft.plain.length + draft.others.length;
+  const most = isSlow ? 1 : BATCHES_UNDER_WAY;
+  if (size === 0 || underWay >= most) return "wait";
+  const isEnough = isSlow
+    ? draft.isUrgent || size >= usual * ENOUGH
+    : underWay === 0 || size >= waiting * BATCH_SHARE;
+  return isEnough || draft.isOverdue ? "send" : "gather";
 }
 
 interface Waiter {
@@ -211,10 +219,9 @@ function createWaiters() {
       lookEmpty();
     },
     emptied: () =>
-      waiting.size === 0
-        ? Promise.resolve()
-        : new Promise<void>((resolve) => {
-            onEmpty.push(resolve);
-          }),
+      new Promise<void>((resolve) => {
+        onEmpty.push(resolve);
+        lookEmpty();
+      }),
   };
 }
