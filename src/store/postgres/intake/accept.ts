@@ -15,7 +15,7 @@ import type { Queues } from "../queue/queues.ts";
 import { createUsedAccounts } from "../records/used-accounts.ts";
 import type { Days } from "../retention/days.ts";
 import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
-import { findAnswers, KeyHeld, keyName, type NewKey, takeKeys } from "./idempotency-keys.ts";
+import { findAnswers, KeyHeld, keyName, takeKeys } from "./idempotency-keys.ts";
 import { countUsage, exceededLimit, lockUsage, type RequestUsage } from "./sms-usage.ts";
 
 export interface AcceptParts {
@@ -29,60 +29,32 @@ export function createAccept(
   db: Database,
   { clock, days, queues }: AcceptParts,
 ): Pick<Intake, "accept" | "savedAnswer"> & { readonly acceptAlone: Intake["accept"] } {
-  const accounts = createUsedAccounts();
-
-  const run = async (
-    requests: readonly AcceptRequest[],
-    keyPatienceMs?: number,
-  ): Promise<readonly (AcceptResult | undefined)[]> => {
-    await days.ensure(requests.flatMap(timesOf));
-    const queueNumber = await queues.numbersOf(
-      requests.flatMap((request) => request.messages.flatMap(queuesOf)),
-    );
-    const { results, numbers } = await db.transaction(
-      async (session) => {
-        const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
-        const group = createGroup(requests, numbers);
-        refuseWithoutAccount(group);
-        await refuseOverLimit(session, group);
-        await replayTaken(session, group, keyPatienceMs);
-        await store(session, group, queueNumber);
-        return { results: group.results, numbers };
-      },
-      (session, { results }) => isAnyStored(session, requests, results),
-    );
-    accounts.keep(numbers);
-    queues.notify(
-      requests.flatMap((request, index) => (results[index] === ACCEPTED ? readyQueues(request) : [])),
-    );
-    return results;
-  };
+  const run = createRun(db, { days, queues });
   const enter = createGroupCommit<Call, Outcome>({
     clock,
     atOnce: 3,
-    run: withQuestions(db, (requests) => run(requests).catch((error) => inProgress(requests, error))),
+    run: withQuestions(db, run),
     isSlow: (error) => error instanceof KeyHeld,
-    nameOf: (call) => ("asks" in call ? keyName(call.asks) : call.idempotency && keyName(call.idempotency)),
-    weightOf: (call) => ("asks" in call ? 1 : call.messages.length),
-  });
+    nameOf: (call) => {
+      const key = isRequest(call) ? call.idempotency : call.asks;
+      return key && keyName(key);
+    },
+    weightOf: (call) => (isRequest(call) ? call.messages.length : 1),
+  }) as Enter;
   return {
-    accept: (request) => enter(request) as Promise<AcceptResult>,
-    acceptAlone: alone((requests) => run(requests, NO_PATIENCE_MS)),
-    savedAnswer: async (asks) => ((await enter({ asks })) as Saved).answer,
+    accept: enter,
+    savedAnswer: async (asks) => (await enter({ asks })).answer,
+    // On its own, so that no other one waits for the key that it needs.
+    async acceptAlone(request) {
+      const [result] = await run([request], NO_PATIENCE_MS);
+      if (!result) throw new StoreUnavailable("others stood in the way");
+      return result;
+    },
   };
 }
 
 /** Just long enough to take a free lock; 0 would mean without limit. */
 const NO_PATIENCE_MS = 50;
-
-/** Runs a request on its own, so that no other one waits for the key that it needs. */
-function alone(run: RunRequests): Intake["accept"] {
-  return async (request) => {
-    const [result] = await run([request]).catch((error) => inProgress([request], error));
-    if (!result) throw new StoreUnavailable("others stood in the way");
-    return result;
-  };
-}
 
 /** `Intake.savedAnswer`: waits in line with the requests, so that earlier ones with the same key have ended. */
 interface Question {
@@ -96,23 +68,26 @@ interface Saved {
 type Call = AcceptRequest | Question;
 type Outcome = AcceptResult | Saved;
 
+/** The line gives each call the outcome of its kind. */
+interface Enter {
+  (request: AcceptRequest): Promise<AcceptResult>;
+  (question: Question): Promise<Saved>;
+}
+
 function isRequest(call: Call): call is AcceptRequest {
   return !("asks" in call);
 }
-
-type RunRequests = (requests: readonly AcceptRequest[]) => Promise<readonly (AcceptResult | undefined)[]>;
 
 /** Answers questions before it runs requests: if that fails, no request of the group has been stored. */
 function withQuestions(db: Database, run: RunRequests) {
   return async (calls: readonly Call[]): Promise<readonly (Outcome | undefined)[]> => {
     if (calls.every(isRequest)) return run(calls);
-    const requests = calls.filter(isRequest);
-    const asked = calls.flatMap((call) => ("asks" in call ? [call.asks] : []));
+    const asked = calls.flatMap((call) => (isRequest(call) ? [] : [call.asks]));
     const answers = await findSafeAnswers(db, asked);
-    const results = requests.length > 0 ? await run(requests) : [];
-    let question = 0;
-    let request = 0;
-    return calls.map((call) => ("asks" in call ? { answer: answers.get(question++) } : results[request++]));
+    const saved = asked.map((_, index) => ({ answer: answers.get(index) }));
+    const requests = calls.filter(isRequest);
+    const results = requests.length > 0 ? [...(await run(requests))] : [];
+    return calls.map((call) => (isRequest(call) ? results.shift() : saved.shift()));
   };
 }
 
@@ -125,109 +100,140 @@ function findSafeAnswers(db: Database, asked: readonly Question["asks"][]) {
   });
 }
 
+/** Gives a result for each request, in order; `undefined`: none was found. */
+type RunRequests = (
+  requests: readonly AcceptRequest[],
+  keyPatienceMs?: number,
+) => Promise<readonly (AcceptResult | undefined)[]>;
+
+/** Runs requests in one transaction. Each of its steps answers some of them, and leaves the others to the next. */
+function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): RunRequests {
+  const accounts = createUsedAccounts();
+
+  const acceptAll: RunRequests = async (requests, keyPatienceMs) => {
+    await days.ensure(requests.flatMap(timesOf));
+    const queueNumber = await queues.numbersOf(
+      requests.flatMap((request) => request.messages.flatMap(queuesOf)),
+    );
+    const { entries, numbers } = await db.transaction(
+      async (session) => {
+        const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
+        const entries = requests.map((request) => toEntry(request, numbers));
+        const known = refuseWithoutAccount(entries);
+        const allowed = await refuseOverLimit(session, known);
+        const fresh = await replayTaken(session, allowed, keyPatienceMs);
+        await store(session, fresh, queueNumber);
+        return { entries, numbers };
+      },
+      (session, { entries }) => isAnyStored(session, entries),
+    );
+    accounts.keep(numbers);
+    queues.notify(
+      entries.flatMap(({ request, result }) => (result === ACCEPTED ? readyQueues(request) : [])),
+    );
+    return entries.map(({ result }) => result);
+  };
+  return (requests, keyPatienceMs) =>
+    acceptAll(requests, keyPatienceMs).catch((error) => inProgress(requests, error));
+}
+
 /** Answers a single request whose key another process holds. Of several requests, the one has to be found first. */
 function inProgress(requests: readonly AcceptRequest[], error: unknown): readonly AcceptResult[] {
   if (error instanceof KeyHeld && requests.length === 1) return [{ kind: "in_progress" }];
   throw error;
 }
 
-const ACCEPTED: AcceptResult = { kind: "accepted" };
-
-/** Whether the group is stored: one accepted request stands for all, and without one there was nothing to store. */
-async function isAnyStored(
-  session: Session,
-  requests: readonly AcceptRequest[],
-  results: readonly (AcceptResult | undefined)[],
-): Promise<boolean> {
-  const accepted = requests.find((_, index) => results[index] === ACCEPTED);
-  if (!accepted) return true;
-  const { first } = endsOf(accepted.messages);
-  return (await session.query("SELECT 1 FROM messages WHERE id = $1", [first.id])).length > 0;
+/** A request in its transaction. */
+interface Entry extends Taken {
+  /** As soon as a step has found it. */
+  result: AcceptResult | undefined;
 }
 
-/** The requests of a transaction, and the results that its steps find. */
-interface Group {
-  readonly requests: readonly Taken[];
-  /** By index of the request. */
-  readonly results: (AcceptResult | undefined)[];
-  /** Indexes of requests that are answered: later steps skip them. */
-  readonly answered: Set<number>;
-}
-
-function createGroup(requests: readonly AcceptRequest[], numbers: ReadonlyMap<string, number>): Group {
-  const taken = requests.map((request) => ({
-    request,
-    account: numbers.get(request.accountId) ?? NOBODY,
-  }));
-  return { requests: taken, results: requests.map(() => undefined), answered: new Set() };
+function toEntry(request: AcceptRequest, numbers: ReadonlyMap<string, number>): Entry {
+  return { request, account: numbers.get(request.accountId) ?? NOBODY, result: undefined };
 }
 
 /** The number of an account that does not exist. */
 const NOBODY = -1;
 
-function answer(group: Group, index: number, result: AcceptResult | undefined): void {
-  group.results[index] = result;
-  group.answered.add(index);
-}
-
 /** Also a request whose key is taken: the API key that it came with went before the account. */
-function refuseWithoutAccount(group: Group): void {
-  group.requests.forEach(({ account }, index) => {
-    if (account === NOBODY) answer(group, index, NO_ACCOUNT);
-  });
+function refuseWithoutAccount(entries: readonly Entry[]): readonly Entry[] {
+  for (const entry of entries) if (entry.account === NOBODY) entry.result = { kind: "no_account" };
+  return entries.filter(({ account }) => account !== NOBODY);
 }
-
-const NO_ACCOUNT: AcceptResult = { kind: "no_account" };
 
 /** Checks limits before keys are taken, since a refused request stores nothing. A repeat is answered without a check. */
-async function refuseOverLimit(session: Session, group: Group): Promise<void> {
-  const limited = group.requests.flatMap((taken, index) => {
-    const usage = group.answered.has(index) ? undefined : usageOf(taken);
-    return usage ? [{ index, usage, key: taken.request.idempotency }] : [];
+async function refuseOverLimit(session: Session, entries: readonly Entry[]): Promise<readonly Entry[]> {
+  const limited = entries.flatMap((entry) => {
+    const usage = usageOf(entry);
+    return usage ? [{ entry, usage }] : [];
   });
-  if (limited.length === 0) return;
+  if (limited.length === 0) return entries;
   await lockUsage(
     session,
     limited.map(({ usage }) => usage.account),
   );
-  for (const { index, usage, key } of limited) {
+  for (const { entry, usage } of limited) {
+    const { idempotency: key } = entry.request;
     const saved = key && (await findAnswers(session, [key])).get(0);
     const refusal = saved ? undefined : await exceededLimit(session, usage);
-    if (saved) answer(group, index, { kind: "replay", answer: saved });
-    else if (refusal) answer(group, index, { kind: "over_limit", refusal });
+    if (saved) entry.result = { kind: "replay", answer: saved };
+    else if (refusal) entry.result = { kind: "over_limit", refusal };
     else await countUsage(session, usage);
   }
+  return entries.filter(({ result }) => !result);
 }
 
 function usageOf({ request: { limited, messages }, account }: Taken): RequestUsage | undefined {
   return limited && { account, limited, recipients: messages.map(({ recipient }) => recipient) };
 }
 
-/** Takes the keys of requests. Those whose key was taken before get the answer saved under it, read by a later statement. */
-async function replayTaken(session: Session, group: Group, keyPatienceMs?: number): Promise<void> {
-  const keyed = group.requests.flatMap(({ request: { idempotency } }, index) =>
-    idempotency && !group.answered.has(index) ? [{ index, key: idempotency as NewKey }] : [],
-  );
-  if (keyed.length === 0) return;
+/**
+ * Takes the keys of requests. Those whose key was taken before get the answer saved under it, read by a later statement;
+ * none, if it is gone by then.
+ */
+async function replayTaken(
+  session: Session,
+  entries: readonly Entry[],
+  keyPatienceMs?: number,
+): Promise<readonly Entry[]> {
+  const keyed = entries.flatMap((entry) => {
+    const { idempotency: key } = entry.request;
+    return key ? [{ entry, key }] : [];
+  });
+  if (keyed.length === 0) return entries;
   const keys = keyed.map(({ key }) => key);
   const lost = await takeKeys(session, keys, keyPatienceMs);
-  const others = keyed.filter((_, at) => lost.has(at));
+  const repeats = keyed.filter((_, index) => lost.has(index));
   const answers = await findAnswers(
     session,
-    others.map(({ key }) => key),
+    repeats.map(({ key }) => key),
   );
-  others.forEach(({ index }, at) => {
-    const saved = answers.get(at);
-    answer(group, index, saved && { kind: "replay", answer: saved });
+  repeats.forEach(({ entry }, index) => {
+    const saved = answers.get(index);
+    entry.result = saved && { kind: "replay", answer: saved };
   });
+  const repeated = new Set(repeats.map(({ entry }) => entry));
+  return entries.filter((entry) => !repeated.has(entry));
 }
 
-async function store(session: Session, group: Group, queueNumber: (name: string) => number): Promise<void> {
-  const left = group.requests.filter((_, index) => !group.answered.has(index));
-  if (left.length > 0) await insertAccepted(session, left, queueNumber);
-  group.requests.forEach((_, index) => {
-    if (!group.answered.has(index)) group.results[index] = ACCEPTED;
-  });
+async function store(
+  session: Session,
+  entries: readonly Entry[],
+  queueNumber: (name: string) => number,
+): Promise<void> {
+  if (entries.length > 0) await insertAccepted(session, entries, queueNumber);
+  for (const entry of entries) entry.result = ACCEPTED;
+}
+
+const ACCEPTED: AcceptResult = { kind: "accepted" };
+
+/** Whether the group is stored: one accepted request stands for all, and without one there was nothing to store. */
+async function isAnyStored(session: Session, entries: readonly Entry[]): Promise<boolean> {
+  const accepted = entries.find(({ result }) => result === ACCEPTED);
+  if (!accepted) return true;
+  const { first } = endsOf(accepted.request.messages);
+  return (await session.query("SELECT 1 FROM messages WHERE id = $1", [first.id])).length > 0;
 }
 
 function timesOf({ messages }: AcceptRequest): number[] {

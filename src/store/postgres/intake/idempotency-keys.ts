@@ -4,7 +4,7 @@ import type { Session } from "../database/driver.ts";
 import { isLockTimeout } from "../database/sql-errors.ts";
 
 /** A key with the answer that is to be saved under it. */
-export interface NewKey extends Idempotency {
+interface NewKey extends Idempotency {
   readonly answer: RequestAnswer;
 }
 
