@@ -1,5 +1,5 @@
 import type { AcceptResult } from "../../../core/messages/accept-request.ts";
-import type { EventFeed, Outbox, Queue, Records, Store } from "../../store.ts";
+import type { EventFeed, Outbox, Queue, Store } from "../../store.ts";
 import { packAccept, textsOf } from "../intake/packed-accept.ts";
 import type { ReadingStore } from "../open-reading.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
@@ -13,56 +13,81 @@ interface Signals {
 
 /** A store that answers reads on this thread, and sends writes to the other. */
 export function createSplitStore(
-  calls: RemoteCalls,
+  calls: Calls,
   { store, forget }: ReadingStore,
   { onReady, onEvents, onLanes }: Signals,
 ): Omit<Store, "close"> {
-  const { call } = calls;
+  const changes = forgetting(calls, forget);
+  const split = <P extends keyof Store>(part: P, over = calls) => splitPart(part, store[part], over);
   return {
-    intake: {
-      ...store.intake,
-      accept: acceptOver(calls),
-      savedAnswer: (key) => call("intake.savedAnswer", key),
-    },
-    messages: { ...store.messages, cancel: (query) => call("messages.cancel", query) },
-    queue: { ...store.queue, ...queueWrites(call), onReady },
-    outbox: { ...store.outbox, ...outboxWrites(calls), onReady: onLanes },
-    push: {
-      register: (device, idempotency) => call("push.register", device, idempotency),
-      identify: (request, idempotency) => call("push.identify", request, idempotency),
-    },
-    records: { ...store.records, ...recordWrites(calls, forget) },
-    inbound: { ...store.inbound, ...inboundWrites(calls) },
-    receipts: { ...store.receipts, ...receiptWrites(calls) },
-    mailPolicies: {
-      ...store.mailPolicies,
-      keep: (domain, policy, now) => call("mailPolicies.keep", domain, policy, now),
-    },
-    suppressions: { ...store.suppressions, add: (entries) => call("suppressions.add", entries) },
-    sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
-    feed: { ...store.feed, cursorKey: () => call("feed.cursorKey"), onEvents },
+    intake: { ...split("intake"), accept: acceptOver(calls) },
+    messages: split("messages"),
+    queue: { ...split("queue"), onReady },
+    outbox: { ...split("outbox"), onReady: onLanes },
+    push: split("push"),
+    records: split("records", changes),
+    inbound: split("inbound"),
+    receipts: split("receipts"),
+    mailPolicies: split("mailPolicies"),
+    suppressions: split("suppressions"),
+    sandbox: split("sandbox"),
+    feed: { ...split("feed"), onEvents },
     leases: store.leases,
-    erasures: {
-      ...store.erasures,
-      create: (erasure) => call("erasures.create", erasure),
-      advance: (now, limit) => call("erasures.advance", now, limit),
-    },
-    retention: { ...store.retention, ...retentionWrites(call) },
-    async bootstrap(first) {
-      const isFirst = await call<boolean>("bootstrap", first);
-      forget();
-      return isFirst;
-    },
+    erasures: split("erasures"),
+    retention: split("retention"),
+    bootstrap: (first) => changes.call("bootstrap", first),
     adminTokenDigest: store.adminTokenDigest,
     consolePasswordDigest: store.consolePasswordDigest,
-    setConsolePasswordDigest: (digest) => call("setConsolePasswordDigest", digest),
+    setConsolePasswordDigest: (digest) => calls.call("setConsolePasswordDigest", digest),
     earlierKeys: store.earlierKeys,
     ping: store.ping,
   };
 }
 
+type Calls = Pick<RemoteCalls, "call" | "callLong">;
+
+type Methods = { readonly [P in keyof Store]?: readonly (keyof Store[P])[] };
+
+/** A method that writes and is in neither list would fail: the connection on this thread only reads. */
+const WRITES: Methods = {
+  intake: ["savedAnswer"],
+  messages: ["cancel"],
+  queue: ["claim", "settle", "release", "stage", "expire"],
+  outbox: ["claim", "settle", "stage", "replay"],
+  push: ["register", "identify"],
+  records: ["create", "update", "setSettings", "addWebhookSecret"],
+  inbound: ["receive", "storeIncomplete"],
+  receipts: ["record", "recordLateAnswer", "recordLateRefusal", "flagOverdue", "takeQuestions"],
+  mailPolicies: ["keep"],
+  suppressions: ["add"],
+  sandbox: ["record"],
+  feed: ["cursorKey"],
+  erasures: ["create", "advance"],
+  retention: ["wipeContents", "pruneMessages", "pruneIdempotencyKeys", "pruneSuppressions", "pruneReceived"],
+};
+
+/** Those that take more than one commit. Before a route is removed, all jobs are looked through. */
+const LONG_WRITES: Methods = {
+  outbox: ["replayAll"],
+  records: ["remove"],
+  inbound: ["dropUnassigned"],
+  receipts: ["dropParked"],
+};
+
+function splitPart<P extends keyof Store>(part: P, here: Store[P], { call, callLong }: Calls): Store[P] {
+  const over = (send: Calls["call"], methods: Methods[P] = []) =>
+    methods.map((method) => {
+      const name = `${part}.${String(method)}`;
+      return [method, (...values: readonly unknown[]) => send(name, ...values)];
+    });
+  return {
+    ...here,
+    ...Object.fromEntries([...over(call, WRITES[part]), ...over(callLong, LONG_WRITES[part])]),
+  };
+}
+
 /** Large texts are written in pieces, each in a commit that it shares with other calls. */
-function acceptOver({ call, callLong }: RemoteCalls): Store["intake"]["accept"] {
+function acceptOver({ call, callLong }: Calls): Store["intake"]["accept"] {
   return (request) => {
     const packed = packAccept(request);
     const accept = textsOf(packed) ? callLong : call;
@@ -76,77 +101,14 @@ function orAccepted(result: AcceptResult | undefined): AcceptResult {
   return result ?? ACCEPTED;
 }
 
-function queueWrites(
-  call: RemoteCalls["call"],
-): Omit<Queue, "largeBody" | "nextDueAt" | "backlog" | "onReady"> {
-  return {
-    claim: (request) => call("queue.claim", request),
-    settle: (settlements) => call("queue.settle", settlements),
-    release: (jobs, now) => call("queue.release", jobs, now),
-    stage: (now, limit, sweeper) => call("queue.stage", now, limit, sweeper),
-    expire: (now, limit) => call("queue.expire", now, limit),
-  };
-}
-
-type RecordWrites = Pick<Records, "create" | "update" | "remove" | "setSettings" | "addWebhookSecret">;
-
 /** Makes this thread forget what it remembers of accounts before a change is answered. */
-function recordWrites({ call, callLong }: RemoteCalls, forget: () => void): RecordWrites {
-  const change = async <T>(method: keyof RecordWrites, ...values: readonly unknown[]): Promise<T> => {
-    // Before a route goes, all jobs are looked through.
-    const done = await (method === "remove" ? callLong : call)<T>(`records.${method}`, ...values);
-    forget();
-    return done;
-  };
-  return {
-    create: (kind, record) => change("create", kind, record),
-    update: (kind, read, changes) => change("update", kind, read, changes),
-    remove: (kind, id) => change("remove", kind, id),
-    setSettings: (accountId, values) => change("setSettings", accountId, values),
-    addWebhookSecret: (accountId, secret, newest) => change("addWebhookSecret", accountId, secret, newest),
-  };
-}
-
-type OutboxWrites = Pick<Outbox, "claim" | "settle" | "stage" | "replay" | "replayAll">;
-
-function outboxWrites({ call, callLong }: RemoteCalls): OutboxWrites {
-  return {
-    claim: (request) => call("outbox.claim", request),
-    settle: (settlements) => call("outbox.settle", settlements),
-    stage: (now, limit, sweeper) => call("outbox.stage", now, limit, sweeper),
-    replay: (event) => call("outbox.replay", event),
-    replayAll: (selection, page) => callLong("outbox.replayAll", selection, page),
-  };
-}
-
-function inboundWrites({ call, callLong }: RemoteCalls): Omit<Store["inbound"], "list" | "countUnassigned"> {
-  return {
-    receive: (pieces) => call("inbound.receive", pieces),
-    storeIncomplete: (before, limit) => call("inbound.storeIncomplete", before, limit),
-    dropUnassigned: (bounds) => callLong("inbound.dropUnassigned", bounds),
-  };
-}
-
-function receiptWrites({
-  call,
-  callLong,
-}: RemoteCalls): Omit<Store["receipts"], "parked" | "countParked" | "countOverdue"> {
-  return {
-    record: (receipts) => call("receipts.record", receipts),
-    recordLateAnswer: (answer, at) => call("receipts.recordLateAnswer", answer, at),
-    recordLateRefusal: (refusal, at) => call("receipts.recordLateRefusal", refusal, at),
-    dropParked: (bounds) => callLong("receipts.dropParked", bounds),
-    flagOverdue: (bounds) => call("receipts.flagOverdue", bounds),
-    takeQuestions: (request) => call("receipts.takeQuestions", request),
-  };
-}
-
-function retentionWrites(call: RemoteCalls["call"]): Omit<Store["retention"], "prepareDays"> {
-  return {
-    wipeContents: (limit) => call("retention.wipeContents", limit),
-    pruneMessages: (bounds) => call("retention.pruneMessages", bounds),
-    pruneIdempotencyKeys: (now, limit) => call("retention.pruneIdempotencyKeys", now, limit),
-    pruneSuppressions: (now, limit) => call("retention.pruneSuppressions", now, limit),
-    pruneReceived: (before, limit) => call("retention.pruneReceived", before, limit),
-  };
+function forgetting({ call, callLong }: Calls, forget: () => void): Calls {
+  const over =
+    (send: Calls["call"]): Calls["call"] =>
+    async <T>(method: string, ...values: readonly unknown[]) => {
+      const done = await send<T>(method, ...values);
+      forget();
+      return done;
+    };
+  return { call: over(call), callLong: over(callLong) };
 }
