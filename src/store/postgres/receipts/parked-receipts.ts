@@ -1,16 +1,13 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { isSameNumber } from "../../../core/receipts/same-number.ts";
-import { MAX_COUNTED } from "../../max-counted.ts";
 import {
   isAboutIds,
   keysOfIds,
   keysOfParked,
   MAX_PER_REFERENCE,
   type ParkedReceipts,
-  SECOND_ROW,
   type SentReference,
 } from "../../receipts/receipt-state.ts";
-import type { DroppedReceipts, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { insertParked } from "./insert-parked.ts";
 import type { IdKey } from "./known-ids.ts";
@@ -177,18 +174,6 @@ function toParked(rows: readonly ParkedRow[]): readonly Parked[] {
   return parked;
 }
 
-/** `ReceiptStore.countParked`. */
-export async function countParked(session: Session): Promise<number> {
-  const [row] = await session.query<{ count: number }>(COUNT);
-  return row?.count ?? 0;
-}
-
-/** True of one row of each receipt. */
-export const IS_FIRST_ROW = `reference IS DISTINCT FROM ${SECOND_ROW}`;
-
-const COUNT = `SELECT count(*) AS count
-  FROM (SELECT 1 FROM parked_receipts WHERE ${IS_FIRST_ROW} LIMIT ${MAX_COUNTED}) AS counted`;
-
 /** Deletes parked receipts from before `before`, among the `limit` with the lowest ids; ids rise with time, more or less. */
 export async function pruneParked(session: Session, before: number, limit: number): Promise<number> {
   const rows = await session.query(PRUNE, [before, limit]);
@@ -199,36 +184,3 @@ export async function pruneParked(session: Session, before: number, limit: numbe
 const PRUNE = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
     SELECT id FROM (SELECT id, at FROM parked_receipts ORDER BY id LIMIT $2) AS oldest WHERE at < $1
   )) RETURNING 1`;
-
-/** `ReceiptStore.dropParked`. Receipts that a settlement is just taking are left to it. */
-export async function dropParked(
-  session: Session,
-  { most, limit }: Parameters<ReceiptStore["dropParked"]>[0],
-): Promise<readonly DroppedReceipts[]> {
-  const found = await session.query<{ connector_id: string; rows: number }>(TOO_MANY, [most, limit]);
-  const dropped: DroppedReceipts[] = [];
-  for (const { connector_id: connectorId, rows } of found) {
-    const gone = await session.query<{ is_first: boolean }>(DROP, [connectorId, rows]);
-    const receipts = gone.filter((row) => row.is_first).length;
-    if (receipts > 0) dropped.push({ connectorId, receipts });
-  }
-  return dropped;
-}
-
-/** Steps from connector to connector by the index, and counts each only as far as it matters. */
-const TOO_MANY = `WITH RECURSIVE connectors AS (
-    (SELECT connector_id FROM parked_receipts ORDER BY connector_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT p.connector_id FROM parked_receipts p WHERE p.connector_id > c.connector_id
-      ORDER BY p.connector_id LIMIT 1)
-    FROM connectors c WHERE c.connector_id IS NOT NULL
-  )
-  SELECT c.connector_id, counted.rows - $1 AS rows FROM connectors c, LATERAL (
-    SELECT count(*) AS rows FROM (
-      SELECT 1 FROM parked_receipts p WHERE p.connector_id = c.connector_id LIMIT $1::bigint + $2::bigint
-    ) AS first_ones
-  ) AS counted WHERE counted.rows > $1 ORDER BY c.connector_id`;
-
-const DROP = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
-    SELECT id FROM parked_receipts WHERE connector_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
-  )) RETURNING ${IS_FIRST_ROW} AS is_first`;

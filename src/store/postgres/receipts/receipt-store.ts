@@ -1,6 +1,8 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
-import type { ParkedReceipt, ReceiptStore } from "../../store.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
+import { SECOND_ROW } from "../../receipts/receipt-state.ts";
+import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { ClosableDatabase } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
@@ -8,7 +10,6 @@ import type { MessageChanges } from "../messages/message-log.ts";
 import { beginReceipts } from "./begin-receipts.ts";
 import { createRecordLateRefusal } from "./late-refusals.ts";
 import { createOverdueReceipts } from "./overdue-receipts.ts";
-import { countParked, dropParked, IS_FIRST_ROW } from "./parked-receipts.ts";
 import { createRecordReceipts } from "./record-receipts.ts";
 
 export interface ReceiptStoreParts {
@@ -46,6 +47,9 @@ function subjectsOf({ connectorId, providerMessageIds: ids, messageId }: LateAns
   return { ids: [{ connectorId, ids }], answered: [messageId] };
 }
 
+/** True of one row of each receipt. */
+const IS_FIRST_ROW = `reference IS DISTINCT FROM ${SECOND_ROW}`;
+
 async function listParked(
   session: Session,
   { connectorId, after, limit }: Parameters<ReceiptStore["parked"]>[0],
@@ -67,3 +71,44 @@ const LIST = `SELECT id, receipt FROM parked_receipts WHERE id > $1 AND ${IS_FIR
 
 const LIST_OF_CONNECTOR = `SELECT id, receipt FROM parked_receipts WHERE connector_id = $3 AND id > $1 AND ${IS_FIRST_ROW}
   ORDER BY id LIMIT $2`;
+
+async function countParked(session: Session): Promise<number> {
+  const [row] = await session.query<{ count: number }>(COUNT);
+  return row?.count ?? 0;
+}
+
+const COUNT = `SELECT count(*) AS count
+  FROM (SELECT 1 FROM parked_receipts WHERE ${IS_FIRST_ROW} LIMIT ${MAX_COUNTED}) AS counted`;
+
+/** Receipts that a settlement is just taking are left to it. */
+async function dropParked(
+  session: Session,
+  { most, limit }: Parameters<ReceiptStore["dropParked"]>[0],
+): Promise<readonly DroppedReceipts[]> {
+  const found = await session.query<{ connector_id: string; rows: number }>(TOO_MANY, [most, limit]);
+  const dropped: DroppedReceipts[] = [];
+  for (const { connector_id: connectorId, rows } of found) {
+    const gone = await session.query<{ is_first: boolean }>(DROP, [connectorId, rows]);
+    const receipts = gone.filter((row) => row.is_first).length;
+    if (receipts > 0) dropped.push({ connectorId, receipts });
+  }
+  return dropped;
+}
+
+/** Steps from connector to connector by the index, and counts each only as far as it matters. */
+const TOO_MANY = `WITH RECURSIVE connectors AS (
+    (SELECT connector_id FROM parked_receipts ORDER BY connector_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT p.connector_id FROM parked_receipts p WHERE p.connector_id > c.connector_id
+      ORDER BY p.connector_id LIMIT 1)
+    FROM connectors c WHERE c.connector_id IS NOT NULL
+  )
+  SELECT c.connector_id, counted.rows - $1 AS rows FROM connectors c, LATERAL (
+    SELECT count(*) AS rows FROM (
+      SELECT 1 FROM parked_receipts p WHERE p.connector_id = c.connector_id LIMIT $1::bigint + $2::bigint
+    ) AS first_ones
+  ) AS counted WHERE counted.rows > $1 ORDER BY c.connector_id`;
+
+const DROP = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
+    SELECT id FROM parked_receipts WHERE connector_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+  )) RETURNING ${IS_FIRST_ROW} AS is_first`;
