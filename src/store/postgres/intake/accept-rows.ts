@@ -20,31 +20,25 @@ export async function insertAccepted(
   taken: readonly Taken[],
   queueNumber: (name: string) => number,
 ): Promise<void> {
-  const columns = NAMES.map((): (string | number | null)[] => []);
-  for (const one of taken) {
-    const rowOf = rowsOf(one, queueNumber);
-    for (const message of one.request.messages)
-      rowOf(message).forEach((value, index) => void columns[index]?.push(value));
-  }
-  const notes = taken.flatMap(({ request }) => request.messages.filter(({ deferral }) => deferral));
+  const rows = taken.flatMap((one) => one.request.messages.map(rowsOf(one, queueNumber)));
+  const columns = toColumns(COLUMNS, rows);
+  const deferred = taken.flatMap(({ request }) => request.messages.filter(({ deferral }) => deferral));
   const isPlain = taken.every(({ request }) => request.messages.every(({ jobs }) => jobs.length < 2));
-  if (isPlain && notes.length === 0) return void (await session.query(INSERT, columns));
+  if (isPlain && deferred.length === 0) return void (await session.query(INSERT, columns));
+  const positions = taken.flatMap(({ request }) =>
+    request.messages.map(({ deferral }) => (deferral ? 1 : 0)),
+  );
   const jobs = taken.flatMap((one) => jobRows(one, queueNumber));
   await session.query(INSERT_ALL, [
     ...columns,
-    taken.flatMap(({ request }) => request.messages.map(({ deferral }) => (deferral ? 1 : 0))),
-    notes.map(({ id }) => id),
-    notes.map(({ id }) => uuidTime(id) ?? 0),
-    notes.map(({ status }) => status),
-    notes.map(({ deferral }) => JSON.stringify(deferral)),
-    jobs.map((row) => row.queue),
-    jobs.map((row) => row.flow),
-    jobs.map((row) => row.messageId),
-    jobs.map((row) => row.parts),
-    jobs.map((row) => row.deadline),
-    jobs.map((row) => row.dueAt),
+    positions,
+    ...toColumns(ENTRY_COLUMNS, deferred.map(entryRow)),
+    ...toColumns(JOB_COLUMNS, jobs),
   ]);
 }
+
+/** Types of the parameters: an array for each column, in this order. */
+type Columns = Readonly<Record<string, string>>;
 
 /** `content` is NULL where it is the message's own id; `last` where there is one message; `queue` where there is no job. */
 const COLUMNS = {
@@ -65,38 +59,60 @@ const COLUMNS = {
   flow: "int",
   job_parts: "text",
   due_at: "bigint",
-} as const;
+};
 
-const NAMES = Object.keys(COLUMNS);
+const COLUMNS_WITH_POSITION = { ...COLUMNS, position: "int" };
 
-/** The part that both statements share: contents and messages, with or without a column for positions. */
-const insertMessages = ({ hasPositions }: { readonly hasPositions: boolean }) => {
-  const columns = Object.entries({ ...COLUMNS, ...(hasPositions && { position: "int" }) });
-  const types = columns.map(([, type], index) => `$${index + 1}::${type}[]`);
-  return `WITH given AS MATERIALIZED (
-    SELECT * FROM unnest(${types.join(", ")}) AS t (${columns.map(([name]) => name).join(", ")})
-  ), new_contents AS (
+const ENTRY_COLUMNS = { message_id: "uuid", at: "bigint", status: "text", detail: "text" };
+
+const JOB_COLUMNS = {
+  queue: "int",
+  flow: "int",
+  message_id: "uuid",
+  parts: "text",
+  deadline: "bigint",
+  due_at: "bigint",
+};
+
+/** Reads the rows that are given in these columns, whose parameters come behind those of `others`. */
+function rowsIn(columns: Columns, ...others: readonly Columns[]): string {
+  const before = others.flatMap((other) => Object.keys(other)).length;
+  const arrays = Object.values(columns).map((type, index) => `$${before + index + 1}::${type}[]`);
+  return `SELECT * FROM unnest(${arrays.join(", ")}) AS t (${Object.keys(columns).join(", ")})`;
+}
+
+type Row = readonly (string | number | null)[];
+
+function toColumns(columns: Columns, rows: readonly Row[]): (string | number | null)[][] {
+  const arrays = Object.keys(columns).map((): (string | number | null)[] => []);
+  for (const row of rows) row.forEach((value, index) => void arrays[index]?.push(value));
+  return arrays;
+}
+
+/** The part that both statements share: contents and messages. */
+function insertMessages(columns: Columns, position: string): string {
+  return `WITH given AS MATERIALIZED (${rowsIn(columns)}),
+  new_contents AS (
     INSERT INTO contents (id, envelope, body, messages, last_message_id)
     SELECT id, envelope, body, messages, coalesce(last, id) FROM given WHERE envelope IS NOT NULL
   ), new_messages AS (
     INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at,
       callback_host)
-    SELECT id, account, coalesce(content, id), channel, recipient, status, parts, 0,
-      ${hasPositions ? "position" : "0"}, expires_at, host FROM given
+    SELECT id, account, coalesce(content, id), channel, recipient, status, parts, 0, ${position}, expires_at, host FROM given
   )`;
-};
+}
 
-const INSERT = `${insertMessages({ hasPositions: false })}
+const INSERT = `${insertMessages(COLUMNS, "0")}
   INSERT INTO jobs (queue, flow, message_id, parts, deadline, due_at)
   SELECT queue, flow, id, job_parts, expires_at, due_at FROM given WHERE queue IS NOT NULL`;
 
-const INSERT_ALL = `${insertMessages({ hasPositions: true })}, new_entries AS (
+const INSERT_ALL = `${insertMessages(COLUMNS_WITH_POSITION, "position")}, new_entries AS (
     INSERT INTO timeline (message_id, position, at, kind, status, detail)
     SELECT message_id, 1, at, 'status', status, detail
-    FROM unnest($19::uuid[], $20::bigint[], $21::text[], $22::text[]) AS t (message_id, at, status, detail)
+    FROM (${rowsIn(ENTRY_COLUMNS, COLUMNS_WITH_POSITION)}) AS entries
   )
   INSERT INTO jobs (queue, flow, message_id, parts, deadline, due_at)
-  SELECT * FROM unnest($23::int[], $24::int[], $25::uuid[], $26::text[], $27::bigint[], $28::bigint[])`;
+  ${rowsIn(JOB_COLUMNS, COLUMNS_WITH_POSITION, ENTRY_COLUMNS)}`;
 
 /** The first and the last message of a request. */
 export function endsOf(messages: readonly NewMessage[]): { first: NewMessage; last: NewMessage } {
@@ -106,7 +122,7 @@ export function endsOf(messages: readonly NewMessage[]): { first: NewMessage; la
   return { first, last };
 }
 
-/** Returns what makes the row of each message of a request: values in the order of `COLUMNS`. */
+/** Returns what makes the row of each message of a request, in the order of `COLUMNS`. */
 function rowsOf({ request, account }: Taken, queueNumber: (name: string) => number) {
   const { content, messages } = request;
   const { callbackUrl, channel } = content;
@@ -116,7 +132,7 @@ function rowsOf({ request, account }: Taken, queueNumber: (name: string) => numb
   const lastId = last === first ? null : last.id;
   const ofContent = [envelope, body, messages.length, lastId] as const;
   const flow = flowOf(request, account);
-  return (message: NewMessage): readonly (string | number | null)[] => {
+  return (message: NewMessage): Row => {
     const { id, recipient, status, expiresAt, dueAt = null } = message;
     const isFirst = message === first;
     const [job] = message.jobs;
@@ -140,17 +156,19 @@ function rowsOf({ request, account }: Taken, queueNumber: (name: string) => numb
 const NO_CONTENT = [null, null, null, null];
 const NO_JOB = [null, null, null, null];
 
-function jobRows({ request, account }: Taken, queueNumber: (name: string) => number) {
+/** In the order of `ENTRY_COLUMNS`. */
+function entryRow({ id, status, deferral }: NewMessage): Row {
+  return [id, uuidTime(id) ?? 0, status, JSON.stringify(deferral)];
+}
+
+/** In the order of `JOB_COLUMNS`. */
+function jobRows({ request, account }: Taken, queueNumber: (name: string) => number): readonly Row[] {
   const flow = flowOf(request, account);
-  return request.messages.flatMap(({ id: messageId, expiresAt: deadline, dueAt = null, jobs }) =>
-    jobs.map(({ queue, parts }) => ({
-      queue: queueNumber(queue),
-      flow,
-      messageId,
-      parts: parts ? JSON.stringify(parts) : null,
-      deadline,
-      dueAt,
-    })),
+  return request.messages.flatMap(({ id, expiresAt, dueAt = null, jobs }) =>
+    jobs.map(({ queue, parts }) => {
+      const covered = parts ? JSON.stringify(parts) : null;
+      return [queueNumber(queue), flow, id, covered, expiresAt, dueAt];
+    }),
   );
 }
 
