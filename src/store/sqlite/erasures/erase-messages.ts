@@ -172,47 +172,49 @@ function createJobClosing(db: Database): (messageId: string, open: readonly numb
   };
 }
 
-interface TextRow {
-  readonly key: string | number;
-  readonly a: string | null;
-  readonly b: string | null;
-  readonly c: string | null;
-}
-
 interface Scrubbing {
   readonly scrub: (text: string) => string;
   readonly address: string;
 }
 
-/** Rows of the message's timeline and of the simulator's memory. */
+interface TextTable {
+  readonly table: string;
+  /** What its rows are told apart by, among those of a message. */
+  readonly key: string;
+  /** Columns that may name the recipient. */
+  readonly texts: readonly string[];
+  /** The one that holds an email, as the simulator stores it. */
+  readonly mail?: string;
+}
+
+/** A message's timeline, and the simulator's memory of it. */
+const TEXT_TABLES: readonly TextTable[] = [
+  { table: "timeline", key: "position", texts: ["recipient", "error", "detail"] },
+  { table: "sandbox_messages", key: "id", texts: ["recipient", "rendered", "receipt"], mail: "rendered" },
+];
+
 function createRowScrubbing(db: Database): (messageId: string, scrubbing: Scrubbing) => void {
-  const tables = [
-    {
-      isMail: false,
-      rows: db.prepare<TextRow>(
-        "SELECT position AS key, recipient AS a, error AS b, detail AS c FROM timeline WHERE message_id = ?",
-      ),
-      update: db.prepare(
-        "UPDATE timeline SET recipient = ?1, error = ?2, detail = ?3 WHERE message_id = ?4 AND position = ?5",
-      ),
-    },
-    {
-      isMail: true,
-      rows: db.prepare<TextRow>(
-        "SELECT id AS key, recipient AS a, rendered AS b, receipt AS c FROM sandbox_messages WHERE message_id = ?",
-      ),
-      update: db.prepare(
-        `UPDATE sandbox_messages SET recipient = ?1, rendered = ?2, receipt = ?3 WHERE message_id = ?4 AND id = ?5`,
-      ),
-    },
-  ];
-  return (messageId, { scrub, address }) => {
-    const scrubbed = (text: string | null) => (text === null ? null : scrub(text));
-    for (const { isMail, rows, update } of tables) {
-      for (const { key, a, b, c } of rows.all(messageId)) {
-        const named = isMail && b !== null ? dropShownNames(b, address) : b;
-        update.run(scrubbed(a), scrubbed(named), scrubbed(c), messageId, key);
-      }
+  const tables = TEXT_TABLES.map((table) => createTableScrubbing(db, table));
+  return (messageId, scrubbing) => {
+    for (const scrubTable of tables) scrubTable(messageId, scrubbing);
+  };
+}
+
+function createTableScrubbing(db: Database, { table, key, texts, mail }: TextTable) {
+  const rows = db.prepare<Readonly<Record<string, string | number | null>>>(
+    `SELECT ${key}, ${texts.join(", ")} FROM ${table} WHERE message_id = ?`,
+  );
+  const update = db.prepare(
+    `UPDATE ${table} SET ${texts.map((name) => `${name} = ?`).join(", ")} WHERE message_id = ? AND ${key} = ?`,
+  );
+  return (messageId: string, { scrub, address }: Scrubbing): void => {
+    for (const row of rows.all(messageId)) {
+      const scrubbed = texts.map((name) => {
+        const text = row[name];
+        if (typeof text !== "string") return null;
+        return scrub(name === mail ? dropShownNames(text, address) : text);
+      });
+      update.run(...scrubbed, messageId, row[key] ?? null);
     }
   };
 }
