@@ -141,16 +141,15 @@ function createFlowScan(db: Database): (queue: number, last: number, limit: numb
   );
   return (queue, last, limit) => {
     const flows: number[] = [];
-    let flow = next.get(queue, last)?.flow;
-    while (flow !== undefined && flows.length < limit) {
-      flows.push(flow);
-      flow = next.get(queue, flow)?.flow;
-    }
-    flow = last >= 0 ? next.get(queue, -1)?.flow : undefined;
-    while (flow !== undefined && flow <= last && flows.length < limit) {
-      flows.push(flow);
-      flow = next.get(queue, flow)?.flow;
-    }
+    const walk = (after: number, upTo: number) => {
+      let flow = next.get(queue, after)?.flow;
+      while (flow !== undefined && flow <= upTo && flows.length < limit) {
+        flows.push(flow);
+        flow = next.get(queue, flow)?.flow;
+      }
+    };
+    walk(last, Number.POSITIVE_INFINITY);
+    if (last >= 0) walk(-1, last);
     return flows;
   };
 }
