@@ -18,7 +18,7 @@ import { removeMessages } from "../messages/message-removal.ts";
 import { isTo } from "../messages/recipient-test.ts";
 import { type LockedJob, redactRows } from "../messages/redact-messages.ts";
 import { readSettings } from "../records/account-settings.ts";
-import type { From, Walk } from "./erasures.ts";
+import type { Walk } from "./erasures.ts";
 
 /** Goes through the messages of one account after another, by the index that lists them. */
 export const eraseMessages: Walk = async (session, task, { position, looks, log }) => {
@@ -46,15 +46,17 @@ async function nextAccount(
   return rows[0]?.number;
 }
 
+interface Part {
+  readonly account: number;
+  readonly after: string;
+  readonly looks: number;
+  readonly log: MessageLog;
+}
+
 async function walkAccount(
   session: Session,
   task: ErasureTask,
-  {
-    account,
-    after,
-    looks,
-    log,
-  }: Omit<From, "position"> & { account: number; after: string; log: MessageLog },
+  { account, after, looks, log }: Part,
 ): Promise<WalkedAccount> {
   const { recipient, createdAt } = task;
   const channel = recipient.startsWith("+") ? "sms" : "email";

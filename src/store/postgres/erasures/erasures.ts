@@ -16,18 +16,15 @@ import { createSuppressionErasures } from "./erase-suppressions.ts";
 import type { ErasedNames } from "./erased-names.ts";
 
 /** Where a stretch begins, and about how many rows it may examine. */
-export interface From {
+interface From {
   /** "" at the start. */
   readonly position: string;
   readonly looks: number;
+  readonly log: MessageLog;
 }
 
 /** Goes on through one table, or a few, by one stretch, inside a transaction. */
-export type Walk = (
-  session: Session,
-  task: ErasureTask,
-  from: From & { readonly log: MessageLog },
-) => Promise<Stretch>;
+export type Walk = (session: Session, task: ErasureTask, from: From) => Promise<Stretch>;
 
 export function createErasures(session: Session, parts: EraseParts): Erasures {
   const select = async (sql: string, values: readonly (string | number)[]) =>
