@@ -248,7 +248,6 @@ describe("what is not understood ends with code 2", () => {
   test.each([
     [[], "Commands:"],
     [["nouns"], "unknown command 'nouns'"],
-    [["help", "nouns"], "Commands:"],
     [["--colour"], "--colour"],
     [["serve", "--colour"], "--colour"],
     [["backup"], "--to"],
@@ -261,6 +260,18 @@ describe("what is not understood ends with code 2", () => {
   test("what is not understood is told with the way to what is", async () => {
     for (const args of [["nouns"], ["serve", "--colour"], ["accounts", "destroy"]])
       expect((await spawned(args)).err).toEndWith("\nAdd --help to see the commands and options.\n");
+  });
+
+  test("help for a command that is not there names it, and near ones, as the command itself does", async () => {
+    const seeHelp = "Add --help to see the commands and options.";
+    for (const [args, err] of [
+      [["help", "nope"], `error: unknown command 'nope'\n${seeHelp}\n`],
+      [["help", "keyss"], `error: unknown command 'keyss'\n(Did you mean keys?)\n${seeHelp}\n`],
+      [["keys", "help", "revok"], `error: unknown command 'revok'\n(Did you mean revoke?)\n${seeHelp}\n`],
+    ] as const)
+      expect(await spawned(args)).toEqual({ code: 2, out: "", err });
+    for (const args of [["help"], ["help", "keys"], ["keys", "help", "revoke"]])
+      expect(await spawned(args)).toMatchObject({ code: 0, out: expect.stringContaining("Usage:"), err: "" });
   });
 
   test("help is no failure, and says first what belongs to the command, and what has to be given", async () => {

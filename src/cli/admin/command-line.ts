@@ -1,5 +1,5 @@
 /** What all commands share: their options, the connection to the server, and how answers and failures are printed. */
-import { type Command, type CommanderError, Option } from "commander";
+import { type AddHelpTextContext, type Command, type CommanderError, Option } from "commander";
 import { type AdminClient, AdminFailure, createAdminClient } from "./admin-client.ts";
 import { COMMAND_HELP } from "./command-help.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
@@ -54,7 +54,15 @@ export function tellUsage(command: Command, terminal: Terminal): void {
   command.configureOutput({ writeOut: terminal.stdout, writeErr: terminal.stderr });
   command.configureHelp(COMMAND_HELP);
   command.showHelpAfterError("Add --help to see the commands and options.");
+  command.addHelpText("before", refuseUnknown);
   command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
+}
+
+/** For `help nope`, Commander would show what there is, without a word of what there is not: it is refused as `nope` itself. */
+function refuseUnknown({ error, command }: AddHelpTextContext): string {
+  const [, unknown] = command.args;
+  if (error && unknown !== undefined) command.parse([unknown], { from: "user" });
+  return "";
 }
 
 interface Verb {
