@@ -6,7 +6,7 @@ import { makeDataFolder } from "../postrider-process.ts";
 import { typeInto } from "./typed-commands.ts";
 
 const folder = makeDataFolder();
-const { spawned } = typeInto(join(folder.path, "data"));
+const { run, spawned } = typeInto(join(folder.path, "data"));
 afterAll(folder.remove);
 
 test.each([
@@ -24,4 +24,12 @@ test.each([
 test.each([[["migrate-to"]], [["migrate-to", "-"]]])("%p says nothing of where to", async (args) => {
   const { code, err } = await spawned(args);
   expect([code, err]).toEqual([2, "error: where to? postrider migrate-to postgres://…\n"]);
+});
+
+test("a key is not deleted: revoke is suggested, whatever stands behind the word", async () => {
+  const err =
+    "error: unknown command 'delete'\n(Did you mean revoke?)\nAdd --help to see the commands and options.\n";
+  for (const args of [["delete"], ["delete", "x", "--json"], ["delete", "--help"], ["help", "delete"]])
+    expect(await run(["keys", ...args])).toEqual({ code: 2, out: "", err });
+  expect((await run(["keys", "--help"])).out).not.toContain("delete");
 });

@@ -66,6 +66,14 @@ function addRemoval(command: Command, commandLine: CommandLine, noun: Noun): voi
         recordText(noun, record),
       ),
   });
+  addMistakenDelete(command);
+}
+
+/** The word for it of all other nouns, which is too far from `revoke` for Commander to suggest that. */
+function addMistakenDelete(keys: Command): void {
+  const refuse = (): never => keys.error("error: unknown command 'delete'\n(Did you mean revoke?)");
+  const command = keys.command("delete", { hidden: true }).allowUnknownOption().allowExcessArguments();
+  command.action(refuse).addHelpText("before", refuse);
 }
 
 /** `--name <name>` as `--name`. */
