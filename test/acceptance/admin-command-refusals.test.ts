@@ -44,8 +44,18 @@ test("a refused field is named as the option that sets it", async () => {
   expect(await refusedBy("keys", "list", "--limit", "0")).toEqual([
     "--limit: must be a whole number from 1 to 1000",
   ]);
-  const [after] = await refusedBy("inbound", "list", "--after", "x");
-  expect(after).toStartWith("--after: ");
+});
+
+test("whoever gives no cursor, or asks for help, is told where a page shows it", async () => {
+  const place = "the cursor in its last line, `more: --after …` (with --json: `next`)";
+  for (const noun of ["keys", "inbound", "webhooks"]) {
+    const of = noun === "webhooks" ? ["--account", account] : [];
+    expect(await refusedBy(noun, "list", ...of, "--after", "x")).toEqual([
+      `--after: must be of a page before: ${place}`,
+    ]);
+    const { out } = await run([noun, "list", "--help"]);
+    expect(out.replaceAll(/\s+/g, " ")).toContain(`--after <cursor> continue after a page: ${place}`);
+  }
 });
 
 test("an entry of a list is named by its place among those that were typed", async () => {

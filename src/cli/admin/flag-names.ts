@@ -25,7 +25,7 @@ export function namedAsOption(command: Command, field: string, reason: string): 
     return { name: whole(option, deeper), reason: deeper.length > 0 ? reason : ofKind(reason) };
   }
   const option = command.options.find((each) => sets(each as FieldOption, head));
-  return { name: option?.long ? whole(option.long, inside) : field, reason };
+  return { name: option?.long ? whole(option.long, inside) : field, reason: ofPage(reason) };
 }
 
 function sets({ field, long }: FieldOption, name: string): boolean {
@@ -58,6 +58,14 @@ function whole(option: string, inside: readonly string[]): string {
   const place = /^\d+$/.test(first) ? `value ${Number(first) + 1}` : first;
   // An entry that is an object was typed as one word.
   return place === first ? `${option}, ${[first, ...rest].join(".")}` : `${option}, ${place}`;
+}
+
+/** Where a page of a list says how to go on after it. */
+export const PLACE_OF_CURSOR = "the cursor in its last line, `more: --after …` (with --json: `next`)";
+
+/** The API knows pages only as JSON. */
+function ofPage(reason: string): string {
+  return reason.replace("the `next` of a page before", `of a page before: ${PLACE_OF_CURSOR}`);
 }
 
 /** Of a field that the kind does not have, with the names of those it has. */

@@ -1,6 +1,7 @@
 /** Verbs that the nouns of many records share, and what they print. */
 import type { Command } from "commander";
 import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import { PLACE_OF_CURSOR } from "./flag-names.ts";
 import type { Noun } from "./nouns.ts";
 import { addOptions, fieldsOf, type OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
@@ -53,7 +54,7 @@ export function addPaging(
     {
       flags: "--after <cursor>",
       field: cursor,
-      meaning: "continue after a page: the cursor that it ended with",
+      meaning: `continue after a page: ${PLACE_OF_CURSOR}`,
     },
   ]);
 }
