@@ -1,7 +1,8 @@
 import type { Receipt } from "../../../../core/messages/outcome.ts";
 import { bareId } from "../../../../core/receipts/provider-id.ts";
 import { dltScrubError, type OwnCodes, type ScrubContext } from "../../dlt-scrub-codes.ts";
-import { ESM_UDHI, type ShortMessage, TAG, userData } from "../wire/pdu.ts";
+import { type ShortMessage, TAG } from "../wire/pdu.ts";
+import { KEYS, receiptText, type TextFields, textFields } from "./receipt-text.ts";
 
 /** A receipt as the SMSC wrote it; the inbox adds the connector and the time. */
 export type SmppReceipt = Omit<Receipt, "connectorId" | "receivedAt">;
@@ -14,9 +15,6 @@ const DELIVERY_RECEIPT = 0x04;
 /** What a handset's user or program acknowledges; some SMSCs send their own receipts as such. */
 const ACKNOWLEDGEMENTS = 0x18;
 const INTERMEDIATE_NOTICE = 0x20;
-
-/** UCS-2 big-endian, in data_coding. */
-const UCS2 = 8;
 
 /** Characters kept of an id, and of the provider's own words. */
 const RAW_LIMIT = 255;
@@ -88,19 +86,13 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
   const fields = tlvId && !found.stat ? {} : found;
   const providerMessageId = tlvId || fields.id;
   if (!providerMessageId) return undefined;
-  const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
-  const word = wordOf(message, fields);
-  const codes = [networkCode(message), fields.err && bareId(fields.err)].filter((code) => code !== undefined);
-  const judged = judge(word, codes, { own, to: message.source.address });
-  // An attempt that failed is not the end; what has been delivered is, whoever says so.
-  const verdict = isNotice && judged.status !== "delivered" ? { status: "sent" as const } : judged;
-  const raw = rawReceipt(message, fields);
-  const reference = userReference(message);
   const otherId = tlvId && fields.id !== tlvId ? fields.id : undefined;
+  const reference = userReference(message);
+  const raw = rawReceipt(message, fields);
   return {
     providerMessageId: providerMessageId.slice(0, RAW_LIMIT),
     ...(otherId !== undefined && { otherId: otherId.slice(0, RAW_LIMIT) }),
-    ...verdict,
+    ...verdictOf(message, fields, own),
     ...(!isMarked(message) && { isByText: true }),
     ...(message.source.address && { recipient: message.source.address }),
     ...(reference !== undefined && { reference }),
@@ -109,10 +101,20 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
 }
 
 /** What a message_state and an error code (0: none) come to, as query_sm_resp has them; `undefined` for an unknown state. */
-export function readState(state: number, errorCode: number): Pick<Receipt, "status" | "error"> | undefined {
+export function readState(state: number, errorCode: number): Verdict | undefined {
   const word = WORD_OF_STATE.get(state);
   if (word === undefined) return undefined;
   return judge(word, errorCode === 0 ? [] : [String(errorCode)], {});
+}
+
+type Verdict = Pick<SmppReceipt, "status" | "error">;
+
+function verdictOf(message: ShortMessage, fields: TextFields, own: OwnCodes | undefined): Verdict {
+  const codes = [networkCode(message), fields.err && bareId(fields.err)].filter((code) => code !== undefined);
+  const verdict = judge(wordOf(message, fields), codes, { own, to: message.source.address });
+  const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
+  // An attempt that failed is not the end; what has been delivered is, whoever says so.
+  return isNotice && verdict.status !== "delivered" ? { status: "sent" } : verdict;
 }
 
 /**
@@ -126,10 +128,12 @@ function wordOf(message: ShortMessage, { id, stat = "" }: TextFields): string {
 }
 
 function isFinal(word: string): boolean {
-  return (STATUS_OF_WORD.get(word) ?? "sent") !== "sent";
+  return statusOf(word) !== "sent";
 }
 
-type Verdict = Pick<SmppReceipt, "status" | "error">;
+function statusOf(word: string): ReceiptStatus {
+  return STATUS_OF_WORD.get(word) ?? "sent";
+}
 
 /** A scrub code may stand in the text, beside the code of the network in a TLV, or the other way round. */
 function judge(word: string, codes: readonly string[], context: ScrubContext): Verdict {
@@ -138,7 +142,7 @@ function judge(word: string, codes: readonly string[], context: ScrubContext): V
     : codes.map((each) => dltScrubError(each, context)).find((error) => error !== undefined);
   if (scrubbed) return { status: "failed", error: scrubbed };
   const [code] = codes;
-  const status = STATUS_OF_WORD.get(word) ?? "sent";
+  const status = statusOf(word);
   if (status === "sent" || status === "delivered") return { status };
   const detail = code === undefined ? "" : `, error ${code}`;
   return {
@@ -146,8 +150,6 @@ function judge(word: string, codes: readonly string[], context: ScrubContext): V
     error: { code: `receipt.${word.toLowerCase()}`, message: `the SMSC reported ${word}${detail}` },
   };
 }
-
-// ---------------------------------------------------------------- TLVs
 
 function tlvText(message: ShortMessage, tag: number): string {
   const value = message.tlvs.get(tag);
@@ -180,92 +182,6 @@ function networkCode(message: ShortMessage): string | undefined {
   return code === 0 ? undefined : String(code);
 }
 
-// ---------------------------------------------------------------- text
-
-/** Keys of appendix B. SMSCs write them in any order and case, and leave some out, so each is looked for on its own. */
-const KEYS = ["id", "sub", "dlvrd", "submit date", "done date", "stat", "err"] as const;
-
-type TextFields = Partial<Record<(typeof KEYS)[number], string>>;
-
-/** A key with what separates it from its value: a colon or, with some SMSCs, an equals sign. */
-const ANY_KEY = `(?:${KEYS.map(spelled).join("|")}|text)\\s*[:=]`;
-
-/** A value ends at a blank, or before `|` or `&` and the next key. What looks like the next key is none: the value is missing. */
-const PATTERNS = KEYS.map((key) => [key, patternOf(spelled(key))] as const);
-
-/** Looked for where there is no `id`. */
-const OTHER_NAME_OF_ID = patternOf("(?:message|msg)[ _-]?id");
-
-function spelled(key: string): string {
-  return key === "stat" ? "stat(?:us)?" : key.replace(" ", "[ _]?");
-}
-
-function patternOf(name: string): RegExp {
-  const value = `(?!${ANY_KEY})([^\\s,;]+?)(?=$|[\\s,;]|[|&](?:$|${ANY_KEY}))`;
-  return new RegExp(`(?:^|[\\s,;|&])${name}\\s*[:=][ \\t]*${value}`, "i");
-}
-
-/** Exactly as appendix B writes it, as most SMSCs do: one match then replaces one for each key. */
-const STANDARD = new RegExp(`^${KEYS.map((key) => `${key}:([^\\s,;:]+)`).join(" ")} *$`, "i");
-
-function textFields(text: string): TextFields {
-  const standard = STANDARD.exec(text);
-  if (standard) return standardFields(standard);
-  const fields: TextFields = {};
-  for (const [key, pattern] of PATTERNS) {
-    const value = pattern.exec(text)?.[1];
-    if (value) fields[key] = value;
-  }
-  const id = fields.id ?? OTHER_NAME_OF_ID.exec(text)?.[1];
-  return id === undefined ? fields : { ...fields, id };
-}
-
-/** In the order of `KEYS`. */
-function standardFields(found: RegExpExecArray): TextFields {
-  const [, id = "", sub = "", dlvrd = "", submitDate = "", doneDate = "", stat = "", err = ""] = found;
-  return { id, sub, dlvrd, "submit date": submitDate, "done date": doneDate, stat, err };
-}
-
-/**
- * The text of a receipt up to its `text:` key. What follows is the beginning of the message, which could hold a `stat:`
- * as well, and is never kept.
- */
-function receiptText(message: ShortMessage): string {
-  // Some SMSCs end the text with a NUL, as if it were a C-octet string.
-  const text = decodeText(withoutHeader(message), message.dataCoding).replaceAll("\0", " ");
-  const end = text.search(/text\s*[:=]/i);
-  return end < 0 ? text : text.slice(0, end);
-}
-
-function withoutHeader(message: ShortMessage): Uint8Array {
-  const octets = userData(message);
-  const end = message.esmClass & ESM_UDHI ? headerEnd(octets) : 0;
-  return octets.subarray(end);
-}
-
-/** Where the user data header ends; 0 if there is none: some SMSCs give a receipt the esm_class of the long message it is about. */
-function headerEnd(octets: Uint8Array): number {
-  const end = 1 + (octets[0] ?? 0);
-  let at = 1;
-  // Each element has an octet for its kind and one for its length (3GPP TS 23.040 §9.2.3.24).
-  while (at < end) at += 2 + (octets[at + 1] ?? octets.length);
-  return at === end && end <= octets.length ? end : 0;
-}
-
-/** Octets of a text that are read. */
-const TEXT_OCTETS = 1024;
-
-/**
- * Receipts are written in ASCII or UCS-2, and data_coding does not tell which: some SMSCs write UCS-2 without declaring
- * it, others declare it because the message was in UCS-2, and write ASCII.
- */
-function decodeText(octets: Uint8Array, dataCoding: number): string {
-  const plain = (Buffer.isBuffer(octets) ? octets : Buffer.from(octets)).toString("latin1", 0, TEXT_OCTETS);
-  if (octets[0] !== 0 && (dataCoding !== UCS2 || /id\s*[:=]/i.test(plain))) return plain;
-  const length = Math.min(TEXT_OCTETS, octets.length) & ~1;
-  return Buffer.from(octets.subarray(0, length)).swap16().toString("utf16le");
-}
-
 /** `delivrd` and `DELIVERED` are DELIVRD, and so is the digit 2; an unknown word stays as it is, capitalised. */
 function standardWord(stat: string): string {
   const word = bareId(stat).toUpperCase();
@@ -277,16 +193,17 @@ function standardWord(stat: string): string {
 function rawReceipt(message: ShortMessage, fields: TextFields): string {
   const words: string[] = [];
   for (const key of KEYS) if (fields[key] !== undefined) words.push(`${key}:${fields[key]}`);
-  if (message.tlvs.size === 0) return words.join(" ").slice(0, RAW_LIMIT);
-  const tlv = (name: string, tag: number) => {
-    const value = message.tlvs.get(tag);
-    return value ? [`${name}=${Buffer.from(value.subarray(0, 8)).toString("hex")}`] : [];
-  };
   const id = tlvText(message, TAG.receiptedMessageId);
-  const tlvs = [
-    ...(id ? [`receipted_message_id=${id}`] : []),
-    ...tlv("message_state", TAG.messageState),
-    ...tlv("network_error_code", TAG.networkErrorCode),
-  ];
-  return [...words, ...tlvs].join(" ").slice(0, RAW_LIMIT);
+  if (id) words.push(`receipted_message_id=${id}`);
+  for (const [name, tag] of RAW_TLVS) {
+    const value = message.tlvs.get(tag);
+    if (value) words.push(`${name}=${Buffer.from(value.subarray(0, 8)).toString("hex")}`);
+  }
+  return words.join(" ").slice(0, RAW_LIMIT);
 }
+
+/** Shown in hexadecimal. */
+const RAW_TLVS = [
+  ["message_state", TAG.messageState],
+  ["network_error_code", TAG.networkErrorCode],
+] as const;
