@@ -17,14 +17,6 @@ export interface OwnSlotsOptions {
   readonly onNews: () => void;
 }
 
-/** What the shares of one connector have in common, while the channel of an earlier one still stops. */
-export interface Places {
-  readonly held: Set<number>;
-  readonly leaving: ReturnType<typeof createLeaving>;
-  /** All channels: a slot is left when none uses it any more. */
-  readonly listeners: Set<Listener>;
-}
-
 /** The slots of one connector that this process holds, leaves and wants. */
 export interface OwnSlots {
   readonly places: Places;
@@ -48,26 +40,21 @@ export interface OwnSlots {
 
 const NONE: ReadonlySet<number> = new Set();
 
-type Listener = (limitMs?: number) => Promise<void>;
-
-/**
- * A slot is held, then being left while messages under way finish, then free. Until it is free its lease is renewed. One that was
- * up is shown as up while it is being left: the others are to wait until it is theirs. Not for ever: answers may not come.
- */
 export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
-  const { connector: name, slots: of, process, isValid, onNews } = options;
-  const places = placesFor(options);
-  const { held, leaving } = places;
-  const { tell, onChange, close } = createTelling(places);
+  const { connector: name, slots: of, process, isValid, before, clock, onNews } = options;
+  const places = before ?? createPlaces(clock);
+  places.forgetFrom(of);
+  const { held, listeners } = places;
+  const { onChange, close } = createListening(listeners);
   let isUp = () => false;
   let toldUp = false;
   let wanted: readonly Slot[] = [];
 
+  /** Tells the channels that slots were added, or are to be left: `left`. */
   const change = async (left: readonly number[], limitMs?: number) => {
-    for (const slot of left) held.delete(slot);
-    leaving.add(left, limitMs === undefined && isUp());
-    await tell(limitMs);
-    leaving.remove(left);
+    places.leave(left, limitMs === undefined && isUp());
+    await Promise.all([...listeners].map((listener) => listener(limitMs)));
+    places.free(left);
     if (left.length > 0) onNews();
   };
   return {
@@ -84,7 +71,7 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
     slots: () => [...held],
     kept() {
       toldUp = isUp();
-      return leasesOf(name, places, toldUp);
+      return places.shown(toldUp).map((each) => ({ name, ...each }));
     },
     wanted: () => wanted,
     apply({ processes, leases }, silent) {
@@ -93,8 +80,7 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
       const lost = [...held].filter((slot) => !own.has(slot));
       if (lost.length > 0) void change(lost, 0);
       // After a heartbeat that took too long its leases are over already: the next one gives up what was left meanwhile.
-      const gained = [...own].filter((slot) => isValid() && !held.has(slot) && !leaving.has(slot));
-      for (const slot of gained) held.add(slot);
+      const gained = isValid() ? places.hold(own) : [];
       const due = partOf(options, sharing(processes), silent);
       const surplus = [...held].slice(due);
       if (gained.length > 0 || surplus.length > 0) void change(surplus);
@@ -105,47 +91,62 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
   };
 }
 
-function placesFor({ before, slots, clock }: OwnSlotsOptions): Places {
-  if (!before) return { held: new Set(), leaving: createLeaving(clock), listeners: new Set() };
-  for (const slot of before.held) if (slot >= slots) before.held.delete(slot);
-  return before;
-}
+type Listener = (limitMs?: number) => Promise<void>;
 
-function leasesOf(name: string, { held, leaving }: Places, isUp: boolean): readonly KeptLease[] {
-  const own = [...held].map((slot) => ({ slot, isUp }));
-  return [...own, ...leaving.shown()].map((each) => ({ name, ...each }));
-}
-
-/** The listeners of one share among those of all. */
-function createTelling({ listeners }: Pick<Places, "listeners">) {
+/** The listeners of one share, among those of all. */
+function createListening(all: Set<Listener>) {
   const own: Listener[] = [];
   return {
-    /** Resolves when all have left what is not held any more. */
-    tell: (limitMs?: number) => Promise.all([...listeners].map((listener) => listener(limitMs))),
     onChange(listener: Listener): void {
       own.push(listener);
-      listeners.add(listener);
+      all.add(listener);
     },
     close() {
-      for (const listener of own) listeners.delete(listener);
+      for (const listener of own) all.delete(listener);
     },
   };
 }
 
-/** The slots that are being left. */
-function createLeaving(clock: Clock) {
-  /** By slot: when it is no longer shown as up, on the monotonic clock. */
-  const upUntilMs = new Map<number, number>();
+/** What the shares of one connector have in common, while the channel of an earlier one still stops. */
+export type Places = ReturnType<typeof createPlaces>;
+
+/**
+ * A slot is held, then being left while messages under way finish, then free. Until it is free its lease is renewed. One that was
+ * up is shown as up while it is being left: the others are to wait until it is theirs. Not for ever: answers may not come.
+ */
+function createPlaces(clock: Clock) {
+  const held = new Set<number>();
+  /** The slots that are being left: when each is no longer shown as up, on the monotonic clock. */
+  const leaving = new Map<number, number>();
   return {
-    has: (slot: number) => upUntilMs.has(slot),
-    add(slots: readonly number[], areUp: boolean) {
-      const untilMs = areUp ? clock.monotonicMs() + MOVE_MS : 0;
-      for (const slot of slots) upUntilMs.set(slot, untilMs);
+    held: held as ReadonlySet<number>,
+    /** All channels: a slot is left when none uses it any more. */
+    listeners: new Set<Listener>(),
+    /** Returns those that were free before. */
+    hold(slots: ReadonlySet<number>): readonly number[] {
+      const gained = [...slots].filter((slot) => !held.has(slot) && !leaving.has(slot));
+      for (const slot of gained) held.add(slot);
+      return gained;
     },
-    remove(slots: readonly number[]) {
-      for (const slot of slots) upUntilMs.delete(slot);
+    leave(slots: readonly number[], areUp: boolean) {
+      const upUntilMs = areUp ? clock.monotonicMs() + MOVE_MS : 0;
+      for (const slot of slots) {
+        held.delete(slot);
+        leaving.set(slot, upUntilMs);
+      }
     },
-    shown: () => [...upUntilMs].map(([slot, untilMs]) => ({ slot, isUp: clock.monotonicMs() < untilMs })),
+    free(slots: readonly number[]) {
+      for (const slot of slots) leaving.delete(slot);
+    },
+    /** Gives up at once those of a connector that has fewer slots now. */
+    forgetFrom(count: number) {
+      for (const slot of held) if (slot >= count) held.delete(slot);
+    },
+    /** All that are not free, as the others are to see them. `isUp`: those that are held. */
+    shown: (isUp: boolean) => [
+      ...[...held].map((slot) => ({ slot, isUp })),
+      ...[...leaving].map(([slot, upUntilMs]) => ({ slot, isUp: clock.monotonicMs() < upUntilMs })),
+    ],
   };
 }
 
