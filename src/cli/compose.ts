@@ -36,7 +36,7 @@ import type { FixedAddress } from "./network/web.ts";
 import { openData } from "./open-data.ts";
 import { openShares } from "./open-shares.ts";
 import type { Parts } from "./parts.ts";
-import { createRunning, type Running } from "./running.ts";
+import { createRunning, type Ending, type Running } from "./running.ts";
 import { createSteadyLog } from "./steady-log.ts";
 import { createThreads } from "./threads.ts";
 import { watchReceipts } from "./watch-receipts.ts";
@@ -109,17 +109,11 @@ interface Opened {
 }
 
 function makeParts(
-  {
-    config,
-    clock,
-    log,
-    webAddress,
-    diskOf: askDisk = diskOf,
-    makeDkimKeys: makeKeys = makeDkimKeys,
-    lookups,
-  }: StartOptions,
+  options: StartOptions,
   { store, metrics, listeners, mailKeys, consoleKey }: Opened,
 ): Parts {
+  const { config, clock, log, webAddress, lookups } = options;
+  const askDisk = options.diskOf ?? diskOf;
   const threads = { ...createThreads(clock), ...present({ lookups }) };
   return {
     ...threads,
@@ -137,9 +131,9 @@ function makeParts(
     dns: createDns(store.records, clock, threads.lookups.open),
     mailKeys,
     consoleKey,
-    ...(webAddress && { webAddress }),
+    ...present({ webAddress }),
     ...(config.databaseUrl === undefined && { disk: () => askDisk(config.dataFolder) }),
-    makeDkimKeys: makeKeys,
+    makeDkimKeys: options.makeDkimKeys ?? makeDkimKeys,
   };
 }
 
@@ -147,22 +141,19 @@ function makeParts(
 async function startParts(parts: Parts, listeners: Listeners, onServing = () => {}): Promise<Postrider> {
   const { config, clock, store } = parts;
   const gate = createGate(parts.ids);
-  const isShared = config.roles.has("api") && config.listeners > 1;
-  const sharing = config.sharesPort ? "joins" : isShared ? "first" : undefined;
-  const listener = listen({ ...config, ...(sharing && { sharing }) }, clock, gate.fetch);
+  const listener = listen({ ...config, ...present({ sharing: sharingOf(config) }) }, clock, gate.fetch);
   const { url: baseUrl } = listener;
   const loops = makeLoops(parts);
   const running = createRunning();
   running.add("open requests", listener);
   running.add("the other listeners", listeners);
-  const stop = (close = async () => {}) => {
+  const stop = (...last: readonly Ending[]) => {
     gate.drain();
-    const leave = async () => loops.shares?.stop();
     return running.stop(
-      ["leases", leave],
+      ["leases", async () => loops.shares?.stop()],
       ["large mail", parts.largeBodies.stop],
       ["look-ups", parts.lookups.stop],
-      ["the database", close],
+      ...last,
     );
   };
   try {
@@ -174,7 +165,7 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
     const state = { isListening: () => isListening, isDraining: gate.isDraining };
     gate.open(createHttp(watched, { ...loops, listeners, baseUrl, state }));
     onServing();
-    if (isShared) await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
+    await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
     const bounces = await openBounces(watched);
     if (bounces) running.add("mail that is coming in", bounces);
     isListening = true;
@@ -183,13 +174,23 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
       url: baseUrl,
       ...(bounces && { bouncePort: bounces.port }),
       ...(sandbox && { sandbox }),
-      stop: () => stop(store.close),
+      stop: () => stop(["the database", store.close]),
       unfinished: running.unfinished,
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Who else listens on the port: other processes, or the listeners that this one starts. */
+function sharingOf(config: Config): "joins" | "first" | undefined {
+  if (config.sharesPort) return "joins";
+  return otherListeners(config) > 0 ? "first" : undefined;
+}
+
+function otherListeners({ roles, listeners }: Config): number {
+  return roles.has("api") ? listeners - 1 : 0;
 }
 
 /** Adds to `running` what has to be stopped again, before it starts. */
@@ -241,7 +242,7 @@ function openListeners(
   const { host, tls, dataFolder, logLevel, trustedProxies } = config;
   return createListeners({
     ...parts,
-    count: config.listeners - 1,
+    count: otherListeners(config),
     program: new URL("./listener-thread.ts", import.meta.url),
     clock,
     setup: {
