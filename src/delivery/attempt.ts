@@ -2,20 +2,16 @@
 import type { OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import type { ChannelName } from "../core/messages/message.ts";
+import type { ChannelName, MessageError } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
-import { isOpen } from "../core/messages/part.ts";
 import { isSettled } from "../core/messages/progress.ts";
-import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { earliestSendAt } from "../core/sms/promotional-hours.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import {
-  canFailOver,
-  covers,
   hasFailedSegment,
-  holdsUnconfirmed,
   judge,
   judgeExpired,
   judgeFailedSegment,
@@ -29,6 +25,7 @@ import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { outletOfJob } from "./outlets/outlet-of-job.ts";
+import { canFailOver, ownerDeleted } from "./outlets/owner-of-job.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
@@ -175,7 +172,7 @@ async function renderAndSend(
   // Checked again: rendering may have taken long, or the process may have been suspended meanwhile.
   if (rendering instanceof Promise && !mayBegin(deps, handover)) return undefined;
   if (outgoing.kind === "held") return judgeHeld(job, deps.clock.now());
-  if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
+  if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing.error);
   if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);
   handover.outlet.handOver(outgoing.message);
   handover.isDone = true;
@@ -205,7 +202,7 @@ async function send(
   const context = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };
   const judged = judge(job, outcome, context);
   const settlement = orFailOver(deps, job, { outcome, lease, judged });
-  observe(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
+  report(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
   return settlement;
 }
 
@@ -229,26 +226,15 @@ function judgeSkipped(deps: AttemptDeps, job: ClaimedJob, skipped: Skipped | und
 }
 
 /** The recipient has opted out while the message was in the queue. */
-const OPTED_OUT = {
-  kind: "impossible",
-  error: { code: "opted_out", message: "the recipient has opted out of this sender's messages" },
-} as const;
+const OPTED_OUT: MessageError = {
+  code: "opted_out",
+  message: "the recipient has opted out of this sender's messages",
+};
 
-/** Segments that two connectors send would not be joined by a handset. */
-function ownerDeleted({ progress: { parts } }: ClaimedJob, owner: string) {
-  const own = parts.filter(({ connectorId }) => connectorId === owner);
-  const had = own.some(isOpen) ? "may have taken" : "had taken";
-  const message = `the connector that ${had} ${own.length} of its ${parts.length} segments was deleted, and another cannot send the rest`;
-  return { kind: "impossible", error: { code: "connector_deleted", message } } as const;
-}
-
-function judgeImpossible(
-  deps: AttemptDeps,
-  job: ClaimedJob,
-  outgoing: Extract<Outgoing, { kind: "impossible" }>,
-): Settlement {
+/** It can never be sent. */
+function judgeImpossible(deps: AttemptDeps, job: ClaimedJob, error: MessageError): Settlement {
   const length = Math.max(1, job.progress.parts.length);
-  const rejected = { kind: "rejected", error: outgoing.error } as const;
+  const rejected = { kind: "rejected", error } as const;
   const parts = Array.from({ length }, (_, index) => (covers(job, index) ? rejected : undefined));
   return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
 }
@@ -256,12 +242,12 @@ function judgeImpossible(
 /** An outcome that was decided here, without a connector. */
 function judgeUnsent(deps: AttemptDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
   const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
-  observe(deps, job, { outcome, settlement, ms: 0 });
+  report(deps, job, { outcome, settlement, ms: 0 });
   return settlement;
 }
 
 /** Reports an attempt to the metrics and the debug log. */
-function observe(
+function report(
   deps: AttemptDeps,
   job: ClaimedJob,
   attempt: { readonly outcome: SendOutcome; readonly settlement: Settlement; readonly ms: number },

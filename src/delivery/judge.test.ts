@@ -5,7 +5,8 @@ import type { Progress } from "../core/messages/message.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import { judge, judgeFailedSegment, judgeHeld, judgeOutOfHours, judgeWaiting, ownerOf } from "./judge.ts";
+import { judge, judgeFailedSegment, judgeHeld, judgeOutOfHours, judgeWaiting } from "./judge.ts";
+import { ownerOf } from "./outlets/owner-of-job.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
   return {

@@ -3,9 +3,8 @@ import type { MessageError } from "../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
 import { isOpen } from "../core/messages/part.ts";
 import type { NextStep } from "../core/messages/progress.ts";
-import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
 import { nextAttemptAt, RETRY_POLICIES } from "../core/queue/retry-policy.ts";
-import type { Route } from "../core/records/accounts.ts";
 import { deferralDetail } from "../core/sms/promotional-hours.ts";
 
 export interface AttemptContext {
@@ -108,52 +107,6 @@ export function judgeWaiting(
 export function judgeFailover(settlement: Settlement): Settlement {
   const next = { ...settlement.next, kind: "again" as const, dueAt: settlement.at };
   return { ...settlement, countsAsAttempt: false, next };
-}
-
-/**
- * Whether another connector may send the message: this one's provider deferred everything that was tried, and no provider
- * has a part of the message, or may have one. What only waited for our own pace was not tried. Never an email: a host that
- * greylists wants to see the same server again.
- */
-export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: Route["failover"]): boolean {
-  if (job.progress.channel !== "sms" || ownerOf(job, failover) !== undefined) return false;
-  const tried = parts.filter((part) => part && !(part.kind === "deferred" && part.isOwnPace));
-  return tried.length > 0 && tried.every((part) => part?.kind === "deferred");
-}
-
-/**
- * The only connector that may send the rest of the message, if there is one:
- *
- * - the one that took some segments of an SMS. Segments from two connectors may differ in sender and encoding, and a
- *   handset would not join them;
- * - the one that may have taken the message, because its answer was lost; unless the route lets others try
- *   (`failover: always`). For an SMS of an account that holds what is unconfirmed, it stays the only one even then.
- */
-export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | undefined {
-  const isFree = failover === "always" && !(job.progress.channel === "sms" && holdsUnconfirmed(job));
-  return takenInPartBy(job) ?? (isFree ? undefined : mayBeTakenBy(job));
-}
-
-/** The account wants no second sending of what may have been sent. */
-export function holdsUnconfirmed(job: ClaimedJob): boolean {
-  return job.settings.on_unconfirmed === "hold";
-}
-
-/** Whether the job is about this part of its message. */
-export function covers(job: ClaimedJob, index: number): boolean {
-  return job.parts === undefined || job.parts.includes(index);
-}
-
-function takenInPartBy(job: ClaimedJob): string | undefined {
-  if (job.progress.channel !== "sms") return undefined;
-  return job.progress.parts.find((part) => !isOpen(part) && part.connectorId !== undefined)?.connectorId;
-}
-
-/** An open part names a connector only where an attempt over it was never confirmed. */
-function mayBeTakenBy(job: ClaimedJob): string | undefined {
-  const { parts } = job.progress;
-  return parts.find((part, index) => isOpen(part) && covers(job, index) && part.connectorId !== undefined)
-    ?.connectorId;
 }
 
 function settlementOf(job: ClaimedJob, now: number) {

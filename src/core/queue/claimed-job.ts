@@ -55,3 +55,13 @@ export interface Settlement {
   /** False: text and bodies are wiped once no job of the request is left. */
   readonly keepsContent: boolean;
 }
+
+/** The account wants no second sending of what may have been sent. */
+export function holdsUnconfirmed(job: ClaimedJob): boolean {
+  return job.settings.on_unconfirmed === "hold";
+}
+
+/** Whether the job is about this part of its message. */
+export function covers(job: ClaimedJob, index: number): boolean {
+  return job.parts === undefined || job.parts.includes(index);
+}

@@ -1,8 +1,8 @@
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { Route } from "../../core/records/accounts.ts";
-import { ownerOf } from "../judge.ts";
 import type { Assignment, Failover } from "./failover.ts";
 import type { Outlet } from "./outlet.ts";
+import { ownerOf } from "./owner-of-job.ts";
 
 /** How long a message that only one connector may have waits for it at least, and at most. */
 const OWNER_WAIT_MS = { least: 1_000, most: 30_000 };

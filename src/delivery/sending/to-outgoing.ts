@@ -3,9 +3,8 @@ import { domainOf } from "../../core/email/email-address.ts";
 import type { MessageError } from "../../core/messages/message.ts";
 import { isOpen } from "../../core/messages/part.ts";
 import { present } from "../../core/present.ts";
-import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import { type ClaimedJob, covers, holdsUnconfirmed } from "../../core/queue/claimed-job.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
-import { covers, holdsUnconfirmed } from "../judge.ts";
 import type { Skipped } from "./skip-suppressed.ts";
 
 export type Outgoing =
