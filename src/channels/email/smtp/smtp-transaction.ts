@@ -40,53 +40,78 @@ export interface TransactionLimits {
 /** Sends one envelope and reports what became of it; never rejects. The connection is closed afterwards if its state is in doubt. */
 export function runTransaction(
   connection: SmtpConnection,
-  { from, to, dsn, raw, needsSmtpUtf8 = false }: FilledEnvelope,
-  { signal, isOurs }: TransactionLimits,
+  filled: FilledEnvelope,
+  limits: TransactionLimits,
 ): Promise<TransactionReport> {
+  const { from, to, dsn, raw } = filled;
   const envelope: KeptEnvelope = { from, to: [...to], size: raw.length, ...(dsn && toDsnOptions(dsn)) };
   const content = openContent(raw);
-  const askNoMore = needsSmtpUtf8 && [from, ...to].every(isAscii) ? askForUtf8(connection) : () => {};
-  return new Promise((resolve) => {
-    let isSettled = false;
-    let guardNoMore = () => {};
-    const settle = (end: TransactionEnd) => {
-      if (isSettled) return;
-      isSettled = true;
-      askNoMore();
-      guardNoMore();
-      limitWait(connection);
-      signal.removeEventListener("abort", onAbort);
-      connection.off("end", onEnd);
-      // After an answer in the middle of the content the server may still read what follows as content.
-      if (end.kind === "lost" || end.kind === "called_off" || (content.isBegun() && !content.isSent()))
-        connection.close();
-      resolve({ recipients: repliesOf(envelope), end });
-    };
-    const lose = (reason: string) =>
-      settle({
-        kind: "lost",
-        reason: toOneLine(reason),
-        wasContentSent: content.isSent(),
-        wasUnanswered: isUnanswered(connection),
-      });
-    const onAbort = () => lose(String(signal.reason));
-    // Without its final dot the server throws the message away (RFC 5321 §4.1.1.10).
-    const guard = { mayWrite: isOurs, onRefused: () => settle({ kind: "called_off" }) };
-    // Not every lost connection reaches the callback of `send`. Deferred, so that the callback's error wins.
-    const onEnd = () => setImmediate(lose, "the connection was lost");
-    if (signal.aborted) return onAbort();
-    connection.lastServerResponse = false;
-    guardNoMore = guardWrites(connection, guard);
-    content.stream.once("end", () => liftLimit(connection));
-    signal.addEventListener("abort", onAbort);
-    connection.once("end", onEnd);
-    connection.send(envelope, content.stream, (error, info) => {
-      const mayQuote = content.isBegun();
-      const end = error ? toEnd(error, envelope, mayQuote) : toTakenEnd(info.response, content.isSent());
-      if (end) settle(end);
-      else lose(describe(error));
+  const { promise, resolve } = Promise.withResolvers<TransactionReport>();
+  let isSettled = false;
+  let restore = () => {};
+  const settle = (end: TransactionEnd) => {
+    if (isSettled) return;
+    isSettled = true;
+    restore();
+    if (isInDoubt(end, content)) connection.close();
+    resolve({ recipients: repliesOf(envelope), end });
+  };
+  const lose = (reason: string) =>
+    settle({
+      kind: "lost",
+      reason: toOneLine(reason),
+      wasContentSent: content.isSent(),
+      wasUnanswered: isUnanswered(connection),
     });
+  if (limits.signal.aborted) {
+    lose(String(limits.signal.reason));
+    return promise;
+  }
+  connection.lastServerResponse = false;
+  restore = prepare(connection, filled, { ...limits, lose, callOff: () => settle({ kind: "called_off" }) });
+  content.stream.once("end", () => liftLimit(connection));
+  connection.send(envelope, content.stream, (error, info) => {
+    const mayQuote = content.isBegun();
+    const end = error ? toEnd(error, envelope, mayQuote) : toTakenEnd(info.response, content.isSent());
+    if (end) settle(end);
+    else lose(describe(error));
   });
+  return promise;
+}
+
+type Content = ReturnType<typeof openContent>;
+
+/** After an answer in the middle of the content the server may still read what follows as content. */
+function isInDoubt({ kind }: TransactionEnd, content: Content): boolean {
+  return kind === "lost" || kind === "called_off" || (content.isBegun() && !content.isSent());
+}
+
+interface Ends extends TransactionLimits {
+  readonly lose: (reason: string) => void;
+  readonly callOff: () => void;
+}
+
+/** Makes the connection heed the limits, and ask for what the mail needs, until the returned function is called. */
+function prepare(
+  connection: SmtpConnection,
+  { from, to, needsSmtpUtf8 = false }: FilledEnvelope,
+  { signal, isOurs, lose, callOff }: Ends,
+): () => void {
+  const askNoMore = needsSmtpUtf8 && [from, ...to].every(isAscii) ? askForUtf8(connection) : () => {};
+  // Without its final dot the server throws the message away (RFC 5321 §4.1.1.10).
+  const guardNoMore = guardWrites(connection, { mayWrite: isOurs, onRefused: callOff });
+  const onAbort = () => lose(String(signal.reason));
+  // Not every lost connection reaches the callback of `send`. Deferred, so that the callback's error wins.
+  const onEnd = () => setImmediate(lose, "the connection was lost");
+  signal.addEventListener("abort", onAbort);
+  connection.once("end", onEnd);
+  return () => {
+    askNoMore();
+    guardNoMore();
+    limitWait(connection);
+    signal.removeEventListener("abort", onAbort);
+    connection.off("end", onEnd);
+  };
 }
 
 /**
