@@ -114,35 +114,41 @@ function createBodyRunner(
     if (auth === "api-key") call.caller = await authenticator.apiKey(call.headers);
   };
 
-  return async (endpoint, request, call) => {
+  const runRaw: BodyRunner = async (endpoint, request, call) => {
+    const { method, url } = request;
+    const maxBytes = endpoint.rawBody?.maxBytes ?? 0;
+    call.raw = { method, url, text: await bodies.readAny(request, maxBytes, clientOf(endpoint, call)) };
+    return endpoint.handle(call);
+  };
+
+  const runJson: BodyRunner = async (endpoint, request, call) => {
+    // Stays empty if the body is refused while it is read.
     let body: string | HeldBody = "";
     const startedMs = clock.monotonicMs();
-    const client = clientOf(endpoint, call);
-    if (endpoint.rawBody) {
-      const { method, url } = request;
-      const { maxBytes } = endpoint.rawBody;
-      call.raw = { method, url, text: await bodies.readAny(request, maxBytes, client) };
-      return endpoint.handle(call);
-    }
     try {
-      body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, client);
+      body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, clientOf(endpoint, call));
       if (clock.monotonicMs() - startedMs > SLOW_BODY_MS) await authenticateAgain(endpoint, call);
-      const { text, parsed = parseJsonObject(text) } = typeof body === "string" ? { text: body } : body;
-      if ("problem" in parsed) throw validationFailed(parsed.problem);
-      call.body = { json: parsed.json, text };
+      call.body = parseBody(body);
       const answered = endpoint.handle(call);
       return answered instanceof Promise ? await answered : answered;
     } catch (error) {
       const text = typeof body === "string" ? body : body.text;
       if (error instanceof Forwarded) throw new Forwarded(text);
-      if (!(error instanceof Refusal && error.status === 400 && endpoint.idempotent)) throw error;
-      const replay = await replayFor(store.intake, endpoint, { call, text });
-      if (replay) return replay;
-      throw withKeyProblem(error, call.headers);
+      if (error instanceof Refusal && error.status === 400 && endpoint.idempotent)
+        return await replayOrRefuse(store.intake, endpoint, { call, text, refusal: error });
+      throw error;
     } finally {
       if (typeof body !== "string") body.release();
     }
   };
+
+  return (endpoint, request, call) => (endpoint.rawBody ? runRaw : runJson)(endpoint, request, call);
+}
+
+function parseBody(body: string | HeldBody): NonNullable<Call["body"]> {
+  const { text, parsed = parseJsonObject(text) } = typeof body === "string" ? { text: body } : body;
+  if ("problem" in parsed) throw validationFailed(parsed.problem);
+  return { json: parsed.json, text };
 }
 
 /** Operators count as one client. */
@@ -152,21 +158,27 @@ function clientOf({ auth }: Endpoint, { caller, clientAddress }: PendingCall): B
 }
 
 /**
- * The saved answer for a body that is refused now but was accepted earlier under the same key: its `schedule_at` may have
+ * Answers a body that is refused now but was accepted earlier under the same key, as then: its `schedule_at` may have
  * passed since, or its template may be gone.
  */
-async function replayFor(
+async function replayOrRefuse(
   intake: Intake,
   { operation }: Endpoint,
-  { call: { caller, headers, now }, text }: { call: PendingCall; text: string },
-): Promise<Response | undefined> {
-  const key = caller && validKey(headers);
-  if (!caller || key === undefined) return undefined;
+  { call: { caller, headers, now }, text, refusal }: RefusedBody,
+): Promise<Response> {
+  const key = validKey(headers);
+  if (!caller || key === undefined) throw withKeyProblem(refusal, headers);
   const idempotency = { scope: keyScope(caller.keyId, operation), key, now };
-  return replayOfRefused(intake, idempotency, {
-    bodyDigest: digestOf(text),
-    isStrict: isStrict(caller.settings),
-  });
+  const repeat = { bodyDigest: digestOf(text), isStrict: isStrict(caller.settings) };
+  const replay = await replayOfRefused(intake, idempotency, repeat);
+  if (!replay) throw refusal;
+  return replay;
+}
+
+interface RefusedBody {
+  readonly call: PendingCall;
+  readonly text: string;
+  readonly refusal: Refusal;
 }
 
 /** A call that is still being filled in. */
