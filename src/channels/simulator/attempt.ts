@@ -3,6 +3,7 @@ import type { MessageError } from "../../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
 import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
+import { waitAtMost } from "../../core/wait-at-most.ts";
 import type { OutgoingEmail, OutgoingMessage } from "../channel.ts";
 import { type EntryWriter, WRITE_LIMIT_MS, type Written } from "./entry-writer.ts";
 import type { RefusalCounts } from "./refusal-counts.ts";
@@ -190,19 +191,12 @@ const WRITTEN: Readonly<Record<Written, (id: string | undefined) => PartOutcome>
 };
 
 /** What came of the write; `unanswered` after its time limit, which leaves room for the write before it, and on abort. */
-function inTime(clock: Clock, write: Promise<Written>, signal: AbortSignal): Promise<Written> {
-  return new Promise((resolve) => {
-    const end = (written: Written) => {
-      cancel();
-      signal.removeEventListener("abort", giveUp);
-      resolve(written);
-    };
-    const giveUp = () => end("unanswered");
-    const cancel = clock.after(2 * WRITE_LIMIT_MS, giveUp);
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp);
+async function inTime(clock: Clock, write: Promise<Written>, signal: AbortSignal): Promise<Written> {
+  const written = await waitAtMost<Written>(clock, { limitMs: 2 * WRITE_LIMIT_MS, signal }, (end) => {
     void write.then(end);
+    return () => {};
   });
+  return written ?? "unanswered";
 }
 
 /**

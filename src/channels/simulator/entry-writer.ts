@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
+import { inTime } from "../../core/in-time.ts";
 import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
 import type { SandboxLedger } from "../../store/store.ts";
 import type { ChannelLog } from "../channel.ts";
@@ -66,26 +67,24 @@ export function createEntryWriter(deps: EntryWriterDeps): EntryWriter {
   };
 }
 
-function writeBatch(deps: EntryWriterDeps, entries: readonly SandboxEntry[]): Promise<Written> {
-  return new Promise((resolve) => {
-    const giveUp = () => {
-      deps.log.warn({ entries: entries.length }, "the sandbox ledger does not answer");
-      resolve("unanswered");
-    };
-    const cancel = deps.clock.after(WRITE_LIMIT_MS, giveUp);
-    const succeed = () => {
-      cancel();
-      // Even after the time limit: the entries are stored, so their receipts are owed.
-      deps.onWritten(entries);
-      resolve("written");
-    };
-    const fail = (error: unknown) => {
-      cancel();
-      deps.log.warn({ err: error, entries: entries.length }, "the sandbox ledger cannot be written");
-      resolve("failed");
-    };
-    deps.ledger.record(entries).then(succeed, fail);
-  });
+function writeBatch(
+  { clock, ledger, log, onWritten }: EntryWriterDeps,
+  entries: readonly SandboxEntry[],
+): Promise<Written> {
+  const late = (): Written => {
+    log.warn({ entries: entries.length }, "the sandbox ledger does not answer");
+    return "unanswered";
+  };
+  const succeed = (): Written => {
+    // Even after the time limit: the entries are stored, so their receipts are owed.
+    onWritten(entries);
+    return "written";
+  };
+  const fail = (error: unknown): Written => {
+    log.warn({ err: error, entries: entries.length }, "the sandbox ledger cannot be written");
+    return "failed";
+  };
+  return inTime(clock, { limitMs: WRITE_LIMIT_MS, late }, ledger.record(entries).then(succeed, fail));
 }
 
 /** How many of those that wait the next write takes: whole messages, and at least one. */

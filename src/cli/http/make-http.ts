@@ -5,6 +5,7 @@ import { adminEndpoints } from "../../api/admin/admin-endpoints.ts";
 import { createApp } from "../../api/app.ts";
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
+import { inTime } from "../../core/in-time.ts";
 import { present } from "../../core/present.ts";
 import type { AlarmWatch } from "../../delivery/alarm-watch.ts";
 import type { DomainWatch } from "../../delivery/domain-watch.ts";
@@ -120,14 +121,8 @@ function createAdmin(
 
 /** Has the engine apply a stored change. If that fails now, the engine applies it within a second by itself. */
 function applyChange(engine: Engine, clock: Clock, log: Parts["steadyLog"]): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(CONFIG_WAIT_MS, resolve);
-    engine
-      .reconcile()
-      .catch((error) => log.warn({ err: error }, "the configuration could not be read"))
-      .finally(() => {
-        cancel();
-        resolve();
-      });
-  });
+  const applied = engine
+    .reconcile()
+    .catch((error) => log.warn({ err: error }, "the configuration could not be read"));
+  return inTime(clock, { limitMs: CONFIG_WAIT_MS, late: () => {} }, applied);
 }
