@@ -61,3 +61,42 @@ test("a relay that wants a login before it has read anything of the message is q
   });
   expect(status.reason).toBe("smtp.auth: 530 client not authenticated");
 });
+
+test("a relay that repeats an earlier message of the connection when it wants a login has it out of its own state", async () => {
+  const server = await raw((verb, _line, connection) => {
+    if (verb === "EHLO") return OFFER;
+    if (verb === "AUTH") return "235 welcome";
+    return verb === "MAIL" && connection === 1 && ++mails === 2
+      ? `530 5.7.0 log in; last was: ${CODE}`
+      : undefined;
+  });
+  let mails = 0;
+  const config = { username: "ann", tls: "none", max_connections: 1 };
+  const { channel, became } = relay(server.port, config, { password: PASSWORD });
+  await became("up");
+  const send = () => channel.send(outgoingEmail({ bodyText: CODE }), NEVER);
+  expect((await send()).parts).toMatchObject([{ kind: "sent" }]);
+  expect((await send()).parts).toMatchObject([{ kind: "deferred" }]);
+  const { reason } = channel.status();
+  expect(reason).toStartWith("smtp.auth: 530 in answer to a message");
+  expect(reason).not.toContain("481516");
+});
+
+test("a relay that greets with the login of the connection before tells nobody the password", async () => {
+  let login = "";
+  const server = await raw((verb, line) => {
+    if (verb === "GREETING" && login !== "") return `554 5.7.0 not again: ${login}`;
+    if (verb === "EHLO") return OFFER;
+    if (verb !== "AUTH") return verb === "MAIL" ? "421 4.3.2 closing" : undefined;
+    login = line;
+    return "235 welcome";
+  });
+  const config = { username: "ann", tls: "none" };
+  const { channel, became } = relay(server.port, config, { password: PASSWORD });
+  await became("up");
+  await channel.send(outgoingEmail({ bodyText: CODE }), NEVER);
+  await became("down");
+  const { reason } = channel.status();
+  expect(reason).toContain("554 not again: AUTH PLAIN");
+  expect(reason).not.toContain(login.slice(-16));
+});

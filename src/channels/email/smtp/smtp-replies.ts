@@ -15,8 +15,8 @@ export type RecipientAnswer = "accepted" | { readonly refusal: string };
 export type TransactionEnd =
   /** 2yz after the final dot. */
   | { readonly kind: "taken"; readonly reply: string }
-  /** 4yz or 5yz to MAIL FROM: the replies to RCPT TO mean nothing. */
-  | { readonly kind: "sender_refused"; readonly reply: string }
+  /** 4yz or 5yz to MAIL FROM: the replies to RCPT TO mean nothing. `mayQuote`: an earlier message of the session. */
+  | { readonly kind: "sender_refused"; readonly reply: string; readonly mayQuote?: boolean }
   /** 4yz or 5yz to every RCPT TO. */
   | { readonly kind: "recipients_refused" }
   /** 4yz or 5yz to DATA or to the message. `mayQuote`: the server had been told some of the message, and may repeat it. */
@@ -94,7 +94,7 @@ export function isSessionFault(reply: string): boolean {
  */
 export function missingCredentials({ end }: TransactionReport): MessageError | undefined {
   if (!("reply" in end) || !isSessionFault(end.reply) || /^503/.test(end.reply)) return undefined;
-  const mayQuote = end.kind === "message_refused" && end.mayQuote === true;
+  const mayQuote = "mayQuote" in end && end.mayQuote === true;
   return {
     code: "smtp.auth",
     message: toReplyLine(mayQuote ? `${end.reply.slice(0, 3)} ${UNTOLD}` : end.reply),
@@ -102,7 +102,19 @@ export function missingCredentials({ end }: TransactionReport): MessageError | u
 }
 
 const UNTOLD =
-  "in answer to a message; the rest of the answer may quote it, and is on the message's timeline";
+  "in answer to a message; the rest of the answer may quote one, and is on the timeline of the message that it refused";
+
+/** Whether the server was told content of the message, which it may repeat as long as the session lasts. */
+export function wasTold({ end }: TransactionReport): boolean {
+  return end.kind === "taken" || (end.kind === "message_refused" && end.mayQuote === true);
+}
+
+/** The report of a server that had been told an earlier message. */
+export function afterTold(report: TransactionReport): TransactionReport {
+  const { end } = report;
+  const isRefusal = end.kind === "sender_refused" || end.kind === "message_refused";
+  return isRefusal ? { ...report, end: { ...end, mayQuote: true } } : report;
+}
 
 /** The report with all words of the server passed through `tidied`. */
 export function withWords(report: TransactionReport, tidied: (words: string) => string): TransactionReport {

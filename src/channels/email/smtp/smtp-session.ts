@@ -8,11 +8,13 @@ import { limitReplies } from "./nodemailer/limit-replies.ts";
 import { readAtOnce } from "./nodemailer/read-at-once.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import {
+  afterTold,
   isSessionFault,
   MAX_REPLY_READ,
   type TransactionReport,
   toOneLine,
   toReplyLine,
+  wasTold,
   withWords,
 } from "./smtp-replies.ts";
 import { type FilledEnvelope, runTransaction, type TransactionLimits } from "./smtp-transaction.ts";
@@ -55,15 +57,17 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   connection.on("error", () => {});
   limitReplies(connection);
   readAtOnce(connection);
+  const tidied = withoutPassword(settings);
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));
-  if (connectFault) return { fault: connectFault };
+  // It may repeat what another connection told it.
+  if (connectFault) return { fault: { ...connectFault, message: tidied(connectFault.message) } };
   const ehlo = connection.lastServerResponse || "";
   const loginFault = await login(connection, settings, signal);
   if (loginFault) {
     connection.close();
-    return { fault: loginFault };
+    return { fault: { ...loginFault, message: tidied(loginFault.message) } };
   }
-  return { session: toSession(connection, { clock, ehlo, tidied: withoutPassword(settings) }) };
+  return { session: toSession(connection, { clock, ehlo, tidied }) };
 }
 
 function connectionOptions(settings: HostSettings): SMTPConnectionOptions {
@@ -105,12 +109,11 @@ async function login(
   }
   if (!connection.allowsAuth) return { code: "smtp.auth", message: "the server offers no AUTH" };
   const { username, password } = auth;
-  const fault = await settled(connection, signal, (done) => {
+  return settled(connection, signal, (done) => {
     limitChallenges(connection, () => done(keepsAsking()));
     joinBlanksOfChallenge(connection);
     connection.login({ user: username, pass: password }, done);
   });
-  return fault && { ...fault, message: withoutPassword({ auth })(fault.message) };
 }
 
 /** Some servers repeat the command that they refuse, or one from before. */
@@ -183,6 +186,7 @@ interface SessionParts {
 
 function toSession(connection: SmtpConnection, { clock, ehlo, tidied }: SessionParts): SmtpSession {
   let messages = 0;
+  let isTold = false;
   return {
     isSecure: connection.secure,
     // Not in the first line, which has the server's name (RFC 5321 §4.1.1.1).
@@ -194,7 +198,10 @@ function toSession(connection: SmtpConnection, { clock, ehlo, tidied }: SessionP
       messages++;
       const report = await runTransaction(connection, envelope, limits);
       await makeReady(connection, report, limits.signal);
-      return withWords(report, tidied);
+      const words = withWords(report, tidied);
+      const known = isTold ? afterTold(words) : words;
+      isTold ||= wasTold(report);
+      return known;
     },
     quit: () => quit(connection, clock),
   };
