@@ -35,6 +35,8 @@ onEveryAdmin((start) => {
     expect(await details("messages?channel=sms")).toEqual({ account_id: "required" });
     expect(await details(`messages?account_id=${admin.accountId}`)).toEqual({ channel: "required" });
     expect(await details(`messages?account_id=${admin.accountId}&channel=fax`)).toHaveProperty("channel");
+    const unclear = await details("messages?limit=0&after=x&to=y&status=z");
+    expect(Object.keys(unclear).toSorted()).toEqual(["after", "channel", "limit"]);
     const opened = await details(`messages?account_id=${admin.accountId}&channel=sms&status=bounced`);
     expect(opened).toEqual({ status: expect.stringContaining("must be one of ") });
   });

@@ -98,7 +98,7 @@ function bodyProblems({ operation }: FuzzRequest, { status, headers, text }: Fuz
 
 const WORDS: Readonly<Record<number, RegExp>> = {
   400: /^validation failed$/,
-  401: /^(invalid or missing (API key|admin token)|callback not authenticated)$/,
+  401: /^(invalid or missing (API key|admin token)|invalid console password|callback not authenticated)$/,
   404: /^(message not found|contact not found|not found)$/,
   415: /^unsupported media type$/,
 };

@@ -45,7 +45,7 @@ async function listMessages(
   listed: Listed,
   call: Call,
 ): Promise<Answer> {
-  const query = readListQuery(call.query, listed, call.now);
+  const query = readListQuery(call.query, listed, call);
   const page = await messages.list({ accountId: callerOf(call).account.id, ...query });
   return {
     status: 200,

@@ -13,7 +13,7 @@ import { readTime } from "../lists/read-time.ts";
 import { restorePlus } from "../lists/restore-plus.ts";
 import { oldestShownAt } from "./message-id.ts";
 
-export const LIST_LIMIT = { min: 1, max: 200, otherwise: 50 };
+const LIST_LIMIT = { min: 1, max: 200, otherwise: 50 };
 
 export const AN_ADDRESS =
   "An address among to, cc and bcc, in any case; an international domain in either spelling (`bücher.example` is " +
@@ -38,13 +38,12 @@ export interface Listed {
   readonly cursor?: "cursor" | "after";
 }
 
-/** Reads the filters of a list; refuses with every problem at once. */
+/** Reads the filters of a list; refuses with every problem at once, also with those that are in `errors` already. */
 export function readListQuery(
   query: URLSearchParams,
   { channel, statuses, cursor = "cursor" }: Listed,
-  now: number,
+  { now, errors = createErrors() }: { readonly now: number; readonly errors?: ErrorCollector },
 ): Omit<MessageQuery, "accountId"> {
-  const errors = createErrors();
   const createdAfter = readTime(query, { name: "created_after", errors });
   const limit = readCount(query, { name: "limit", rule: LIST_LIMIT, errors });
   const filters = present({

