@@ -26,6 +26,7 @@ export function createFrame(groups: readonly NavigationGroup[], signOut: () => v
     "div",
     { id: "side", class: "side" },
     navigation,
+    h("a", { class: "docs", href: "/docs" }, "API documentation"),
     h("button", { type: "button", class: "plain", onclick: signOut }, "Sign out"),
   );
   const open = (isOpen: boolean) => {

@@ -112,24 +112,32 @@ async function readNewest(client: Client, { id }: Account): Promise<readonly Mes
 
 function sectionsOf(state: State, accounts: readonly Account[]): readonly Child[] {
   return [
-    section("Alarms", alarmsOf(state.alarms)),
+    section("Alarms", alarmsOf(state)),
     section("Connectors", connectorsOf(state.connectors)),
     section("Queues", queuesOf(state)),
     state.hosts.length > 0 && section("Paused webhook hosts", pausedHostTable(state.hosts, accounts)),
   ];
 }
 
-function alarmsOf(alarms: readonly Alarm[]): Child {
+function alarmsOf({ alarms, routes }: State): Child {
   if (alarms.length === 0) return none("No alarms.");
   return alarms.map(({ name, subject, subject_name: called, reason, since }) =>
     h(
       "p",
       { class: "alarm" },
       h("strong", {}, name.replaceAll("_", " ")),
-      ` ${called ?? subject}: ${reason} `,
+      " ",
+      called ?? queueName(subject, routes),
+      `: ${reason} `,
       h("span", { class: "hint" }, ago(since)),
     ),
   );
+}
+
+/** A route's queue has its id. Others, the simulator's, have names. */
+function queueName(queue: string, routes: readonly Route[]): Child {
+  const route = routes.find(({ id }) => id === queue);
+  return route ? link(["routes", queue], routeText(route)) : queue;
 }
 
 function connectorsOf(connectors: readonly Connector[]): Child {
@@ -141,20 +149,21 @@ function connectorsOf(connectors: readonly Connector[]): Child {
 }
 
 function queuesOf({ queues, routes, connectors }: State): Child {
-  const rows = queues.map((queue) => ({ queue, route: routes.find(({ id }) => id === queue.queue) }));
-  if (rows.length === 0) return none("No messages are waiting in line.");
+  const waiting = queues.filter(({ ready }) => ready > 0);
+  if (waiting.length === 0) return none("No messages are waiting in line.");
+  const connectorsOfRoute = (queue: string) => {
+    const route = routes.find(({ id }) => id === queue);
+    return route && connectorsText(route, connectors);
+  };
   return table(
     "Queues",
     [
-      {
-        head: "Route",
-        of: ({ queue, route }) => (route ? link(["routes", route.id], routeText(route)) : queue.queue),
-      },
-      { head: "Connectors", of: ({ route }) => route && connectorsText(route, connectors) },
-      { head: "In line", kind: "number", of: ({ queue }) => readyText(queue) },
-      { head: "Oldest", of: ({ queue }) => ago(queue.oldest_ready_at) },
+      { head: "Route", of: ({ queue }) => queueName(queue, routes) },
+      { head: "Connectors", of: ({ queue }) => connectorsOfRoute(queue) },
+      { head: "In line", kind: "number", of: readyText },
+      { head: "Oldest", of: ({ oldest_ready_at: at }) => ago(at) },
     ],
-    rows,
+    waiting,
   );
 }
 

@@ -1,12 +1,13 @@
 import { deedButton } from "./buttons.ts";
+import type { Client, Page } from "./client.ts";
 import { type DnsRecord, dnsRecords } from "./dns-records.ts";
 import { type Child, h } from "./dom.ts";
-import type { Row } from "./fields.ts";
-import { type Noun, nameOf, type RecordAction } from "./nouns.ts";
-import { link, section } from "./pieces.ts";
+import { labelOf, type Row } from "./fields.ts";
+import { NOUNS, type Noun, nameOf, type RecordAction } from "./nouns.ts";
+import { link, none, section } from "./pieces.ts";
 import { toHash } from "./place.ts";
-import { recordFacts } from "./record-values.ts";
-import { readReferences } from "./references.ts";
+import { recordFacts, recordTable } from "./record-values.ts";
+import { type References, readReferences } from "./references.ts";
 import type { View, Visit } from "./visit.ts";
 
 /** One record: what it holds, and what can be done with it. */
@@ -21,30 +22,37 @@ export async function showRecord(noun: Noun, visit: Visit): Promise<View> {
       h("a", { class: "button", href: toHash([noun.name, String(record.id), "edit"]) }, "Edit"),
       removeButton(noun, record, visit),
     ],
-    content: [recordFacts(record, known, ["id", "records"]), more(noun, record)],
+    content: [recordFacts(record, known, ["id", "records"]), await more(noun, record, { client, known })],
   };
 }
 
 /** What a noun has beside its fields. */
-function more({ name }: Noun, record: Row): Child {
+async function more({ name }: Noun, record: Row, { client, known }: Surroundings): Promise<Child> {
   if (name === "domains")
     return section("DNS records to publish", dnsRecords(record.records as readonly DnsRecord[]));
-  if (name !== "accounts") return undefined;
+  const keys = NOUNS.find((noun) => noun.name === "keys");
+  if (name !== "accounts" || !keys) return undefined;
   const query = { account_id: String(record.id) };
-  const pages = [
-    ["keys", "API keys"],
-    ["messages", "Messages"],
-    ["webhooks", "Webhooks"],
-    ["settings", "Settings"],
-  ] as const;
-  return section(
-    "Of this account",
-    h(
-      "ul",
-      { class: "links" },
-      pages.map(([page, text]) => h("li", {}, link([page], text, query))),
+  const { data } = await client.get<Page<Row>>("keys", { ...query, limit: "20" });
+  const pages = ["messages", "webhooks", "settings"].map((page) => link([page], labelOf(page), query));
+  return [
+    section(
+      "API keys",
+      data.length > 0 ? recordTable(keys, data, known) : none("It has no API key yet."),
+      h(
+        "p",
+        { class: "links" },
+        h("a", { class: "button", href: toHash(["keys", "new"], query) }, "New API key"),
+        link(["keys"], "All API keys", query),
+      ),
     ),
-  );
+    section("Of this account", h("p", { class: "links" }, pages)),
+  ];
+}
+
+interface Surroundings {
+  readonly client: Client;
+  readonly known: References;
 }
 
 function actButton(

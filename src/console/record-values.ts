@@ -1,12 +1,13 @@
 /** The values of records, as nodes. */
 import { type Child, h } from "./dom.ts";
 import { labelOf, type Row } from "./fields.ts";
-import { badge, facts, id, json, link, time } from "./pieces.ts";
+import { type Noun, nameOf } from "./nouns.ts";
+import { badge, facts, id, json, link, table, time } from "./pieces.ts";
 import { type References, referred } from "./references.ts";
 import { connectorsText, type Route } from "./route-text.ts";
 
 /** A value by what its field is called, as everywhere in the API. */
-export function valueNode(name: string, record: Row, known: References): Child {
+function valueNode(name: string, record: Row, known: References): Child {
   const value = record[name];
   if (value === undefined || value === null) return absentNode(name, record);
   const found = referred(name, known);
@@ -18,6 +19,19 @@ export function valueNode(name: string, record: Row, known: References): Child {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return value.join(", ");
   return typeof value === "object" ? json(value) : String(value);
+}
+
+/** A list of any noun: the first column leads to the record. */
+export function recordTable(noun: Noun, records: readonly Row[], known: References): HTMLElement {
+  const columns = noun.columns.map((name, index) => ({
+    head: headOf(name),
+    ...(name === "body" && { kind: "wide" as const }),
+    of: (record: Row) =>
+      index === 0
+        ? link([noun.name, String(record.id)], nameOf(noun, record))
+        : valueNode(name, record, known),
+  }));
+  return table(noun.title, columns, records);
 }
 
 /** All fields of a record, but those that are shown elsewhere or twice. */
@@ -32,7 +46,7 @@ export function recordFacts(record: Row, known: References, shownElsewhere: read
 }
 
 /** Head of the column, or name of the fact: an account is shown by its name, not its id. */
-export function headOf(name: string): string {
+function headOf(name: string): string {
   return labelOf(isReference(name) ? name.replace(/_id$/, "") : name);
 }
 

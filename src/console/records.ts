@@ -7,10 +7,10 @@ import { changesOf, type Field, fieldsOf, labelOf, type Row } from "./fields.ts"
 import { type Filter, filterForm, pager } from "./filters.ts";
 import { recordForm } from "./form.ts";
 import { type Noun, nameOf } from "./nouns.ts";
-import { link, none, table } from "./pieces.ts";
+import { none } from "./pieces.ts";
 import { toHash } from "./place.ts";
 import { showRecord } from "./record-page.ts";
-import { headOf, valueNode } from "./record-values.ts";
+import { recordTable } from "./record-values.ts";
 import { type References, readReferences, withChoices } from "./references.ts";
 import type { ShowPage, Visit } from "./visit.ts";
 
@@ -27,7 +27,7 @@ export function recordPages(noun: Noun): ShowPage {
 }
 
 async function showRecords(noun: Noun, { client, place }: Visit) {
-  const { name, title, one, columns, filters = [], isOfAccount } = noun;
+  const { name, title, one, filters = [], isOfAccount } = noun;
   const [known, { data, next }] = await Promise.all([
     readReferences(client),
     client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE }),
@@ -36,19 +36,13 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
     ...(isOfAccount ? [allAccounts(known)] : []),
     ...filters.map((filter) => ({ name: filter, label: labelOf(filter) })),
   ];
-  const shown = columns.map((column, index) => ({
-    head: headOf(column),
-    ...(column === "body" && { kind: "wide" as const }),
-    of: (record: Row) =>
-      index === 0 ? link([name, String(record.id)], nameOf(noun, record)) : valueNode(column, record, known),
-  }));
   const { account_id } = place.query;
   return {
     title,
     actions: h("a", { class: "button primary", href: toHash([name, "new"], { account_id }) }, `New ${one}`),
     content: [
       fields.length > 0 && filterForm(place, fields),
-      data.length > 0 ? table(title, shown, data) : none(`There is no ${one} here.`),
+      data.length > 0 ? recordTable(noun, data, known) : none(`There is no ${one} here.`),
       pager(place, "after", next),
     ],
   };
