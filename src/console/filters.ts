@@ -1,4 +1,6 @@
+import { Failure, type Page } from "./client.ts";
 import { type Child, h } from "./dom.ts";
+import { failureText } from "./failure-text.ts";
 import { type Place, type Query, toHash } from "./place.ts";
 import { isoOfLocal, localOfIso } from "./times.ts";
 
@@ -56,6 +58,18 @@ function readFilters(form: HTMLFormElement, filters: readonly Filter[]): Query {
       return [name, isTime ? isoOfLocal(text) : text];
     }),
   );
+}
+
+/** A filter that the service refuses makes an empty list that says why: the filters stay, to be mended. */
+export async function readFiltered<Row>(
+  reading: Promise<Page<Row>>,
+): Promise<Page<Row> & { readonly problem?: Child }> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== 400) throw error;
+    return { data: [], problem: h("p", { class: "problem", role: "alert" }, failureText(error)) };
+  }
 }
 
 /** Links to the first and the following page of a list. `name`: the parameter that takes a page's `next`. */

@@ -11,6 +11,7 @@ import {
   type RecipientState,
   recipientStates,
   type Timeline,
+  toLines,
   withAcceptance,
 } from "./timeline.ts";
 import { durationText } from "./times.ts";
@@ -115,9 +116,10 @@ function recipientTable(recipients: readonly RecipientState[]): HTMLElement {
 
 function timelineOf({ entries, connectors }: Known): HTMLElement {
   const nameOf = (connector: string) => connectors.find((each) => each.id === connector)?.name ?? connector;
-  const items = entries.map((entry, index) => {
+  const items = toLines(entries).map(({ entry, status, error }, index) => {
     const before = entries[index - 1];
     const gap = before && new Date(entry.at).getTime() - new Date(before.at).getTime();
+    const details = entryDetails(entry).map(([name, value]) => `${name}: ${value}`);
     return h(
       "li",
       {},
@@ -125,15 +127,9 @@ function timelineOf({ entries, connectors }: Known): HTMLElement {
       h(
         "div",
         {},
-        h("p", {}, entryText(entry, nameOf), " ", badge(entry.status)),
-        entry.error && h("p", { class: "bad" }, `${entry.error.message} (${entry.error.code})`),
-        h(
-          "p",
-          { class: "hint" },
-          entryDetails(entry)
-            .map(([name, value]) => `${name}: ${value}`)
-            .join(" · "),
-        ),
+        h("p", {}, entryText(entry, nameOf), status !== undefined && [" → ", badge(status)]),
+        error && h("p", { class: "bad" }, `${error.message} (${error.code})`),
+        details.length > 0 && h("p", { class: "hint" }, details.join(" · ")),
       ),
     );
   });

@@ -1,5 +1,6 @@
+import type { Child } from "./dom.ts";
 import { type Message, recipientText } from "./message.ts";
-import { badge, link, table, time } from "./pieces.ts";
+import { badge, id, link, table, time } from "./pieces.ts";
 
 export function messageTable(messages: readonly Message[]): HTMLElement {
   return table<Message>(
@@ -19,6 +20,6 @@ function messageLink(message: Message): HTMLElement {
   return link(["messages", message.message_id], recipientText(message));
 }
 
-function aboutOf({ subject, template_id: template, dlt_template_id: dlt }: Message): string | undefined {
-  return subject ?? (dlt === undefined ? template : `DLT ${dlt}`);
+function aboutOf({ subject, template_id: template, dlt_template_id: dlt }: Message): Child {
+  return subject ?? (dlt === undefined ? template && id(template) : ["DLT ", id(dlt)]);
 }

@@ -1,6 +1,6 @@
 import { accountFilter, chosenAccount, readAccounts } from "./accounts.ts";
 import { type Child, h } from "./dom.ts";
-import { type Filter, filterForm, pager } from "./filters.ts";
+import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
 import { readMessages } from "./message.ts";
 import { messageTable } from "./message-table.ts";
 import { none } from "./pieces.ts";
@@ -20,19 +20,15 @@ export const showMessages: ShowPage = async ({ client, place }) => {
   const channel = place.query.channel === "email" ? "email" : "sms";
   const { status, ...others } = place.query;
   const known = STATUSES[channel].find((each) => each === status);
-  const { data, next } = await readMessages(client, {
-    ...others,
-    status: known,
-    account_id: account.id,
-    channel,
-  });
+  const query = { ...others, status: known, account_id: account.id, channel };
+  const { data, next, problem } = await readFiltered(readMessages(client, query));
   const filters = [accountFilter(accounts, account), ...filtersOf(channel)];
   return {
     title: "Messages",
     actions: idForm(),
     content: [
       filterForm(place, filters),
-      data.length > 0 ? messageTable(data) : nothingFound(next),
+      problem ?? (data.length > 0 ? messageTable(data) : nothingFound(next)),
       pager(place, "cursor", next),
     ],
   };

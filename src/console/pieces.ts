@@ -56,7 +56,7 @@ export function badge(state: string | undefined): Child {
   return h("span", { class: `badge ${tone}` }, state);
 }
 
-/** An id is long and says little: it may be cut, and copied whole. */
+/** An id, which one compares and copies rather than reads. */
 export function id(text: string): Child {
   return h("code", { class: "id" }, text);
 }

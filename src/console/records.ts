@@ -4,7 +4,7 @@ import type { Page } from "./client.ts";
 import { showOnce } from "./dialogs.ts";
 import { h } from "./dom.ts";
 import { changesOf, type Field, fieldsOf, labelOf, type Row } from "./fields.ts";
-import { type Filter, filterForm, pager } from "./filters.ts";
+import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
 import { recordForm } from "./form.ts";
 import { type Noun, nameOf } from "./nouns.ts";
 import { none } from "./pieces.ts";
@@ -28,9 +28,9 @@ export function recordPages(noun: Noun): ShowPage {
 
 async function showRecords(noun: Noun, { client, place }: Visit) {
   const { name, title, one, filters = [], isOfAccount } = noun;
-  const [known, { data, next }] = await Promise.all([
+  const [known, { data, next, problem }] = await Promise.all([
     readReferences(client),
-    client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE }),
+    readFiltered(client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE })),
   ]);
   const fields: readonly Filter[] = [
     ...(isOfAccount ? [allAccounts(known)] : []),
@@ -42,7 +42,7 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
     actions: h("a", { class: "button primary", href: toHash([name, "new"], { account_id }) }, `New ${one}`),
     content: [
       fields.length > 0 && filterForm(place, fields),
-      data.length > 0 ? recordTable(noun, data, known) : none(`There is no ${one} here.`),
+      problem ?? (data.length > 0 ? recordTable(noun, data, known) : none(`There is no ${one} here.`)),
       pager(place, "after", next),
     ],
   };

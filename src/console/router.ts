@@ -1,5 +1,4 @@
-import type { Client } from "./client.ts";
-import { Failure } from "./client.ts";
+import { type Client, Failure } from "./client.ts";
 import { h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import { type Frame, focusTitle } from "./frame.ts";
@@ -58,7 +57,10 @@ async function viewOf(visit: Visit): Promise<View> {
     const again = h("button", { type: "button", onclick: visit.reload }, "Try again");
     return {
       title: isMissing ? "Not found" : "This page could not be read",
-      content: [h("p", { class: "problem" }, failureText(error)), again],
+      content: [
+        h("p", { class: "problem" }, isMissing ? "It does not exist, or no longer." : failureText(error)),
+        again,
+      ],
     };
   }
 }

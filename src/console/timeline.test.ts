@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Message } from "./message.ts";
-import { type Entry, entryDetails, entryText, recipientStates, withAcceptance } from "./timeline.ts";
+import { type Entry, entryDetails, entryText, recipientStates, toLines, withAcceptance } from "./timeline.ts";
 
 const nameOf = (connector: string) => (connector === "c1" ? "primary" : connector);
 const at = "2026-11-28T10:00:00.000Z";
@@ -52,4 +52,29 @@ test("each recipient has the status that the timeline names last, and its error"
     { address: "B@example.org", role: "to", status: "bounced", error },
     { address: "c@example.org", role: "bcc" },
   ]);
+});
+
+test("a line tells a status where it is new, and an error of a recipient only at that recipient", () => {
+  const error = { code: "5.1.1", message: "no such mailbox" };
+  const entries: Entry[] = [
+    { at, kind: "attempt", status: "sent" },
+    { at, kind: "receipt", status: "sent" },
+    { at, kind: "status", status: "bounced", recipient: "b@example.org", error },
+    { at, kind: "receipt", status: "bounced", error },
+    { at, kind: "status", status: "delivered", recipient: "c@example.org" },
+  ];
+  const lines = toLines(entries).map(({ status, error: told }) => [status, told?.code]);
+  expect(lines).toEqual([
+    ["sent", undefined],
+    [undefined, undefined],
+    ["bounced", "5.1.1"],
+    ["bounced", undefined],
+    ["delivered", undefined],
+  ]);
+});
+
+test("an attempt that is repeated says so", () => {
+  expect(entryText({ at, kind: "attempt", status: "queued" }, nameOf)).toBe(
+    "Attempt did not succeed: to be tried again",
+  );
 });

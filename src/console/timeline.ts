@@ -37,9 +37,42 @@ export function entryText(entry: Entry, nameOf: (connectorId: string) => string)
     said !== undefined && `“${said}”`,
     connector !== undefined && `${over} ${nameOf(String(connector))}`,
     entry.recipient !== undefined && `for ${entry.recipient}`,
+    entry.kind === "attempt" && entry.status === "queued" && "did not succeed: to be tried again",
   ]
     .filter(Boolean)
     .join(" ");
+}
+
+export interface Line {
+  readonly entry: Entry;
+  /** Where it is new: of the recipient if the entry names one, else of the message. */
+  readonly status?: string;
+  readonly error?: Entry["error"];
+}
+
+/**
+ * The entries without what they only repeat. Each has the status and the error of the whole message: at a receipt that says
+ * `delivered`, those may be of another recipient that has bounced before.
+ */
+export function toLines(entries: readonly Entry[]): readonly Line[] {
+  const statuses = new Map<string, string | undefined>();
+  const told = new Set<string>();
+  return entries.map((entry) => {
+    const { recipient = "", status, error } = entry;
+    const isNew = statuses.get(recipient) !== status;
+    statuses.set(recipient, status);
+    const isRepeated = recipient === "" && error !== undefined && told.has(textOf(error));
+    if (recipient !== "" && error) told.add(textOf(error));
+    return {
+      entry,
+      ...(isNew && status !== undefined && { status }),
+      ...(error && !isRepeated && { error }),
+    };
+  });
+}
+
+function textOf({ code, message }: NonNullable<Entry["error"]>): string {
+  return `${code} ${message}`;
 }
 
 /** What else is known of an entry, for those who look closely. */

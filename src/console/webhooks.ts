@@ -2,7 +2,7 @@ import { type Account, accountFilter, accountName, chosenAccount, readAccounts }
 import { deedButton } from "./buttons.ts";
 import type { Page } from "./client.ts";
 import { type Child, h } from "./dom.ts";
-import { type Filter, filterForm, pager } from "./filters.ts";
+import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
 import { badge, link, none, section, table, time } from "./pieces.ts";
 import { WITHIN } from "./times.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
@@ -40,7 +40,8 @@ async function showEvents(visit: Visit): Promise<View> {
   const { message_id, host, state, after, within = "60" } = place.query;
   const since = new Date(Date.now() - Number(within) * MINUTE_MS).toISOString();
   const of = message_id ? { message_id } : { account_id: account.id, host, state, since };
-  const { data, next } = await client.get<Page<Event>>("webhooks", { ...of, after, limit: "50" });
+  const reading = client.get<Page<Event>>("webhooks", { ...of, after, limit: "50" });
+  const { data, next, problem } = await readFiltered(reading);
   const filters = message_id
     ? [{ name: "message_id", label: "Message id" }]
     : [accountFilter(accounts, account), ...FILTERS];
@@ -52,9 +53,10 @@ async function showEvents(visit: Visit): Promise<View> {
     ],
     content: [
       filterForm(place, filters),
-      data.length > 0
-        ? eventTable(data)
-        : none("No such events. Only messages with a callback URL have them."),
+      problem ??
+        (data.length > 0
+          ? eventTable(data)
+          : none("No such events. Only messages with a callback URL have them.")),
       pager(place, "after", next),
       section("Paused hosts", await pausedHosts(visit, accounts)),
     ],
