@@ -9,21 +9,23 @@ export interface Account {
   readonly mode: "sandbox" | "live";
 }
 
-/** More than anybody chooses from in a list. */
-const MOST_ACCOUNTS = 1_000;
+/** More than anybody chooses from. */
+export const MOST_CHOICES = 1_000;
 
 const REMEMBERED = "account_id";
 
-export async function readAccounts(client: Client): Promise<readonly Account[]> {
-  return (await readAll<Account>(client, "accounts", MOST_ACCOUNTS)).rows;
+export function readAccounts(client: Client): Promise<readonly Account[]> {
+  return readAll(client, "accounts", MOST_CHOICES);
 }
 
 /** The account that the place names, which is remembered in this tab; else the one remembered; else the first. */
 export function chosenAccount(accounts: readonly Account[], { query }: Place): Account | undefined {
-  const find = (id: string | null) => accounts.find((account) => account.id === id);
-  const named = find(query.account_id ?? null);
-  if (named) sessionStorage.setItem(REMEMBERED, named.id);
-  return named ?? find(sessionStorage.getItem(REMEMBERED)) ?? accounts[0];
+  const find = (wanted: string | null) => accounts.find(({ id }) => id === wanted);
+  const { account_id: id } = query;
+  if (!id) return find(sessionStorage.getItem(REMEMBERED)) ?? accounts[0];
+  sessionStorage.setItem(REMEMBERED, id);
+  // One beyond those that were read, or one that is no longer there: the service knows.
+  return find(id) ?? { id, name: id, mode: "live" };
 }
 
 export function accountName(accounts: readonly Account[], id: string): string {
@@ -31,10 +33,14 @@ export function accountName(accounts: readonly Account[], id: string): string {
 }
 
 export function accountFilter(accounts: readonly Account[], chosen: Account | undefined): Filter {
+  const isListed = !chosen || accounts.includes(chosen);
   return {
     name: "account_id",
     label: "Account",
-    choices: accounts.map(({ id, name, mode }) => [id, `${name} (${mode})`]),
+    choices: (isListed ? accounts : [chosen, ...accounts]).map(({ id, name, mode }) => [
+      id,
+      `${name} (${mode})`,
+    ]),
     ...(chosen && { otherwise: chosen.id }),
   };
 }

@@ -29,6 +29,8 @@ export interface Page<Row> {
 /** Longer than any answer takes: testing a connector waits for a peer that may be silent. */
 const ANSWER_WITHIN_MS = 90_000;
 
+const ROWS_AT_ONCE = "500";
+
 /**
  * `signIn` resolves when somebody has signed in. A request without a session waits for it and is made again: whatever the
  * page was about to do goes on, and a form keeps what was typed.
@@ -54,16 +56,16 @@ export async function openSession(password: string): Promise<void> {
   await read(await ask(urlOf("session"), withBody("POST", { password })));
 }
 
-/** All rows of a list, up to `atMost`; `isWhole` tells whether these are all. */
-export async function readAll<Row>(client: Client, path: string, atMost: number) {
+/** The rows of a list, `atMost` about so many. */
+export async function readAll<Row>(client: Client, path: string, atMost: number): Promise<readonly Row[]> {
   const rows: Row[] = [];
   let after: string | undefined;
   do {
-    const page: Page<Row> = await client.get(path, { limit: "100", after });
+    const page: Page<Row> = await client.get(path, { limit: ROWS_AT_ONCE, after });
     rows.push(...page.data);
     after = page.next;
   } while (after !== undefined && rows.length < atMost);
-  return { rows, isWhole: after === undefined };
+  return rows;
 }
 
 function urlOf(path: string): string {

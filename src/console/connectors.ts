@@ -23,7 +23,7 @@ export const showConnectors: ShowPage = (visit) => {
 async function showList({ client, left }: Visit): Promise<View> {
   const content = h("div");
   const read = async () => {
-    const { rows } = await readAll<Connector>(client, "connectors", MOST_ROWS);
+    const rows = await readAll<Connector>(client, "connectors", MOST_ROWS);
     refresh(
       content,
       rows.length > 0
@@ -32,7 +32,7 @@ async function showList({ client, left }: Visit): Promise<View> {
     );
   };
   await read();
-  repeat(() => read().then(undefined, () => undefined), READ_EVERY_MS, left);
+  repeat(read, READ_EVERY_MS, left);
   const create = h("a", { class: "button primary", href: "#/connectors/new" }, "New connector");
   return { title: "Connectors", actions: create, content };
 }
@@ -43,7 +43,7 @@ async function showConnector(visit: Visit): Promise<View> {
   const connector = await client.get<Connector>(path);
   const state = h("div", {}, stateFacts(connector));
   const read = async () => refresh(state, stateFacts(await client.get<Connector>(path)));
-  repeat(() => read().then(undefined, () => undefined), READ_EVERY_MS, left);
+  repeat(read, READ_EVERY_MS, left);
   const result = h("div", { "aria-live": "polite" });
   return {
     title: connector.name,

@@ -1,6 +1,7 @@
 import { Failure, type Page } from "./client.ts";
 import { type Child, h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
+import { goTo } from "./go-to.ts";
 import { type Place, type Query, toHash } from "./place.ts";
 import { isoOfLocal, localOfIso } from "./times.ts";
 
@@ -18,7 +19,7 @@ export interface Filter {
 export function filterForm({ path, query }: Place, filters: readonly Filter[]): HTMLElement {
   const hasText = filters.some(({ choices }) => choices === undefined);
   const go = (form: HTMLFormElement) => {
-    location.hash = toHash(path, readFilters(form, filters));
+    goTo(toHash(path, readFilters(form, filters)));
   };
   const form = h(
     "form",

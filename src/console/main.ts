@@ -3,6 +3,7 @@ import { createClient } from "./client.ts";
 import { h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import { createFrame } from "./frame.ts";
+import { readAgainOnLinks } from "./go-to.ts";
 import { createNotices } from "./notices.ts";
 import { NAVIGATION } from "./pages.ts";
 import { startRouter } from "./router.ts";
@@ -22,6 +23,7 @@ function start(): void {
     );
   const frame = createFrame(NAVIGATION, signOut);
   root.append(frame.element);
+  readAgainOnLinks(root);
   document.body.append(root, notices.element);
   const clientUntil = (left: AbortSignal) => createClient(signIn, left);
   startRouter({ frame, notices, schemas: createSchemas(client), clientUntil });

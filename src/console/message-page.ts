@@ -1,9 +1,8 @@
-import { type Account, accountName, readAccounts } from "./accounts.ts";
-import { readAll } from "./client.ts";
+import { accountName } from "./accounts.ts";
 import { type Child, h, refresh } from "./dom.ts";
 import { addressText, type Message, recipientText } from "./message.ts";
 import { badge, facts, id, json, link, section, table, time } from "./pieces.ts";
-import type { Named } from "./route-text.ts";
+import { type References, readReferences } from "./references.ts";
 import {
   type Entry,
   entryDetails,
@@ -19,15 +18,11 @@ import type { ShowPage } from "./visit.ts";
 import { repeat } from "./waiting.ts";
 
 const READ_EVERY_MS = 5_000;
-const MOST_CONNECTORS = 500;
 
 /** One message, and everything that happened to it. It follows what goes on happening. */
 export const showMessage: ShowPage = async ({ client, left, place }) => {
   const path = `messages/${encodeURIComponent(place.path[1] ?? "")}`;
-  const [accounts, { rows: connectors }] = await Promise.all([
-    readAccounts(client),
-    readAll<Named>(client, "connectors", MOST_CONNECTORS),
-  ]);
+  const known = await readReferences(client);
   const content = h("div");
   const read = async () => {
     const [message, timeline] = await Promise.all([
@@ -35,20 +30,17 @@ export const showMessage: ShowPage = async ({ client, left, place }) => {
       client.get<Timeline>(`${path}/timeline`),
     ]);
     const entries = withAcceptance(timeline);
-    refresh(content, ...sectionsOf({ message, entries, accounts, connectors }));
+    refresh(content, ...sectionsOf({ ...known, message, entries }));
     return message;
   };
   const message = await read();
-  // A read that fails leaves what was there: the next one may succeed.
-  repeat(() => read().then(undefined, () => undefined), READ_EVERY_MS, left);
+  repeat(read, READ_EVERY_MS, left);
   return { title: `Message to ${recipientText(message)}`, content };
 };
 
-interface Known {
+interface Known extends References {
   readonly message: Message;
   readonly entries: readonly Entry[];
-  readonly accounts: readonly Account[];
-  readonly connectors: readonly Named[];
 }
 
 function sectionsOf(known: Known): readonly Child[] {

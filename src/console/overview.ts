@@ -97,7 +97,7 @@ async function readState(client: Client): Promise<State> {
     list<Queue>("queues"),
     list<PausedHost>("webhooks/hosts"),
   ]);
-  return { alarms, connectors: connectors.rows, routes: routes.rows, queues, hosts };
+  return { alarms, connectors, routes, queues, hosts };
 }
 
 async function readNewest(client: Client, { id }: Account): Promise<readonly Message[]> {

@@ -1,11 +1,8 @@
 /** What ids in records stand for. */
-import { type Account, readAccounts } from "./accounts.ts";
+import { type Account, MOST_CHOICES, readAccounts } from "./accounts.ts";
 import { type Client, readAll } from "./client.ts";
 import { type Field, labelOf } from "./fields.ts";
 import type { Named } from "./route-text.ts";
-
-/** More than anybody has connectors of. */
-const MOST_CONNECTORS = 500;
 
 export interface References {
   readonly accounts: readonly Account[];
@@ -13,9 +10,9 @@ export interface References {
 }
 
 export async function readReferences(client: Client): Promise<References> {
-  const [accounts, { rows: connectors }] = await Promise.all([
+  const [accounts, connectors] = await Promise.all([
     readAccounts(client),
-    readAll<Named>(client, "connectors", MOST_CONNECTORS),
+    readAll<Named>(client, "connectors", MOST_CHOICES),
   ]);
   return { accounts, connectors };
 }
@@ -31,7 +28,7 @@ export function withChoices(field: Field, known: References): Field {
   if (field.name === "connectors")
     return { ...field, kind: "outlets", choices: known.connectors.map(({ id, name }) => [id, name]) };
   const found = referred(field.name, known);
-  if (!found) return field;
+  if (!found || found.rows.length >= MOST_CHOICES) return field;
   const { hint: _, ...rest } = field;
   const none = field.name === "account_id" && !field.isRequired && { hint: "None: every live account" };
   return {

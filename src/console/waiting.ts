@@ -14,14 +14,17 @@ export async function showWaiting<T>(element: Element, work: Promise<T>): Promis
   }
 }
 
-/** Again and again, `everyMs` after the last time has ended, while the tab is looked at, until `signal`. */
-export function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal): void {
+/**
+ * Again and again, `everyMs` after the last time has ended, while the tab is looked at, until `signal`. A time that fails
+ * leaves what is shown as it was: the next one may go well.
+ */
+export function repeat(work: () => Promise<unknown>, everyMs: number, signal: AbortSignal): void {
   const wait = () => {
     if (!signal.aborted) setTimeout(turn, everyMs);
   };
   const turn = () => {
     if (signal.aborted) return;
-    if (document.visibilityState === "visible") void work().finally(wait);
+    if (document.visibilityState === "visible") void work().then(wait, wait);
     else document.addEventListener("visibilitychange", turn, { once: true, signal });
   };
   wait();
