@@ -96,7 +96,11 @@ async function read(response: Response): Promise<unknown> {
   const answer: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined);
   if (response.ok) return answer;
   const { message, details } = (answer ?? {}) as { message?: string; details?: Record<string, string> };
-  const seconds = response.headers.get("Retry-After");
-  const retry = response.status === 429 && seconds ? `; try again in ${seconds} s` : "";
-  throw new Failure(response.status, `${message ?? `answer ${response.status}`}${retry}`, details);
+  throw new Failure(response.status, `${message ?? `answer ${response.status}`}${hintOf(response)}`, details);
+}
+
+/** When to try again; or the id under which the service's log has the cause. */
+function hintOf({ status, headers }: Response): string {
+  if (status === 429) return `; try again in ${headers.get("Retry-After") ?? 1} s`;
+  return status === 500 ? ` (request ${headers.get("X-Request-Id")})` : "";
 }

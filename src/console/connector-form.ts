@@ -1,7 +1,7 @@
 /** Forms of connectors: the fields depend on the kind, which the service describes. */
 import type { Client, Page } from "./client.ts";
 import type { Connector } from "./connector-table.ts";
-import { changesOf, type Field, fieldsOf, labelOf, type Row, type Schema } from "./fields.ts";
+import { type Field, fieldsOf, labelOf, type Row, type Schema } from "./fields.ts";
 import { filterForm } from "./filters.ts";
 import { recordForm } from "./form.ts";
 import { toHash } from "./place.ts";
@@ -24,7 +24,7 @@ const NAME: Field = {
 };
 
 /** `#/connectors/new?kind=smpp` */
-export async function showNewConnector({ client, place, notify }: Visit): Promise<View> {
+export async function showNewConnector({ client, place, notify, leaveFor }: Visit): Promise<View> {
   const kinds = await readKinds(client);
   const kind = kinds.find(({ kind }) => kind === place.query.kind) ?? kinds[0];
   if (!kind) throw new Error("the service knows no kinds of connectors");
@@ -45,7 +45,7 @@ export async function showNewConnector({ client, place, notify }: Visit): Promis
     back: "#/connectors",
     async save({ name, ...config }) {
       const made = await client.send<Connector>("POST", "connectors", { kind: kind.kind, name, config });
-      location.hash = toHash(["connectors", made.id]);
+      leaveFor(toHash(["connectors", made.id]));
       notify(`${made.name}: created`);
     },
   });
@@ -53,7 +53,7 @@ export async function showNewConnector({ client, place, notify }: Visit): Promis
 }
 
 /** `#/connectors/ID/edit`: a secret that is left empty stays as it is. */
-export async function showEditConnector({ client, place, notify }: Visit): Promise<View> {
+export async function showEditConnector({ client, place, notify, leaveFor }: Visit): Promise<View> {
   const path = `connectors/${encodeURIComponent(place.path[1] ?? "")}`;
   const [kinds, connector] = await Promise.all([readKinds(client), client.get<Connector>(path)]);
   const kind = kinds.find(({ kind }) => kind === connector.kind);
@@ -67,10 +67,9 @@ export async function showEditConnector({ client, place, notify }: Visit): Promi
     values: before,
     submit: "Save",
     back,
-    async save(values) {
-      const { name, ...config } = changesOf([NAME, ...needed, ...rarely], before, values);
+    async save(_, { name, ...config }) {
       await client.send("PATCH", path, { name, config });
-      location.hash = back;
+      leaveFor(back);
       notify(`${connector.name}: saved`);
     },
   });

@@ -59,7 +59,7 @@ interface Surroundings {
 }
 
 function actionsOf(connector: Connector, path: string, { visit, result }: Surroundings) {
-  const { client, notify, reload } = visit;
+  const { client, notify, reload, leaveFor } = visit;
   const { name, is_enabled: isEnabled } = connector;
   const test = async () => {
     refresh(result);
@@ -80,7 +80,7 @@ function actionsOf(connector: Connector, path: string, { visit, result }: Surrou
   };
   const remove = async () => {
     await client.send("DELETE", path);
-    location.hash = "#/connectors";
+    leaveFor("#/connectors");
     notify(`${name}: deleted`);
   };
   return [

@@ -49,14 +49,22 @@ export function copyButton(text: string, label = "Copy"): HTMLElement {
   return h("span", { "aria-live": "polite" }, button);
 }
 
-/** Over plain HTTP a browser has no clipboard, but still copies what is selected. */
+/** Over plain HTTP, or where it is not allowed, there is no clipboard; what is selected can be copied all the same. */
 async function copy(text: string, near: HTMLElement): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = h("textarea", { class: "unseen" }, text);
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    copySelected(text, near);
+  }
+}
+
+function copySelected(text: string, near: HTMLElement): void {
+  const area = h("textarea", { class: "unseen", "aria-hidden": "true" }, text);
   near.after(area);
   area.select();
   const isCopied = document.execCommand("copy");
   area.remove();
+  near.focus();
   if (!isCopied) throw new Error("not copied");
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { changesOf, type Field, fieldsOf, labelOf, parseText, type Schema, toText } from "./fields.ts";
+import { type Field, fieldsOf, labelOf, parseText, type Schema, toText } from "./fields.ts";
 
 const schema: Schema = {
   required: ["name", "port"],
@@ -75,14 +75,6 @@ test("every value comes back from its text", () => {
     parseText(field(name), toText(record[name], field(name).kind)),
   ]);
   expect(read).toEqual(Object.entries(record).map(([name, value]) => [name, { value }]));
-});
-
-test("a change says only what is other than before, and clears what was emptied", () => {
-  const before = { name: "A", body: "text", platforms: ["apns"] };
-  expect(changesOf(fields, before, { name: "A", platforms: ["apns", "fcm"] })).toEqual({
-    body: null,
-    platforms: ["apns", "fcm"],
-  });
 });
 
 test("a field's label is words", () => {

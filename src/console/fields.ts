@@ -140,9 +140,3 @@ function parseJson(text: string): Parsed {
     return { problem: "must be JSON" };
   }
 }
-
-/** What a change says: only fields that are other than before; `null` clears. */
-export function changesOf(fields: readonly Field[], before: Row, after: Row): Row {
-  const changed = fields.filter(({ name, kind }) => toText(before[name], kind) !== toText(after[name], kind));
-  return Object.fromEntries(changed.map(({ name }) => [name, after[name] ?? null]));
-}

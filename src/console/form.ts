@@ -14,25 +14,31 @@ export interface FormPlan {
   readonly submit: string;
   /** Where Cancel leads, if there is one. */
   readonly back?: string;
-  /** A failure with details is shown beside the fields that it names. */
-  readonly save: (values: Row) => Promise<void>;
+  /**
+   * `given` is what the form holds, `changes` what is other than at first, where `null` clears. A failure with details is
+   * shown beside the fields that it names.
+   */
+  readonly save: (given: Row, changes: Row) => Promise<void>;
 }
 
 /** A form whose fields stay as they were typed until `save` has gone well. */
 export function recordForm({ fields, rarely = [], values, submit, back, save }: FormPlan): HTMLElement {
   const marksOptional = fields.some(({ isRequired }) => isRequired);
   const inputs = [...fields, ...rarely].map((field) => createInput(field, values[field.name], marksOptional));
+  // As the page holds it: an input keeps no line break, and a text area writes all of them alike.
+  const before = inputs.map(({ read }) => JSON.stringify(read()));
   const failure = h("p", { class: "problem", role: "alert" });
   const button = h("button", { class: "primary" }, submit);
   const send = async () => {
     const parsed = inputs.map(({ name, read }) => [name, read()] as const);
     if (showProblems(inputs, problemsOf(parsed))) return;
-    const given = parsed.flatMap(([name, one]) =>
-      "value" in one && one.value !== undefined ? [[name, one.value]] : [],
-    );
+    const values = parsed.map(([name, one]) => [name, "value" in one ? one.value : undefined] as const);
+    const given = values.filter(([, value]) => value !== undefined);
+    const changed = values.filter((_, index) => JSON.stringify(parsed[index]?.[1]) !== before[index]);
+    const changes = changed.map(([name, value]) => [name, value ?? null] as const);
     button.disabled = true;
     try {
-      await showWaiting(button, save(Object.fromEntries(given)));
+      await showWaiting(button, save(Object.fromEntries(given), Object.fromEntries(changes)));
     } catch (error) {
       fill(failure, summaryOf(error, inputs));
       if (error instanceof Failure) showProblems(inputs, error.details);

@@ -27,7 +27,7 @@ export interface RecordAction {
   readonly path: string;
   /** What is asked before it is done. */
   readonly question?: string;
-  readonly doneText: (answer: Row) => string;
+  readonly outcome: (answer: Row) => { readonly text: string; readonly isGood: boolean };
 }
 
 export const NOUNS: readonly Noun[] = [
@@ -79,14 +79,13 @@ export const NOUNS: readonly Noun[] = [
       {
         text: "Verify",
         path: "verify",
-        doneText: ({ verified }) =>
-          verified ? "Verified." : "Not verified yet: changes in the DNS can take hours to be seen.",
+        outcome: verification,
       },
       {
         text: "New DKIM keys",
         path: "rotate-dkim",
         question: "Make new DKIM keys? The old ones sign until the new records are seen in the DNS.",
-        doneText: () => "New keys are made: publish their records.",
+        outcome: () => ({ text: "New keys are made: publish their records.", isGood: true }),
       },
     ],
   },
@@ -143,4 +142,14 @@ export function nameOf({ name, columns }: Pick<Noun, "name" | "columns">, record
   if (name === "routes") return routeText(record as unknown as Route);
   const first = columns[0] ?? "id";
   return toText(record[first]) || String(record.id);
+}
+
+/** What was found in the DNS, where it is not what it should be. */
+function verification({ verified, records }: Row): { text: string; isGood: boolean } {
+  if (verified) return { text: "Verified", isGood: true };
+  const problems = (records as readonly Row[])
+    .filter(({ ok, role }) => !ok && role === "required")
+    .map(({ name, problem }) => `${name}: ${problem ?? "missing"}`);
+  const text = ["Not verified yet: changes in the DNS can take hours to be seen.", ...problems].join("\n");
+  return { text, isGood: false };
 }

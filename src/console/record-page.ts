@@ -55,14 +55,12 @@ interface Surroundings {
   readonly known: References;
 }
 
-function actButton(
-  { text, path, question, doneText }: RecordAction,
-  recordPath: string,
-  visit: Visit,
-): HTMLElement {
+function actButton(action: RecordAction, recordPath: string, visit: Visit): HTMLElement {
+  const { text, path, question, outcome } = action;
   const { client, notify, reload } = visit;
   const work = async () => {
-    notify(doneText(await client.send<Row>("POST", `${recordPath}/${path}`)));
+    const { text: said, isGood } = outcome(await client.send<Row>("POST", `${recordPath}/${path}`));
+    notify(said, isGood ? "done" : "failed");
     reload();
   };
   return deedButton({ text, work, ...(question && { question }) }, visit);
@@ -70,12 +68,12 @@ function actButton(
 
 function removeButton(noun: Noun, record: Row, visit: Visit): Child {
   if (record.revoked_at !== undefined) return undefined;
-  const { client, notify } = visit;
+  const { client, notify, leaveFor } = visit;
   const { verb, done } = noun.remove ?? { verb: "Delete", done: "deleted" };
   const named = nameOf(noun, record);
   const work = async () => {
     await client.send("DELETE", `${noun.name}/${record.id}`);
-    location.hash = toHash([noun.name]);
+    leaveFor(toHash([noun.name]));
     notify(`${named}: ${done}`);
   };
   return deedButton(

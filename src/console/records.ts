@@ -3,7 +3,7 @@ import { accountFilter } from "./accounts.ts";
 import type { Page } from "./client.ts";
 import { showOnce } from "./dialogs.ts";
 import { h } from "./dom.ts";
-import { changesOf, type Field, fieldsOf, labelOf, type Row } from "./fields.ts";
+import { type Field, fieldsOf, labelOf, type Row } from "./fields.ts";
 import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
 import { recordForm } from "./form.ts";
 import { type Noun, nameOf } from "./nouns.ts";
@@ -54,7 +54,7 @@ function allAccounts({ accounts }: References): Filter {
 }
 
 async function showNew(noun: Noun, visit: Visit) {
-  const { client, place, schemas, notify } = visit;
+  const { client, place, schemas, notify, leaveFor } = visit;
   const [known, schema] = await Promise.all([readReferences(client), schemas("post", noun.name)]);
   const form = recordForm({
     fields: shownFields(noun, fieldsOf(schema), known),
@@ -63,7 +63,7 @@ async function showNew(noun: Noun, visit: Visit) {
     back: toHash([noun.name], place.query),
     async save(values) {
       const record = await client.send<Row>("POST", noun.name, values);
-      location.hash = toHash([noun.name, String(record.id)]);
+      leaveFor(toHash([noun.name, String(record.id)]));
       notify(`${nameOf(noun, record)}: created`);
       if (typeof record.api_key === "string") showOnce("The new API key", record.api_key);
     },
@@ -71,23 +71,22 @@ async function showNew(noun: Noun, visit: Visit) {
   return { title: `New ${noun.one}`, content: form };
 }
 
-async function showEdit(noun: Noun, { client, place, schemas, notify }: Visit) {
+async function showEdit(noun: Noun, { client, place, schemas, notify, leaveFor }: Visit) {
   const path = `${noun.name}/${encodeURIComponent(place.path[1] ?? "")}`;
   const [known, record, schema] = await Promise.all([
     readReferences(client),
     client.get<Row>(path),
     schemas("patch", `${noun.name}/{id}`),
   ]);
-  const fields = shownFields(noun, fieldsOf(schema), known);
   const back = toHash([noun.name, String(record.id)]);
   const form = recordForm({
-    fields,
+    fields: shownFields(noun, fieldsOf(schema), known),
     values: record,
     submit: "Save",
     back,
-    async save(values) {
-      await client.send("PATCH", path, changesOf(fields, record, values));
-      location.hash = back;
+    async save(_, changes) {
+      await client.send("PATCH", path, changes);
+      leaveFor(back);
       notify(`${nameOf(noun, record)}: saved`);
     },
   });

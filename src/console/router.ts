@@ -2,6 +2,7 @@ import { type Client, Failure } from "./client.ts";
 import { h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import { type Frame, focusTitle } from "./frame.ts";
+import { goTo } from "./go-to.ts";
 import type { Notices } from "./notices.ts";
 import { pageFor } from "./pages.ts";
 import { type Place, parsePlace } from "./place.ts";
@@ -26,8 +27,16 @@ export function startRouter({ frame, notices, schemas, clientUntil }: RouterPart
     leaving = new AbortController();
     const left = leaving.signal;
     const place = parsePlace(location.hash);
-    const client = clientUntil(left);
-    const visit = { place, client, schemas, left, notify: notices.notify, reload: () => void show() };
+    const ifHere = (act: () => void) => left.aborted || act();
+    const visit: Visit = {
+      place,
+      client: clientUntil(left),
+      schemas,
+      left,
+      notify: notices.notify,
+      reload: () => ifHere(() => void show()),
+      leaveFor: (hash) => ifHere(() => goTo(hash)),
+    };
     const view = await showWaiting(frame.main, viewOf(visit));
     if (left.aborted) return;
     const focused = document.activeElement?.id ?? "";

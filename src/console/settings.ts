@@ -55,7 +55,7 @@ function valueNode({ value, set_by: setBy }: Setting): Child {
 }
 
 async function showSetting(visit: Visit, accounts: readonly Account[]): Promise<View> {
-  const { client, place, notify } = visit;
+  const { client, place, notify, leaveFor } = visit;
   const { account_id } = place.query;
   const name = place.path[1] ?? "";
   const path = `settings/${encodeURIComponent(name)}`;
@@ -63,7 +63,7 @@ async function showSetting(visit: Visit, accounts: readonly Account[]): Promise<
   const back = toHash(["settings"], { account_id });
   const put = async (value: unknown) => {
     await client.send("PUT", `${path}${toQueryString({ account_id })}`, { value });
-    location.hash = back;
+    leaveFor(back);
     notify(value === null ? `${name}: reset` : `${name}: set`);
   };
   const isSetHere = setting.set_by === (account_id ? "account" : "instance");

@@ -12,8 +12,10 @@ export interface Visit {
   readonly left: AbortSignal;
   /** Says something in the corner of the page, and to screen readers. */
   readonly notify: (text: string, kind?: "done" | "failed") => void;
-  /** Reads and shows the same page once more. */
+  /** Reads and shows the same page once more, if one is still there. */
   readonly reload: () => void;
+  /** Goes to another place, unless one has gone elsewhere meanwhile. */
+  readonly leaveFor: (hash: string) => void;
 }
 
 export interface View {

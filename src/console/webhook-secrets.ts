@@ -49,7 +49,7 @@ function secretTable(secrets: readonly Secret[]): HTMLElement {
     [
       { head: "Secret", of: ({ secret }) => h("code", {}, `${secret.slice(0, SHOWN_CHARACTERS)}…`) },
       { head: "Created", of: ({ created_at: at }) => time(at) },
-      { head: "", kind: "wide", of: ({ secret }) => copyButton(secret) },
+      { head: "Copy", kind: "wide", of: ({ secret }) => copyButton(secret) },
     ],
     secrets,
   );

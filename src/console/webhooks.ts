@@ -131,7 +131,7 @@ export function pausedHostTable(hosts: readonly PausedHost[], accounts: readonly
       { head: "Account", of: ({ account_id }) => accountName(accounts, account_id) },
       { head: "Paused until", of: ({ paused_until: at }) => time(at) },
       { head: "Failures", kind: "number", of: ({ failures }) => failures },
-      { head: "Reason", kind: "wide", of: ({ reason }) => reason },
+      { head: "Reason", kind: "wide", of: ({ reason }) => reason.replaceAll("_", " ") },
     ],
     hosts,
   );
