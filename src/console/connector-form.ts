@@ -68,9 +68,9 @@ export async function showEditConnector({ client, place, notify, leaveFor }: Vis
     submit: "Save",
     back,
     async save(_, { name, ...config }) {
-      await client.send("PATCH", path, { name, config });
+      const saved = await client.send<Connector>("PATCH", path, { name, config });
       leaveFor(back);
-      notify(`${connector.name}: saved`);
+      notify(`${saved.name}: saved`);
     },
   });
   return { title: `Edit ${connector.name}`, content: form };

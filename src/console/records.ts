@@ -85,9 +85,9 @@ async function showEdit(noun: Noun, { client, place, schemas, notify, leaveFor }
     submit: "Save",
     back,
     async save(_, changes) {
-      await client.send("PATCH", path, changes);
+      const saved = await client.send<Row>("PATCH", path, changes);
       leaveFor(back);
-      notify(`${nameOf(noun, record)}: saved`);
+      notify(`${nameOf(noun, saved)}: saved`);
     },
   });
   return { title: `Edit ${nameOf(noun, record)}`, content: form };

@@ -147,3 +147,32 @@ test("a session that ends while a form is filled in asks for the password, and t
   await heading("Typed before the end");
   expect(complaints).toEqual([]);
 });
+
+test("a form sends what was changed in it, and leaves what was not as it is to the letter", async () => {
+  const body = "Your code is\r\n{{1}}";
+  const account = service.sandbox.account_id;
+  const made = await admin<{ id: string }>(service, "/sms-templates", {
+    account_id: account,
+    name: "Code",
+    body,
+  });
+  const { page, complaints, heading } = await signedIn(`sms-templates/${made.id}/edit`);
+  await page.getByLabel("Name").fill("One-time code");
+  await page.getByRole("button", { name: "Save" }).click();
+  await heading("One-time code");
+  const template = await admin(service, `/sms-templates/${made.id}`);
+  expect(template).toMatchObject({ name: "One-time code", body });
+  expect(complaints).toEqual([]);
+});
+
+test("the overview shows what is new without taking the focus", async () => {
+  await send("/v1/sms/messages", { to: "+14155550111", dlt_template_id: "1107160000000000001" });
+  const { page, complaints, heading } = await signedIn();
+  await heading("Overview");
+  await page.getByRole("link", { name: "+14155550111" }).waitFor();
+  await page.getByRole("region", { name: "Messages" }).focus();
+  await send("/v1/sms/messages", { to: "+14155550112", dlt_template_id: "1107160000000000001" });
+  await page.getByRole("link", { name: "+14155550112" }).waitFor();
+  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Messages");
+  expect(complaints).toEqual([]);
+});
