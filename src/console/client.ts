@@ -56,7 +56,7 @@ export async function openSession(password: string): Promise<void> {
   await read(await ask(urlOf("session"), withBody("POST", { password })));
 }
 
-/** The rows of a list, `atMost` about so many. */
+/** The rows of a list, page by page, until there are `atMost`. */
 export async function readAll<Row>(client: Client, path: string, atMost: number): Promise<readonly Row[]> {
   const rows: Row[] = [];
   let after: string | undefined;
@@ -93,8 +93,10 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
 }
 
 async function read(response: Response): Promise<unknown> {
-  const answer: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined);
-  if (response.ok) return answer;
+  if (response.status === 204) return undefined;
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok && answer !== undefined) return answer;
+  if (response.ok) throw new Failure(0, "half an answer");
   const { message, details } = (answer ?? {}) as { message?: string; details?: Record<string, string> };
   throw new Failure(response.status, `${message ?? `answer ${response.status}`}${hintOf(response)}`, details);
 }
