@@ -1,8 +1,9 @@
 import type { Child } from "./dom.ts";
 import { type Message, recipientText } from "./message.ts";
-import { badge, id, link, table, time } from "./pieces.ts";
+import { badge, link, table, time } from "./pieces.ts";
+import type { TemplateNames } from "./template-names.ts";
 
-export function messageTable(messages: readonly Message[]): HTMLElement {
+export function messageTable(messages: readonly Message[], templates: TemplateNames): HTMLElement {
   return table<Message>(
     "Messages",
     [
@@ -10,7 +11,7 @@ export function messageTable(messages: readonly Message[]): HTMLElement {
       { head: "Channel", of: ({ channel }) => channel },
       { head: "Recipient", of: (message) => messageLink(message) },
       { head: "Status", of: ({ status }) => badge(status) },
-      { head: "Subject or template", kind: "wide", of: aboutOf },
+      { head: "Subject or template", kind: "wide", of: (message) => aboutOf(message, templates) },
     ],
     messages,
   );
@@ -20,6 +21,6 @@ function messageLink(message: Message): HTMLElement {
   return link(["messages", message.message_id], recipientText(message));
 }
 
-function aboutOf({ subject, template_id: template, dlt_template_id: dlt }: Message): Child {
-  return subject ?? (dlt === undefined ? template && id(template) : ["DLT ", id(dlt)]);
+function aboutOf({ subject, template_id: id, dlt_template_id: dlt }: Message, names: TemplateNames): Child {
+  return subject ?? (id === undefined ? dlt && `DLT ${dlt}` : (names.get(id) ?? id));
 }

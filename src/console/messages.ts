@@ -5,6 +5,7 @@ import { readMessages } from "./message.ts";
 import { messageTable } from "./message-table.ts";
 import { none } from "./pieces.ts";
 import { toHash } from "./place.ts";
+import { createTemplateNames } from "./template-names.ts";
 import type { ShowPage } from "./visit.ts";
 
 const STATUSES = {
@@ -22,13 +23,14 @@ export const showMessages: ShowPage = async ({ client, place }) => {
   const known = STATUSES[channel].find((each) => each === status);
   const query = { ...others, status: known, account_id: account.id, channel };
   const { data, next, problem } = await readFiltered(readMessages(client, query));
+  const names = await createTemplateNames(client)(data);
   const filters = [accountFilter(accounts, account), ...filtersOf(channel)];
   return {
     title: "Messages",
     actions: idForm(),
     content: [
       filterForm(place, filters),
-      problem ?? (data.length > 0 ? messageTable(data) : nothingFound(next)),
+      problem ?? (data.length > 0 ? messageTable(data, names) : nothingFound(next)),
       pager(place, "cursor", next),
     ],
   };

@@ -8,6 +8,7 @@ import { type Message, newestOf, readMessages } from "./message.ts";
 import { messageTable } from "./message-table.ts";
 import { ago, link, none, section, table } from "./pieces.ts";
 import { connectorsText, type Route, routeText } from "./route-text.ts";
+import { createTemplateNames, type TemplateNames } from "./template-names.ts";
 import { timeText } from "./times.ts";
 import type { ShowPage, Visit } from "./visit.ts";
 import { repeat } from "./waiting.ts";
@@ -24,13 +25,14 @@ export const showOverview: ShowPage = async (visit) => {
   const account = chosenAccount(accounts, place);
   const state = h("div");
   const newest = h("div");
+  const templateNames = createTemplateNames(client);
   const read = async () => {
     const [seen, messages] = await Promise.all([
       readState(client),
       account ? readNewest(client, account) : [],
     ]);
     refresh(state, ...sectionsOf(seen, accounts));
-    refresh(newest, newestTable(messages));
+    refresh(newest, newestTable(messages, await templateNames(messages)));
   };
   await read();
   const updated = h("p", { class: "hint" });
@@ -171,8 +173,8 @@ function readyText({ ready, has_more: hasMore }: Queue): string {
   return `${ready.toLocaleString("en")}${hasMore ? "+" : ""}`;
 }
 
-function newestTable(messages: readonly Message[]): Child {
+function newestTable(messages: readonly Message[], names: TemplateNames): Child {
   return messages.length === 0
     ? none("This account has sent nothing in the last 7 days.")
-    : messageTable(messages);
+    : messageTable(messages, names);
 }
