@@ -26,7 +26,7 @@ export interface ConsoleSession {
 export const COOKIE_NAME = "postrider_console";
 
 /** A page of another origin can add no such header unless it is allowed to, and nobody is. */
-export const CONSOLE_HEADER = "x-postrider-console";
+const CONSOLE_HEADER = "x-postrider-console";
 
 /** A working day: the operator signs in once. */
 export const SESSION_MS = 12 * HOUR_MS;
