@@ -1,11 +1,11 @@
 import type { Clock } from "../../core/clock.ts";
 import { LONG_STATEMENT_MS, openDriver as openTarget, type Session } from "../postgres/database/driver.ts";
 import { fillAlone } from "../postgres/database/fill-alone.ts";
-import { checkMasterKey } from "../postgres/database/meta.ts";
-import { setCounters } from "../postgres/database/table-columns.ts";
+import { checkMasterKey, filledFrom } from "../postgres/database/meta.ts";
+import { isThere, setCounters } from "../postgres/database/table-columns.ts";
 import { type Database, openClosable } from "../postgres/database/transactions.ts";
 import { migrate } from "../postgres/migrate.ts";
-import { createDays, isThere } from "../postgres/retention/days.ts";
+import { createDays } from "../postgres/retention/days.ts";
 import { openDriver as openSource, type Driver as Source } from "../sqlite/database/driver.ts";
 import { OPENINGS } from "../sqlite/database/meta.ts";
 import { migrate as migrateSource } from "../sqlite/migrate.ts";
@@ -44,7 +44,7 @@ export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
     return await fillAlone(driver, async (checkAlone) => {
       const name = sourceName(source);
       // If only the last step was missing, the source is marked already, but no service has run on either since.
-      if ((await nameOfCopied(closable.database)) !== name) refuseWhatMoved(source);
+      if ((await filledFrom(closable.database)) !== name) refuseWhatMoved(source);
       // First, so that a database that is refused keeps its schema.
       await isCopyOf(closable.database, name);
       await migrate(driver);
@@ -112,13 +112,6 @@ function sourceName(source: Source): string {
   return `${service} ${select.get(OPENINGS)?.value}`;
 }
 
-/** The name of the database of which this one is an unfinished copy. */
-async function nameOfCopied(session: Session): Promise<string | undefined> {
-  if (!(await isThere(session, "meta"))) return undefined;
-  const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
-  return row?.value;
-}
-
 const OTHERS = "a move of another database into this one was cut off: finish it, or drop this one";
 const SERVED =
   "the service has run since its move was cut off, or its master key was changed, and what is there already may be out of date: drop the PostgreSQL database and begin anew";
@@ -134,7 +127,7 @@ async function takeTarget(target: Database, name: string): Promise<void> {
 
 /** Whether it is an unfinished copy of the named database; false if it is empty. Throws if it is neither. */
 async function isCopyOf(session: Session, name: string): Promise<boolean> {
-  const copied = await nameOfCopied(session);
+  const copied = await filledFrom(session);
   if (copied === name) return true;
   if (copied !== undefined) throw new Error(copied.split(" ")[0] === name.split(" ")[0] ? SERVED : OTHERS);
   const accounts = (await isThere(session, "accounts"))

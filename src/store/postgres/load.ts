@@ -3,11 +3,12 @@ import { uuidTime } from "../../core/uuid.ts";
 import { MOVING } from "../move/move-marks.ts";
 import { LONG_STATEMENT_MS, openDriver, type Session } from "./database/driver.ts";
 import { fillAlone } from "./database/fill-alone.ts";
-import { type Column, columnsOf, setCounters } from "./database/table-columns.ts";
+import { filledFrom } from "./database/meta.ts";
+import { type Column, columnsOf, isThere, setCounters } from "./database/table-columns.ts";
 import { type Database, openClosable } from "./database/transactions.ts";
 import type { Dump } from "./dump.ts";
 import { knownMigrations, migrate, migrationsOf, type SchemaStep } from "./migrate.ts";
-import { createDays, type Days, isThere } from "./retention/days.ts";
+import { createDays, type Days } from "./retention/days.ts";
 
 export interface LoadSource {
   readonly dump: Dump;
@@ -79,16 +80,10 @@ async function refuse(session: Session, source: LoadSource): Promise<void> {
 async function refuseInUse(session: Session, { name }: LoadSource): Promise<void> {
   if (!(await isThere(session, "accounts"))) return;
   const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
-  if (!account || (await nameOfLoaded(session)) === name) return;
+  if (!account || (await filledFrom(session)) === name) return;
   throw new Error(
     "there is a service in this database, and nothing is overwritten: restore into an empty one",
   );
-}
-
-async function nameOfLoaded(session: Session): Promise<string | undefined> {
-  if (!(await isThere(session, "meta"))) return undefined;
-  const [mark] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
-  return mark?.value;
 }
 
 function isBeginning(of: readonly SchemaStep[], all: readonly SchemaStep[]): boolean {

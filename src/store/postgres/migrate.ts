@@ -13,6 +13,7 @@ import { refuseHalfMoved } from "./database/meta.ts";
 import { NO_TRANSACTION_TIMEOUT } from "./database/no-transaction-timeout.ts";
 import { DONE_ADVICE, withAdvice } from "./database/schema-advice.ts";
 import { isCollision, isLockTimeout } from "./database/sql-errors.ts";
+import { isThere } from "./database/table-columns.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 const OLDEST_SERVER = 150_000;
@@ -32,10 +33,7 @@ const TABLE_MS = 300;
  */
 export async function isMigrated(session: Session): Promise<boolean> {
   await checkServer(session);
-  const [row] = await session.query<{ name: string | null }>(
-    "SELECT to_regclass('migrations')::text AS name",
-  );
-  if (row?.name == null) return false;
+  if (!(await isThere(session, "migrations"))) return false;
   const done = await doneIn(session);
   check(done);
   return done.length >= MIGRATIONS.length;

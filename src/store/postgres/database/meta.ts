@@ -2,6 +2,7 @@ import type { PEPPER } from "../../erasures/erased-recipient.ts";
 import { MOVING } from "../../move/move-marks.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "./driver.ts";
+import { isThere } from "./table-columns.ts";
 
 /** Single facts about the database as a whole. */
 export async function readMeta(session: Session, name: MetaName): Promise<string | undefined> {
@@ -16,6 +17,7 @@ type MetaName =
   | "master_key_check"
   | "earlier_keys"
   | "event_cursor_key"
+  | typeof MOVING
   | typeof PEPPER.name;
 
 export async function writeMeta(session: Session, name: MetaName, value: string): Promise<void> {
@@ -56,10 +58,14 @@ export async function checkMasterKey(session: Session, vault: Vault): Promise<vo
   );
 }
 
+/** Names the backup, or the SQLite database, that this database is being filled from; `undefined`: it is not. */
+export async function filledFrom(session: Session): Promise<string | undefined> {
+  return (await isThere(session, "meta")) ? readMeta(session, MOVING) : undefined;
+}
+
 /** Throws while a service is being copied or restored into the database: half of it is not there yet. */
 export async function refuseHalfMoved(session: Session): Promise<void> {
-  const rows = await session.query("SELECT 1 FROM meta WHERE name = $1", [MOVING]);
-  if (rows.length === 0) return;
+  if ((await filledFrom(session)) === undefined) return;
   throw new Error(
     "a move or a restore into this database is under way or was cut off, and half of it is missing: wait for its end, or run migrate-to or restore again",
   );

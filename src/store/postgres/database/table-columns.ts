@@ -6,6 +6,12 @@ export interface Column {
   readonly type: string;
 }
 
+/** @param name of a table */
+export async function isThere(session: Session, name: string): Promise<boolean> {
+  const [row] = await session.query<{ name: string | null }>("SELECT to_regclass($1)::text AS name", [name]);
+  return row?.name != null;
+}
+
 /** In their order. */
 export function columnsOf(session: Session, table: string): Promise<readonly Column[]> {
   return session.query<Column>(

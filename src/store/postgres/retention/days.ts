@@ -2,6 +2,7 @@ import { DAY_MS } from "../../../core/durations.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
+import { isThere } from "../database/table-columns.ts";
 import type { Database } from "../database/transactions.ts";
 
 /** The tables that are partitioned by the day of a message's id. */
@@ -73,12 +74,6 @@ async function makeDay(session: Session, day: number): Promise<void> {
     await createTable(session, { table, name });
     await attach(session, table, day);
   }
-}
-
-/** @param name of a table */
-export async function isThere(session: Session, name: string): Promise<boolean> {
-  const [row] = await session.query<{ name: string | null }>("SELECT to_regclass($1)::text AS name", [name]);
-  return row?.name != null;
 }
 
 export async function lockMaking(session: Session): Promise<void> {
