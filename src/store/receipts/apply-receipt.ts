@@ -84,9 +84,9 @@ function learn<M extends KnownMessage>(
 /** The parts that the receipt names itself, by index or by address, in whatever case and spelling of the domain. */
 function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt): readonly number[] {
   const wanted = addressKey(recipient);
-  return [...parts.keys()].filter((index) =>
-    target?.part === undefined ? addressKey(parts[index]?.address ?? "") === wanted : index === target.part,
-  );
+  const isNamed = ({ address = "" }: Part, index: number) =>
+    target?.part === undefined ? addressKey(address) === wanted : index === target.part;
+  return parts.flatMap((part, index) => (isNamed(part, index) ? [index] : []));
 }
 
 /**
@@ -98,6 +98,6 @@ function partsWithId(parts: readonly Part[], receipt: Receipt, matched: number):
     receipt.isOwnId
       ? mayMove(part.status, "delivered") && !isOfOtherCopy(part, receipt)
       : part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId;
-  const named = [...parts.keys()].filter((index) => isNamed(parts[index] as Part));
+  const named = parts.flatMap((part, index) => (isNamed(part) ? [index] : []));
   return named.length > 0 ? named : [matched];
 }

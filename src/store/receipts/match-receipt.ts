@@ -4,10 +4,7 @@ import { foldId, inOtherRadix } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { KnownId, KnownMessage, ReceiptState } from "./receipt-state.ts";
 
-export type MatchParts<M extends KnownMessage> = Pick<
-  ReceiptState<M>,
-  "messages" | "knownIds" | "unconfirmed"
->;
+type MatchState<M extends KnownMessage> = Pick<ReceiptState<M>, "messages" | "knownIds" | "unconfirmed">;
 
 export interface Match<M extends KnownMessage> {
   readonly message: M;
@@ -21,14 +18,14 @@ export interface Match<M extends KnownMessage> {
  * where the number agrees as well.
  */
 export function matchReceipt<M extends KnownMessage>(
-  parts: MatchParts<M>,
+  state: MatchState<M>,
   receipt: Receipt,
 ): Match<M> | undefined {
-  const known = parts.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
-  const named = byId(parts, receipt, known);
+  const known = state.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
+  const named = byId(state, receipt, known);
   // Of two ids the one whose number agrees is right. Most receipts have one.
-  const other = receipt.otherId === undefined || named?.isSameNumber ? undefined : byOtherId(parts, receipt);
-  return other ?? named ?? byForm(parts, receipt, known) ?? byReference(parts, receipt);
+  const other = receipt.otherId === undefined || named?.isSameNumber ? undefined : byOtherId(state, receipt);
+  return other ?? named ?? byForm(state, receipt, known) ?? byReference(state, receipt);
 }
 
 /**
@@ -36,7 +33,7 @@ export function matchReceipt<M extends KnownMessage>(
  * else the other id, is the same and the number agrees: another connector's id proves nothing by itself.
  */
 export function matchElsewhere<M extends KnownMessage>(
-  { messages, knownIds }: MatchParts<M>,
+  { messages, knownIds }: MatchState<M>,
   receipt: Receipt,
 ): (Match<M> & { readonly connectorId: string; readonly id: string }) | undefined {
   const { providerMessageId, otherId, alsoOf = [] } = receipt;
@@ -59,7 +56,7 @@ interface Candidate<M extends KnownMessage> extends Omit<Match<M>, "by"> {
 }
 
 function byId<M extends KnownMessage>(
-  { messages }: MatchParts<M>,
+  { messages }: MatchState<M>,
   receipt: Receipt,
   known: readonly KnownId[],
 ): (Candidate<M> & Match<M>) | undefined {
@@ -76,7 +73,7 @@ function byId<M extends KnownMessage>(
 }
 
 function byOtherId<M extends KnownMessage>(
-  { messages, knownIds }: MatchParts<M>,
+  { messages, knownIds }: MatchState<M>,
   receipt: Receipt,
 ): Match<M> | undefined {
   const { connectorId, otherId = "" } = receipt;
@@ -85,7 +82,7 @@ function byOtherId<M extends KnownMessage>(
 }
 
 function byForm<M extends KnownMessage>(
-  { messages, knownIds }: MatchParts<M>,
+  { messages, knownIds }: MatchState<M>,
   receipt: Receipt,
   known: readonly KnownId[],
 ): Match<M> | undefined {
@@ -97,7 +94,7 @@ function byForm<M extends KnownMessage>(
 }
 
 function byReference<M extends KnownMessage>(
-  { messages, unconfirmed }: MatchParts<M>,
+  { messages, unconfirmed }: MatchState<M>,
   receipt: Receipt,
 ): Match<M> | undefined {
   const { connectorId, reference } = receipt;
@@ -107,7 +104,7 @@ function byReference<M extends KnownMessage>(
 }
 
 function toCandidates<M extends KnownMessage>(
-  messages: MatchParts<M>["messages"],
+  messages: MatchState<M>["messages"],
   receipt: Receipt,
   parts: readonly PartRef[],
 ): Candidate<M>[] {

@@ -201,7 +201,7 @@ function applyToOpen<M extends KnownMessage>(
   const mayBeTaken = (part: Part) => part.status === "unconfirmed" || before === "sending" || !part.error;
   const isMeant = (part: Part) =>
     isOpen(part) && (receipt.status === "delivered" || (mayBeTaken(part) && !isOfOtherCopy(part, receipt)));
-  const meant = parts.length === 0 ? [0] : [...parts.keys()].filter((index) => isMeant(parts[index] as Part));
+  const meant = parts.length === 0 ? [0] : parts.flatMap((part, index) => (isMeant(part) ? [index] : []));
   if (meant.length === 0) return undefined;
   for (const part of meant)
     markSent(state, { message: state.messages.find(messageId) ?? message, part, by: "reference" }, receipt);
