@@ -79,9 +79,9 @@ test("what goes of too many inbound messages of no account is counted and told o
   expect(await unassigned.run(clock.now())).toBe(0);
   expect(lines[2]).toEqual([UNASSIGNED, { a: 500 }]);
   expect(counted).toEqual([
-    { connector: "a", receipts: 2 },
-    { connector: "a", messages: 500 },
-    { connector: "a", messages: 500 },
+    { connector: "a", count: 2 },
+    { connector: "a", count: 500 },
+    { connector: "a", count: 500 },
   ]);
   expect(asked).toEqual([MAX_PARKED, MAX_UNASSIGNED, MAX_UNASSIGNED, MAX_UNASSIGNED]);
 });

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { InboundStore, ReceiptStore } from "../store/store.ts";
-import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import type { DeliveryMetrics, Dropped } from "./delivery-metrics.ts";
 import type { Chore } from "./upkeep.ts";
 
 /** Receipts of one connector that may be parked. Only few wait for their message at a time; more than this match nothing. */
@@ -28,63 +28,50 @@ export interface BoundDeps {
 }
 
 /** Keep a provider that brings what belongs to nothing from filling the disk: the oldest is deleted. */
-export function boundChores({ receipts, inbound, clock, log, observe }: BoundDeps): readonly Chore[] {
+export function boundChores({ receipts, inbound, observe, ...deps }: BoundDeps): readonly Chore[] {
   return [
-    boundChore(
-      {
-        name: "bound parked receipts",
-        drop: async () => {
-          const dropped = await receipts.dropParked({ most: MAX_PARKED, limit: PARKED_CHUNK });
-          return dropped.map(({ connectorId: connector, receipts: count }) => ({ connector, count }));
-        },
-        observe: ({ connector, count }) => observe.droppedReceipts({ connector, receipts: count }),
-        tell: (dropped) =>
-          log.warn(
-            { dropped, most: MAX_PARKED },
-            "receipts that match no message are too many; the oldest went",
-          ),
-      },
-      clock,
-    ),
-    boundChore(
-      {
-        name: "bound unassigned inbound",
-        drop: async () => {
-          const dropped = await inbound.dropUnassigned({ most: MAX_UNASSIGNED, limit: UNASSIGNED_CHUNK });
-          return dropped.map(({ connectorId: connector, messages: count }) => ({ connector, count }));
-        },
-        observe: ({ connector, count }) => observe.droppedInbound({ connector, messages: count }),
-        tell: (dropped) =>
-          log.warn(
-            { dropped, most: MAX_UNASSIGNED },
-            "inbound messages that belong to no account are too many; the oldest went",
-          ),
-      },
-      clock,
-    ),
+    boundChore(deps, {
+      name: "bound parked receipts",
+      most: MAX_PARKED,
+      drop: async (most) =>
+        (await receipts.dropParked({ most, limit: PARKED_CHUNK })).map(
+          ({ connectorId: connector, receipts: count }) => ({ connector, count }),
+        ),
+      observe: observe.droppedReceipts,
+      words: "receipts that match no message are too many; the oldest went",
+    }),
+    boundChore(deps, {
+      name: "bound unassigned inbound",
+      most: MAX_UNASSIGNED,
+      drop: async (most) =>
+        (await inbound.dropUnassigned({ most, limit: UNASSIGNED_CHUNK })).map(
+          ({ connectorId: connector, messages: count }) => ({ connector, count }),
+        ),
+      observe: observe.droppedInbound,
+      words: "inbound messages that belong to no account are too many; the oldest went",
+    }),
   ];
-}
-
-interface Dropped {
-  readonly connector: string;
-  readonly count: number;
 }
 
 interface Bound {
   readonly name: string;
-  readonly drop: () => Promise<readonly Dropped[]>;
+  readonly most: number;
+  readonly drop: (most: number) => Promise<readonly Dropped[]>;
   readonly observe: (dropped: Dropped) => void;
-  /** How many of which connector, since it was told before. */
-  readonly tell: (dropped: Readonly<Record<string, number>>) => void;
+  /** Logged with how many of which connector went since it was logged before. */
+  readonly words: string;
 }
 
-function boundChore({ name, drop, observe, tell }: Bound, clock: BoundDeps["clock"]): Chore {
+function boundChore(
+  { clock, log }: Pick<BoundDeps, "clock" | "log">,
+  { name, most, drop, observe, words }: Bound,
+): Chore {
   let untold = new Map<string, number>();
   let toldAtMs = Number.NEGATIVE_INFINITY;
-  const tellAll = () => {
+  const tell = () => {
     const nowMs = clock.monotonicMs();
     if (untold.size === 0 || nowMs - toldAtMs < TELL_EVERY_MS) return;
-    tell(Object.fromEntries(untold));
+    log.warn({ dropped: Object.fromEntries(untold), most }, words);
     toldAtMs = nowMs;
     untold = new Map();
   };
@@ -92,12 +79,12 @@ function boundChore({ name, drop, observe, tell }: Bound, clock: BoundDeps["cloc
     name,
     everyMs: 10_000,
     async run() {
-      const dropped = await drop();
+      const dropped = await drop(most);
       for (const each of dropped) {
         untold.set(each.connector, (untold.get(each.connector) ?? 0) + each.count);
         observe(each);
       }
-      tellAll();
+      tell();
       return dropped.reduce((sum, { count }) => sum + count, 0);
     },
   };

@@ -11,7 +11,12 @@ export interface DeliveryMetrics {
   }): void;
   unconfirmed(channel: ChannelName): void;
   /** Receipts that matched no message, deleted because there were too many of them. */
-  droppedReceipts(dropped: { connector: string; receipts: number }): void;
+  droppedReceipts(dropped: Dropped): void;
   /** Inbound messages of no account, deleted for the same reason. */
-  droppedInbound(dropped: { connector: string; messages: number }): void;
+  droppedInbound(dropped: Dropped): void;
+}
+
+export interface Dropped {
+  readonly connector: string;
+  readonly count: number;
 }

@@ -133,7 +133,7 @@ function deliveryMetrics(registers: Registry[]): Omit<DeliveryMetrics, "attempt"
     labelNames: ["channel"],
     registers,
   });
-  const dropped = new Counter({
+  const droppedReceipts = new Counter({
     name: "postrider_receipts_dropped_total",
     help: "Parked receipts deleted because their connector had too many",
     labelNames: ["connector"],
@@ -147,8 +147,8 @@ function deliveryMetrics(registers: Registry[]): Omit<DeliveryMetrics, "attempt"
   });
   return {
     unconfirmed: (channel) => unconfirmed.labels(channel).inc(),
-    droppedReceipts: ({ connector, receipts }) => dropped.labels(connector).inc(receipts),
-    droppedInbound: ({ connector, messages }) => droppedInbound.labels(connector).inc(messages),
+    droppedReceipts: ({ connector, count }) => droppedReceipts.labels(connector).inc(count),
+    droppedInbound: ({ connector, count }) => droppedInbound.labels(connector).inc(count),
   };
 }
 
