@@ -1,5 +1,5 @@
 /** One attempt at a claimed job, up to its settlement. */
-import type { OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
+import type { OutgoingMessage } from "../channels/channel.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { ChannelName, MessageError } from "../core/messages/message.ts";
@@ -110,19 +110,29 @@ function judgeBefore(
   if (hasFailedSegment(job)) return judgeFailedSegment(job, now);
   if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
   if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
-  if (job.wasInterrupted && holdsUnconfirmed(job))
-    return countParts(deps, job, outlet).then((parts) => judgeHeld(job, deps.clock.now(), parts));
+  if (job.wasInterrupted && holdsUnconfirmed(job)) return hold(deps, job, outlet);
   if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
   const opensAt = earliestSendAt(job, job.recipient, now);
   return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
 }
 
-/** How many parts the message has; if no attempt has counted them yet, how many the connector would make of it. */
-async function countParts(deps: Attempting, job: ClaimedJob, { channel }: Outlet): Promise<number> {
-  if (job.progress.parts.length > 0 || !channel.partsOf) return 1;
+/** Each part of a held message waits for its own receipt: those that no attempt has counted yet are counted first. */
+async function hold(deps: Attempting, job: ClaimedJob, { channel }: Outlet): Promise<Settlement> {
+  const isCounted = job.progress.parts.length > 0;
+  const parts = isCounted ? undefined : await countParts(deps, job, channel);
+  return judgeHeld(job, deps.clock.now(), parts);
+}
+
+/** How many parts the channel would make of the message; `undefined` if it cannot say. */
+async function countParts(
+  deps: Attempting,
+  job: ClaimedJob,
+  channel: Outlet["channel"],
+): Promise<number | undefined> {
+  if (!channel.partsOf) return undefined;
   const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
-  const isSms = outgoing.kind === "ready" && outgoing.message.channel === "sms";
-  return (isSms && channel.partsOf(outgoing.message as OutgoingSms)) || 1;
+  if (outgoing.kind !== "ready" || outgoing.message.channel !== "sms") return undefined;
+  return channel.partsOf(outgoing.message);
 }
 
 /** Chooses the outlet, and the place that a large mail needs there. */
