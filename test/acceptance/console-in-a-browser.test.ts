@@ -1,8 +1,9 @@
 /** The web console as an operator sees it: a real browser, a real service. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { admin, reached } from "../admin.ts";
 import { complaintsOf, startBrowser } from "../browser.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
 const folder = makeDataFolder();
@@ -36,8 +37,9 @@ interface Console {
   heading(title: string): Promise<void>;
 }
 
-async function openConsole(place = ""): Promise<Console> {
-  const page = await (await browser.newContext()).newPage();
+async function openConsole(place = "", storageState?: Cookies): Promise<Console> {
+  const context = await browser.newContext({ ...(storageState && { storageState }) });
+  const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const complaints = complaintsOf(page);
   const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
@@ -55,9 +57,17 @@ async function signIn(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
+type Cookies = Awaited<ReturnType<BrowserContext["storageState"]>>;
+
+let session: Cookies | undefined;
+
+/** Signs in once: one address may not do it as often as there are tests. */
 async function signedIn(place = ""): Promise<Console> {
-  const opened = await openConsole(place);
+  const opened = await openConsole(place, session);
+  if (session) return opened;
   await signIn(opened.page);
+  await opened.page.getByRole("button", { name: "Sign out" }).waitFor();
+  session = await opened.page.context().storageState();
   return opened;
 }
 
@@ -141,6 +151,7 @@ test("a session that ends while a form is filled in asks for the password, and t
   await page.getByLabel("Mode").selectOption("live");
   const made = await admin<{ console_password: string }>(service, "/console-password", {});
   password = made.console_password;
+  session = undefined;
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Create account" }).click();
   await signIn(page);
@@ -175,4 +186,53 @@ test("the overview shows what is new without taking the focus", async () => {
   await page.getByRole("link", { name: "+14155550112" }).waitFor();
   expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Messages");
   expect(complaints).toEqual([]);
+});
+
+test("a connector is made, tested against its provider, switched off and deleted", async () => {
+  const smsc = await startFakeSmsc({});
+  const { page, complaints, heading } = await signedIn("connectors/new");
+  const field = (name: string) => page.locator(`#field-${name}`);
+  await field("name").fill("airtel");
+  await field("host").fill(smsc.host);
+  await field("system_id").fill("acme");
+  await page.getByText("More settings").click();
+  await field("port").fill("not a port");
+  await page.getByRole("button", { name: "Create connector" }).click();
+  await page.locator("#problem-port", { hasText: "must be a number" }).waitFor();
+  await field("port").fill(String(smsc.port));
+  await page.getByRole("button", { name: "Create connector" }).click();
+  await heading("airtel");
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByText("bound as").first().waitFor();
+  await page.getByRole("button", { name: "Disable" }).click();
+  await page.getByRole("button", { name: "Enable" }).waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await heading("Connectors");
+  expect(await admin(service, "/connectors")).toEqual({ data: [] });
+  await smsc.close();
+  expect(complaints).toEqual([]);
+});
+
+test("the console's files let nothing from elsewhere in, are read again only when changed, and are no others", async () => {
+  const at = (name: string, headers = {}) => fetch(`${service.url}/console${name}`, { headers });
+  const page = await at("");
+  expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  for (const name of ["", "/", "/main.js", "/console.css"]) {
+    const { status, headers } = await at(name);
+    expect([name, status]).toEqual([name, 200]);
+    expect(headers.get("content-security-policy")).toStartWith("default-src 'none'; script-src 'self'; ");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    const again = await at(name, { "If-None-Match": headers.get("etag") });
+    expect([name, again.status, await again.text()]).toEqual([name, 304, ""]);
+  }
+  for (const name of [
+    "/main.ts",
+    "/tsconfig.json",
+    "/times.test.ts",
+    "/times.test.js",
+    "/..%2fconfig.ts",
+    "/none.js",
+  ])
+    expect([name, (await at(name)).status]).toEqual([name, 404]);
 });
