@@ -2,6 +2,9 @@
 import type { AppDeps } from "../app-deps.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { notFound } from "../errors.ts";
+import { pageEndpoints, pageHeaders } from "../page-files.ts";
+
+const page = pageEndpoints("API reference");
 
 export function docsEndpoints({ docsAsset }: Pick<AppDeps, "docsAsset">): readonly Endpoint[] {
   // A `Blob` is shared by all answers. Octets would be copied for each, and kept until its client has read them.
@@ -15,33 +18,17 @@ export function docsEndpoints({ docsAsset }: Pick<AppDeps, "docsAsset">): readon
   };
 
   return [
-    { ...page("/docs", "docs", () => text(PAGE, "text/html; charset=utf-8")), aliases: ["/docs/"] },
-    page("/docs/start.js", "docsScript", () => text(SCRIPT, "text/javascript; charset=utf-8")),
+    { ...page("/docs", "docs", () => text(PAGE, "index.html")), aliases: ["/docs/"] },
+    page("/docs/start.js", "docsScript", () => text(SCRIPT, "start.js")),
     page("/docs/{asset}", "docsAsset", async ({ params }) => {
       const name = params.asset ?? "";
-      return new Response(await assetNamed(name), { headers: { ...HEADERS, "Content-Type": typeOf(name) } });
+      return new Response(await assetNamed(name), { headers: headersOf(name) });
     }),
   ];
 }
 
-/** Swagger UI sets style attributes; nothing else on the page is inline, and nothing comes from elsewhere. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-const HEADERS = {
-  "Content-Security-Policy": POLICY,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  "Cache-Control": "no-cache",
-};
+/** Swagger UI sets style attributes; nothing else on the page is inline. */
+const headersOf = pageHeaders(["style-src 'self' 'unsafe-inline'"]);
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -74,23 +61,6 @@ const SCRIPT = `fetch("/openapi.json")
   });
 `;
 
-function page(path: string, operation: string, handle: Endpoint["handle"]): Endpoint {
-  return {
-    method: "GET",
-    path,
-    operation,
-    summary: "API reference",
-    tag: "Operation",
-    auth: "none",
-    responses: { 200: { description: "A file of the API reference." } },
-    handle,
-  };
-}
-
-function text(body: string, type: string): Response {
-  return new Response(body, { headers: { ...HEADERS, "Content-Type": type } });
-}
-
-function typeOf(name: string): string {
-  return name.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
+function text(body: string, name: string): Response {
+  return new Response(body, { headers: headersOf(name) });
 }
