@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import {
-  CONNECTOR,
   deferred,
   inWorld,
   type OpenStore,
@@ -165,23 +164,6 @@ function openMessageContract(open: OpenStore): void {
         expect(await world.status(id)).toBe("delivered");
         expect(await world.store.receipts.countParked()).toBe(0);
       }
-    }),
-  );
-
-  test(
-    "that the first try failed does not end a message that another connector is sending; that the same one's did, does",
-    inWorld(open, async (world) => {
-      for (const firstTry of Object.keys(FIRST_TRIES))
-        for (const connectorId of [OTHER, CONNECTOR]) {
-          const first = await begin(world);
-          const { messageId: id } = first;
-          await FIRST_TRIES[firstTry]?.(world, first);
-          const second = await nextJob(world);
-          expect(await tell(world, id, UNDELIVERED)).toEqual([{ kind: "parked" }]);
-          expect(await world.status(id)).toBe("sending");
-          await world.settle(second, { connectorId, outcomes: [sent(id)] });
-          expect(await world.status(id)).toBe(connectorId === OTHER ? "sent" : "undelivered");
-        }
     }),
   );
 

@@ -194,8 +194,6 @@ function applyToOpen<M extends KnownMessage>(
   receipt: Receipt,
   message: M,
 ): ReceiptResult | undefined {
-  if (isTooEarly(state, receipt, { message, part: message.progress.parts.findIndex(isOpen) }))
-    return undefined;
   const { id: messageId } = message;
   const { parts, status: before } = message.progress;
   const mayBeTaken = (part: Part) => part.status === "unconfirmed" || before === "sending" || !part.error;
