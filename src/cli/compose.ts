@@ -29,6 +29,7 @@ import { createHttp } from "./http/make-http.ts";
 import { consoleKeyOf } from "./keys/console-key.ts";
 import { finishRotation } from "./keys/rotate-key.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
+import { keepTimer, reportLateTimers } from "./metrics/late-timers.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import type { Lookups } from "./network/create-lookups.ts";
 import { createDns } from "./network/dns.ts";
@@ -74,7 +75,10 @@ export interface StartOptions {
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
-export async function startPostrider(options: StartOptions): Promise<Postrider> {
+export async function startPostrider(given: StartOptions): Promise<Postrider> {
+  const metrics = createMetrics();
+  const clock = reportLateTimers(given.clock, (lateMs) => metrics.timer("main", lateMs));
+  const options = { ...given, clock };
   const { config } = options;
   // On PostgreSQL only the first start writes to the folder, and reports it itself if it cannot.
   ensureDataFolder(config.dataFolder, { isWritten: config.databaseUrl === undefined });
@@ -87,8 +91,7 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
   const memory = createLockMemory();
   const onLost = (error: Error) => endProcess(error, options.log);
   const store = await openData({ ...options, masterKey, memory, onLost });
-  const metrics = createMetrics();
-  const listeners = openListeners(options, { masterKey, memory, onLost, onRequest: metrics.request });
+  const listeners = openListeners(options, { masterKey, memory, onLost, observe: metrics });
   try {
     const mailKeys = createMailKeys(masterKey, await store.earlierKeys());
     const consoleKey = consoleKeyOf(masterKey);
@@ -147,6 +150,7 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   const running = createRunning();
   running.add("open requests", listener);
   running.add("the other listeners", listeners);
+  running.add("a timer", keepTimer(clock));
   const stop = (...last: readonly Ending[]) => {
     gate.drain();
     return running.stop(
@@ -237,7 +241,7 @@ function openListeners(
   {
     masterKey,
     ...parts
-  }: Pick<ListenersOptions, "memory" | "onLost" | "onRequest"> & { readonly masterKey: string },
+  }: Pick<ListenersOptions, "memory" | "onLost" | "observe"> & { readonly masterKey: string },
 ): Listeners {
   const { host, tls, dataFolder, logLevel, trustedProxies } = config;
   return createListeners({

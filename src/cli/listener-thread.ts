@@ -22,6 +22,7 @@ import {
   TURN_MS,
 } from "./listeners/messages.ts";
 import { createLog } from "./log.ts";
+import { reportLateTimers } from "./metrics/late-timers.ts";
 import { createSystemClock } from "./system-clock.ts";
 
 if (!parentPort) throw new Error("this program runs on a thread that the service starts");
@@ -34,10 +35,11 @@ interface Port {
 }
 
 function run(setup: ListenerSetup, port: Port): void {
-  const clock = createSystemClock();
+  const requests = createTally();
+  let lateMs: number[] = [];
+  const clock = reportLateTimers(createSystemClock(), (late) => lateMs.push(late));
   const checkpointThread = new URL("./checkpoint-thread.ts", import.meta.url);
   const beside = openStoreBeside({ ...setup, randomBytes, checkpointThread });
-  const requests = createTally();
   let isDraining = false;
   const largeBodies = createLargeBodyThread({
     program: new URL("./large-body-thread.ts", import.meta.url),
@@ -49,16 +51,20 @@ function run(setup: ListenerSetup, port: Port): void {
   beside.store.queue.onReady((queue) => port.postMessage({ kind: "ready", queues: [queue] }));
 
   let turning = clock.after(0, turn);
+  function tell() {
+    port.postMessage({ kind: "turn", answered: requests.take(), lateMs: Float32Array.from(lateMs) });
+    lateMs = [];
+  }
   function turn() {
     beside.forget();
-    port.postMessage({ kind: "turn", answered: requests.take() });
+    tell();
     turning = clock.after(TURN_MS, turn);
   }
   port.on("message", () => {
     isDraining = true;
     void listener.stop().then(async () => {
       turning();
-      port.postMessage({ kind: "turn", answered: requests.take() });
+      tell();
       await largeBodies.stop();
       await beside.store.close();
       port.postMessage({ kind: "closed" });

@@ -33,7 +33,8 @@ test("both threads take requests, and the metrics count all of them", async () =
   await until(async () => {
     const text = await (await fetch(`${service.url}/metrics`)).text();
     const counted = /postrider_http_requests_total\{operation="sendSms",status="202"\} (\d+)/.exec(text)?.[1];
-    return Number(counted) === CONNECTIONS;
+    const timed = ["main", "listener 1"].map((thread) => `event_loop_lag_seconds_count{thread="${thread}"}`);
+    return Number(counted) === CONNECTIONS && timed.every((line) => text.includes(line));
   });
   await service.line(/"listener":1/);
   const listeners = new Set(service.output().match(/"listener":\d/g));

@@ -23,11 +23,17 @@ export type ToListener = "drain";
 
 export type FromListener =
   | { readonly kind: "open" }
-  /** Every `TURN_MS`: shows that the event loop turns, with the requests answered since the last one. */
-  | { readonly kind: "turn"; readonly answered: readonly AnsweredRequests[] }
+  /** Every `TURN_MS`: shows that the event loop turns, with what it has done since the last one. */
+  | ({ readonly kind: "turn" } & Observed)
   /** Jobs of these queues may be ready. */
   | { readonly kind: "ready"; readonly queues: readonly string[] }
   | { readonly kind: "closed" };
+
+export interface Observed {
+  readonly answered: readonly AnsweredRequests[];
+  /** How late each timer was that fired; see `reportLateTimers`. */
+  readonly lateMs: Float32Array;
+}
 
 /** Requests of one operation with one status, by how long each took. */
 export interface AnsweredRequests extends Omit<ObservedRequest, "ms"> {

@@ -1,11 +1,12 @@
 /** Threads that listen on the process's port too. They accept and look up messages, and forward other requests. */
 import { Worker } from "node:worker_threads";
-import type { AnswerRequest, ObservedRequest } from "../../api/app-deps.ts";
+import type { AnswerRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Queue } from "../../store/store.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { prepareForward } from "./forward.ts";
 import { type ForwardSocket, openForwardSocket } from "./forward-socket.ts";
-import type { FromListener, ListenerSetup, ToListener } from "./messages.ts";
+import type { FromListener, ListenerSetup, Observed, ToListener } from "./messages.ts";
 
 export interface Listeners {
   /** The same queue, whose `onReady` also reports jobs that the threads accept. */
@@ -26,7 +27,7 @@ export interface ListenersOptions {
   readonly setup: Omit<ListenerSetup, "port" | "socket" | "shared">;
   readonly memory: SharedArrayBuffer;
   readonly clock: Clock;
-  readonly onRequest: (request: ObservedRequest) => void;
+  readonly observe: Pick<Metrics, "request" | "timer">;
   /** A thread ended by itself, so that some clients are no longer served. */
   readonly onLost: (error: Error) => void;
 }
@@ -37,10 +38,10 @@ export function createListeners(options: ListenersOptions): Listeners {
   const threads: ListenerThread[] = [];
   let forwardSocket: ForwardSocket | undefined;
 
-  const onMessage = (message: FromListener) => {
+  const onMessage = (name: string, message: FromListener) => {
     if (message.kind === "ready")
       for (const queue of message.queues) for (const onReady of onReadyCalls) onReady(queue);
-    if (message.kind === "turn") for (const each of message.answered) report(each, options.onRequest);
+    if (message.kind === "turn") report(name, message, options.observe);
   };
   return {
     heard: (queue) => ({
@@ -62,13 +63,15 @@ export function createListeners(options: ListenersOptions): Listeners {
       for (let index = 1; index <= count; index++) {
         const shared = { memory, share: { index, of: count + 1 } };
         const setup = { ...options.setup, port, socket, shared };
-        threads.push(startThread(setup, { ...options, onMessage }));
+        threads.push(
+          startThread(setup, { ...options, onMessage: (message) => onMessage(nameOf(index), message) }),
+        );
       }
       await Promise.all(threads.map(({ opened }) => opened));
     },
     stalled: (limitMs) =>
       threads.flatMap((thread, index) =>
-        clock.monotonicMs() - thread.turnedAt() > limitMs ? [`listener ${index + 1}`] : [],
+        clock.monotonicMs() - thread.turnedAt() > limitMs ? [nameOf(index + 1)] : [],
       ),
     async stop() {
       await Promise.all(threads.map((thread) => thread.stop()));
@@ -77,11 +80,13 @@ export function createListeners(options: ListenersOptions): Listeners {
   };
 }
 
-function report(
-  { operation, status, ms }: { operation: string; status: number; ms: Float32Array },
-  onRequest: ListenersOptions["onRequest"],
-): void {
-  for (const each of ms) onRequest({ operation, status, ms: each });
+function nameOf(index: number): string {
+  return `listener ${index}`;
+}
+
+function report(name: string, { answered, lateMs }: Observed, observe: ListenersOptions["observe"]): void {
+  for (const { ms, ...request } of answered) for (const each of ms) observe.request({ ...request, ms: each });
+  for (const each of lateMs) observe.timer(name, each);
 }
 
 interface ListenerThread {

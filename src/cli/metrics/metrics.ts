@@ -15,6 +15,9 @@ import { type WebhookMetrics, type WebhookSources, webhookMetrics } from "./webh
 /** Milliseconds. Fine in the range of normal requests, coarse above. */
 const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000];
 
+/** Milliseconds. */
+const LAG_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
+
 /** Ages are compared with the wall clock at the time of the scrape. */
 export interface MetricsSources {
   readonly queue: Pick<Queue, "backlog">;
@@ -34,6 +37,8 @@ export interface Metrics extends ReturnMailMetrics {
   readonly inbound: InboundMetrics;
   readonly webhooks: Pick<WebhookMetrics, "observe">;
   request(request: { operation: string; status: number; ms: number }): void;
+  /** A timer of `thread` fired `lateMs` late; see `reportLateTimers`. */
+  timer(thread: string, lateMs: number): void;
   /** The text exposition format, read from `sources` at this moment. */
   text(sources: MetricsSources): Promise<string>;
 }
@@ -49,6 +54,14 @@ export function createMetrics(): Metrics {
     },
     REQUEST_BUCKETS_MS,
   );
+  const lagSeconds = createLatencyHistogram(
+    {
+      name: "postrider_event_loop_lag_seconds",
+      help: "How late timers fire: as long does a request wait before it is read",
+      label: "thread",
+    },
+    LAG_BUCKETS_MS,
+  );
   processMetrics(registers);
   const attempts = attemptMetrics(registers);
   const observe = { attempt: attempts.observe, ...deliveryMetrics(registers) };
@@ -62,12 +75,14 @@ export function createMetrics(): Metrics {
     webhooks,
     ...createReturnMailMetrics(registers),
     request: requestMetrics(registers, requestSeconds),
+    timer: lagSeconds.observe,
     async text(sources) {
       await inbound.refresh(sources.inbound);
       showAlarms(sources.alarms());
       await webhooks.refresh(sources.webhooks);
       attempts.forgetOthers(new Set(sources.connectors().map(({ id }) => id)));
-      return (await state(sources)) + requestSeconds.text() + attempts.text() + webhooks.text();
+      const histograms = [requestSeconds, lagSeconds, attempts, webhooks];
+      return (await state(sources)) + histograms.map((each) => each.text()).join("");
     },
   };
 }
