@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { admin } from "../test/admin.ts";
-import { connectSmsc, openLiveSms } from "../test/live-sms.ts";
+import { connectSmsc, type LiveSms, openLiveSms } from "../test/live-sms.ts";
 import { makeDataFolder, onPostgres, type Sandbox, startPostrider } from "../test/postrider-process.ts";
 import { httpRequest } from "./offer.ts";
 import { freePorts, reachable } from "./ports.ts";
@@ -12,6 +12,8 @@ import { type SmscProcess, startSmsc } from "./smsc-process.ts";
 export interface Ours extends Gateway {
   readonly url: string;
   readonly sandbox: Sandbox;
+  /** The account that `request` is of. */
+  readonly live: LiveSms;
 }
 
 export interface OursOptions {
@@ -45,23 +47,24 @@ export async function startOurs(args: readonly string[] = [], options?: OursOpti
   const [smsc, service] = await Promise.all([startSmsc(), starting]);
   const connector = await connectSmsc(service, smsc, { window: WINDOW });
   const body = "Your code is {#var#}";
-  const { apiKey, templateId } = await openLiveSms(service, { connectors: [connector], body });
+  const live = await openLiveSms(service, { connectors: [connector], body });
   const isUp = async () =>
     (await admin<{ status?: { state: string } }>(service, `/connectors/${connector}`)).status?.state === "up";
   while (!args.includes("--roles") && !(await isUp())) await Bun.sleep(20);
   const message = {
     to: "+1415{n}",
-    template_id: templateId,
+    template_id: live.templateId,
     variables: { "1": "{n}" },
     callback_url: options?.callbackUrl,
   };
   // The marks are four octets shorter than the numbers that take their place.
   const json = JSON.stringify(message);
   const length = json.replaceAll("{n}", "1000000").length;
-  const headers = { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json" };
+  const headers = { Authorization: `Bearer ${live.apiKey}`, "Content-Type": "application/json" };
   const head = httpRequest("POST /v1/sms/messages", { ...headers, "Content-Length": String(length) });
   return {
     smsc,
+    live,
     url: service.url,
     sandbox: service.sandbox,
     port: Number(new URL(service.url).port),

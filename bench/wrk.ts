@@ -103,3 +103,9 @@ export function median(values: readonly number[]): number {
     sorted.length % 2 ? [sorted[middle], sorted[middle]] : [sorted[middle - 1], sorted[middle]];
   return (low + high) / 2;
 }
+
+/** @param part from 0 to 1 */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
