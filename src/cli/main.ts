@@ -28,11 +28,17 @@ program
     await serve(process.env, options);
   });
 
+/** Of `help keys create`, Commander reads only `help keys`. */
+function helpLast(words: readonly string[]): readonly string[] {
+  const [first, ...command] = words;
+  return first === "help" ? [...command, "--help"] : words;
+}
+
 // In one function, since CommonJS, which tests run it as, has no `await` at the top level (`scripts/build-quick-start.ts`).
 await run();
 
 async function run(): Promise<void> {
   // The service starts earlier without the other commands.
   if (process.argv[2] !== "serve") (await import("./commands.ts")).addCommands(program, packageJson.version);
-  await program.parseAsync();
+  await program.parseAsync(helpLast(process.argv.slice(2)), { from: "user" });
 }

@@ -268,10 +268,18 @@ describe("what is not understood ends with code 2", () => {
       [["help", "nope"], `error: unknown command 'nope'\n${seeHelp}\n`],
       [["help", "keyss"], `error: unknown command 'keyss'\n(Did you mean keys?)\n${seeHelp}\n`],
       [["keys", "help", "revok"], `error: unknown command 'revok'\n(Did you mean revoke?)\n${seeHelp}\n`],
+      [["help", "keys", "revok"], `error: unknown command 'revok'\n(Did you mean revoke?)\n${seeHelp}\n`],
+      [["keys", "nope", "--help"], `error: unknown command 'nope'\n${seeHelp}\n`],
+      [["nope", "--help"], `error: unknown command 'nope'\n${seeHelp}\n`],
     ] as const)
       expect(await spawned(args)).toEqual({ code: 2, out: "", err });
-    for (const args of [["help"], ["help", "keys"], ["keys", "help", "revoke"]])
-      expect(await spawned(args)).toMatchObject({ code: 0, out: expect.stringContaining("Usage:"), err: "" });
+    for (const [args, usage] of [
+      [["help"], "postrider [options] [command]"],
+      [["help", "keys"], "postrider keys [options] [command]"],
+      [["keys", "help", "revoke"], "postrider keys revoke [options] <id>"],
+      [["help", "keys", "revoke"], "postrider keys revoke [options] <id>"],
+    ] as const)
+      expect(await spawned(args)).toMatchObject({ code: 0, out: expect.stringContaining(usage), err: "" });
   });
 
   test("help is no failure, and says first what belongs to the command, and what has to be given", async () => {

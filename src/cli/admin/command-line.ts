@@ -58,10 +58,16 @@ export function tellUsage(command: Command, terminal: Terminal): void {
   command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
 }
 
-/** For `help nope`, Commander would show what there is, without a word of what there is not: it is refused as `nope` itself. */
-function refuseUnknown({ error, command }: AddHelpTextContext): string {
-  const [, unknown] = command.args;
-  if (error && unknown !== undefined) command.parse([unknown], { from: "user" });
+/**
+ * For `help nope` and `nope --help`, Commander would show what there is, without a word of what there is not: it is refused as
+ * `nope` itself.
+ */
+function refuseUnknown({ command }: AddHelpTextContext): string {
+  const word = command.args.find((arg) => arg !== "help");
+  const isCommand = ({ commands }: Command) => commands.some((each) => each.name() === word);
+  const isOption = word?.startsWith("-");
+  if (word !== undefined && !isOption && command.commands.length > 0 && !isCommand(command))
+    command.parse([word], { from: "user" });
   return "";
 }
 
