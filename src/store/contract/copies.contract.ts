@@ -150,6 +150,26 @@ function underWayContract(open: OpenStore): void {
   );
 
   test(
+    "nor does one wait whose account holds it: an interrupted message is claimed only to be held, and ends by what is told",
+    inWorld(open, async (world) => {
+      await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
+      const [id = ""] = await world.sms({ to: [TO] });
+      const slow = await world.claimOne();
+      const job = await nextJob(world);
+      await world.settle(slow, { outcomes: [sent("a-0")] });
+      expect(await world.receive("a-0", { status: "undelivered" })).toMatchObject([{ kind: "applied" }]);
+      const { jobId, claim, messageId } = job;
+      const held = { countsAsAttempt: false, keepsContent: false, outcomes: [unconfirmed()] };
+      const next = { kind: "held", dueAt: world.clock.now + 3_600 * SECOND } as const;
+      await world.store.queue.settle([{ jobId, claim, messageId, at: world.clock.now, ...held, next }]);
+      expect(await world.status(id)).toBe("undelivered");
+      world.clock.now += 7_200 * SECOND;
+      await world.store.queue.stage(world.clock.now, 10);
+      expect(await world.claim()).toEqual([]);
+    }),
+  );
+
+  test(
     "a failed segment that is not being sent again ends the message though another of it is being sent",
     inWorld(open, async (world) => {
       const [id = ""] = await world.sms({ to: [TO] });

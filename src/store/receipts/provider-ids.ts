@@ -27,7 +27,7 @@ export type TriedMessage = Pick<KnownMessage, "id" | "recipient"> & Pick<Progres
 
 export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds {
   // The attempt that they may have waited for is over.
-  const receiveParked = createReceive({ ...state, isUnderWay: () => false });
+  const receiveParked = createReceive({ ...state, isSentAgain: () => false });
   const recordIds = createRecordIds(state, receiveParked);
 
   return {
@@ -80,13 +80,14 @@ function applyFound<M extends KnownMessage>(
 function isTooEarly<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
-  { message: { id, progress }, part: index }: Pick<Match<M>, "message" | "part">,
+  { message, part: index }: Match<M>,
 ): boolean {
+  const { progress } = message;
   const part = progress.parts[index];
-  return mayBeTooEarly(receipt, progress) && (!part || isOpen(part)) && state.isUnderWay(id);
+  return mayBeTooEarly(receipt, progress) && (!part || isOpen(part)) && state.isSentAgain(message);
 }
 
-/** The rest is whether the message is held. Before its first entry no attempt at it has ended. */
+/** The rest is whether an attempt is under way, or the message is held. Before its first entry no attempt at it has ended. */
 export function mayBeTooEarly(receipt: Receipt, { channel, status, position }: Progress): boolean {
   return channel === "sms" && status === "sending" && position > 0 && saysNotDelivered(receipt);
 }

@@ -24,8 +24,11 @@ export interface ReceiptState<M extends KnownMessage> {
   readonly sizeOf: SizeOf;
   /** Whether an attempt over the connector is on record, or one that was interrupted: nobody knows which it was. */
   wasHandedTo(messageId: string, connectorId: string): boolean;
-  /** Whether an attempt at an SMS that is `sending` is under way; else it is held. Asked of the messages of `mayBeTooEarly` only. */
-  isUnderWay(messageId: string): boolean;
+  /**
+   * Whether an attempt is under way that may send again what an earlier one may have sent: not where the account holds that.
+   * Asked of the messages of `mayBeTooEarly` only.
+   */
+  isSentAgain(message: M): boolean;
 }
 
 /** What a timeline says of it. */

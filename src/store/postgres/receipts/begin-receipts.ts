@@ -14,9 +14,9 @@ import { createSuppressionList, type SuppressionList } from "../suppressions/sup
 import { readHandedTo } from "./handed-to.ts";
 import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
 import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
+import { readSentAgain } from "./sent-again.ts";
 import { readSizes } from "./sms-sizes.ts";
 import { loadUnconfirmed, type Reference } from "./unconfirmed-parts.ts";
-import { readUnderWay } from "./under-way.ts";
 
 /** What a transaction is about to record: receipts, or ids and references that parked receipts may be about. */
 export interface ReceiptSubjects {
@@ -96,7 +96,7 @@ export async function beginReceipts(
         suppressions,
         sizeOf: await readSizes(session, log, { ids: [...messageIds, ...unanswered], sizes }),
         wasHandedTo: await readHandedTo(session, log, unrecorded(toMatch, knownIds.state)),
-        isUnderWay: await readUnderWay(session, log, { receipts, messageIds }),
+        isSentAgain: await readSentAgain(session, log, { receipts, messageIds }),
       });
       const write = async () => {
         await knownIds.write();

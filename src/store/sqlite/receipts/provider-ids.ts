@@ -44,13 +44,14 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
     unconfirmed: createUnconfirmedParts(db),
     sizeOf: createSizeOf(db, messages),
     wasHandedTo: createWasHandedTo(db, messages),
-    isUnderWay: createIsUnderWay(db),
+    isSentAgain: createIsSentAgain(db, state),
   });
 }
 
-function createIsUnderWay(db: Database): (messageId: string) => boolean {
+function createIsSentAgain(db: Database, { accounts }: ProviderIdsParts) {
   const leased = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
-  return (messageId) => leased.get(messageId) !== undefined;
+  const isHolding = (account: number) => accounts.byNumber(account)?.settings.on_unconfirmed === "hold";
+  return ({ id, row }: FoundMessage): boolean => leased.get(id) !== undefined && !isHolding(row.account);
 }
 
 interface FoundMessage extends KnownMessage {
