@@ -96,6 +96,24 @@ onBothStores(() => {
   });
 
   test.each([
+    [5308, "5308"],
+    [0x4a1, "0x000004a1"],
+    [0x4a1, "1185"],
+  ])(
+    "an operator's own code in command_status (%p) is read as the connector says (%p)",
+    async (submitStatus, code) => {
+      const { entries } = await scrubbed({ submitStatus }, { dlt_codes: { [code]: "633" } });
+      expect(entries.at(-1)).toMatchObject({ kind: "attempt", status: "failed", error: MISMATCH });
+      expect(smsc.submits).toHaveLength(1);
+    },
+  );
+
+  test("an operator's own code does not change what a command_status of SMPP means", async () => {
+    const { entries } = await scrubbed({ submitStatus: 0x0b }, { dlt_codes: { "11": "650" } });
+    expect(entries.at(-1)?.error?.code).toBe("smpp.0x0000000b");
+  });
+
+  test.each([
     ["at once", { provider: "gupshup", userid: "1", password: "p" }, "error | 0633 | TEMPLATE_NOT_MATCHED"],
     [
       "at once, in its own code",

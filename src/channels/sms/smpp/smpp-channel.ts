@@ -142,7 +142,12 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     line,
     pace,
     abortWatch: createAbortWatch(),
-    reading: { statusClasses, idFormat: config.id_format, hasReceipts: hasReceipts(config) },
+    reading: {
+      statusClasses,
+      dltCodes: config.dlt_codes,
+      idFormat: config.id_format,
+      hasReceipts: hasReceipts(config),
+    },
     patienceMs: config.response_timeout_ms,
     onLateAnswer: (answer) => deps.onLateAnswer?.({ ...answer, connectorId: connector.id }),
   } satisfies Submitter;

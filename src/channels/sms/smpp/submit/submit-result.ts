@@ -1,9 +1,16 @@
 import type { MessageError } from "../../../../core/messages/message.ts";
 import type { PartOutcome } from "../../../../core/messages/outcome.ts";
-import { dltScrubError } from "../../dlt-scrub-codes.ts";
+import { dltScrubError, type OwnCodes, type ScrubContext } from "../../dlt-scrub-codes.ts";
 import type { SubmitAnswer } from "../session/submit-answer.ts";
 import { type IdFormat, responseIds } from "../wire/message-id.ts";
-import { STATUS_OK, type StatusClass, statusCode, statusWord } from "../wire/status-words.ts";
+import {
+  hexStatus,
+  isListed,
+  STATUS_OK,
+  type StatusClass,
+  statusCode,
+  statusWord,
+} from "../wire/status-words.ts";
 
 /** What one submit_sm came to. */
 export interface SubmitResult {
@@ -24,6 +31,8 @@ const AT_ONCE_MS = 1;
 export interface AnswerReading {
   /** The connector's own classes of command_status, by number. */
   readonly statusClasses: ReadonlyMap<number, StatusClass>;
+  /** The connector's own scrub codes. */
+  readonly dltCodes?: OwnCodes;
   readonly idFormat: IdFormat;
   /** A final receipt is asked for, whatever becomes of the message. */
   readonly hasReceipts: boolean;
@@ -31,7 +40,7 @@ export interface AnswerReading {
 
 /** Reads the answer to a submit_sm; `to`: the recipient's number. */
 export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to: string): SubmitResult {
-  const overrides = reading.statusClasses;
+  const given = { overrides: reading.statusClasses, own: reading.dltCodes, to };
   switch (answer.kind) {
     case "silent":
       return unconfirmed("smpp.no_answer", "the SMSC did not answer submit_sm in time");
@@ -40,11 +49,11 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to:
         ? unconfirmed("smpp.session_lost", `the session ended before the answer: ${answer.reason}`)
         : notTried("smpp.session_lost", answer.reason);
     case "nacked":
-      return fromNack(answer.status, overrides, to);
+      return fromNack(answer.status, given);
     case "answered":
       return answer.status === STATUS_OK
         ? sent(responseIds(answer.messageId, reading.idFormat), reading.hasReceipts)
-        : fromStatus(answer.status, overrides, to);
+        : fromStatus(answer.status, given);
   }
 }
 
@@ -79,23 +88,33 @@ function sent(providerMessageIds: readonly string[], hasReceipts: boolean): Subm
   return { outcome: { kind: "sent", providerMessageIds, ...noReceipt }, counts: true };
 }
 
-/** generic_nack says that the PDU could not be read, whatever its status; unless the status says to try again later. */
-function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>, to: string): SubmitResult {
-  const { class: statusClass } = statusWord(status, overrides);
-  if (statusClass !== "framing" && statusClass !== "session" && statusClass !== "permanent")
-    return fromStatus(status, overrides, to);
-  return fromStatus(status, new Map([[status, "framing"]]), to);
+/** What a command_status is read with. */
+interface Given extends ScrubContext {
+  readonly overrides: ReadonlyMap<number, StatusClass>;
 }
 
-/** Some SMSCs apply DLT scrubbing before they answer, and put its code (6xx, decimal) into command_status. */
-function scrubError(status: number, to: string): MessageError | undefined {
+/** generic_nack says that the PDU could not be read, whatever its status; unless the status says to try again later. */
+function fromNack(status: number, given: Given): SubmitResult {
+  const { class: statusClass } = statusWord(status, given.overrides);
+  if (statusClass !== "framing" && statusClass !== "session" && statusClass !== "permanent")
+    return fromStatus(status, given);
+  return fromStatus(status, { ...given, overrides: new Map([[status, "framing"]]) });
+}
+
+/**
+ * Some SMSCs apply DLT scrubbing before they answer, and put its code (6xx, or one of the operator's own) into
+ * command_status. What SMPP itself lists keeps its meaning: an operator's own codes are those of receipts as well.
+ */
+function scrubError(status: number, { own = {}, to }: ScrubContext): MessageError | undefined {
+  const written = [String(status), hexStatus(status)].find((each) => Object.hasOwn(own, each));
+  if (written !== undefined && !isListed(status)) return dltScrubError(written, { own, to });
   return status >= 600 && status < 700 ? dltScrubError(String(status), { to }) : undefined;
 }
 
-function fromStatus(status: number, overrides: ReadonlyMap<number, StatusClass>, to: string): SubmitResult {
+function fromStatus(status: number, { overrides, ...context }: Given): SubmitResult {
   const word = statusWord(status, overrides);
   const plain = { code: statusCode(status), message: `${word.words} (${word.name})` };
-  const error = scrubError(status, to) ?? plain;
+  const error = scrubError(status, context) ?? plain;
   const deferred = (retryAfterMs?: number): PartOutcome => ({
     kind: "deferred",
     error,

@@ -110,6 +110,18 @@ export function statusCode(status: number): string {
   return `smpp.${hexStatus(status)}`;
 }
 
+/** `0x0000000b`. */
+export function hexStatus(status: number): string {
+  return `0x${status.toString(16).padStart(8, "0")}`;
+}
+
+/** Whether SMPP, of version 3.4 or 5.0, gives the status a meaning; the others are a provider's own. */
+export function isListed(status: number): boolean {
+  return status <= LAST_LISTED && TABLE[status] !== undefined;
+}
+
+const LAST_LISTED = 0x104;
+
 export function isCredentialFault(status: number): boolean {
   return CREDENTIAL_FAULTS.has(status);
 }
@@ -121,8 +133,4 @@ function unlisted(status: number): Row {
     isVendor ? "an error of this vendor" : "an error SMPP 3.4 does not list",
     "permanent",
   ];
-}
-
-function hexStatus(status: number): string {
-  return `0x${status.toString(16).padStart(8, "0")}`;
 }
