@@ -78,7 +78,11 @@ describe("kannel", () => {
     ["1", "id:1 sub:001 dlvrd:001 stat:DELIVRD err:000 text:", "delivered", undefined],
     ["2", "id:1 stat:UNDELIV err:633 text:x", "failed", "dlt.633"],
     ["2", "id:1 stat:UNDELIV err:027", "undelivered", "kannel.027"],
-    ["16", "NACK/0x0000000b/Invalid Destination Address", "failed", "receipt.failed"],
+    ["2", "id:1 stat:EXPIRED err:031 text:y", "expired", "kannel.031"],
+    ["2", "id:1 stat:rejectd err:0DA", "failed", "kannel.0da"],
+    ["2", "id:1 stat:DELETED", "undelivered", "receipt.undelivered"],
+    ["1", "id:1 done date:2611281000 text:stat:EXPIRED", "delivered", undefined],
+    ["16", "NACK/0x0000000b/Invalid Destination Address", "failed", "kannel.0x0000000b"],
     ["34", "", "expired", "receipt.expired"],
     ["8", "ACK/", "sent", undefined],
   ])("a receipt %p %p is %s", (status, answer, word, code) => {
@@ -87,6 +91,17 @@ describe("kannel", () => {
     expect(reading).toMatchObject({ receipts: [{ providerMessageId: MESSAGE_ID, status: word }] });
     const [receipt] = reading.kind === "receipts" ? reading.receipts : [];
     expect(receipt?.error?.code).toBe(code);
+  });
+
+  test("the words of the SMSC are the error's, whether it refused the message or reported on it", () => {
+    const wordsOf = (status: string, answer: string) => {
+      const query = new URLSearchParams({ id: MESSAGE_ID, to: "919876543210", status, answer }).toString();
+      const reading = readCallback(connector(), { method: "GET", query });
+      return reading.kind === "receipts" ? reading.receipts[0]?.error?.message : undefined;
+    };
+    expect(wordsOf("16", "NACK/0x0000000b/Invalid Destination Address")).toBe("Invalid Destination Address");
+    expect(wordsOf("2", "id:1 sub:001 stat:UNDELIV err:027 text:x")).toBe("UNDELIV");
+    expect(wordsOf("2", "id:1 err:027 stat:EXPIRED")).toBe("EXPIRED");
   });
 
   test("outside India an error is only what the SMSC's own network calls so", () => {

@@ -51,18 +51,26 @@ export const kannel: Provider = {
 const callback: CallbackDescription = {
   id: { json: "/id" },
   to: [{ json: "/to" }],
-  status: [{ json: "/status" }],
+  // Of a message that was not delivered (2), the SMSC's own word tells expired and refused apart.
+  status: [
+    { json: "/status", match: "^([^2].*|2.+)$" },
+    { json: "/answer", match: "(?:^|[\\s/])stat:(\\w{1,16})" },
+    { json: "/status", match: "^(2)$" },
+  ],
   statuses: {
     1: "delivered",
     2: "undelivered",
     4: "sent",
     8: "sent",
     16: "failed",
+    expired: "expired",
+    rejectd: "failed",
     // Bits of newer versions: not delivered because expired, and nobody knows.
     34: "expired",
     66: "sent",
   },
-  error_code: { json: "/answer", match: "(?:^|[\\s/])err:(\\w{1,8})" },
-  error_text: { json: "/answer", match: "(?:^|[\\s/])stat:(\\w{1,16})" },
+  // `NACK/0x0000000b/Invalid Destination Address`: what the SMSC refused at once, with its command_status.
+  error_code: { json: "/answer", match: "(?:(?:^|[\\s/])err:|^NACK/)(\\w{1,10})" },
+  error_text: { json: "/answer", match: "(?:(?:^|[\\s/])stat:|^NACK/\\w{1,10}/)(.{1,100}?)(?:$|\\s\\w+:)" },
   dlt_codes: true,
 };
