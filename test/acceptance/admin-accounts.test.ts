@@ -101,7 +101,7 @@ onSharedAdmin((start) => {
       expect((await admin.call("POST", "contacts", other)).status).toBe(201);
     });
 
-    test("a contact with a device is not deleted", async () => {
+    test("a push app with devices is not deleted, and says how they go: with their contacts", async () => {
       const { json: app } = await admin.call("POST", "push-apps", { account_id: live, name: "x" });
       const registered = await fetch(`${admin.url}/v1/push/register`, {
         method: "POST",
@@ -109,11 +109,16 @@ onSharedAdmin((start) => {
         body: JSON.stringify({ account_id: live, app_id: app.id, platform: "fcm", token: "t".repeat(120) }),
       });
       const { contact_id: contactId } = (await registered.json()) as { contact_id: string };
-      expect(await admin.call("DELETE", `contacts/${contactId}`)).toMatchObject({
+      expect(await admin.call("DELETE", `push-apps/${app.id}`)).toMatchObject({
         status: 409,
-        json: { details: { id: "the contact is in use by devices registered to it" } },
+        json: {
+          details: {
+            id: "the push app is in use by devices registered with it, which are deleted with their contacts",
+          },
+        },
       });
-      expect((await admin.call("DELETE", `push-apps/${app.id}`)).status).toBe(409);
+      expect((await admin.call("DELETE", `contacts/${contactId}`)).status).toBe(204);
+      expect((await admin.call("DELETE", `push-apps/${app.id}`)).status).toBe(204);
     });
 
     test("a suppressed address is kept in lower case, and must be one", async () => {

@@ -53,6 +53,18 @@ onEveryStore((start) => {
     expect(again.json).toEqual({ registration_id: registered.registration_id, contact_id: contact.id });
   });
 
+  test("after a logout the token with a new device_id is a stranger's, and no more the user's", async () => {
+    await using api = await start();
+    const { identify, contact, body } = await withDevice(api);
+    await identify({ contact_id: contact.id });
+    const register = (over: object) =>
+      api.post("/v1/push/register", { ...body, ...over }, { key: undefined });
+    const { json: stranger } = await register({ device_id: "d2" });
+    expect(stranger.contact_id).not.toBe(contact.id);
+    // Without its device id the token leads to whoever has it.
+    expect((await register({ device_id: undefined })).json).toEqual(stranger);
+  });
+
   test("account_id and device_id are required, and one of contact_id and external_id", async () => {
     await using api = await start();
     const { status, json } = await api.post(PATH, {}, { key: undefined });

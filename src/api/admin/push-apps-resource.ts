@@ -41,9 +41,11 @@ export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {
       toChanges: (given) =>
         present({ name: given.name, platforms: given.platforms && [...new Set(given.platforms)] }),
     }),
-    deleteEndpoint(deps, plan, { usedBy: async () => ["devices registered with it"] }),
+    deleteEndpoint(deps, plan, { usedBy: async () => [ITS_DEVICES] }),
   ];
 }
+
+const ITS_DEVICES = "devices registered with it, which are deleted with their contacts";
 
 const platforms = Type.Array(Type.Enum(PUSH_PLATFORMS, { type: "string" }), {
   minItems: 1,

@@ -157,6 +157,34 @@ export function pushContract(open: OpenStore): void {
   );
 
   test(
+    "a contact is deleted with its devices, which register anew as strangers; those of others stay",
+    inPushWorld(open, async ({ register, identify, addContact, store, account }) => {
+      const first = await register({ deviceId: "d-1", token: "t-1" });
+      const other = await register({ deviceId: "d-2", token: "t-2" });
+      const { id } = await addContact("user-1");
+      await identify({ contactId: id });
+      expect(await store.records.remove("contacts", id)).toBe(true);
+      expect(await store.records.remove("contacts", id)).toBe(false);
+      const again = await register({ deviceId: "d-1", token: "t-1" });
+      expect(again.registrationId).not.toBe(first.registrationId);
+      expect(await register({ deviceId: "d-2", token: "t-2" })).toEqual(other);
+      const left = await store.records.list("contacts", { accountId: account.id }, { limit: 10 });
+      expect(left.map((contact) => contact.id)).toEqual([other.contactId, again.contactId]);
+    }),
+  );
+
+  test(
+    "an app is in use while a device is registered with it, and goes once the contacts have gone",
+    inPushWorld(open, async ({ register, addApp, store }) => {
+      const app = await addApp();
+      const { contactId } = await register({ appId: app.id, deviceId: "d-1", token: "t-1" });
+      expect(await store.records.remove("pushApps", app.id)).toBe("in_use");
+      expect(await store.records.remove("contacts", contactId)).toBe(true);
+      expect(await store.records.remove("pushApps", app.id)).toBe(true);
+    }),
+  );
+
+  test(
     "a device of an app that has been deleted is not registered, and leaves no contact",
     inPushWorld(open, async ({ store, account, device, addApp, key }) => {
       const gone = await addApp();

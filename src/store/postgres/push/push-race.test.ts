@@ -105,6 +105,19 @@ test("devices that change places are both answered, and one of their contacts is
     expect(left.size).toBe(1);
   }));
 
+test("a contact that is deleted while a device moves to it goes, and takes the device along", () =>
+  race(async (world) => {
+    const { store, other } = world;
+    const [, contact] = await threeDevices(world);
+    const calls = await heldAt(world, { contacts: contact }, (isWaiting) => [
+      identify(world, store, { deviceId: "d1", contactId: contact }),
+      isWaiting().then(() => other.records.remove("contacts", contact).then(String)),
+    ]);
+    expect(calls).toEqual([contact, "true"]);
+    expect([await contactOf(world, "d1"), await contactOf(world, "d2")]).toEqual([undefined, undefined]);
+    expect(await contactsWithout(world)).toEqual([]);
+  }));
+
 test("a crowd of devices that wait for one another takes no connection from anybody else", () =>
   race(async (world) => {
     const { url, store, account } = world;

@@ -131,19 +131,27 @@ const USERS: { readonly [K in RecordKind]?: string } = {
     OR EXISTS (SELECT 1 FROM jobs WHERE queue = queues.number AND due_at IS NOT NULL))`,
 };
 
-/** Revoked keys are kept and cannot be deleted by operators: they go together with their account. */
-const REVOKED_KEYS = "DELETE FROM api_keys WHERE account_id = $1 AND revoked_at IS NOT NULL";
+/** What goes together with a record, since operators cannot delete it by itself: revoked keys, and devices. */
+const BELONGINGS: { readonly [K in RecordKind]?: string } = {
+  accounts: "DELETE FROM api_keys WHERE account_id = $1 AND revoked_at IS NOT NULL",
+  contacts: "DELETE FROM registrations WHERE contact_id = $1",
+};
+
+/** Before its contact, in the order in which `identify` locks them. */
+const LOCK_DEVICES = "SELECT 1 FROM registrations WHERE contact_id = $1 ORDER BY id || '' FOR UPDATE";
 
 /** Locks the record first, so that nobody begins to use it after the check. */
 async function removeNow(session: Session, kind: RecordKind, id: string): Promise<boolean | "in_use"> {
   const { table } = RECORD_TABLES[kind];
+  if (kind === "contacts") await session.query(LOCK_DEVICES, [id]);
   const found = await session.query(`SELECT 1 FROM ${table} WHERE id = $1 FOR UPDATE`, [id]);
   if (found.length === 0) return false;
   const users = USERS[kind];
   if (users !== undefined && (await session.query(users, [id])).length > 0) return "in_use";
   await session.query("SAVEPOINT removal");
   try {
-    if (kind === "accounts") await session.query(REVOKED_KEYS, [id]);
+    const belongings = BELONGINGS[kind];
+    if (belongings !== undefined) await session.query(belongings, [id]);
     await session.query(`DELETE FROM ${table} WHERE id = $1`, [id]);
     return true;
   } catch (error) {

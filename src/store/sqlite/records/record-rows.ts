@@ -115,15 +115,19 @@ const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
   ],
 };
 
-/** Revoked keys are kept and cannot be deleted by operators: they go together with their account. */
-const REVOKED_KEYS = "DELETE FROM api_keys WHERE account_id = ? AND revoked_at IS NOT NULL";
+/** What goes together with a record, since operators cannot delete it by itself: revoked keys, and devices. */
+const BELONGINGS: { readonly [K in RecordKind]?: string } = {
+  accounts: "DELETE FROM api_keys WHERE account_id = ? AND revoked_at IS NOT NULL",
+  contacts: "DELETE FROM registrations WHERE contact_id = ?",
+};
 
 function removeNow(db: Database, kind: RecordKind, id: string): boolean | "in_use" {
   const { table } = RECORD_TABLES[kind];
   if (USERS[kind]?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
   db.prepare("SAVEPOINT removal").run();
   try {
-    if (kind === "accounts") db.prepare(REVOKED_KEYS).run(id);
+    const belongings = BELONGINGS[kind];
+    if (belongings !== undefined) db.prepare(belongings).run(id);
     return db.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id) > 0;
   } catch (error) {
     if (!isConstraint(error)) throw error;
