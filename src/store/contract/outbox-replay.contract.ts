@@ -96,6 +96,24 @@ export function outboxReplayContract(open: OpenStore): void {
   );
 
   test(
+    "a replay goes on where the one before ended, so that in the end all are replayed, each once",
+    inWorld(open, async (world) => {
+      const { outbox } = world.store;
+      const ids = [...(await restingEvents(world)), ...(await restingEvents(world))];
+      const replayed: number[] = [];
+      let after: string | undefined;
+      do {
+        const page = { limit: 3, ...(after !== undefined && { after }) };
+        const done = await outbox.replayAll({ accountId: world.account.id }, page);
+        replayed.push(done.replayed);
+        after = done.next;
+      } while (after !== undefined);
+      expect(replayed).toEqual([3, 1]);
+      expect(await outbox.backlog()).toEqual({ ready: ids.length, waiting: 0 });
+    }),
+  );
+
+  test(
     "events of one message keep their order when they are replayed together",
     inWorld(open, async (world) => {
       const { store, account } = world;
