@@ -171,6 +171,12 @@ onEveryAdmin((startAdmin) => {
       expect(refused.json.details).toEqual({ "config.host": "required", "config.port": expect.any(String) });
     });
 
+    test("one whose provider calls nobody back shows no path for that", async () => {
+      const id = await connector();
+      const { json } = await admin.call("GET", `connectors/${id}`);
+      expect(Object.keys(json)).not.toContain("callback_path");
+    });
+
     test("the live status is shown, and that it is unknown where nobody runs it", async () => {
       const id = await connector();
       expect((await admin.call("GET", `connectors/${id}`)).json.status).toEqual({ state: "unknown" });
