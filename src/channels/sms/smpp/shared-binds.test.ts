@@ -50,12 +50,12 @@ test("only the binds that this process holds are opened, and others as soon as i
 });
 
 test("a slot of a pair is a transmitter and its receiver", async () => {
-  const { smsc, areUp, set, tell } = await openShared(createShare(3, 1), {
+  const { smsc, areUp, set, tell } = await openShared(createShare(3, 0), {
     config: { bind: "transmitter_receiver" },
   });
   await areUp(2);
   expect(smsc.bound().toSorted()).toEqual(["receiver", "transmitter"]);
-  set(1, 2);
+  set(0, 2);
   await tell();
   await areUp(4);
   expect(smsc.bound().toSorted()).toEqual(["receiver", "receiver", "transmitter", "transmitter"]);
