@@ -39,6 +39,11 @@ const ANSWERS: readonly (readonly [string, string, ReturnType<typeof read>])[] =
     `${CHUNKED}2\r\nok\r\n1;ext="a;b"\r\n!\r\n0\r\n\r\n`,
     { reading: "ended", status: 200, head: "ok!" },
   ],
+  [
+    "a chunk whose size is in capital letters",
+    `${CHUNKED}A\r\n0123456789\r\n0\r\n\r\n`,
+    { reading: "ended", status: 200, head: "0123456789" },
+  ],
   ["a trailer", `${CHUNKED}2\r\nok\r\n0\r\nx: y\r\n\r\n`, { reading: "ended", status: 200, head: "ok" }],
   [
     "the same length twice",
