@@ -173,6 +173,21 @@ describe("other proofs", () => {
     expect(verify(description, "pw", { url, body: "bodY", headers: { "X-Sig": sig } })).toBe(false);
   });
 
+  test("hmac: by another algorithm, and in base64", () => {
+    const description = {
+      scheme: "hmac",
+      secret: "token",
+      header: "X-Sig",
+      algorithm: "sha1",
+      encoding: "base64",
+    } as const;
+    const signed = (algorithm: string) => {
+      const sig = createHmac(algorithm, "pw").update("body").digest("base64");
+      return verify(description, "pw", { url, body: "body", headers: { "X-Sig": sig } });
+    };
+    expect([signed("sha1"), signed("sha256")]).toEqual([true, false]);
+  });
+
   test("without the secret nothing is a proof", () => {
     const request = { method: "POST", url, headers: new Headers({ "X-Key": "" }), body: "", receivedAt: 0 };
     expect(isAuthentic({ scheme: "header", secret: "token", header: "X-Key" }, {}, request)).toBe(false);
