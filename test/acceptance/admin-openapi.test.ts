@@ -117,6 +117,7 @@ onEveryAdmin((startAdmin) => {
       ["PUT", "settings", { colour: "red" }],
       ["GET", "settings/colour"],
       ["GET", `webhooks?account_id=${account}`],
+      ["GET", "webhooks/evt_x_1"],
       ["GET", "webhooks/evt_x_1/attempts"],
       ["POST", "webhooks/evt_x_1/replay"],
       ["POST", "webhooks/replay", { account_id: account, host: "a.example" }],

@@ -36,6 +36,32 @@ test("a message's events are listed, each with its deliveries: when, how long, a
   expect(await commands.text("webhooks", "attempts", `evt_${id}_1`)).toContain("out of order");
 });
 
+test("one event is shown with its deliveries below it, and a list says how the last one ended", async () => {
+  rig.receiver.behave(BEHAVIOURS.error);
+  const id = await rig.sms();
+  await rig.until(id, ["waiting", "held"]);
+  const waiting = (await commands.text("webhooks", "list", "--message", id)).split("\n");
+  expect(waiting[0]).toEndWith("LAST RESULT");
+  expect(waiting[1]).toEndWith("  500");
+  expect(waiting[2]).toEndWith("  -");
+  rig.receiver.behave(BEHAVIOURS.ok);
+  await rig.until(id, DELIVERED);
+  const shown = await commands.text("webhooks", "show", `evt_${id}_1`);
+  expect(shown).toMatch(/^state +delivered$/m);
+  expect(shown).toMatch(/^message_id +[0-9a-f-]{36}$/m);
+  expect(shown).not.toContain("last_attempt");
+  expect(shown).toMatch(/\n\nAT +MS +STATUS +ERROR +ANSWER\n.* 500 .*out of order\n.* 200 .*ok\n$/);
+  const { last_attempts } = await commands.json("webhooks", "show", `evt_${id}_1`);
+  expect(last_attempts).toMatchObject([{ status: 500 }, { status: 200, answer: "ok" }]);
+  const unknown = await commands.run(["webhooks", "show", "evt_x"], {
+    POSTRIDER_DATA: rig.service.dataFolder,
+  });
+  expect([unknown.code, unknown.err]).toEqual([
+    1,
+    expect.stringContaining("there is no evt_x among the webhooks"),
+  ]);
+});
+
 test("a delivery without an answer is shown with the code of its error, by which the documentation lists them", async () => {
   rig.receiver.behave(BEHAVIOURS.close);
   const id = await rig.sms();

@@ -30,12 +30,13 @@ const ANSWERS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^domains\/[^/]*\/verify$/, ["verified", "records"]],
   [/^webhooks\/(.*\/)?replay$/, ["replayed"]],
   [/^webhooks\/secret(\/rotate)?$/, ["secrets"]],
+  [/^webhooks\/[^/]*$/, ["id", "last_attempts"]],
   [/^suppressions\/import$/, ["added", "kept", "refused"]],
   [/^dlt\/import$/, ["rows", "refused", "ignored_columns"]],
   [/^sandbox\/inbound$/, ["message_id"]],
 ];
 
-const LISTS: readonly string[] = ["data", "records", "secrets", "refused"];
+const LISTS: readonly string[] = ["data", "records", "secrets", "refused", "last_attempts"];
 
 function isListOfObjects(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null);

@@ -157,7 +157,12 @@ interface Page {
   readonly next?: string;
 }
 
-function rowsText(columns: readonly Column[], { data, next }: Page, width: number | undefined): string {
+/** A page as a table, with the option that shows the next one. */
+export function rowsText(
+  columns: readonly Column[],
+  { data, next }: Page,
+  width: number | undefined,
+): string {
   if (data.length === 0) return "none\n";
   const heads = columns.map((column) => column.head);
   const rows = data.map((row) => columns.map((column) => column.of(row)));

@@ -10,6 +10,7 @@ import {
   errorColumn,
   type Row,
   type Run,
+  rowsText,
   UsageFailure,
 } from "./command-line.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
@@ -19,6 +20,7 @@ import { formatFields } from "./table.ts";
 export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "webhooks").description("manage webhooks");
   addList(noun, commandLine);
+  addShow(noun, commandLine);
   addAttempts(noun, commandLine);
   addReplay(noun, commandLine);
   addTest(noun, commandLine);
@@ -34,7 +36,13 @@ const EVENT_COLUMNS: readonly Column[] = [
   column("ATTEMPTS", "attempts"),
   column("OCCURRED", "occurred_at"),
   column("NEXT ATTEMPT", "next_attempt_at"),
+  { head: "LAST RESULT", of: ({ last_attempt: last }) => last && resultOf(last as Row) },
 ];
+
+/** What the receiver answered, or why it did not. */
+function resultOf(attempt: Row): unknown {
+  return attempt.status ?? errorColumn.of(attempt);
+}
 
 const EVENT_FILTERS: readonly OptionRow[] = [
   { flags: "--account <id>", field: "account_id", meaning: "the account; needed unless a message is named" },
@@ -74,6 +82,28 @@ const ATTEMPT_COLUMNS: readonly Column[] = [
   errorColumn,
   column("ANSWER", "answer"),
 ];
+
+/** The event, and below it what `attempts` shows. */
+function addShow(noun: Command, commandLine: CommandLine): void {
+  addVerb(noun, commandLine, {
+    usage: "show <webhook-id>",
+    summary: "show an event, and its last deliveries with the answers",
+    work: async (run) =>
+      run.print(await run.client.request("GET", pathOf("webhooks", run)), (event: ShownEvent) =>
+        eventText(event, commandLine.terminal.columns),
+      ),
+  });
+}
+
+interface ShownEvent extends Row {
+  readonly last_attempts: readonly Row[];
+}
+
+function eventText(event: ShownEvent, width: number | undefined): string {
+  const { last_attempt: _, last_attempts: data, ...fields } = event;
+  const attempts = data.length > 0 ? `\n${rowsText(ATTEMPT_COLUMNS, { data }, width)}` : "";
+  return formatFields(fields) + attempts;
+}
 
 function addAttempts(noun: Command, commandLine: CommandLine): void {
   addVerb(noun, commandLine, {

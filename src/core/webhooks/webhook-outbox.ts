@@ -74,6 +74,9 @@ export interface WebhookSettlement {
 export const WEBHOOK_STATES = ["held", "ready", "waiting", "leased", "delivered", "failed"] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
+/** A delivery without the words of its answer, which may be long. */
+export type WebhookResult = Omit<WebhookAttempt, "head">;
+
 /** An event and how its delivery stands. */
 export interface WebhookRecord extends EventKey {
   readonly lane: Lane;
@@ -84,6 +87,8 @@ export interface WebhookRecord extends EventKey {
   readonly failures: number;
   /** How often it was tried in all; only the last attempts are kept. */
   readonly attempts: number;
+  /** Absent until it has been tried. */
+  readonly lastAttempt?: WebhookResult;
   /** `waiting`: its next try. `leased`: the end of the lease. */
   readonly dueAt?: number;
 }

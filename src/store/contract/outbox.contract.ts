@@ -197,7 +197,12 @@ export function outboxContract(open: OpenStore): void {
       const attempts = await world.store.outbox.attempts({ messageId: id, sequence: 1 });
       expect(attempts).toHaveLength(20);
       expect(attempts?.at(-1)?.at).toBe(world.clock.now);
-      expect((await world.store.outbox.ofMessage(id))[0]).toMatchObject({ attempts: 22, failures: 22 });
+      const lastAttempt = { at: world.clock.now, ms: 12, status: 500 };
+      const [event] = await world.store.outbox.ofMessage(id);
+      expect(event).toMatchObject({ attempts: 22, failures: 22, lastAttempt });
+      const { events } = await world.store.outbox.list({ accountId: world.account.id }, { limit: 10 });
+      expect(events[0]).toEqual(event!);
+      expect(events[1]?.lastAttempt).toBeUndefined();
     }),
   );
 

@@ -4,6 +4,7 @@ import type {
   WebhookAttempt,
   WebhookCursor,
   WebhookRecord,
+  WebhookResult,
   WebhookSelection,
   WebhookState,
   WebhookVerdict,
@@ -25,13 +26,19 @@ export interface WebhookRow {
   readonly attempts: number;
 }
 
-export interface AttemptRow {
+/** All of an attempt but the first bytes of the answer, which only those read who look at one event. */
+export const RESULT_COLUMNS = "at, ms, status, error_code, error";
+
+export interface ResultRow {
   readonly at: number;
   readonly ms: number;
   readonly status: number | null;
-  readonly head: string | null;
   readonly error_code: string | null;
   readonly error: string | null;
+}
+
+export interface AttemptRow extends ResultRow {
+  readonly head: string | null;
 }
 
 /** One column, so that an index steps from lane to lane. */
@@ -45,7 +52,8 @@ export function splitLane(lane: string): readonly [account: number, host: string
   return [Number(lane.slice(0, space)), lane.slice(space + 1)];
 }
 
-export function toRecord(row: WebhookRow, lane: Lane): WebhookRecord {
+/** @param last its attempt with the number `attempts` */
+export function toRecord(row: WebhookRow, lane: Lane, last: ResultRow | undefined): WebhookRecord {
   return {
     messageId: row.message_id,
     sequence: row.sequence,
@@ -55,16 +63,20 @@ export function toRecord(row: WebhookRow, lane: Lane): WebhookRecord {
     at: row.at,
     failures: row.failures,
     attempts: row.attempts,
+    ...(last && { lastAttempt: toResult(last) }),
     ...(row.due_at !== null && { dueAt: row.due_at }),
   };
 }
 
 export function toAttempt(row: AttemptRow): WebhookAttempt {
+  return { ...toResult(row), ...(row.head !== null && { head: row.head }) };
+}
+
+function toResult(row: ResultRow): WebhookResult {
   return {
     at: row.at,
     ms: row.ms,
     ...(row.status !== null && { status: row.status }),
-    ...(row.head !== null && { head: row.head }),
     ...(row.error_code !== null && { error: { code: row.error_code, message: row.error ?? "" } }),
   };
 }

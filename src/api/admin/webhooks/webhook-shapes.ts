@@ -12,6 +12,18 @@ import { shownFields } from "../shown-fields.ts";
 
 const time = Type.String({ format: "date-time" });
 
+const result = {
+  at: time,
+  latency_ms: Type.Integer(),
+  status: Type.Optional(Type.Integer({ description: "Of the answer, if there was one" })),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+};
+
+export const shownAttempt = Type.Object({
+  ...result,
+  answer: Type.Optional(Type.String({ description: "Its first 1,024 bytes" })),
+});
+
 export const shownEvent = Type.Object({
   id: Type.String({ description: "The `webhook-id` that receivers see" }),
   account_id: shownFields.account_id,
@@ -24,6 +36,13 @@ export const shownEvent = Type.Object({
   failures: Type.Integer({ description: "Since it was first due, or replayed" }),
   attempts: Type.Integer(),
   next_attempt_at: Type.Optional(time),
+  last_attempt: Type.Optional(Type.Object(result, { description: "Absent until it has been tried" })),
+});
+
+/** One event by itself. */
+export const shownEventWithAttempts = Type.Object({
+  ...shownEvent.properties,
+  last_attempts: Type.Array(shownAttempt, { description: "The last 20, oldest first" }),
 });
 
 export function toShownEvent(record: WebhookRecord) {
@@ -40,16 +59,9 @@ export function toShownEvent(record: WebhookRecord) {
     attempts: record.attempts,
     next_attempt_at:
       record.state === "waiting" && record.dueAt !== undefined ? toIso(record.dueAt) : undefined,
+    last_attempt: record.lastAttempt && toShownAttempt(record.lastAttempt),
   };
 }
-
-export const shownAttempt = Type.Object({
-  at: time,
-  latency_ms: Type.Integer(),
-  status: Type.Optional(Type.Integer({ description: "Of the answer, if there was one" })),
-  answer: Type.Optional(Type.String({ description: "Its first 1,024 bytes" })),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
-});
 
 export function toShownAttempt({ at, ms, status, head, error }: WebhookAttempt) {
   return { at: toIso(at), latency_ms: ms, status, answer: head, error };

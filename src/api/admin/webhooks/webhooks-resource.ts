@@ -25,13 +25,14 @@ import {
   parseWebhookId,
   shownAttempt,
   shownEvent,
+  shownEventWithAttempts,
   toShownAttempt,
   toShownEvent,
 } from "./webhook-shapes.ts";
 
 /** Webhooks as operators see them: events, attempts to deliver them, and hosts that are paused. */
 export function webhookEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  return [listEvents(deps), listAttempts(deps), listHosts(deps)];
+  return [listEvents(deps), findEvent(deps), listAttempts(deps), listHosts(deps)];
 }
 
 export const ofWebhooks = { tag: "Admin: webhooks", auth: "admin" } as const;
@@ -104,6 +105,31 @@ async function readEvents(
     if (after === undefined || events.length === limit) break;
   }
   return { events, ...(after !== undefined && { next: after }) };
+}
+
+function findEvent({ store }: AdminDeps): Endpoint {
+  return {
+    ...ofWebhooks,
+    method: "GET",
+    path: adminPath("webhooks/{id}"),
+    operation: "findWebhook",
+    summary: "Show an event, and the last attempts to deliver it",
+    responses: {
+      200: { description: "The event", schema: shownEventWithAttempts },
+      404: { description: "No event with this webhook-id" },
+    },
+    async handle({ params }) {
+      const key = parseWebhookId(params.id ?? "");
+      if (!key) throw notFound();
+      const [events, attempts] = await Promise.all([
+        store.outbox.ofMessage(key.messageId),
+        store.outbox.attempts(key),
+      ]);
+      const event = events.find(({ sequence }) => sequence === key.sequence);
+      if (!event || !attempts) throw notFound();
+      return Response.json({ ...toShownEvent(event), last_attempts: attempts.map(toShownAttempt) });
+    },
+  };
 }
 
 function listAttempts({ store }: AdminDeps): Endpoint {

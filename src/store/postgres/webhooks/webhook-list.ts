@@ -5,6 +5,8 @@ import type { Outbox, WebhookPage } from "../../store.ts";
 import {
   type AttemptRow,
   looksOf,
+  RESULT_COLUMNS,
+  type ResultRow,
   readCursor,
   selectPage,
   splitLane,
@@ -25,13 +27,17 @@ export function createWebhookList(
     async list(selection, page) {
       const { accountId } = selection;
       const { rows, next } = await walk(session, selection, page);
-      const events = rows.map((row) => toRecord(row, { accountId, host: splitLane(row.lane)[1] }));
+      const last = await findLastAttempts(session, rows);
+      const events = rows.map((row) =>
+        toRecord(row, { accountId, host: splitLane(row.lane)[1] }, last.get(row.id)),
+      );
       return { events, ...(next !== undefined && { next }) };
     },
     async ofMessage(messageId) {
       if (!isUuid(messageId)) return [];
       const rows = await session.query<WebhookRow & LaneRow>(OF_MESSAGE, [messageId]);
-      return rows.map((row) => toRecord(row, toLaneOf(row)));
+      const last = await findLastAttempts(session, rows);
+      return rows.map((row) => toRecord(row, toLaneOf(row), last.get(row.id)));
     },
     attempts: (event) => findAttempts(session, event),
     async backlog() {
@@ -64,6 +70,26 @@ const WALK_FAILED = walkSql("state = 'failed' AND");
 
 const OF_MESSAGE = `SELECT ${WEBHOOK_COLUMNS}, (SELECT a.id FROM accounts a WHERE a.number = account) AS account_id
   FROM webhooks WHERE message_id = $1 ORDER BY sequence`;
+
+/** By the webhook's id. */
+async function findLastAttempts(
+  session: Session,
+  rows: readonly WebhookRow[],
+): Promise<ReadonlyMap<number, ResultRow>> {
+  const tried = rows.filter(({ attempts }) => attempts > 0);
+  if (tried.length === 0) return new Map();
+  const ids = tried.map(({ id }) => id);
+  const found = await session.query<ResultRow & { readonly webhook: number }>(LAST_ATTEMPTS, [
+    ids,
+    tried.map(({ attempts }) => attempts),
+  ]);
+  return new Map(found.map((row) => [row.webhook, row]));
+}
+
+/** The number of the last is how often the webhook was tried. `OFFSET 0`: see `lockWebhooks`. */
+const LAST_ATTEMPTS = `SELECT a.* FROM unnest($1::bigint[], $2::int[]) AS t (id, number),
+  LATERAL (SELECT webhook, ${RESULT_COLUMNS} FROM webhook_attempts
+    WHERE webhook = t.id AND number = t.number OFFSET 0) AS a`;
 
 async function findAttempts(session: Session, { messageId, sequence }: EventKey) {
   if (!isUuid(messageId)) return undefined;

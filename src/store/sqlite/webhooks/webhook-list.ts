@@ -1,11 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { present } from "../../../core/present.ts";
-import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
+import type { EventKey, WebhookRecord, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Outbox, WebhookPage } from "../../store.ts";
 import {
   type AttemptRow,
   looksOf,
+  RESULT_COLUMNS,
+  type ResultRow,
   readCursor,
   selectPage,
   toAttempt,
@@ -28,11 +30,16 @@ export function createWebhookList(
     `SELECT ${WEBHOOK_COLUMNS} FROM webhooks WHERE message_id = ? ORDER BY sequence`,
   );
   const attempts = createAttemptLookup(db);
-  const record = (row: WebhookRow) => toRecord(row, fromLane(accounts, row.lane));
+  const lastAttempt = createLastAttempt(db);
+  const record = (row: WebhookRow) => toRecord(row, fromLane(accounts, row.lane), lastAttempt(row));
   return {
     async list(selection, page) {
       const { rows, next } = await walk(selection, page);
-      const events = await db.read(() => rows.map(record));
+      const events: WebhookRecord[] = [];
+      for (let from = 0; from < rows.length; from += PIECE) {
+        if (from > 0) await setImmediate();
+        events.push(...(await db.read(() => rows.slice(from, from + PIECE).map(record))));
+      }
       return { events, ...present({ next }) };
     },
     ofMessage: (messageId) => db.read(() => ofMessage.all(messageId).map(record)),
@@ -83,6 +90,14 @@ function createPieceWalk(
 function walkSql(condition: string): string {
   return `SELECT ${WEBHOOK_COLUMNS} FROM webhooks
     WHERE ${condition} account = ?1 AND at >= ?2 AND at < ?3 AND (at > ?2 OR id > ?4) ORDER BY at, id LIMIT ?5`;
+}
+
+/** Its number is how often the event was tried. Only rows of a page are looked up, not those that it passes over. */
+function createLastAttempt(db: Database): (row: WebhookRow) => ResultRow | undefined {
+  const find = db.prepare<ResultRow>(
+    `SELECT ${RESULT_COLUMNS} FROM webhook_attempts WHERE webhook = ? AND number = ?`,
+  );
+  return ({ id, attempts }) => (attempts === 0 ? undefined : find.get(id, attempts));
 }
 
 function createAttemptLookup(db: Database) {

@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import type { WebhookAttempt, WebhookVerdict } from "../../src/core/webhooks/webhook-outbox.ts";
+import { createWorld } from "../../src/store/contract/world.contract.ts";
+import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
+
+const HOST = "hooks.test";
+
+type Result = Omit<WebhookAttempt, "at" | "ms">;
+
+/** An account whose messages have a callback URL, and deliveries of their events with a result that the test names. */
+async function withCallbacks(admin: RunningAdmin) {
+  const world = await createWorld(admin.store);
+  const { clock, account, store, sms, claim, settle } = world;
+  clock.now = admin.clock.now();
+  const lane = { accountId: account.id, host: HOST };
+  return {
+    clock,
+    accountId: account.id,
+    /** Has one event, of type `sms.sent`. */
+    async send(): Promise<string> {
+      const [id = ""] = await sms({ content: { callbackUrl: `https://${HOST}/` } });
+      for (const job of await claim(10)) await settle(job);
+      return id;
+    },
+    async deliver(result: Result, verdict: WebhookVerdict): Promise<void> {
+      const [event] = await store.outbox.claim({
+        lanes: [{ lane, limit: 1 }],
+        now: clock.now,
+        leaseMs: 60_000,
+      });
+      const attempt = { at: clock.now, ms: 12, ...result };
+      expect(await store.outbox.settle([{ ...event!, verdict, attempt }])).toEqual([true]);
+    },
+    async due(): Promise<void> {
+      clock.now += 5_000;
+      expect(await store.outbox.stage(clock.now, 10)).toBe(1);
+    },
+  };
+}
+
+const TIMEOUT = { code: "timeout", message: "no complete answer within 15 s" };
+
+onEveryAdmin((start) => {
+  test("an event is shown by its id with its attempts, and in lists with the result of the last", async () => {
+    await using admin = await start();
+    const { accountId, clock, send, deliver, due } = await withCallbacks(admin);
+    const id = await send();
+    const shown = async () => (await admin.call("GET", `webhooks/evt_${id}_1`)).json;
+    const listed = async (query: string) => (await admin.call("GET", `webhooks?${query}`)).json.data;
+    const untried = await shown();
+    expect(untried).toEqual({
+      id: `evt_${id}_1`,
+      account_id: accountId,
+      host: HOST,
+      message_id: id,
+      sequence: 1,
+      type: "sms.sent",
+      state: "ready",
+      occurred_at: new Date(clock.now).toISOString(),
+      failures: 0,
+      attempts: 0,
+      last_attempts: [],
+    });
+    expect(await listed(`account_id=${accountId}`)).toEqual([{ ...untried, last_attempts: undefined }]);
+
+    const first = { at: new Date(clock.now).toISOString(), latency_ms: 12, error: TIMEOUT };
+    await deliver({ error: TIMEOUT }, { kind: "again", at: clock.now + 5_000 });
+    expect((await listed(`account_id=${accountId}`))[0]).toMatchObject({
+      state: "waiting",
+      last_attempt: first,
+    });
+
+    await due();
+    await deliver({ status: 410, head: "gone for good" }, { kind: "ended", reason: "gone" });
+    const last = { at: new Date(clock.now).toISOString(), latency_ms: 12, status: 410 };
+    const { last_attempts, ...event } = await shown();
+    expect(last_attempts).toEqual([first, { ...last, answer: "gone for good" }]);
+    expect(event).toMatchObject({ state: "failed", failures: 2, attempts: 2, last_attempt: last });
+    expect(event.last_attempt).toEqual(last);
+    for (const query of [
+      `account_id=${accountId}`,
+      `account_id=${accountId}&state=failed`,
+      `message_id=${id}`,
+    ]) {
+      expect(await listed(query)).toEqual([event]);
+    }
+  });
+
+  test("of events on one page each has its own last attempt", async () => {
+    await using admin = await start();
+    const { accountId, send, deliver } = await withCallbacks(admin);
+    for (const status of [200, 204, 202]) {
+      await send();
+      await deliver({ status, head: "" }, { kind: "delivered" });
+    }
+    await send();
+    const { data } = (await admin.call("GET", `webhooks?account_id=${accountId}`)).json;
+    const results = data.map((event: { last_attempt?: { status: number } }) => event.last_attempt?.status);
+    expect(results).toEqual([200, 204, 202, undefined]);
+  });
+
+  test("an id of no event is 404, in whatever form", async () => {
+    await using admin = await start();
+    const { send } = await withCallbacks(admin);
+    const id = await send();
+    for (const unknown of [`evt_${id}_2`, `evt_${admin.accountId}_1`, "evt_x_1", id, "x"]) {
+      const answer = await admin.call("GET", `webhooks/${unknown}`);
+      expect([unknown, answer.status, answer.json.message]).toEqual([unknown, 404, "not found"]);
+    }
+    expect((await admin.call("GET", "webhooks/hosts")).json).toEqual({ data: [] });
+  });
+});
