@@ -4,7 +4,7 @@ import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.
 export interface SandboxLedger {
   /** Stores entries with new ids. */
   record(entries: readonly SandboxEntry[]): Promise<void>;
-  /** In order of id, which is that of time. */
+  /** In order of id, which is that of time, from either end. */
   list(query: SandboxQuery): Promise<readonly SandboxEntry[]>;
   /** Entries of both channels whose receipt is due, the longest due first, until `ReceiptStore.record` has recorded it. */
   dueReceipts(now: number, limit: number): Promise<readonly SandboxEntry[]>;

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
+import { until } from "../until.ts";
 import { typeBesideService } from "./typed-commands.ts";
 
 const { run, text, json, service } = typeBesideService();
@@ -51,6 +52,22 @@ test("messages list shows an account's messages of a channel, and filters them",
 test("messages show finds a message of any account and channel", async () => {
   expect(await json("messages", "show", ids[0] ?? "")).toMatchObject({ channel: "sms", from: "ACME" });
   expect(await text("messages", "show", ids[1] ?? "")).toContain("ann@example.net");
+});
+
+test("sandbox messages begins with the newest if asked to, and says which orders there are", async () => {
+  const all = await until(
+    () => json("sandbox", "messages"),
+    ({ data }) => data.length === 3,
+  );
+  const newest = await json("sandbox", "messages", "--order", "newest", "--limit", "2");
+  expect(newest.data).toEqual(all.data.toReversed().slice(0, 2));
+  const rest = await json("sandbox", "messages", "--order", "newest", "--after", newest.next);
+  expect(rest.data).toEqual([all.data[0]]);
+  const unclear = await run(["sandbox", "messages", "--order", "latest"]);
+  expect([unclear.code, unclear.err]).toEqual([
+    1,
+    expect.stringContaining("--order: must be one of oldest, newest"),
+  ]);
 });
 
 test("queues list shows what waits", async () => {

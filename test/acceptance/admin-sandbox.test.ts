@@ -60,6 +60,33 @@ onSharedAdmin((start) => {
       });
     });
 
+    test("the sandbox's messages are listed from either end, page by page, each once", async () => {
+      const entries = Array.from({ length: 5 }, () =>
+        entry("+919876500001", { channel: "sms", rendered: { text: "Hi" } }),
+      );
+      await admin.store.sandbox.record(entries as never);
+      const ids = entries.map(({ id }) => id);
+      const pages = async (query: string) => {
+        const seen: string[] = [];
+        let next: string | undefined;
+        do {
+          const path = `sandbox/messages?to=%2B919876500001&limit=2&${query}${next ? `&after=${next}` : ""}`;
+          const { json } = await admin.call("GET", path);
+          seen.push(...json.data.map((each: { id: string }) => each.id));
+          next = json.next;
+        } while (next !== undefined);
+        return seen;
+      };
+      expect(await pages("")).toEqual(ids);
+      expect(await pages("order=oldest")).toEqual(ids);
+      expect(await pages("order=newest")).toEqual(ids.toReversed());
+      expect(await pages(`order=newest&account_id=${admin.accountId}`)).toEqual(ids.toReversed());
+      expect((await admin.call("GET", "sandbox/messages?order=latest&after=x")).json.details).toEqual({
+        order: "must be one of oldest, newest",
+        after: "must be the `next` of a page before",
+      });
+    });
+
     test("a message's timeline is shown by its id, and of the account and channel that are named only", async () => {
       const id = Bun.randomUUIDv7();
       await admin.store.intake.accept({

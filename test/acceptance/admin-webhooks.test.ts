@@ -207,6 +207,11 @@ test("a range of time is replayed, delivered events too, and nothing outside of 
     `evt_${inside}_1`,
     `evt_${inside}_2`,
   ]);
+  const newest = await commands.text("webhooks", "list", ...range, "--order", "newest", "--limit", "1");
+  expect(newest).toContain(`evt_${inside}_2`);
+  const [, after = ""] = /more: --after (\S+)\n$/.exec(newest) ?? [];
+  const rest = await commands.json("webhooks", "list", ...range, "--order", "newest", "--after", after);
+  expect(rest.data).toMatchObject([{ id: `evt_${inside}_1` }]);
   expect(await commands.json("webhooks", "replay", ...range)).toEqual({ replayed: 2 });
   await rig.until(inside, DELIVERED);
   const again = rig.receiver.deliveries.slice(before).map(({ headers }) => headers["webhook-id"]);

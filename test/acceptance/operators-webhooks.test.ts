@@ -10,7 +10,7 @@ type Result = Omit<WebhookAttempt, "at" | "ms">;
 /** An account whose messages have a callback URL, and deliveries of their events with a result that the test names. */
 async function withCallbacks(admin: RunningAdmin) {
   const world = await createWorld(admin.store);
-  const { clock, account, store, sms, claim, settle } = world;
+  const { clock, account, store, sms, claim, settle, receive } = world;
   clock.now = admin.clock.now();
   const lane = { accountId: account.id, host: HOST };
   return {
@@ -31,6 +31,8 @@ async function withCallbacks(admin: RunningAdmin) {
       const attempt = { at: clock.now, ms: 12, ...result };
       expect(await store.outbox.settle([{ ...event!, verdict, attempt }])).toEqual([true]);
     },
+    /** Makes a second event, of type `sms.delivered`. */
+    hear: (id: string) => receive(`p-${id}`),
     async due(): Promise<void> {
       clock.now += 5_000;
       expect(await store.outbox.stage(clock.now, 10)).toBe(1);
@@ -97,6 +99,53 @@ onEveryAdmin((start) => {
     const { data } = (await admin.call("GET", `webhooks?account_id=${accountId}`)).json;
     const results = data.map((event: { last_attempt?: { status: number } }) => event.last_attempt?.status);
     expect(results).toEqual([200, 204, 202, undefined]);
+  });
+
+  test("events are listed from either end, page by page, each once", async () => {
+    await using admin = await start();
+    const { accountId, clock, send, deliver } = await withCallbacks(admin);
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      ids.push(await send());
+      await deliver({ status: 410, head: "" }, { kind: "ended", reason: "gone" });
+      if (n % 2 === 1) clock.now += 1_000;
+    }
+    const pages = async (query: string) => {
+      const seen: string[] = [];
+      let next: string | undefined;
+      do {
+        const path = `webhooks?account_id=${accountId}&limit=2&${query}${next ? `&after=${next}` : ""}`;
+        const { json } = await admin.call("GET", path);
+        seen.push(...json.data.map((event: { message_id: string }) => event.message_id));
+        next = json.next;
+      } while (next !== undefined);
+      return seen;
+    };
+    for (const oldestFirst of ["", "order=oldest", "state=failed"])
+      expect(await pages(oldestFirst)).toEqual(ids);
+    for (const newestFirst of ["", `&host=${HOST}`, "&state=failed"])
+      expect(await pages(`order=newest${newestFirst}`)).toEqual(ids.toReversed());
+    const until = new Date(admin.clock.now() + 1_000).toISOString();
+    expect(await pages(`order=newest&until=${until}`)).toEqual([ids[1]!, ids[0]!]);
+  });
+
+  test("so are those of one message, and another order is refused with whatever else is wrong", async () => {
+    await using admin = await start();
+    const { accountId, send, hear } = await withCallbacks(admin);
+    const id = await send();
+    await hear(id);
+    const of = async (query: string) => (await admin.call("GET", `webhooks?message_id=${id}${query}`)).json;
+    const sequences = async (query: string) =>
+      (await of(query)).data.map(({ sequence }: { sequence: number }) => sequence);
+    expect(await sequences("")).toEqual([1, 2]);
+    expect(await sequences("&order=newest")).toEqual([2, 1]);
+    for (const which of [`account_id=${accountId}`, `message_id=${id}`]) {
+      const { json } = await admin.call("GET", `webhooks?${which}&order=latest&limit=0`);
+      expect(json.details).toEqual({
+        order: "must be one of oldest, newest",
+        limit: "must be a whole number from 1 to 1000",
+      });
+    }
   });
 
   test("an id of no event is 404, in whatever form", async () => {

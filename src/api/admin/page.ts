@@ -1,5 +1,6 @@
 import Type from "typebox";
-import { createErrors } from "../../core/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
+import { LIST_ORDERS, type ListOrder } from "../../core/list-order.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
 import { NO_CURSOR } from "../lists/answer-page.ts";
@@ -13,17 +14,51 @@ export const PAGE_QUERY = {
   limit: countSchema(LIMIT),
 } as const;
 
+/** Those of lists that may begin at either end. */
+export const ORDERED_PAGE_QUERY = {
+  ...PAGE_QUERY,
+  order: Type.Optional(
+    Type.Enum(LIST_ORDERS, {
+      type: "string",
+      default: "oldest",
+      description: "Which come first; the pages of a list are all read with the same `order`",
+    }),
+  ),
+} as const;
+
 export interface Page {
   readonly after?: string;
   readonly limit: number;
 }
 
+export interface OrderedPage extends Page {
+  readonly order: ListOrder;
+}
+
 /** `isCursor`: whether a text may be a `next` of the list; absent: the UUID of a row. Other texts are refused. */
 export function readPage(query: URLSearchParams, isCursor: (text: string) => boolean = isUuid): Page {
   const errors = createErrors();
+  const page = pageOf(query, isCursor, errors);
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return page;
+}
+
+export function readOrderedPage(
+  query: URLSearchParams,
+  isCursor: (text: string) => boolean = isUuid,
+): OrderedPage {
+  const errors = createErrors();
+  const page = pageOf(query, isCursor, errors);
+  const given = query.get("order") ?? "oldest";
+  const order = LIST_ORDERS.find((each) => each === given);
+  if (!order) errors.add("order", `must be one of ${LIST_ORDERS.join(", ")}`);
+  if (!order || !errors.isEmpty()) throw validationFailed(errors.list());
+  return { ...page, order };
+}
+
+function pageOf(query: URLSearchParams, isCursor: (text: string) => boolean, errors: ErrorCollector): Page {
   const after = query.get("after");
   const limit = readCount(query, { name: "limit", rule: LIMIT, errors });
   if (after !== null && !isCursor(after)) errors.add("after", NO_CURSOR);
-  if (!errors.isEmpty()) throw validationFailed(errors.list());
   return { limit, ...(after && { after: after.toLowerCase() }) };
 }

@@ -35,6 +35,13 @@ export function readPage(run: Run, path: string, filters: readonly OptionRow[]):
   return run.client.request("GET", path, { query: { ...query, after, limit } });
 }
 
+/** Of lists that may begin at either end. */
+export const ORDER: OptionRow = {
+  flags: "--order <order>",
+  field: "order",
+  meaning: "oldest or newest first; oldest if not given",
+};
+
 export interface Paging {
   /** What the API calls the place where a page continues. */
   readonly cursor?: string;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
-import { addPaging, readPage } from "./record-verbs.ts";
+import { addPaging, ORDER, readPage } from "./record-verbs.ts";
 
 const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),
@@ -17,6 +17,7 @@ const FILTERS: readonly OptionRow[] = [
   { flags: "--message <id>", field: "message_id", meaning: "only this message" },
   { flags: "--to <recipient>", field: "to", meaning: "only to this number or address" },
   { flags: "--channel <channel>", field: "channel", meaning: "only sms or email" },
+  ORDER,
 ];
 
 /** `sandbox messages` and `sandbox receive`. */

@@ -14,7 +14,7 @@ import {
   UsageFailure,
 } from "./command-line.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
-import { addPaging, pathOf, readPage } from "./record-verbs.ts";
+import { addPaging, ORDER, pathOf, readPage } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
 
 export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
@@ -59,6 +59,7 @@ const EVENT_FILTERS: readonly OptionRow[] = [
   },
   { flags: "--since <time>", field: "since", meaning: "only events at this time (ISO 8601) or later" },
   { flags: "--until <time>", field: "until", meaning: "only events before this time" },
+  ORDER,
 ];
 
 function addList(noun: Command, commandLine: CommandLine): void {

@@ -1,4 +1,5 @@
 /** An entry of the sandbox ledger: what the simulator was given for one recipient. Times are Unix milliseconds. */
+import type { ListOrder } from "../list-order.ts";
 import type { ChannelName, MessageError } from "./message.ts";
 import type { Receipt } from "./outcome.ts";
 
@@ -25,6 +26,9 @@ export interface SandboxQuery {
   readonly messageId?: string;
   readonly channel?: ChannelName;
   readonly to?: string;
+  /** Absent: the oldest first. */
+  readonly order?: ListOrder;
+  /** Only entries after this one, in the order of the list. */
   readonly after?: string;
   readonly limit: number;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { ListOrder } from "../../core/list-order.ts";
 import type { WebhookSelection } from "../../core/webhooks/webhook-outbox.ts";
 import { HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
 
@@ -28,6 +29,23 @@ async function deliver(
   const attempt = { at: clock.now, ms: 1, error: { code: "timeout", message: "no answer in time" } };
   await store.outbox.settle(claimed.map((event) => ({ ...event, verdict, attempt })));
   return claimed.length;
+}
+
+/** The messages of an account's events, a page of one at a time. */
+async function pagesOf(
+  { store, account }: World,
+  order: ListOrder,
+  selection: Omit<WebhookSelection, "accountId"> = {},
+): Promise<readonly string[]> {
+  const seen: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = { order, limit: 1, ...(after !== undefined && { after }) };
+    const { events, next } = await store.outbox.list({ ...selection, accountId: account.id }, page);
+    seen.push(...events.map(({ messageId }) => messageId));
+    after = next;
+  } while (after !== undefined);
+  return seen;
 }
 
 export function outboxReplayContract(open: OpenStore): void {
@@ -79,17 +97,12 @@ export function outboxReplayContract(open: OpenStore): void {
   test(
     "pages go on where the one before ended, and nobody sees another account's events",
     inWorld(open, async (world) => {
-      const { store, account } = world;
+      const { store } = world;
       const ids = [...(await restingEvents(world)), ...(await restingEvents(world))];
-      const seen: string[] = [];
-      let after: string | undefined;
-      do {
-        const page = { limit: 1, ...(after !== undefined && { after }) };
-        const { events, next } = await store.outbox.list({ accountId: account.id }, page);
-        seen.push(...events.map(({ messageId }) => messageId));
-        after = next;
-      } while (after !== undefined);
-      expect(seen).toEqual(ids);
+      expect(await pagesOf(world, "oldest")).toEqual(ids);
+      expect(await pagesOf(world, "newest")).toEqual(ids.toReversed());
+      const failed = ids.filter((_, index) => index % 2 === 1);
+      expect(await pagesOf(world, "newest", { state: "failed" })).toEqual(failed.toReversed());
       const other = await world.addAccount();
       expect(await store.outbox.list({ accountId: other.id }, { limit: 10 })).toEqual({ events: [] });
     }),
@@ -110,6 +123,26 @@ export function outboxReplayContract(open: OpenStore): void {
       } while (after !== undefined);
       expect(replayed).toEqual([3, 1]);
       expect(await outbox.backlog()).toEqual({ ready: ids.length, waiting: 0 });
+    }),
+  );
+
+  test(
+    "of events of one moment each is on one page, from whichever end, and a time bounds both",
+    inWorld(open, async (world) => {
+      const start = world.clock.now;
+      const ids: string[] = [];
+      for (let n = 0; n < 6; n++) {
+        ids.push(...(await world.sms({ content: { callbackUrl: "https://a.test/" } })));
+        await world.settle(await world.claimOne());
+        if (n % 3 === 2) world.clock.now += HOUR;
+      }
+      expect(await pagesOf(world, "oldest")).toEqual(ids);
+      expect(await pagesOf(world, "newest")).toEqual(ids.toReversed());
+      const early = ids.slice(0, 3);
+      expect(await pagesOf(world, "newest", { since: start, until: start + HOUR })).toEqual(
+        early.toReversed(),
+      );
+      expect(await pagesOf(world, "newest", { since: start + HOUR })).toEqual(ids.slice(3).toReversed());
     }),
   );
 

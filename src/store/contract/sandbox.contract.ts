@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
+import type { SandboxEntry, SandboxQuery } from "../../core/messages/sandbox-entry.ts";
 import { HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 export function sandboxContract(open: OpenStore): void {
@@ -23,6 +23,25 @@ export function sandboxContract(open: OpenStore): void {
       expect(await list({ limit: 10, channel: "email" })).toEqual([third!]);
       expect(await list({ limit: 10, messageId: "m-1", to: "+912" })).toEqual([second!]);
       expect(await list({ limit: 10, accountId: other.id })).toEqual([fourth!]);
+    }),
+  );
+
+  test(
+    "the same is listed from its other end, page by page",
+    inWorld(open, async (world) => {
+      const { sandbox } = world.store;
+      const entries = Array.from({ length: 5 }, (_, n) => entry(world, { messageId: `m-${n % 2}` }));
+      await sandbox.record(entries);
+      const [first, second, third, fourth, fifth] = entries;
+      const list = (query: Omit<SandboxQuery, "order">) => sandbox.list({ ...query, order: "newest" });
+      expect(await list({ limit: 2 })).toEqual([fifth!, fourth!]);
+      expect(await list({ limit: 2, after: fourth!.id })).toEqual([third!, second!]);
+      expect(await list({ limit: 2, after: second!.id })).toEqual([first!]);
+      expect(await list({ limit: 2, after: first!.id })).toEqual([]);
+      expect(await list({ limit: 2, messageId: "m-0" })).toEqual([fifth!, third!]);
+      expect(await list({ limit: 2, messageId: "m-0", after: third!.id })).toEqual([first!]);
+      expect(await list({ limit: 9, to: "+911", after: fifth!.id })).toEqual(entries.toReversed().slice(1));
+      expect(await sandbox.list({ limit: 2, order: "oldest", after: third!.id })).toEqual([fourth!, fifth!]);
     }),
   );
 

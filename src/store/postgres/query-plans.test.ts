@@ -80,6 +80,40 @@ for (const [planner, statements] of [
   }, 60_000);
 }
 
+const SANDBOX_MESSAGES = 30_000;
+
+const FILL_SANDBOX = `INSERT INTO sandbox_messages
+    (id, account_id, message_id, channel, recipient, received_at, rendered)
+  SELECT lpad(n::text, 8, '0'), 'a', 'm', 'sms', '+911', n, '{}' FROM generate_series(1, $1::int) n`;
+
+for (const isAnalyzed of [false, true]) {
+  const planner = isAnalyzed ? "knows them" : "has never looked at them";
+  test(`a page of sandbox messages is read alone, from either end, where the planner ${planner}`, async () => {
+    const { store, url } = await openFresh();
+    const driver = openDriver({ url, connections: 1 });
+    await driver.query(FILL_SANDBOX, [SANDBOX_MESSAGES]);
+    if (isAnalyzed) await driver.query(ANALYZE);
+    await scansOf(driver, url, async ({ sandbox }) => {
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const order of ["oldest", "newest"] as const) {
+          for (const filter of [{}, { accountId: "a" }, { messageId: "m" }]) {
+            const query = { ...filter, order, limit: PER_ROUND };
+            const [first] = await sandbox.list(query);
+            expect(first?.id).toBe(order === "oldest" ? "00000001" : "00030000");
+            expect(await sandbox.list({ ...query, after: "00015000" })).toHaveLength(PER_ROUND);
+          }
+        }
+      }
+    });
+    const [row] = await driver.query<{ read: number }>(
+      "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE relname = 'sandbox_messages'",
+    );
+    expect(row?.read).toBeLessThan(SANDBOX_MESSAGES);
+    await driver.close();
+    await store.close();
+  }, 60_000);
+}
+
 test("settling a hundred messages takes as many statements as settling one, and so does claiming them", () =>
   behindProxy(async ({ far, proxy }) => {
     const world = await createWorld(far);

@@ -38,11 +38,17 @@ const DUE = `SELECT * FROM sandbox_messages WHERE receipt_at IS NOT NULL AND rec
 const NEXT = `SELECT receipt_at AS at FROM sandbox_messages
   WHERE receipt_at IS NOT NULL ORDER BY receipt_at LIMIT 1`;
 
-function select(session: Session, query: SandboxQuery): Promise<readonly SandboxRow[]> {
-  const given: SqlValue[] = [query.limit];
-  const asked = sandboxTests(query).map(
+function select(
+  session: Session,
+  { after, order, limit, ...filters }: SandboxQuery,
+): Promise<readonly SandboxRow[]> {
+  const isNewestFirst = order === "newest";
+  const given: SqlValue[] = [limit];
+  const asked = sandboxTests(filters).map(
     ({ test, values }) => `${test} (${values.map((value) => `$${given.push(value)}`).join(", ")})`,
   );
+  if (after !== undefined) asked.push(`id ${isNewestFirst ? "<" : ">"} $${given.push(after)}`);
   const where = asked.length > 0 ? `WHERE ${asked.join(" AND ")}` : "";
-  return session.query<SandboxRow>(`SELECT * FROM sandbox_messages ${where} ORDER BY id LIMIT $1`, given);
+  const sorted = `ORDER BY id ${isNewestFirst ? "DESC" : "ASC"}`;
+  return session.query<SandboxRow>(`SELECT * FROM sandbox_messages ${where} ${sorted} LIMIT $1`, given);
 }

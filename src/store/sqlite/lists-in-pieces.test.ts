@@ -41,8 +41,9 @@ test("so does a list of webhooks, and a replay of them", async () => {
   await sendMany(world);
   const selection = { accountId: world.account.id, host: "nowhere.test" };
   const list = () => store.outbox.list(selection, { limit: 5 });
+  const fromTheEnd = () => store.outbox.list(selection, { limit: 5, order: "newest" });
   const replay = () => store.outbox.replayAll(selection, { limit: 5 });
-  for (const walk of [list, replay]) expect(await turnsDuring(walk)).toBeGreaterThanOrEqual(3);
+  for (const walk of [list, fromTheEnd, replay]) expect(await turnsDuring(walk)).toBeGreaterThanOrEqual(3);
   expect(await list()).toEqual({ events: [] });
   expect(await replay()).toEqual({ replayed: 0 });
   await store.close();
@@ -99,6 +100,11 @@ test("a search among opt-outs that no index answers lets others work in between,
     const list = () => store.sandbox.list({ ...query, limit: 5 });
     expect(await turnsDuring(list)).toBeGreaterThanOrEqual(3);
     expect((await list()).map(({ id }) => id)).toEqual(["00008999"]);
+  }
+  for (const query of [{ to: "+9111" }, { accountId, to: "+9111", after: "00008000" }]) {
+    const list = () => store.sandbox.list({ ...query, order: "newest", limit: 5 });
+    expect(await turnsDuring(list)).toBeGreaterThanOrEqual(3);
+    expect((await list()).map(({ id }) => id)).toEqual(["00000011"]);
   }
   expect(await store.sandbox.list({ accountId, limit: 4_500 })).toHaveLength(4_500);
   await store.close();

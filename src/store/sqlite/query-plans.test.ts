@@ -123,6 +123,27 @@ test("lists step down the account's index, and read nothing else of the messages
   await store.close();
 });
 
+test("lists that may begin at either end walk along an index from both", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const { account } = await createWorld(store);
+  ears.reset();
+  for (const order of ["oldest", "newest"] as const) {
+    const page = { order, limit: 5 };
+    for (const filter of [{}, { state: "failed" }] as const)
+      await store.outbox.list({ accountId: account.id, ...filter }, page);
+    for (const filter of [{}, { accountId: account.id }, { messageId: "m" }])
+      await store.sandbox.list({ ...page, ...filter });
+  }
+  const walks = ears.statements().filter((sql) => /FROM (webhooks|sandbox_messages) /.test(sql));
+  const plans = walks.map((sql) => ears.plan(sql).join("; "));
+  const INDEX =
+    /^SEARCH \w+ USING (COVERING )?INDEX (webhooks_by_time|webhooks_failed|sqlite_autoindex_sandbox_messages_1|sandbox_messages_of_message) \([^;]+\)$/;
+  expect(plans.filter((plan) => !INDEX.test(plan))).toEqual([]);
+  expect(walks.filter((sql) => sql.includes("DESC")).length * 2).toBe(walks.length);
+  await store.close();
+});
+
 test("searches for records by what is unique among them are answered by an index", async () => {
   const ears = createListeningDriver();
   const store = await openOn(ears.driver, { vault: VAULT });

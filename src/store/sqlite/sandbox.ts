@@ -36,17 +36,17 @@ export function createSandboxLedger(db: Database): SandboxLedger {
 /** Only the entries of a message are found by an index. */
 function select(
   db: Database,
-  { after, limit, messageId, ...others }: SandboxQuery,
+  { after, order, limit, messageId, ...others }: SandboxQuery,
 ): Promise<readonly SandboxRow[]> {
   return selectInPieces<SandboxRow>(db, {
     table: "sandbox_messages",
     along: toTests(messageId === undefined ? {} : { messageId }),
     only: toTests(others),
-    page: { ...present({ after }), limit },
+    page: { ...present({ after, order }), limit },
   });
 }
 
-function toTests(asked: Omit<SandboxQuery, "limit">) {
+function toTests(asked: Parameters<typeof sandboxTests>[0]) {
   const tests = sandboxTests(asked);
   return {
     tests: tests.map(({ test, values }) => `${test} (${values.map(() => "?").join(", ")})`),

@@ -1,3 +1,4 @@
+import type { ListOrder } from "../../core/list-order.ts";
 import type { Sweeper } from "../../core/queue/in-flight-jobs.ts";
 import type {
   ClaimedWebhook,
@@ -35,8 +36,8 @@ export interface Outbox {
   stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
   /** When `stage` has something to do next; `undefined` while nothing waits. */
   nextDueAt(): Promise<number | undefined>;
-  /** In order of time. A page may be short, or empty, and still have a `next`. */
-  list(selection: WebhookSelection, page: WebhookPage): Promise<WebhookList>;
+  /** In order of time. A page may be short, or empty, and still have a `next`, which goes on in the same order. */
+  list(selection: WebhookSelection, page: OrderedWebhookPage): Promise<WebhookList>;
   /** The events of one message, in order. */
   ofMessage(messageId: string): Promise<readonly WebhookRecord[]>;
   /** The last deliveries of an event, oldest first; `undefined` if there is no such event with a callback URL. */
@@ -66,6 +67,11 @@ export interface WebhookClaim {
 export interface WebhookPage {
   readonly after?: WebhookCursor;
   readonly limit: number;
+}
+
+export interface OrderedWebhookPage extends WebhookPage {
+  /** Absent: the oldest first. */
+  readonly order?: ListOrder;
 }
 
 export interface WebhookList {

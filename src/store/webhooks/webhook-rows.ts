@@ -9,6 +9,7 @@ import type {
   WebhookState,
   WebhookVerdict,
 } from "../../core/webhooks/webhook-outbox.ts";
+import type { OrderedWebhookPage } from "./outbox.ts";
 
 export const WEBHOOK_COLUMNS =
   "id, message_id, sequence, lane, event_type, state, at, due_at, failures, attempts";
@@ -130,7 +131,7 @@ export interface WebhookWalk {
   readonly next?: WebhookCursor;
 }
 
-/** A page of what was looked at, in order of time: `looks` rows, or all that were left. */
+/** A page of what was looked at, in the order of the walk: `looks` rows, or all that were left. */
 export function selectPage(
   looked: readonly WebhookRow[],
   { host, state }: Pick<WebhookSelection, "host" | "state">,
@@ -146,8 +147,23 @@ export function selectPage(
   return { rows, ...(isCut && last && { next: `${last.at}-${last.id}` }) };
 }
 
-/** Where a walk goes on: after this row. */
-export function readCursor(text: WebhookCursor | undefined): { at: number; id: number } | undefined {
+/** Where a walk begins, and the time at which it ends. */
+export interface WalkBounds {
+  /** It begins with the row after this one, in its order. Ids begin with 1. */
+  readonly from: { readonly at: number; readonly id: number };
+  /** From the oldest on: times before this one. From the newest on: times not before it. */
+  readonly end: number;
+}
+
+export function boundsOf(
+  { since = 0, until = Number.MAX_SAFE_INTEGER }: Pick<WebhookSelection, "since" | "until">,
+  { after, order }: Pick<OrderedWebhookPage, "after" | "order">,
+): WalkBounds {
+  const [start, end] = order === "newest" ? [until, since] : [since, until];
+  return { from: readCursor(after) ?? { at: start, id: 0 }, end };
+}
+
+function readCursor(text: WebhookCursor | undefined): WalkBounds["from"] | undefined {
   const [, at, id] = /^(\d{1,15})-(\d{1,15})$/.exec(text ?? "") ?? [];
   return at === undefined ? undefined : { at: Number(at), id: Number(id) };
 }

@@ -8,7 +8,7 @@ import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
-import { PAGE_QUERY, readPage } from "../page.ts";
+import { ORDERED_PAGE_QUERY, readOrderedPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
@@ -31,11 +31,16 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
           Type.String({ description: "Number (E.164), or address in any case and spelling" }),
         ),
         channel: CHANNEL_FILTER,
-        ...PAGE_QUERY,
+        ...ORDERED_PAGE_QUERY,
       } as Readonly<Record<string, TSchema>>,
-      responses: { 200: { description: "In the order received", schema: pageSchema(shown, "after") } },
+      responses: {
+        200: {
+          description: "In the order received, or the last received first",
+          schema: pageSchema(shown, "after"),
+        },
+      },
       async handle({ query }) {
-        const page = readPage(query);
+        const page = readOrderedPage(query);
         if (query.has("account_id")) await accountOfQuery(store.records, query);
         const filters = readFilters(query);
         return answerPage(page, (wanted) => store.sandbox.list({ ...filters, ...wanted }), toResource);
@@ -79,7 +84,7 @@ function toResource({ id, accountId, messageId, channel, to, receivedAt, rendere
   };
 }
 
-function readFilters(query: URLSearchParams): Omit<SandboxQuery, "after" | "limit"> {
+function readFilters(query: URLSearchParams): Omit<SandboxQuery, "order" | "after" | "limit"> {
   const to = query.get("to");
   return present({
     accountId: query.get("account_id")?.toLowerCase(),

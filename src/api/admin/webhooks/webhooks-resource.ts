@@ -17,7 +17,7 @@ import { pageSchema } from "../../lists/answer-page.ts";
 import { readTime } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
-import { PAGE_QUERY, type Page, readPage } from "../page.ts";
+import { ORDERED_PAGE_QUERY, type OrderedPage, readOrderedPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import {
@@ -54,15 +54,20 @@ function listEvents({ store }: AdminDeps): Endpoint {
       state: Type.Optional(Type.Enum(WEBHOOK_STATES)),
       since: time,
       until: time,
-      ...PAGE_QUERY,
+      ...ORDERED_PAGE_QUERY,
     } as Readonly<Record<string, TSchema>>,
-    responses: { 200: { description: "In order of time", schema: pageSchema(shownEvent, "after") } },
+    responses: {
+      200: {
+        description: "In order of time, the oldest first unless `order` says otherwise",
+        schema: pageSchema(shownEvent, "after"),
+      },
+    },
     async handle({ query }) {
       const messageId = query.get("message_id")?.toLowerCase();
       if (messageId !== undefined && !isUuid(messageId))
         throw validationFailed({ message_id: "must be a UUID" });
       const filters = readFilters(query);
-      const page = readPage(query, isWebhookCursor);
+      const page = readOrderedPage(query, isWebhookCursor);
       if (messageId === undefined) {
         const { id: accountId } = await accountOfQuery(store.records, query);
         const { events, next } = await readEvents({ store }, { ...filters, accountId }, page);
@@ -72,7 +77,8 @@ function listEvents({ store }: AdminDeps): Endpoint {
       const events = await store.outbox.ofMessage(messageId);
       const selection = { ...filters, ...(account && { accountId: account.id }) };
       const wanted = events.filter((event) => isSelected(event, selection));
-      return Response.json({ data: wanted.map(toShownEvent) });
+      const sorted = page.order === "newest" ? wanted.toReversed() : wanted;
+      return Response.json({ data: sorted.map(toShownEvent) });
     },
   };
 }
@@ -93,12 +99,12 @@ const MAX_PAGES = 20;
 async function readEvents(
   { store }: Pick<AdminDeps, "store">,
   selection: WebhookSelection,
-  { limit, after: from }: Page,
+  { limit, order, after: from }: OrderedPage,
 ): Promise<WebhookList> {
   const events: WebhookRecord[] = [];
   let after = from;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page = { limit: limit - events.length, ...(after !== undefined && { after }) };
+    const page = { order, limit: limit - events.length, ...(after !== undefined && { after }) };
     const found = await store.outbox.list(selection, page);
     events.push(...found.events);
     after = found.next;

@@ -104,8 +104,10 @@ test("a page of webhooks is read alone, and not all of its account, where the pl
   await driver.query(FILL, [account.id, WEBHOOKS]);
   await scansOf(driver, url, async (other) => {
     for (let round = 0; round < ROUNDS; round++) {
-      const { events } = await other.outbox.list({ accountId: account.id }, { limit: PER_ROUND });
-      expect(events).toHaveLength(PER_ROUND);
+      for (const order of ["oldest", "newest"] as const) {
+        const { events } = await other.outbox.list({ accountId: account.id }, { order, limit: PER_ROUND });
+        expect(events).toHaveLength(PER_ROUND);
+      }
     }
   });
   const [row] = await driver.query<{ read: number }>(

@@ -1,13 +1,14 @@
+import type { ListOrder } from "../../../core/list-order.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
-import type { Outbox, WebhookPage } from "../../store.ts";
+import type { OrderedWebhookPage, Outbox } from "../../store.ts";
 import {
   type AttemptRow,
+  boundsOf,
   looksOf,
   RESULT_COLUMNS,
   type ResultRow,
-  readCursor,
   selectPage,
   splitLane,
   toAttempt,
@@ -51,22 +52,31 @@ export function createWebhookList(
 export async function walk(
   session: Session,
   selection: WebhookSelection,
-  page: WebhookPage,
+  page: OrderedWebhookPage,
 ): Promise<WebhookWalk> {
-  const { accountId, since = 0, until = Number.MAX_SAFE_INTEGER } = selection;
-  const from = readCursor(page.after) ?? { at: since, id: 0 };
+  const { from, end } = boundsOf(selection, page);
   const looks = looksOf(page.limit);
-  const sql = selection.state === "failed" ? WALK_FAILED : WALK;
-  const looked = await session.query<WebhookRow>(sql, [accountId, from.at, from.id, until, looks]);
+  const { all, failed } = WALKS[page.order ?? "oldest"];
+  const sql = selection.state === "failed" ? failed : all;
+  const looked = await session.query<WebhookRow>(sql, [selection.accountId, from.at, from.id, end, looks]);
   return selectPage(looked, selection, { limit: page.limit, looks });
 }
 
-const walkSql = (condition: string) => `SELECT ${WEBHOOK_COLUMNS} FROM webhooks
-  WHERE ${condition} account = (SELECT number FROM accounts WHERE accounts.id = $1)
-    AND (at, webhooks.id) > ($2, $3) AND at < $4 ORDER BY at, webhooks.id LIMIT $5`;
+const BETWEEN = {
+  oldest: "(at, webhooks.id) > ($2, $3) AND at < $4 ORDER BY at, webhooks.id",
+  newest: "(at, webhooks.id) < ($2, $3) AND at >= $4 ORDER BY at DESC, webhooks.id DESC",
+} as const satisfies Record<ListOrder, string>;
 
-const WALK = walkSql("");
-const WALK_FAILED = walkSql("state = 'failed' AND");
+const walkSql = (condition: string, order: ListOrder) => `SELECT ${WEBHOOK_COLUMNS} FROM webhooks
+  WHERE ${condition} account = (SELECT number FROM accounts WHERE accounts.id = $1)
+    AND ${BETWEEN[order]} LIMIT $5`;
+
+const walksOf = (order: ListOrder) => ({
+  all: walkSql("", order),
+  failed: walkSql("state = 'failed' AND", order),
+});
+
+const WALKS = { oldest: walksOf("oldest"), newest: walksOf("newest") };
 
 const OF_MESSAGE = `SELECT ${WEBHOOK_COLUMNS}, (SELECT a.id FROM accounts a WHERE a.number = account) AS account_id
   FROM webhooks WHERE message_id = $1 ORDER BY sequence`;

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import type { ListOrder } from "../../../core/list-order.ts";
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
 
@@ -14,29 +15,30 @@ interface Selection {
   readonly along: Tests;
   /** Which of them are meant. */
   readonly only: Tests;
-  readonly page: { readonly after?: string; readonly limit: number };
+  readonly page: { readonly after?: string; readonly limit: number; readonly order?: ListOrder };
 }
 
 /** Rows that are looked at in one go, with others' work in between: there may be many before the first that is meant. */
 const PIECE = 2_000;
 
-/** A page of a table's rows in order of id. */
+/** A page of a table's rows in order of id, from either end. */
 export async function selectInPieces<Row extends { readonly id: string }>(
   db: Database,
   { table, along, only, page }: Selection,
 ): Promise<readonly Row[]> {
   const where = (tests: readonly string[]) => tests.join(" AND ");
+  const { beyond, upTo, sorted, first, last: outermost } = ORDERS[page.order ?? "oldest"];
   const end = db.prepare<{ id: string }>(
-    `SELECT id FROM ${table} WHERE ${where([...along.tests, "id > ?"])} ORDER BY id LIMIT 1 OFFSET ${PIECE - 1}`,
+    `SELECT id FROM ${table} WHERE ${where([...along.tests, beyond])} ${sorted} LIMIT 1 OFFSET ${PIECE - 1}`,
   );
-  const within = where([...along.tests, "id > ?", "id <= ?", ...only.tests]);
-  const meant = db.prepare<Row>(`SELECT * FROM ${table} WHERE ${within} ORDER BY id LIMIT ?`);
+  const within = where([...along.tests, beyond, upTo, ...only.tests]);
+  const meant = db.prepare<Row>(`SELECT * FROM ${table} WHERE ${within} ${sorted} LIMIT ?`);
   const found: Row[] = [];
-  for (let after = page.after ?? ""; ; await setImmediate()) {
+  for (let after = page.after ?? first; ; await setImmediate()) {
     const to = await db.read(() => {
       const last = only.tests.length === 0 ? undefined : end.get(...along.values, after)?.id;
       const left = page.limit - found.length;
-      found.push(...meant.all(...along.values, after, last ?? ABOVE_ALL, ...only.values, left));
+      found.push(...meant.all(...along.values, after, last ?? outermost, ...only.values, left));
       return last;
     });
     if (to === undefined || found.length >= page.limit) return found;
@@ -44,5 +46,16 @@ export async function selectInPieces<Row extends { readonly id: string }>(
   }
 }
 
-/** Above every id. */
-const ABOVE_ALL = "g";
+/** Below, and above, every id. */
+const [BELOW_ALL, ABOVE_ALL] = ["", "g"];
+
+const ORDERS = {
+  oldest: { beyond: "id > ?", upTo: "id <= ?", sorted: "ORDER BY id", first: BELOW_ALL, last: ABOVE_ALL },
+  newest: {
+    beyond: "id < ?",
+    upTo: "id >= ?",
+    sorted: "ORDER BY id DESC",
+    first: ABOVE_ALL,
+    last: BELOW_ALL,
+  },
+} as const satisfies Record<ListOrder, object>;

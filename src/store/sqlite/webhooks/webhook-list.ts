@@ -1,14 +1,15 @@
 import { setImmediate } from "node:timers/promises";
+import type { ListOrder } from "../../../core/list-order.ts";
 import { present } from "../../../core/present.ts";
 import type { EventKey, WebhookRecord, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
-import type { Outbox, WebhookPage } from "../../store.ts";
+import type { OrderedWebhookPage, Outbox } from "../../store.ts";
 import {
   type AttemptRow,
+  boundsOf,
   looksOf,
   RESULT_COLUMNS,
   type ResultRow,
-  readCursor,
   selectPage,
   toAttempt,
   toRecord,
@@ -55,13 +56,13 @@ const PIECE = 250;
 export function createWalk(
   db: Database,
   accounts: AccountCache,
-): (selection: WebhookSelection, page: WebhookPage) => Promise<WebhookWalk> {
+): (selection: WebhookSelection, page: OrderedWebhookPage) => Promise<WebhookWalk> {
   const walkPiece = createPieceWalk(db, accounts);
-  return async (selection, { limit, after }) => {
+  return async (selection, { limit, after, order }) => {
     const rows: WebhookRow[] = [];
     let next = after;
     for (let left = looksOf(limit); ; left -= PIECE) {
-      const page = { limit: limit - rows.length, ...present({ after: next }) };
+      const page = { limit: limit - rows.length, ...present({ after: next, order }) };
       const looks = Math.min(left, PIECE);
       const found = await db.read(() => walkPiece(selection, page, looks));
       rows.push(...found.rows);
@@ -75,22 +76,30 @@ export function createWalk(
 function createPieceWalk(
   db: Database,
   accounts: AccountCache,
-): (selection: WebhookSelection, page: WebhookPage, looks: number) => WebhookWalk {
-  const all = db.prepare<WebhookRow>(walkSql(""));
-  const failed = db.prepare<WebhookRow>(walkSql("state = 'failed' AND"));
+): (selection: WebhookSelection, page: OrderedWebhookPage, looks: number) => WebhookWalk {
+  const prepared = (order: ListOrder) => ({
+    all: db.prepare<WebhookRow>(walkSql("", order)),
+    failed: db.prepare<WebhookRow>(walkSql("state = 'failed' AND", order)),
+  });
+  const statements = { oldest: prepared("oldest"), newest: prepared("newest") };
   return (selection, page, looks) => {
     const account = accounts.byId(selection.accountId)?.number ?? -1;
-    const { since = 0, until = Number.MAX_SAFE_INTEGER } = selection;
-    const from = readCursor(page.after) ?? { at: since, id: 0 };
-    const looked = (selection.state === "failed" ? failed : all).all(account, from.at, until, from.id, looks);
+    const { from, end } = boundsOf(selection, page);
+    const { all, failed } = statements[page.order ?? "oldest"];
+    const walk = selection.state === "failed" ? failed : all;
+    const looked = walk.all(account, from.at, from.id, end, looks);
     return selectPage(looked, selection, { limit: page.limit, looks });
   };
 }
 
-function walkSql(condition: string): string {
-  return `SELECT ${WEBHOOK_COLUMNS} FROM webhooks
-    WHERE ${condition} account = ?1 AND at >= ?2 AND at < ?3 AND (at > ?2 OR id > ?4) ORDER BY at, id LIMIT ?5`;
+function walkSql(condition: string, order: ListOrder): string {
+  return `SELECT ${WEBHOOK_COLUMNS} FROM webhooks WHERE ${condition} account = ?1 AND ${BETWEEN[order]} LIMIT ?5`;
 }
+
+const BETWEEN = {
+  oldest: "at >= ?2 AND at < ?4 AND (at > ?2 OR id > ?3) ORDER BY at, id",
+  newest: "at <= ?2 AND at >= ?4 AND (at < ?2 OR id < ?3) ORDER BY at DESC, id DESC",
+} as const satisfies Record<ListOrder, string>;
 
 /** Its number is how often the event was tried. Only rows of a page are looked up, not those that it passes over. */
 function createLastAttempt(db: Database): (row: WebhookRow) => ResultRow | undefined {
