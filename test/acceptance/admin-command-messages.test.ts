@@ -29,8 +29,8 @@ test("messages list shows an account's messages of a channel, and filters them",
   const { account_id: account } = service().sandbox;
   const list = (...more: string[]) => text("messages", "list", "--account", account, "--channel", ...more);
   const [head, sms] = rowsOf(await list("sms"));
-  expect(head).toEqual(["ID", "STATUS", "TO", "FROM", "CREATED"]);
-  expect(sms).toMatchObject([ids[0], expect.any(String), "+919876543210", "ACME", expect.any(String)]);
+  expect(head).toEqual(["ID", "STATUS", "TO", "FROM", "CREATED", "ERROR"]);
+  expect(sms).toMatchObject([ids[0], expect.any(String), "+919876543210", "ACME", expect.any(String), "-"]);
   const [, email] = rowsOf(await list("email"));
   expect(email).toMatchObject({ 0: ids[1], 2: "ann@example.net, bob@example.net", 3: "hello@example.com" });
   expect(await list("sms", "--to", "+919876543210", "--tag", "otp")).toContain(ids[0] ?? "");

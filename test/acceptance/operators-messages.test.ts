@@ -29,6 +29,26 @@ onEveryAdmin((start) => {
     expect(found.json.data).toMatchObject([{ message_id: first }]);
   });
 
+  test("why a message has failed is shown in the list as in the message itself, and of no other one", async () => {
+    await using admin = await start();
+    const { world, accountId, first, second } = await withMessages(admin);
+    const unreachable = { code: "receipt.undeliv", message: "the handset could not be reached" };
+    const deferred = { code: "smpp.0x00000058", message: "throttled" };
+    const [one, other] = await world.claim(2);
+    await world.settle(one!);
+    await world.receive(`p-${first}`, { status: "undelivered", error: unreachable });
+    const next = { kind: "again", dueAt: world.clock.now + 1_000 } as const;
+    await world.settle(other!, { outcomes: [{ kind: "deferred", error: deferred }], next });
+    const list = async (query: string) =>
+      (await admin.call("GET", `messages?account_id=${accountId}&channel=${query}`)).json.data;
+    const listed = await list("sms");
+    expect(listed.map((row: { error?: unknown }) => row.error)).toEqual([undefined, unreachable]);
+    expect(await list("sms&status=undelivered")).toEqual([listed[1]]);
+    for (const [index, id] of [second, first].entries())
+      expect((await admin.call("GET", `messages/${id}`)).json).toEqual(listed[index]);
+    expect(await list("email")).toEqual([expect.not.objectContaining({ error: expect.anything() })]);
+  });
+
   test("a list without account or channel, or with a status of the other channel, says what is wrong", async () => {
     await using admin = await start();
     const details = async (path: string) => (await admin.call("GET", path)).json.details;

@@ -29,6 +29,7 @@ const LIST_COLUMNS: readonly Column[] = [
   { head: "TO", of: ({ to }) => addressesOf(to) },
   { head: "FROM", of: ({ from }) => addressesOf(from) },
   column("CREATED", "created_at"),
+  errorColumn,
 ];
 
 /** Of an SMS they are numbers, of an email objects. */

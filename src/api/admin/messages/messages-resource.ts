@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { createErrors } from "../../../core/field-errors.ts";
-import { CHANNELS } from "../../../core/messages/message.ts";
+import { CHANNELS, type StoredMessage } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";
@@ -44,7 +44,7 @@ function listEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
       const { id: accountId } = await accountOfQuery(store.records, query);
       const page = await store.messages.list({ accountId, ...filters });
       return Response.json({
-        data: page.messages.map((message) => ({ channel: filters.channel, ...toMessageResource(message) })),
+        data: page.messages.map(toResource),
         ...present({ next: page.next }),
       });
     },
@@ -78,9 +78,14 @@ function findEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
       const owner = isUuid(id) ? await store.messages.ownerOf(id) : undefined;
       const message = owner && (await store.messages.find({ id, ...owner }));
       if (!message) throw messageNotFound();
-      return Response.json({ channel: owner.channel, ...toMessageResource(message) });
+      return Response.json(toResource(message));
     },
   };
+}
+
+function toResource(message: StoredMessage) {
+  const { channel, error } = message.progress;
+  return { channel, ...toMessageResource(message), error };
 }
 
 const shared = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
@@ -92,6 +97,12 @@ const shown = Type.Object(
     account_id: Type.String({ format: "uuid" }),
     status: Type.String(),
     created_at: Type.String({ format: "date-time" }),
+    error: Type.Optional(
+      Type.Object(
+        { code: Type.String(), message: Type.String() },
+        { description: "Why it is `failed`, `undelivered`, `expired` or `bounced`" },
+      ),
+    ),
   },
   { additionalProperties: true, description: "The other fields are those of Get SMS, or Get Email" },
 );
