@@ -141,7 +141,12 @@ onEveryStore((start) => {
     await using api = await start();
     const { dryRun } = await openLive(api);
     const wide = await dryRun({ variables: { "1": "४८२१", "2": "5" } });
-    expect(wide.json).toMatchObject({ encoding: "ucs2", segments: 1 });
+    expect(wide.json).toMatchObject({
+      encoding: "ucs2",
+      segments: 1,
+      forces_ucs2: ["४", "८", "२", "१"],
+    });
+    expect((await dryRun()).json).not.toHaveProperty("forces_ucs2");
     const long = await dryRun({ variables: { "1": "४".repeat(40), "2": "5" } });
     expect(long.json).toMatchObject({ encoding: "ucs2", segments: 2 });
   });

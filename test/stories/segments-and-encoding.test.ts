@@ -7,6 +7,12 @@ import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
+interface Planned {
+  readonly encoding: string;
+  readonly segments: number;
+  readonly forces_ucs2?: readonly string[];
+}
+
 onBothStores(() => {
   /** Three segments of UCS-2: 67 a segment. */
   const LONG = "Ваша посылка приедет завтра с 9 до 10. ".repeat(4).trim();
@@ -79,8 +85,10 @@ onBothStores(() => {
     const dryRun = async () => {
       const given = { to: [to, to], template_id: live.templateId, dry_run: true };
       const answer = await send(rig.service, { apiKey: live.apiKey, path: "/v1/sms/messages", body: given });
-      const { messages } = answer.body as { messages: { encoding: string; segments: number }[] };
-      return messages.map(({ encoding, segments }) => ({ encoding, segments }));
+      const { messages } = answer.body as { messages: Planned[] };
+      return messages.map(({ encoding, segments, forces_ucs2: forced }): Planned => {
+        return { encoding, segments, ...(forced && { forces_ucs2: forced }) };
+      });
     };
     const sent = async (over: typeof smsc) => {
       const message = await live.send(to);
@@ -91,7 +99,8 @@ onBothStores(() => {
     };
     await rig.service.passUntil(() => smsc.bound().length + other.bound().length === 2, 60_000);
     const overFirst = { encoding: "ucs2", segments: 4 };
-    expect(await dryRun()).toEqual([overFirst, { ...overFirst }]);
+    const forced = { ...overFirst, forces_ucs2: ["é", "à"] };
+    expect(await dryRun()).toEqual([forced, { ...forced }]);
     expect(await sent(smsc)).toEqual({ ...overFirst });
     await smsc.close();
     await rig.service.passUntil(async () => (await dryRun())[0]!.encoding === "gsm7", 60_000);

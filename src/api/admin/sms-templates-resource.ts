@@ -12,7 +12,7 @@ import {
   templatePlaceholders,
   templateText,
 } from "../../core/sms/template.ts";
-import { charactersOutsideGsm7, transliterate } from "../../core/sms/transliterate.ts";
+import { charactersOutsideGsm7, MAX_FORCING_NAMED, transliterate } from "../../core/sms/transliterate.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict } from "../errors.ts";
@@ -160,14 +160,12 @@ const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
         "Alphabet the text goes out in, as long as no variable needs more: `ucs2` halves what fits",
     }),
     forces_ucs2: Type.Array(Type.String(), {
-      description: `The characters that GSM-7 does not have, ${MAX_NAMED} at the most`,
+      description: `The characters that GSM-7 does not have, ${MAX_FORCING_NAMED} at the most`,
     }),
     ...optional,
   }),
   show: async (template) => toResource(template, await isTransliterated(records, template.accountId)),
 });
-
-const MAX_NAMED = 50;
 
 async function isTransliterated(records: Records, accountId: string): Promise<boolean> {
   const settings = { ...(await records.settings(undefined)), ...(await records.settings(accountId)) };
@@ -183,7 +181,7 @@ function toResource(template: SmsTemplate, isPlain: boolean) {
     body: template.body,
     placeholders: templatePlaceholders(template.body),
     encoding: wide.length > 0 ? "ucs2" : "gsm7",
-    forces_ucs2: wide.slice(0, MAX_NAMED),
+    forces_ucs2: wide.slice(0, MAX_FORCING_NAMED),
     dlt_template_id: template.dltTemplateId,
     dlt_entity_id: template.dltEntityId,
     from: template.from,

@@ -3,6 +3,7 @@ import Type from "typebox";
 import { FAILOVERS } from "../../core/records/accounts.ts";
 import { SMS_CATEGORIES } from "../../core/sms/sms-category.ts";
 import { SMS_ENCODINGS } from "../../core/sms/sms-segments.ts";
+import { MAX_FORCING_NAMED } from "../../core/sms/transliterate.ts";
 import { CONNECTOR_STATE, HEALTH } from "../health-resource.ts";
 
 const verdict = Type.Object({
@@ -61,6 +62,11 @@ export const DryRunSms = Type.Object(
     }),
     encoding: Type.Optional(
       Type.Enum(SMS_ENCODINGS, { type: "string", description: "With the connector that would be used now" }),
+    ),
+    forces_ucs2: Type.Optional(
+      Type.Array(Type.String(), {
+        description: `If the encoding is \`ucs2\`: the characters that make it so, ${MAX_FORCING_NAMED} at the most`,
+      }),
     ),
     segments: Type.Optional(
       Type.Integer({

@@ -5,6 +5,7 @@ import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { Connector, Route } from "../../core/records/accounts.ts";
 import { earliestSendAt } from "../../core/sms/promotional-hours.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
+import { charactersOf, MAX_FORCING_NAMED } from "../../core/sms/transliterate.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Answer } from "../answer.ts";
@@ -132,8 +133,16 @@ function textOf(
   const { variables = {} } = request;
   const rendered = renderSms(template.body, { variables, settings: caller.settings });
   if ("missing" in rendered) return {};
-  const { encoding, parts, units } = directory.segments(connector, rendered.text);
-  return { encoding, segments: parts.length, units, characters: [...rendered.text].length };
+  const { text } = rendered;
+  const { encoding, parts, units } = directory.segments(connector, text);
+  const isWide = (character: string) => directory.segments(connector, character).encoding === "ucs2";
+  return {
+    encoding,
+    ...(encoding === "ucs2" && { forces_ucs2: charactersOf(text, isWide, MAX_FORCING_NAMED) }),
+    segments: parts.length,
+    units,
+    characters: [...text].length,
+  };
 }
 
 type RouteTaken = Pick<Route, "id" | "connectorIds" | "failover" | "weights">;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { gsm7Length } from "./gsm7.ts";
-import { charactersOutsideGsm7, transliterate } from "./transliterate.ts";
+import { charactersOf, charactersOutsideGsm7, transliterate } from "./transliterate.ts";
 
 test.each([
   ["“Don’t” – she said…", `"Don't" - she said...`],
@@ -31,6 +31,13 @@ test("what GSM-7 can write stays as it is, and whatever is changed can then be w
       expect(transliterate(plain)).toBe(plain);
     }),
   );
+});
+
+test("of a text with many such characters no more are looked for than are wanted", () => {
+  const asked: string[] = [];
+  const isMeant = (character: string) => asked.push(character) > 0 && character !== "a";
+  expect(charactersOf("aabbcdcc".repeat(9), isMeant, 2)).toEqual(["b", "c"]);
+  expect(asked).toEqual(["a", "b", "c"]);
 });
 
 test("the characters that force UCS-2 are named once each, in order, and whole", () => {

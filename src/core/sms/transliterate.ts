@@ -12,11 +12,27 @@ export function transliterate(text: string): string {
 
 /** What forces a text into UCS-2: the characters (grapheme clusters) that GSM-7 does not have, in order, each once. */
 export function charactersOutsideGsm7(text: string): readonly string[] {
-  const found = new Set<string>();
+  return charactersOf(text, (character) => gsm7Length(character) === undefined);
+}
+
+/** So many of the characters that force a text into UCS-2 are named. */
+export const MAX_FORCING_NAMED = 50;
+
+/** The characters (grapheme clusters) of a text that `isMeant`, in order, each once; `limit`: at most so many. */
+export function charactersOf(
+  text: string,
+  isMeant: (character: string) => boolean,
+  limit = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const asked = new Set<string>();
+  const found: string[] = [];
   for (const { segment } of graphemes.segment(text)) {
-    if (gsm7Length(segment) === undefined) found.add(segment);
+    if (asked.has(segment)) continue;
+    if (found.length >= limit) break;
+    asked.add(segment);
+    if (isMeant(segment)) found.push(segment);
   }
-  return [...found];
+  return found;
 }
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
