@@ -4,6 +4,7 @@ import type { ComposedMail } from "../mail/compose-mail.ts";
 import { isAscii } from "../mail/mail-address.ts";
 import {
   isServiceClosing,
+  isThrottled,
   missingCredentials,
   type RecipientAnswer,
   type TransactionReport,
@@ -44,6 +45,8 @@ export interface HandedOver {
   readonly fault?: MessageError;
   /** Set if the server takes no mail without a login or TLS. */
   readonly wanted?: MessageError;
+  /** The server says that we send too fast. */
+  readonly isThrottled: boolean;
   readonly detail: Readonly<Record<string, string | number | boolean>>;
 }
 
@@ -55,10 +58,12 @@ export async function handOver(
   const outcomes = new Map<string, PartOutcome>();
   const left = [...envelopes];
   let detail: HandedOver["detail"] = {};
+  let throttled = false;
   for (let envelope = left[0]; envelope; envelope = left[0]) {
     const tried = await tryEnvelope(source, { ...limits, envelope });
-    if ("fault" in tried) return { outcomes, left, fault: tried.fault, detail };
+    if ("fault" in tried) return { outcomes, left, fault: tried.fault, isThrottled: throttled, detail };
     const { report, session } = tried;
+    throttled ||= isThrottled(report);
     const behind = cutOff(tried);
     left.splice(0, 1, ...(behind.length > 0 ? [{ ...envelope, to: behind }] : []));
     for (const address of envelope.to) {
@@ -66,9 +71,9 @@ export async function handOver(
     }
     detail = { ...detail, ...detailOf(report, session, envelopes.length) };
     const wanted = missingCredentials(report);
-    if (wanted) return { outcomes, left, fault: wanted, wanted, detail };
+    if (wanted) return { outcomes, left, fault: wanted, wanted, isThrottled: throttled, detail };
   }
-  return { outcomes, left, detail };
+  return { outcomes, left, isThrottled: throttled, detail };
 }
 
 interface Tried {

@@ -7,6 +7,7 @@ import { handOver, type Mail, NO_CONNECTION } from "./hand-over.ts";
 import { joinSignals } from "./joined-signal.ts";
 import { largeAtATime } from "./large-at-a-time.ts";
 import { envelopesOf, recipientsOf } from "./recipients.ts";
+import { createRelayRest, type RelayRest } from "./relay-rest.ts";
 import { deferAll, type Sending, sendComposed } from "./send-composed.ts";
 import { toSmtpSettings } from "./smtp-config.ts";
 import { createSmtpPool, type SmtpPool } from "./smtp-pool.ts";
@@ -15,15 +16,23 @@ import { createSmtpPool, type SmtpPool } from "./smtp-pool.ts";
 export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channel {
   const settings = toSmtpSettings(connector);
   const pool = createSmtpPool(settings, deps);
+  const rest = createRelayRest(deps.clock, deps.onSlots);
 
   return {
     connectorId: connector.id,
     sendTimeoutMs: settings.sendTimeoutMs,
     largeAtATime: largeAtATime(settings.maxConnections),
     start: pool.start,
-    freeSlots: pool.freeSlots,
-    status: pool.status,
-    stop: pool.stop,
+    freeSlots: () => (rest.isOn() ? 0 : pool.freeSlots()),
+    status() {
+      const status = pool.status();
+      // A reduced rate lowers the connector's health, so that others take its mails meanwhile.
+      return status.state === "up" && rest.isOn() ? { ...status, rate: RESTING } : status;
+    },
+    stop() {
+      rest.stop();
+      return pool.stop();
+    },
     async send(given, signal, isOurs = NOBODY_ELSE.isOurs) {
       if (given.channel !== "email") return { parts: given.parts.map(() => WRONG), countsAsAttempt: true };
       const { dkim, ...unsigned } = tagMail(given, settings.provider);
@@ -32,7 +41,7 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
       const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, pool.stopping]);
       const sending = { message, recipients, signal: joined.signal, isOurs, deps };
       const sent = pool.withSlot(() =>
-        sendComposed(sending, "smtp.fault", (mail) => sendEnvelopes(pool, sending, mail)),
+        sendComposed(sending, "smtp.fault", (mail) => sendEnvelopes({ pool, rest }, sending, mail)),
       );
       const outcome = await (sent ?? deferAll(recipients, NO_CONNECTION));
       joined.release();
@@ -46,7 +55,14 @@ const WRONG: PartOutcome = {
   error: { code: "smtp.wrong_channel", message: "not an email" },
 };
 
-async function sendEnvelopes(pool: SmtpPool, sending: Sending, mail: Mail): Promise<SendOutcome> {
+const RESTING = { perSecond: 0, isReduced: true };
+
+interface Relay {
+  readonly pool: SmtpPool;
+  readonly rest: RelayRest;
+}
+
+async function sendEnvelopes({ pool, rest }: Relay, sending: Sending, mail: Mail): Promise<SendOutcome> {
   const { message, recipients, signal, isOurs, deps } = sending;
   const asked = { returnPaths: deps.returnPaths, wantsSuccess: true };
   const envelopes = envelopesOf(message, recipients, asked);
@@ -55,9 +71,17 @@ async function sendEnvelopes(pool: SmtpPool, sending: Sending, mail: Mail): Prom
   const error = handed.fault ?? NO_CONNECTION;
   if (handed.outcomes.size === 0) return deferAll(recipients, error);
   const untried: PartOutcome = { kind: "deferred", error };
+  const outcomeOf = (address: string) => handed.outcomes.get(address) ?? untried;
+  if ([...handed.outcomes.values()].some(({ kind }) => kind === "sent")) rest.forget();
+  const later = handed.isThrottled ? putOff(rest.begin()) : (outcome: PartOutcome) => outcome;
   return {
-    parts: recipients.outcomes((address) => handed.outcomes.get(address) ?? untried),
-    countsAsAttempt: handed.wanted === undefined,
+    parts: recipients.outcomes((address) => later(outcomeOf(address))),
+    countsAsAttempt: handed.wanted === undefined && !handed.isThrottled,
     detail: { recipients: recipients.addresses.length, octets: mail.raw.length, ...handed.detail },
   };
+}
+
+/** What was deferred is tried again after the relay's rest. */
+function putOff(retryAfterMs: number): (outcome: PartOutcome) => PartOutcome {
+  return (outcome) => (outcome.kind === "deferred" ? { ...outcome, retryAfterMs } : outcome);
 }

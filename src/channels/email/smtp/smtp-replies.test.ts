@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   isServiceClosing,
+  isThrottled,
   type TransactionReport,
   toMessageError,
   toPartOutcome,
@@ -150,4 +151,23 @@ test("a server is closing where 421 is its reply, and not a word in it", () => {
     false,
     false,
   ]);
+});
+
+test.each([
+  ["454 Throttling failure: Maximum sending rate exceeded.", true],
+  ["454 Throttling failure: Daily message quota exceeded.", true],
+  ["451 4.7.1 Rate limit exceeded, slow down", true],
+  ["421 4.7.0 Too many messages in this session", true],
+  ["450 4.7.1 Your sending rate is too high", true],
+  ["454 4.7.0 TLS not available due to temporary reason", false],
+  ["451 4.7.1 Greylisted, try again later", false],
+  ["452 4.3.1 Insufficient system storage", false],
+  ["554 5.7.1 Throttling is for others", false],
+  ["451 4.6.0 cannot read: Subject: rate limit of your card", false],
+])("%p: we send too fast: %p", (reply, expected) => {
+  const recipients: TransactionReport["recipients"] = new Map([["a@b.test", "accepted" as const]]);
+  for (const kind of ["sender_refused", "message_refused"] as const)
+    expect(isThrottled({ recipients, end: { kind, reply } })).toBe(expected);
+  const refused = new Map([["a@b.test", { refusal: reply }]]);
+  expect(isThrottled({ recipients: refused, end: { kind: "recipients_refused" } })).toBe(false);
 });

@@ -104,6 +104,15 @@ export function missingCredentials({ end }: TransactionReport): MessageError | u
 const UNTOLD =
   "in answer to a message; the rest of the answer may quote one, and is on the timeline of the message that it refused";
 
+/** Whether a relay says that we send too fast, which is no fault of the message: 454 at Amazon SES, 451 or 421 elsewhere. */
+export function isThrottled({ end }: TransactionReport): boolean {
+  return "reply" in end && TOO_FAST.test(end.reply);
+}
+
+/** Only in its first words: behind them it may quote the message. What a reply to RCPT TO says is about the recipient. */
+const TOO_FAST =
+  /^4\d\d[ -](?:4\.\d{1,3}\.\d{1,3} )?(?:\w+ ){0,4}(?:throttl|rate limit|sending rate|too many (?:messages|emails))/i;
+
 /** Whether the server was told content of the message, which it may repeat as long as the session lasts. */
 export function wasTold({ end }: TransactionReport): boolean {
   return end.kind === "taken" || (end.kind === "message_refused" && end.mayQuote === true);

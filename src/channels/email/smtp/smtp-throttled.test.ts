@@ -1,0 +1,82 @@
+/** A relay that says that we send too fast is left alone for a moment, and its mails cost no attempt. */
+import { expect, test } from "bun:test";
+import {
+  openSmtpRelay,
+  outgoingEmail,
+  smtpConnector,
+  withRelays,
+} from "../../../../test/fakes/smtp-relay.ts";
+
+const NEVER = new AbortController().signal;
+const TOO_FAST = { code: 454, text: "Throttling failure: Maximum sending rate exceeded." };
+
+const { fake, closeLater } = withRelays();
+
+async function upRelay() {
+  const server = await fake();
+  let told = 0;
+  const opened = openSmtpRelay(smtpConnector(server.port, { max_connections: 3 }), { onSlots: () => told++ });
+  closeLater(opened.channel.stop);
+  await opened.became("up");
+  const send = () => opened.channel.send(outgoingEmail(), NEVER);
+  return { ...opened, server, send, told: () => told };
+}
+
+test("the mail waits a second and costs no attempt, and nothing is sent meanwhile", async () => {
+  const { channel, clock, server, send, told } = await upRelay();
+  server.dial.message = TOO_FAST;
+  expect(await send()).toMatchObject({
+    parts: [{ kind: "deferred", retryAfterMs: 1_000, error: { code: "smtp.454" } }],
+    countsAsAttempt: false,
+  });
+  expect(channel.freeSlots()).toBe(0);
+  expect(channel.status()).toMatchObject({ state: "up", rate: { perSecond: 0, isReduced: true } });
+  delete server.dial.message;
+  await clock.advance(999);
+  expect(channel.freeSlots()).toBe(0);
+  const before = told();
+  await clock.advance(1);
+  expect(told()).toBe(before + 1);
+  expect(channel.freeSlots()).toBe(3);
+  expect(channel.status()).not.toHaveProperty("rate");
+  expect(await send()).toMatchObject({ parts: [{ kind: "sent" }], countsAsAttempt: true });
+});
+
+test("it rests twice as long each time, a minute at most, until it has taken a mail", async () => {
+  const { clock, server, send } = await upRelay();
+  const waits: unknown[] = [];
+  const beThrottled = async () => {
+    server.dial.message = TOO_FAST;
+    const [part] = (await send()).parts;
+    waits.push(part?.kind === "deferred" ? part.retryAfterMs : part?.kind);
+    await clock.advance(60_000);
+  };
+  for (let time = 0; time < 8; time++) await beThrottled();
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000));
+  delete server.dial.message;
+  await send();
+  await beThrottled();
+  expect(waits.at(-1)).toBe(1_000);
+});
+
+test("mails under way when it begins wait for the same rest", async () => {
+  const { clock, server, send } = await upRelay();
+  const hold = Promise.withResolvers<void>();
+  Object.assign(server.dial, { message: TOO_FAST, holdMessage: hold.promise });
+  const both = [send(), send()];
+  await server.openConnections(2);
+  hold.resolve();
+  for (const outcome of await Promise.all(both)) {
+    expect(outcome.parts).toMatchObject([{ kind: "deferred", retryAfterMs: 1_000 }]);
+  }
+  await clock.advance(1_000);
+  const [next] = (await send()).parts;
+  expect(next).toMatchObject({ retryAfterMs: 2_000 });
+});
+
+test("a relay that refuses one recipient for now goes on with the others", async () => {
+  const { channel, server, send } = await upRelay();
+  server.dial.rcpt = { "*": { code: 450, text: "4.2.1 too many messages for this mailbox" } };
+  expect(await send()).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
+  expect(channel.freeSlots()).toBe(3);
+});
