@@ -31,6 +31,8 @@ onSharedAdmin((start) => {
       const at = `sms-templates/${json.id}`;
       await admin.call("PUT", `settings/sms_transliterate?account_id=${live}`, { value: "true" });
       expect((await admin.call("GET", at)).json).toMatchObject({ encoding: "gsm7", forces_ucs2: [] });
+      const registered = await create({ body: "“Hi” {#var#}", dlt_template_id: "1107160000000000080" });
+      expect(registered.json).toMatchObject({ encoding: "ucs2", forces_ucs2: ["“", "”"] });
       const changed = await admin.call("PATCH", at, { body: "“नमस्ते” {#var#}" });
       expect(changed.json).toMatchObject({ encoding: "ucs2", forces_ucs2: ["“", "न", "म", "स्ते", "”"] });
     });

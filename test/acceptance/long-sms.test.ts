@@ -33,10 +33,13 @@ onEveryStore((start) => {
     await using api = await start();
     const { send } = await openWith(api, "“{#var#}”");
     const text = "x".repeat(30_000);
-    expect((await send(text)).status).toBe(400);
+    const abroad = { to: "+14155550101" };
+    expect((await send(text, abroad)).status).toBe(400);
     await api.store.records.setSettings(api.caller.accountId, { sms_transliterate: "true" });
     await api.clock.advance(2_000);
-    expect((await send(text)).status).toBe(202);
+    expect((await send(text, abroad)).status).toBe(202);
+    // To Indian numbers the marks of the template stay, as they are registered.
+    expect((await send(text, { to: ["+14155550101", "+919812345678"] })).status).toBe(400);
   });
 
   test("a template that is too long by itself is told under its own field", async () => {

@@ -56,6 +56,33 @@ onBothStores(() => {
     return { entries: await live.timeline(message), events };
   }
 
+  test("of a registered text only the values are written plainly, since operators compare the rest", async () => {
+    const settings = { sms_transliterate: "true" };
+    const live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc)], settings });
+    const ids = { account_id: live.accountId, dlt_entity_id: "1101172974420810001" };
+    await admin(postrider, "/senders", { ...ids, sender_id: "ACMEIN" });
+    const textFor = async (body: string, value: string, to = INDIAN) => {
+      const registered = {
+        ...ids,
+        name: body,
+        body,
+        dlt_template_id: `11071600${smsc.submits.length}0000001`,
+      };
+      const { template_id } = await admin<{ template_id: string }>(postrider, "/sms-templates", registered);
+      const before = smsc.submits.length;
+      await live.send(to, { template_id, from: "ACMEIN", variables: { 1: value } });
+      await postrider.passUntil(() => smsc.submits.length > before, 60_000);
+      const { dataCoding, shortMessage } = smsc.submits.at(-1)!;
+      return new TextDecoder(dataCoding === 8 ? "utf-16be" : "latin1").decode(shortMessage);
+    };
+    expect(await textFor("Your – {#var#} is ready", "“table”")).toBe("Your – “table” is ready");
+    expect(await textFor("Your – {#var#} is ready", "“table”", FOREIGN)).toBe('Your - "table" is ready');
+    expect(await textFor("Your {#var#} is ready", "“table”")).toBe('Your "table" is ready');
+    // As "Rs." it would be longer than operators take.
+    const longest = `₹${"5".repeat(39)}`;
+    expect(await textFor("Pay {#var#} now", longest)).toBe(`Pay ${longest} now`);
+  });
+
   test("the same numbers mean something else outside India, unless the connector says so", async () => {
     Object.assign(smsc.dial, { ...receipt, receiptError: "633" });
     const abroad = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc)] });

@@ -172,8 +172,10 @@ async function isTransliterated(records: Records, accountId: string): Promise<bo
   return readSetting(settings, "sms_transliterate");
 }
 
-function toResource(template: SmsTemplate, isPlain: boolean) {
+function toResource(template: SmsTemplate, isTransliterated: boolean) {
   const text = templateText(template.body);
+  // A registered text goes out as it is registered.
+  const isPlain = isTransliterated && template.dltTemplateId === undefined;
   const wide = charactersOutsideGsm7(isPlain ? transliterate(text) : text);
   return {
     account_id: template.accountId,

@@ -11,14 +11,14 @@ import {
 import type { KeyOwner } from "../../core/records/api-key.ts";
 import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
-import { renderSms } from "../../core/sms/sms-text.ts";
+import { renderSms, type SmsToRender } from "../../core/sms/sms-text.ts";
 import type { Call } from "../endpoint.ts";
 import { overLimit, type Refusal } from "../errors.ts";
 
 /** What the store judges the request by; `undefined` if the account has no limits. */
 export function limitedRequest(
   { settings }: KeyOwner,
-  content: SmsContent,
+  { content, to }: { readonly content: SmsContent; readonly to: readonly string[] },
   now: number,
 ): LimitedRequest | undefined {
   const limits = sendingLimits(settings);
@@ -26,13 +26,16 @@ export function limitedRequest(
   return {
     limits,
     now,
-    segments: limits.daily_segment_limit === undefined ? 1 : segmentsOf(content, settings),
+    segments: limits.daily_segment_limit === undefined ? 1 : segmentsOf(content, { settings, to }),
   };
 }
 
 /** Segments of one message; 1 if the text is not known here, because the provider renders it. */
-function segmentsOf({ text, variables }: SmsContent, settings: KeyOwner["settings"]): number {
-  const rendered = text === undefined ? undefined : renderSms(text, { variables: variables ?? {}, settings });
+function segmentsOf(
+  { text, variables = {} }: SmsContent,
+  asSent: Pick<SmsToRender, "settings" | "to">,
+): number {
+  const rendered = text === undefined ? undefined : renderSms(text, { variables, ...asSent });
   return rendered && "text" in rendered ? segmentSms(rendered.text).parts.length : 1;
 }
 

@@ -25,7 +25,7 @@ export async function judgeLimits(
     channel: "sms" as const,
     ...present({ text: template?.body, variables: request.variables }),
   };
-  const limited = limitedRequest(caller, content, now);
+  const limited = limitedRequest(caller, { content, to: request.to }, now);
   if (!limited) return undefined;
   const isOnce = readSetting(caller.settings, "batch_duplicates") === "once";
   const recipients = isOnce ? [...new Set(request.to)] : request.to;

@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { Connector, Route } from "../../core/records/accounts.ts";
+import { isIndian } from "../../core/sms/phone-number.ts";
 import { earliestSendAt } from "../../core/sms/promotional-hours.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import { charactersOf, MAX_FORCING_NAMED } from "../../core/sms/transliterate.ts";
@@ -46,7 +47,7 @@ type DryRunResource = Awaited<ReturnType<typeof judgeOne>>;
 /** Recipients judged before other requests get their turn. */
 const AT_ONCE = 20;
 
-/** What is worked out once for all recipients: the limits, against which they count together, and the text, by connector. */
+/** What is worked out once for all recipients: the limits, against which they count together, and the text, by connector and by whether they are Indian. */
 interface Shared {
   readonly limits: (template: CheckedSms["template"]) => ReturnType<typeof judgeLimits>;
   readonly text: (sms: CheckedSms, connector: Connector | undefined) => ReturnType<typeof textOf>;
@@ -54,15 +55,16 @@ interface Shared {
 
 function createShared({ intake, directory }: MessageDeps, asked: SmsRequest): Shared {
   let limits: ReturnType<typeof judgeLimits> | undefined;
-  const texts = new Map<string | undefined, ReturnType<typeof textOf>>();
+  const texts = new Map<string, ReturnType<typeof textOf>>();
   return {
     limits(template) {
       limits ??= judgeLimits(intake, { ...asked, template });
       return limits;
     },
     text(sms, connector) {
-      const text = texts.get(connector?.id) ?? textOf(directory, sms, connector);
-      texts.set(connector?.id, text);
+      const key = `${connector?.id} ${sms.request.to.some(isIndian)}`;
+      const text = texts.get(key) ?? textOf(directory, sms, connector);
+      texts.set(key, text);
       return text;
     },
   };
@@ -131,7 +133,7 @@ function textOf(
 ) {
   if (!template) return {};
   const { variables = {} } = request;
-  const rendered = renderSms(template.body, { variables, settings: caller.settings });
+  const rendered = renderSms(template.body, { variables, settings: caller.settings, to: request.to });
   if ("missing" in rendered) return {};
   const { text } = rendered;
   const { encoding, parts, units } = directory.segments(connector, text);

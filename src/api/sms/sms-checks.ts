@@ -9,7 +9,7 @@ import type { KeyOwner } from "../../core/records/api-key.ts";
 import { chooseRoute, SANDBOX_QUEUES } from "../../core/records/routes.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import { isTooLong, MAX_SEGMENTS } from "../../core/sms/sms-segments.ts";
-import { asSent } from "../../core/sms/sms-text.ts";
+import { renderSms } from "../../core/sms/sms-text.ts";
 import { renderTemplate } from "../../core/sms/template.ts";
 import type { Directory } from "../records/directory.ts";
 import type { MaybePromise } from "../when-ready.ts";
@@ -132,15 +132,21 @@ const VARIABLES: SmsCheck = {
   appliesTo: ({ template }) => template !== undefined,
   judge({ template, request, caller }, errors) {
     if (!template) return;
-    const rendered = renderTemplate(template.body, request.variables ?? {});
+    const { variables = {}, to } = request;
+    const rendered = renderTemplate(template.body, variables);
     if ("text" in rendered) {
-      if (isTooLong(rendered.text) && isTooLong(asSent(rendered.text, caller.settings)))
+      const asSent = () => renderSms(template.body, { variables, settings: caller.settings, to });
+      if (isTooLong(rendered.text) && isTooLongAsSent(asSent()))
         errors.add(request.variables ? "variables" : templateFieldOf(request), TOO_LONG);
       return;
     }
     for (const name of rendered.missing) errors.add(`variables.${name}`, "required by the template");
   },
 };
+
+function isTooLongAsSent(rendered: ReturnType<typeof renderSms>): boolean {
+  return "text" in rendered && isTooLong(rendered.text);
+}
 
 const TOO_LONG = `the text would need more than ${MAX_SEGMENTS} segments`;
 

@@ -109,7 +109,7 @@ function acceptSms(deps: MessageDeps, call: Call, { request, plan }: PlannedSms)
   const flow = messages.length === 1 ? "single" : "batch";
   const { content } = plan;
   const accepting: Writable<Accepting> = { accountId: caller.account.id, flow, content, messages };
-  const limited = limitedRequest(caller, content, now);
+  const limited = limitedRequest(caller, { content, to: request.to }, now);
   if (limited) accepting.limited = limited;
   return acceptMessages(deps.intake, accepting, { call, operation: "sendSms", body });
 }

@@ -1,19 +1,40 @@
 import { readSetting } from "../records/settings.ts";
+import { isLonger } from "../text-rules.ts";
+import { gsm7Length } from "./gsm7.ts";
+import { isIndian } from "./phone-number.ts";
 import { renderTemplate, type Variables } from "./template.ts";
 import { transliterate } from "./transliterate.ts";
 
-/** A template's text as it goes out: filled in and, where the account wants that, transliterated. */
-export function renderSms(
-  body: string,
-  { variables = {}, settings }: { readonly variables?: Variables; readonly settings: Settings },
-): ReturnType<typeof renderTemplate> {
-  const rendered = renderTemplate(body, variables);
-  return "text" in rendered ? { text: asSent(rendered.text, settings) } : rendered;
+export interface SmsToRender {
+  readonly variables?: Variables;
+  readonly settings: Settings;
+  /** The recipients. Operators of Indian numbers compare the text with the one that is registered. */
+  readonly to: readonly string[];
 }
 
-/** The text, transliterated where the account wants that. */
-export function asSent(text: string, settings: Settings): string {
-  return readSetting(settings, "sms_transliterate") ? transliterate(text) : text;
+/**
+ * A template's text as it goes out: filled in and, where the account wants that, transliterated. To Indian numbers only the
+ * values of variables are, since the rest has to be as it is registered.
+ */
+export function renderSms(
+  body: string,
+  { variables = {}, settings, to }: SmsToRender,
+): ReturnType<typeof renderTemplate> {
+  const rendered = renderTemplate(body, variables);
+  if ("missing" in rendered || !readSetting(settings, "sms_transliterate")) return rendered;
+  if (!to.some(isIndian)) return { text: transliterate(rendered.text) };
+  const plain = renderTemplate(body, withPlainValues(variables, settings));
+  return "text" in plain && gsm7Length(plain.text) !== undefined ? plain : rendered;
+}
+
+/** A value stays as it is where it would become longer than operators take: `₹` becomes `Rs.`. */
+function withPlainValues(variables: Variables, settings: Settings): Variables {
+  const most = readSetting(settings, "dlt_variable_max_length");
+  const plainOf = (value: string | number) => {
+    const plain = transliterate(String(value));
+    return isLonger(plain, most) ? value : plain;
+  };
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, plainOf(value)]));
 }
 
 type Settings = Readonly<Record<string, string>>;

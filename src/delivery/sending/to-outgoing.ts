@@ -78,7 +78,7 @@ function senderOf(content: OutgoingSms["content"]): { from?: string } {
 function withText(message: OutgoingSms, { settings }: ClaimedJob): Outgoing {
   const { text, variables } = message.content;
   if (text === undefined) return { kind: "ready", message };
-  const rendered = renderSms(text, { ...present({ variables }), settings });
+  const rendered = renderSms(text, { ...present({ variables }), settings, to: [message.to] });
   if ("missing" in rendered) {
     const error = {
       code: "template",
