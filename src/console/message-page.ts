@@ -58,7 +58,7 @@ function factsOf({ message, entries, accounts }: Known): HTMLElement {
   const sent = entries.find(({ detail }) => detail?.segments !== undefined)?.detail;
   return facts([
     ["Status", badge(message.status)],
-    ["Error", errorText(message, entries)],
+    ["Error", errorText(message)],
     ["Id", id(message.message_id)],
     ["Account", link(["accounts", message.account_id], accountName(accounts, message.account_id))],
     ["Channel", message.channel],
@@ -85,11 +85,7 @@ function factsOf({ message, entries, accounts }: Known): HTMLElement {
   ]);
 }
 
-const FAILURES = ["failed", "undelivered", "expired", "bounced"];
-
-/** Why it did not get through: the last error of the timeline. */
-function errorText({ status }: Message, entries: readonly Entry[]): Child {
-  const error = FAILURES.includes(status) ? entries.findLast((entry) => entry.error)?.error : undefined;
+function errorText({ error }: Message): Child {
   return error && h("span", { class: "bad" }, `${error.message} (${error.code})`);
 }
 
@@ -108,8 +104,8 @@ function recipientTable(recipients: readonly RecipientState[]): HTMLElement {
 
 function timelineOf({ entries, connectors }: Known): HTMLElement {
   const nameOf = (connector: string) => connectors.find((each) => each.id === connector)?.name ?? connector;
-  const items = toLines(entries).map(({ entry, status, error }, index) => {
-    const before = entries[index - 1];
+  const items = toLines(entries).map(({ entry, status, error }, index, lines) => {
+    const before = lines[index - 1]?.entry;
     const gap = before && new Date(entry.at).getTime() - new Date(before.at).getTime();
     const details = entryDetails(entry).map(([name, value]) => `${name}: ${value}`);
     return h(

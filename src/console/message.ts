@@ -27,6 +27,8 @@ export interface Message {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly status: string;
   readonly created_at: string;
+  /** Why it did not get through. */
+  readonly error?: { readonly code: string; readonly message: string };
 }
 
 export function readMessages(client: Client, query: Query): Promise<Page<Message>> {

@@ -44,9 +44,11 @@ test("each recipient has the status that the timeline names last, and its error"
     created_at: at,
   };
   const error = { code: "5.1.1", message: "no such mailbox" };
+  const another = { code: "5.0.0", message: "once more" };
   const entries: Entry[] = [
     { at, kind: "status", status: "sent", recipient: "b@example.org" },
     { at, kind: "status", status: "bounced", recipient: "b@example.org", error },
+    { at, kind: "late_receipt", status: "bounced", recipient: "b@example.org", error: another },
   ];
   expect(recipientStates(message, entries)).toEqual([
     { address: "B@example.org", role: "to", status: "bounced", error },
@@ -73,8 +75,36 @@ test("a line tells a status where it is new, and an error of a recipient only at
   ]);
 });
 
+test("a recipient's receipt and its event are one line, and each attempt tells its error", () => {
+  const recipient = "b@example.org";
+  const busy = { code: "4.2.2", message: "mailbox busy" };
+  const full = { code: "5.2.2", message: "mailbox full" };
+  const entries: Entry[] = [
+    { at, kind: "attempt", status: "queued", recipient, error: busy },
+    { at, kind: "attempt", status: "queued", recipient, error: busy },
+    { at, kind: "attempt", status: "queued", error: busy },
+    { at, kind: "receipt", status: "bounced", recipient, error: full },
+    { at, kind: "status", status: "bounced", recipient, error: full },
+    { at, kind: "late_receipt", status: "bounced", recipient, detail: { receipt_status: "delivered" } },
+  ];
+  const lines = toLines(entries).map(({ entry, status, error }) => [entry.kind, status, error?.code]);
+  expect(lines).toEqual([
+    ["attempt", "queued", "4.2.2"],
+    ["attempt", undefined, "4.2.2"],
+    ["attempt", "queued", "4.2.2"],
+    ["receipt", "bounced", "5.2.2"],
+    ["late_receipt", undefined, undefined],
+  ]);
+});
+
 test("an attempt that is repeated says so", () => {
-  expect(entryText({ at, kind: "attempt", status: "queued" }, nameOf)).toBe(
-    "Attempt did not succeed: to be tried again",
+  const attempt: Entry = { at, kind: "attempt", status: "queued", error: { code: "4.2.2", message: "busy" } };
+  expect(entryText(attempt, nameOf)).toBe("Attempt did not succeed: to be tried again");
+  expect(entryText({ ...attempt, detail: { sent: 2, deferred: 1 } }, nameOf)).toBe(
+    "Attempt did not succeed for all: to be tried again",
   );
+});
+
+test("of an attempt that succeeded for its recipients only others are to be tried again", () => {
+  expect(entryText({ at, kind: "attempt", status: "queued" }, nameOf)).toBe("Attempt");
 });

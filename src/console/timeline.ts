@@ -37,10 +37,15 @@ export function entryText(entry: Entry, nameOf: (connectorId: string) => string)
     said !== undefined && `“${said}”`,
     connector !== undefined && `${over} ${nameOf(String(connector))}`,
     entry.recipient !== undefined && `for ${entry.recipient}`,
-    entry.kind === "attempt" && entry.status === "queued" && "did not succeed: to be tried again",
+    entry.kind === "attempt" && entry.status === "queued" && entry.error && againText(entry),
   ]
     .filter(Boolean)
     .join(" ");
+}
+
+/** An attempt at an email is for several recipients at once. */
+function againText({ detail = {} }: Entry): string {
+  return `did not succeed${detail.sent === undefined ? "" : " for all"}: to be tried again`;
 }
 
 export interface Line {
@@ -51,24 +56,31 @@ export interface Line {
 }
 
 /**
- * The entries without what they only repeat. Each has the status and the error of the whole message: at a receipt that says
- * `delivered`, those may be of another recipient that has bounced before.
+ * The entries without what they only repeat: the event of a recipient follows the receipt that brings it. Older entries of
+ * emails have the status and the error of the whole message: at a receipt that says `delivered`, those may be of another
+ * recipient that has bounced before.
  */
 export function toLines(entries: readonly Entry[]): readonly Line[] {
   const statuses = new Map<string, string | undefined>();
   const told = new Set<string>();
-  return entries.map((entry) => {
+  const lines = entries.map((entry): Line => {
     const { recipient = "", status, error } = entry;
     const isNew = statuses.get(recipient) !== status;
     statuses.set(recipient, status);
-    const isRepeated = recipient === "" && error !== undefined && told.has(textOf(error));
-    if (recipient !== "" && error) told.add(textOf(error));
+    const mayRepeat = recipient === "" ? entry.kind !== "attempt" : entry.kind === "status" && !isNew;
+    const isRepeated = error !== undefined && mayRepeat && told.has(`${recipient} ${textOf(error)}`);
+    if (recipient !== "" && error) for (const whose of ["", recipient]) told.add(`${whose} ${textOf(error)}`);
     return {
       entry,
       ...(isNew && status !== undefined && { status }),
       ...(error && !isRepeated && { error }),
     };
   });
+  return lines.filter(saysSomething);
+}
+
+function saysSomething({ entry, status, error }: Line): boolean {
+  return entry.kind !== "status" || status !== undefined || error !== undefined;
 }
 
 function textOf({ code, message }: NonNullable<Entry["error"]>): string {
@@ -97,13 +109,15 @@ export interface RecipientState {
   readonly error?: Entry["error"];
 }
 
-/** How far each recipient of an email has come: what the timeline says of them last. */
+/** How far each recipient of an email has come: what the timeline says of them last. A late receipt changes nothing. */
 export function recipientStates(message: Message, entries: readonly Entry[]): readonly RecipientState[] {
   return (["to", "cc", "bcc"] as const).flatMap((role) => {
     const addresses = message[role] ?? [];
     if (typeof addresses === "string") return [];
     return addresses.map(({ email }) => {
-      const last = entries.findLast(({ recipient }) => recipient?.toLowerCase() === email.toLowerCase());
+      const last = entries.findLast(
+        ({ kind, recipient }) => kind !== "late_receipt" && recipient?.toLowerCase() === email.toLowerCase(),
+      );
       return {
         address: email,
         role,

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { SANDBOX_QUEUES } from "../../src/core/records/routes.ts";
 import { claimJobs, sendQueued, settleJob } from "./attempts.ts";
 import { email, sms } from "./builders.ts";
 import { onEveryStore } from "./running-api.ts";
@@ -47,6 +48,53 @@ onEveryStore((start) => {
       ],
     });
     for (const secret of ["connector-secret", `p-${id}`, "DELIVRD"]) expect(text).not.toContain(secret);
+  });
+
+  test("of an email's recipients each receipt names its own, with that recipient's status and error", async () => {
+    await using api = await start();
+    const [ann, bob] = ["ann@example.org", "bob@example.org"];
+    const to = [{ email: ann }, { email: bob }];
+    const id = (await api.post("/v1/emails/messages", email({ to }))).json.message_id;
+    const [job] = await claimJobs(api, SANDBOX_QUEUES.email);
+    const unknown = { code: "5.1.1", message: "no such user" };
+    await settleJob(api, job!, {
+      outcomes: [
+        { kind: "sent", providerMessageIds: ["p-1"] },
+        { kind: "rejected", bounced: true, error: unknown },
+      ],
+      detail: {},
+    });
+    const receipt = {
+      connectorId: "connector-secret",
+      providerMessageId: "p-1",
+      receivedAt: api.clock.now(),
+    };
+    const full = { code: "5.2.2", message: "mailbox full" };
+    await api.store.receipts.record([
+      { ...receipt, status: "delivered" },
+      { ...receipt, status: "delivered" },
+      { ...receipt, status: "bounced", error: full },
+    ]);
+    const { data } = (await api.get(`/v1/emails/messages/${id}/events`)).json;
+    const entries = data.map((entry: Record<string, unknown>) => ({ ...entry, at: undefined }));
+    const event = (sequence: number, recipient: string, status: string) => ({
+      kind: "status",
+      status,
+      id: `evt_${id}_${sequence}`,
+      type: `email.${status}`,
+      sequence,
+      recipient,
+    });
+    expect(entries).toEqual([
+      { kind: "attempt", status: "bounced", error: unknown },
+      event(1, ann, "sent"),
+      { ...event(2, bob, "bounced"), error: unknown },
+      { kind: "receipt", status: "delivered", recipient: ann, receipt_status: "delivered" },
+      event(3, ann, "delivered"),
+      { kind: "late_receipt", status: "delivered", recipient: ann, receipt_status: "delivered" },
+      { kind: "receipt", status: "bounced", recipient: ann, receipt_status: "bounced", error: full },
+      { ...event(4, ann, "bounced"), error: full },
+    ]);
   });
 
   test("a message nothing has happened to has an empty timeline", async () => {

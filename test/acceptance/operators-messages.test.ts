@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createWorld } from "../../src/store/contract/world.contract.ts";
+import { CONNECTOR, createWorld, sent } from "../../src/store/contract/world.contract.ts";
 import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
 /** Messages of another account than the one of the first start. */
@@ -47,6 +47,41 @@ onEveryAdmin((start) => {
     for (const [index, id] of [second, first].entries())
       expect((await admin.call("GET", `messages/${id}`)).json).toEqual(listed[index]);
     expect(await list("email")).toEqual([expect.not.objectContaining({ error: expect.anything() })]);
+  });
+
+  test("an attempt at an email says whom it was for, or how many came to what, with an error of its own", async () => {
+    await using admin = await start();
+    const { world } = await withMessages(admin);
+    const addresses = ["a@x.test", "b@x.test", "c@x.test"];
+    const parts = addresses.map((address) => ({ status: "pending", address }) as const);
+    const jobs = [
+      { queue: "first", parts: [0] },
+      { queue: "second", parts: [1, 2] },
+    ];
+    const id = await world.email({ parts, jobs });
+    const unknown = { code: "5.1.1", message: "no such user" };
+    const busy = { code: "4.2.2", message: "mailbox busy" };
+    const [one] = await world.claim(1, "first");
+    await world.settle(one!, { outcomes: [{ kind: "rejected", bounced: true, error: unknown }] });
+    const [other] = await world.claim(1, "second");
+    await world.settle(other!, {
+      outcomes: [undefined, sent("p-b"), { kind: "deferred", error: busy }],
+      next: { kind: "again", dueAt: world.clock.now },
+    });
+    await world.store.queue.stage(world.clock.now, 10);
+    const [again] = await world.claim(1, "second");
+    await world.settle(again!, { outcomes: [undefined, undefined, sent("p-c")] });
+    const { data } = (await admin.call("GET", `messages/${id}/timeline`)).json;
+    const attempts = data.filter(({ kind }: { kind: string }) => kind === "attempt");
+    const shown = attempts.map(({ at: _, position: __, ...entry }: Record<string, unknown>) => entry);
+    const connector = CONNECTOR;
+    expect(shown).toEqual([
+      { kind: "attempt", status: "bounced", recipient: "a@x.test", error: unknown, detail: { connector } },
+      { kind: "attempt", status: "queued", error: busy, detail: { connector, sent: 1, deferred: 1 } },
+      { kind: "attempt", status: "sent", recipient: "c@x.test", detail: { connector } },
+    ]);
+    const { status, error } = (await admin.call("GET", `messages/${id}`)).json;
+    expect({ status, error }).toEqual({ status: "bounced", error: unknown });
   });
 
   test("a list without account or channel, or with a status of the other channel, says what is wrong", async () => {

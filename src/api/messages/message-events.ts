@@ -49,7 +49,12 @@ const MessageTimeline = Type.Object(
         type: Type.Optional(Type.String({ examples: ["sms.sent"] })),
         sequence: Type.Optional(Type.Integer({ minimum: 1 })),
         recipient: Type.Optional(Type.String()),
-        error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+        error: Type.Optional(
+          Type.Object(
+            { code: Type.String(), message: Type.String() },
+            { description: "Of this attempt or receipt, or the reason for this status" },
+          ),
+        ),
         segments: Type.Optional(Type.Integer()),
         encoding: Type.Optional(Type.String()),
         receipt_status: Type.Optional(Type.String({ description: "What the receipt said" })),

@@ -4,6 +4,7 @@
  */
 import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
+import { attemptDetail, attemptOccasion } from "./attempt-entry.ts";
 import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import {
@@ -58,12 +59,7 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
   const error = errorOf(before, { status, parts: [...tried, ...parts] }, attempt.next);
   const after: Progress = { ...withoutError(before), parts, status, ...error };
   if (attempt.next.kind === "again" && attempt.next.isRepeat) return { progress: after, entries: [] };
-  return record(before, after, {
-    at: attempt.at,
-    kind: attempt.connectorId === undefined ? "status" : "attempt",
-    detail: attemptDetail(attempt),
-    error: firstError(before, attempt) ?? after.error,
-  });
+  return record(before, after, attemptOccasion(before, after, attempt));
 }
 
 /**
@@ -82,7 +78,7 @@ export function applyReceipt(
   if (receipt.status === "complained") return { ...complaint(before, part, receipt), isLate: false };
   const isOther = before.channel === "sms" && isOfOtherCopy(part, receipt);
   if (isOther || !mayMove(part.status, receipt.status))
-    return { ...lateReceipt(before, receipt), isLate: true };
+    return { ...lateReceipt(before, receipt, part), isLate: true };
   const moved: Part = {
     ...bare(part),
     status: receipt.status,
@@ -91,9 +87,14 @@ export function applyReceipt(
   const parts = before.parts.map((each, index) => (index === partIndex ? moved : each));
   const proven = proveSent(before, parts, receipt.receivedAt);
   const after = withParts(proven.progress, parts, receipt.error);
-  const { receivedAt: at, error = after.error } = receipt;
-  const detail = { ...receiptDetail(receipt), ...whyCutShort(before, after, partIndex) };
-  const step = record(proven.progress, after, { at, kind: "receipt", detail, error });
+  const step = record(proven.progress, after, {
+    at: receipt.receivedAt,
+    kind: "receipt",
+    detail: { ...receiptDetail(receipt), ...whyCutShort(before, after, partIndex) },
+    // An SMS may have failed by another segment. A recipient of an email has errors of their own.
+    error: receipt.error ?? (before.channel === "sms" ? after.error : undefined),
+    about: { recipient: moved.address, status: moved.status },
+  });
   return { progress: step.progress, entries: [...proven.entries, ...step.entries], isLate: false };
 }
 
@@ -150,7 +151,7 @@ export function noteLostSettle(before: Progress, attempt: Attempt): Step {
       at: attempt.at,
       kind: "lost_settle",
       status: before.status,
-      detail: { ...attemptDetail(attempt), provider_message_ids: ids },
+      detail: { ...attemptDetail(before, attempt), provider_message_ids: ids },
     },
   );
 }
@@ -224,24 +225,15 @@ function errorOf(
   return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
 }
 
-/**
- * The error to show of an attempt. `unconfirmed` comes first, since it is why a part may be sent twice. A recipient of an
- * email that is rejected has an entry of its own, and one that is deferred has none: there `deferred` is next.
- */
-function firstError({ channel }: Progress, { outcomes }: Attempt): MessageError | undefined {
-  const failed = outcomes.flatMap((outcome) => (outcome && outcome.kind !== "sent" ? [outcome] : []));
-  const ofKind = (wanted: PartOutcome["kind"]) => failed.find(({ kind }) => kind === wanted)?.error;
-  const doubtful = ofKind("unconfirmed");
-  if (channel === "email") return doubtful ?? ofKind("deferred") ?? ofKind("rejected");
-  return doubtful ?? ofKind("rejected") ?? ofKind("deferred");
-}
-
-function lateReceipt(before: Progress, receipt: Receipt): Step {
+/** `part`: the one it does not change. */
+function lateReceipt(before: Progress, receipt: Receipt, part?: Part): Step {
   if (before.position >= MAX_LATE_ENTRIES) return { progress: before, entries: [] };
   return append(before, {
     at: receipt.receivedAt,
     kind: "late_receipt",
-    status: before.status,
+    ...(part?.address === undefined
+      ? { status: before.status }
+      : { status: part.status, recipient: part.address }),
     detail: receiptDetail(receipt),
     ...(receipt.error && { error: receipt.error }),
   });
@@ -259,10 +251,6 @@ function complaint(before: Progress, part: Part, receipt: Receipt): Step {
 }
 
 type Detail = NonNullable<TimelineEntry["detail"]>;
-
-function attemptDetail(attempt: Attempt): Detail {
-  return { ...attempt.detail, ...(attempt.connectorId !== undefined && { connector: attempt.connectorId }) };
-}
 
 function receiptDetail(receipt: Receipt): Detail {
   return {

@@ -7,11 +7,13 @@ export interface Step {
 }
 
 /** What an entry is about. */
-interface Occasion {
+export interface Occasion {
   readonly at: number;
   readonly kind: TimelineKind;
   readonly detail?: TimelineEntry["detail"] | undefined;
   readonly error?: MessageError | undefined;
+  /** The recipient of an email whom alone it is about, and that recipient's status after it. */
+  readonly about?: { readonly recipient: string | undefined; readonly status: string } | undefined;
 }
 
 /** Statuses that callers are told of. */
@@ -30,10 +32,19 @@ export function record(before: Progress, after: Progress, occasion: Occasion): S
     after.channel === "sms" && after.status !== before.status && PUBLIC_STATUSES.has(after.status);
   const first = append(
     after,
-    { ...compact(occasion), status: after.status },
+    { ...compact(occasion), ...subjectOf(after, occasion) },
     isPublic ? `sms.${after.status}` : undefined,
   );
   return after.channel === "sms" ? first : recordRecipients(before, first, occasion.at);
+}
+
+/** What is about one recipient names that recipient's status, all else the message's. */
+function subjectOf(
+  after: Progress,
+  { about }: Pick<Occasion, "about">,
+): Pick<TimelineEntry, "status" | "recipient"> {
+  if (about?.recipient === undefined) return { status: after.status };
+  return { recipient: about.recipient, status: about.status };
 }
 
 /** An email's public events are about one recipient each. */

@@ -74,7 +74,12 @@ const shown = Type.Object({
   sequence: Type.Optional(Type.Integer({ description: "Number of the public event" })),
   event_type: Type.Optional(Type.String()),
   recipient: Type.Optional(Type.String()),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  error: Type.Optional(
+    Type.Object(
+      { code: Type.String(), message: Type.String() },
+      { description: "Of this attempt or receipt, or the reason for this status" },
+    ),
+  ),
   detail: Type.Optional(Type.Object({}, { additionalProperties: true })),
 });
 
