@@ -38,3 +38,33 @@ test("lanes that nobody told of, as another process may, are found within a seco
   expect(found).toEqual(all.slice(0, 1_000));
   await upkeep.stop();
 });
+
+test("a loop that the store keeps waiting is named, and only while there are loops", async () => {
+  const clock = createHeldClock();
+  const answer = Promise.withResolvers<undefined>();
+  const upkeep = createOutboxUpkeep({
+    clock,
+    sweeper: () => NOTHING_IN_FLIGHT,
+    outbox: {
+      stage: async () => 0,
+      nextDueAt: () => answer.promise,
+      readyLanes: async () => [],
+    },
+    onLanes() {},
+    onError(error) {
+      throw error;
+    },
+  });
+  await clock.advance(60_000);
+  expect(upkeep.stalled(10_000)).toEqual([]);
+  upkeep.start();
+  await clock.advance(10_000);
+  expect(upkeep.stalled(10_000)).toEqual([]);
+  await clock.advance(1_000);
+  expect(upkeep.stalled(10_000)).toEqual(["stage webhooks"]);
+  answer.resolve(undefined);
+  await clock.advance(0);
+  await clock.advance(1_000);
+  expect(upkeep.stalled(10_000)).toEqual([]);
+  await upkeep.stop();
+});
