@@ -77,10 +77,13 @@ onSharedAdmin((start) => {
     const problem = { connector_id: "smtp is a connector for email, not for sms" };
     const refused = await admin.call("POST", "inbound-numbers", { ...body, connector_id: mail.id });
     expect([refused.status, refused.json.details]).toEqual([400, problem]);
-    const made = await admin.call("POST", "inbound-numbers", { ...body, connector_id: sms.id });
+    const capitals = sms.id.toUpperCase();
+    const made = await admin.call("POST", "inbound-numbers", { ...body, connector_id: capitals });
     expect([made.status, made.json.connector_id]).toEqual([201, sms.id]);
     const changed = await admin.call("PATCH", `inbound-numbers/${made.json.id}`, { connector_id: mail.id });
     expect([changed.status, changed.json.details]).toEqual([400, problem]);
+    const same = await admin.call("PATCH", `inbound-numbers/${made.json.id}`, { connector_id: capitals });
+    expect([same.status, same.json.connector_id]).toEqual([200, sms.id]);
   });
 
   test("an opt-out is of a number, once, and takes any way to write it", async () => {

@@ -104,8 +104,9 @@ onSharedAdmin((start) => {
   describe.each(Object.entries(nouns))("%s", (path, { idName, body, change }) => {
     let id: string;
 
-    test("are created with 201 and shown with an id and a time", async () => {
-      const { status, json } = await admin.call("POST", path, body());
+    test("are created with 201 and shown with an id and a time, in whatever case their account is named", async () => {
+      const named = "account_id" in body() && { account_id: live.toUpperCase() };
+      const { status, json } = await admin.call("POST", path, { ...body(), ...named });
       expect(status).toBe(201);
       expect(json).toMatchObject(body());
       expect(json.created_at).toBe(new Date(admin.clock.now()).toISOString());

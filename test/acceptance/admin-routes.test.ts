@@ -32,6 +32,22 @@ onSharedAdmin((start) => {
       expect(changed).toMatchObject({ match: "91", connector_ids: [a] });
     });
 
+    test("name their account and connectors by ids in either case", async () => {
+      const ids = [await connector(), await connector()];
+      const [a = "", b = ""] = ids.map((id) => id.toUpperCase());
+      const body = { account_id: live.toUpperCase(), channel: "sms", match: "381", connector_ids: [a, b] };
+      const { status, json } = await admin.call("POST", "routes", body);
+      expect([status, json]).toMatchObject([201, { account_id: live, connector_ids: ids }]);
+      const connectors = [
+        { connector_id: b, weight: 2 },
+        { connector_id: a, weight: 1 },
+      ];
+      const { json: weighted } = await admin.call("PATCH", `routes/${json.id.toUpperCase()}`, { connectors });
+      expect(weighted.connectors).toEqual(
+        connectors.map((each) => ({ ...each, connector_id: each.connector_id.toLowerCase() })),
+      );
+    });
+
     test("without account and match they lead everywhere", async () => {
       const { json } = await admin.call("POST", "routes", {
         channel: "sms",
