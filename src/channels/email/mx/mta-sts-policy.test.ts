@@ -5,7 +5,7 @@ import { allowsHost, parseStsPolicy, stsIdOf } from "./mta-sts-policy.ts";
 const FILE =
   "version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.example.net\r\nmax_age: 604800\r\n";
 
-test("the example of RFC 8461 §3.2 is read, with either line end and with fields that nobody knows", () => {
+test("the example of RFC 8461 §3.2 is read, with either line end, without spaces, and with fields that nobody knows", () => {
   const policy = {
     mode: "enforce",
     mx: ["mail.example.com", "*.example.net"],
@@ -13,6 +13,7 @@ test("the example of RFC 8461 §3.2 is read, with either line end and with field
   } as const;
   expect(parseStsPolicy(FILE)).toEqual({ ...policy });
   expect(parseStsPolicy(`${FILE.replaceAll("\r\n", "\n")}new_field:  x \n`)).toEqual({ ...policy });
+  expect(parseStsPolicy(FILE.replaceAll(": ", ":"))).toEqual({ ...policy });
 });
 
 test.each([
