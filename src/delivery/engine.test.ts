@@ -48,8 +48,12 @@ function openChannel(connectorId: string, { sentBy, told }: Seen): Channel {
   };
 }
 
-/** Hands out `jobs` once. */
-function openQueue(jobs: readonly ClaimedJob[], { claims, settled, told }: Seen): Partial<Queue> {
+/** Hands out `jobs` once, and settles them after `storing`. */
+function openQueue(
+  jobs: readonly ClaimedJob[],
+  { claims, settled, told }: Seen,
+  storing?: Promise<void>,
+): Partial<Queue> {
   const left = [...jobs];
   return {
     onReady: () => () => void told.push("unsubscribe"),
@@ -58,6 +62,8 @@ function openQueue(jobs: readonly ClaimedJob[], { claims, settled, told }: Seen)
       return left.splice(0);
     },
     async settle(all) {
+      await storing;
+      told.push("settle");
       settled.push(...all);
       return all.map(() => true);
     },
@@ -67,7 +73,7 @@ function openQueue(jobs: readonly ClaimedJob[], { claims, settled, told }: Seen)
 }
 
 /** An engine with one connector and one route. Large texts have been wiped. */
-function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = []) {
+function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = [], storing?: Promise<void>) {
   const clock = createHeldClock();
   const seen = createSeen();
   let version = 0;
@@ -76,7 +82,7 @@ function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = 
   const routes = [ROUTE];
   const reads: string[] = [];
   const deps = {
-    queue: openQueue(jobs, seen),
+    queue: openQueue(jobs, seen, storing),
     receipts: {},
     records: {
       version: async () => version,
@@ -201,6 +207,19 @@ function jobOf(change: Partial<ClaimedJob> = {}, content: Partial<EmailContent> 
     ...change,
   };
 }
+
+test("a stop closes the connectors once what they have sent is stored", async () => {
+  const { promise: storing, resolve: store } = Promise.withResolvers<void>();
+  const { clock, engine, sentBy, told } = open([jobOf()], [], storing);
+  await engine.start();
+  await clock.advance(100);
+  const stopping = engine.stop();
+  await clock.advance(1_000);
+  expect([sentBy, told]).toEqual([["m"], ["unsubscribe"]]);
+  store();
+  await stopping;
+  expect(told).toEqual(["unsubscribe", "settle", "stop c", "leave connectors"]);
+});
 
 async function workOff(job: ClaimedJob, suppressed: readonly string[] = []) {
   const { clock, engine, sentBy, settled } = open([job], suppressed);
