@@ -101,6 +101,15 @@ describe("reading an email address", () => {
     expect(parseEmailAddress(address(255))).toBeUndefined();
   });
 
+  test("beyond ASCII octets count: 64 before the @, 254 in all", () => {
+    const label = `${"é".repeat(30)}.`;
+    const address = (rest: string) => `${"é".repeat(32)}@${label.repeat(3)}${rest}`;
+    expect(new TextEncoder().encode(address("a.de"))).toHaveLength(252);
+    expect(parseEmailAddress(address("aaa.de"))).toBeDefined();
+    expect(parseEmailAddress(address("aaaa.de"))).toBeUndefined();
+    expect(parseEmailAddress(`${"é".repeat(32)}a@example.com`)).toBeUndefined();
+  });
+
   test("what is accepted has one @ and none of the marks that split a list or a header", () => {
     const unit = fc.oneof(fc.constantFrom(...'ab@."<>(),;:\\ \r\n\t[]é＠'), fc.string({ maxLength: 1 }));
     fc.assert(
