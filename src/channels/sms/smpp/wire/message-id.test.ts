@@ -68,6 +68,7 @@ test("the id as it was written comes first, for it is what the provider knows; n
   expect(responseIds("00ff", "same")).toEqual(["00ff", "FF"]);
   expect(responseIds("FF", "same")).toEqual(["FF"]);
   expect(responseIds("255", "resp_dec_receipt_hex")).toEqual(["255", "FF"]);
-  expect(responseIds("", "same")).toEqual([]);
-  expect(responseIds(" ", "same")).toEqual([]);
+  for (const format of Object.keys(BASES) as IdFormat[]) {
+    expect([format, responseIds("", format), responseIds(" ", format)]).toEqual([format, [], []]);
+  }
 });
