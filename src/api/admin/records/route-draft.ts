@@ -40,12 +40,13 @@ export const routeFields = {
   connectors: Type.Array(Type.Object({ connector_id: connectorId, weight: Type.Optional(weight) }), {
     minItems: 1,
     maxItems: 20,
-    description: "In the order in which they are tried. Instead of `connector_ids`",
+    description:
+      "In the order in which they are tried. Neighbours that have a weight share one place, and the messages in proportion to it",
   }),
   connectorIds: Type.Array(connectorId, {
     minItems: 1,
     maxItems: 20,
-    description: "In the order in which they are tried. Instead of `connectors`, where none has a weight",
+    description: "The ids alone, where none has a weight: either these or `connectors`",
   }),
   failover: Type.Enum(FAILOVERS, {
     type: "string",
