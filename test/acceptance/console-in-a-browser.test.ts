@@ -1,78 +1,25 @@
 /** The web console as an operator sees it: a real browser, a real service. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import { expect, test } from "bun:test";
 import { admin, reached } from "../admin.ts";
-import { complaintsOf, startBrowser } from "../browser.ts";
+import { browserConsole } from "../browser-console.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
-const folder = makeDataFolder();
-let service: PostriderProcess;
-let browser: Browser;
-let password: string;
+const opened = browserConsole();
+const { open, signIn, signedIn, changePassword } = opened;
 
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startPostrider({ dataFolder: folder.path }), startBrowser()]);
-  password = service.sandbox.console_password;
-});
-
-afterAll(async () => {
-  await browser.close();
-  service.kill("SIGTERM");
-  expect(await service.exited).toBe(0);
-  folder.remove();
-});
-
-async function send(path: string, body: object, apiKey = service.sandbox.api_key): Promise<string> {
+async function send(path: string, body: object, apiKey = opened.service.sandbox.api_key): Promise<string> {
   const headers = { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json" };
-  const answer = await fetch(service.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = await fetch(opened.service.url + path, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
   expect(answer.status).toBe(202);
   return ((await answer.json()) as { message_id: string }).message_id;
 }
 
-interface Console {
-  readonly page: Page;
-  readonly complaints: readonly string[];
-  go(place: string): Promise<unknown>;
-  heading(title: string): Promise<void>;
-}
-
-async function openConsole(place = "", storageState?: Cookies): Promise<Console> {
-  const context = await browser.newContext({ ...(storageState && { storageState }) });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  const complaints = complaintsOf(page);
-  const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
-  await go(place);
-  return {
-    page,
-    complaints,
-    go,
-    heading: (name) => page.getByRole("heading", { name, exact: true, level: 1 }).waitFor(),
-  };
-}
-
-async function signIn(page: Page): Promise<void> {
-  await page.getByLabel("Console password").fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-}
-
-type Cookies = Awaited<ReturnType<BrowserContext["storageState"]>>;
-
-let session: Cookies | undefined;
-
-/** Signs in once: one address may not do it as often as there are tests. */
-async function signedIn(place = ""): Promise<Console> {
-  const opened = await openConsole(place, session);
-  if (session) return opened;
-  await signIn(opened.page);
-  await opened.page.getByRole("button", { name: "Sign out" }).waitFor();
-  session = await opened.page.context().storageState();
-  return opened;
-}
-
 test("a wrong password is refused in words, the right one leads to where one wanted to go, and signing out ends it", async () => {
-  const { page, complaints, heading, go } = await openConsole("accounts");
+  const { page, complaints, heading, go } = await open("accounts");
   await page.getByLabel("Console password").fill("wrong");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").getByText("invalid console password").waitFor();
@@ -91,8 +38,8 @@ test("a wrong password is refused in words, the right one leads to where one wan
 test("a message is found, with what happened to it, in order", async () => {
   const sms = { to: "+15005550001", from: "ACMEIN", dlt_template_id: "1107160000000000001" };
   const id = await send("/v1/sms/messages", sms);
-  const of = { apiKey: service.sandbox.api_key, path: `/v1/sms/messages/${id}` };
-  await reached(service, of, "undelivered");
+  const of = { apiKey: opened.service.sandbox.api_key, path: `/v1/sms/messages/${id}` };
+  await reached(opened.service, of, "undelivered");
   const { page, complaints, heading } = await signedIn("messages");
   await page.getByRole("link", { name: "+15005550001" }).click();
   await heading("Message to +15005550001");
@@ -126,7 +73,7 @@ test("an account and a key that are made in forms send, and the form says what i
 
 test("texts that look like markup are shown as they are", async () => {
   const name = "<img src=x onerror=alert(1)>";
-  await admin(service, "/accounts", { name, mode: "sandbox" });
+  await admin(opened.service, "/accounts", { name, mode: "sandbox" });
   const to = [{ email: "ann@example.net" }];
   const mail = {
     from: { email: "a@example.com" },
@@ -149,9 +96,8 @@ test("a session that ends while a form is filled in asks for the password, and t
   const { page, complaints, heading } = await signedIn("accounts/new");
   await page.getByLabel("Name").fill("Typed before the end");
   await page.getByLabel("Mode").selectOption("live");
-  const made = await admin<{ console_password: string }>(service, "/console-password", {});
-  password = made.console_password;
-  session = undefined;
+  const made = await admin<{ console_password: string }>(opened.service, "/console-password", {});
+  changePassword(made.console_password);
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Create account" }).click();
   await signIn(page);
@@ -161,8 +107,8 @@ test("a session that ends while a form is filled in asks for the password, and t
 
 test("a form sends what was changed in it, and leaves what was not as it is to the letter", async () => {
   const body = "Your code is\r\n{{1}}";
-  const account = service.sandbox.account_id;
-  const made = await admin<{ id: string }>(service, "/sms-templates", {
+  const account = opened.service.sandbox.account_id;
+  const made = await admin<{ id: string }>(opened.service, "/sms-templates", {
     account_id: account,
     name: "Code",
     body,
@@ -171,7 +117,7 @@ test("a form sends what was changed in it, and leaves what was not as it is to t
   await page.getByLabel("Name").fill("One-time code");
   await page.getByRole("button", { name: "Save" }).click();
   await heading("One-time code");
-  const template = await admin(service, `/sms-templates/${made.id}`);
+  const template = await admin(opened.service, `/sms-templates/${made.id}`);
   expect(template).toMatchObject({ name: "One-time code", body });
   expect(complaints).toEqual([]);
 });
@@ -209,13 +155,13 @@ test("a connector is made, tested against its provider, switched off and deleted
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await heading("Connectors");
-  expect(await admin(service, "/connectors")).toEqual({ data: [] });
+  expect(await admin(opened.service, "/connectors")).toEqual({ data: [] });
   await smsc.close();
   expect(complaints).toEqual([]);
 });
 
 test("the console's files let nothing from elsewhere in, are read again only when changed, and are no others", async () => {
-  const at = (name: string, headers = {}) => fetch(`${service.url}/console${name}`, { headers });
+  const at = (name: string, headers = {}) => fetch(`${opened.service.url}/console${name}`, { headers });
   const page = await at("");
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
   for (const name of ["", "/", "/main.js", "/console.css"]) {

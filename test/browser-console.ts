@@ -1,0 +1,90 @@
+/** The web console as an operator has it open: one service and one browser for all tests of a file. */
+import { afterAll, beforeAll, expect } from "bun:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { complaintsOf, startBrowser } from "./browser.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrider-process.ts";
+
+export interface Console {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+  go(place: string): Promise<unknown>;
+  heading(title: string): Promise<void>;
+}
+
+export interface BrowserConsole {
+  readonly service: PostriderProcess;
+  /** Opens the console in a window of its own, without a session. */
+  open(place?: string): Promise<Console>;
+  signIn(page: Page): Promise<void>;
+  /** Opens it with the session that all of these share: one address may not sign in as often as there are tests. */
+  signedIn(place?: string): Promise<Console>;
+  /** Another password was made, which has ended all sessions. */
+  changePassword(to: string): void;
+}
+
+type Cookies = Awaited<ReturnType<BrowserContext["storageState"]>>;
+
+/** Starts and stops with the tests of the file that calls it. */
+export function browserConsole(): BrowserConsole {
+  const folder = makeDataFolder();
+  let service: PostriderProcess;
+  let browser: Browser;
+  let password: string;
+  let session: Cookies | undefined;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startPostrider({ dataFolder: folder.path }), startBrowser()]);
+    password = service.sandbox.console_password;
+  });
+
+  const stop = async () => {
+    service.kill("SIGTERM");
+    expect(await service.exited).toBe(0);
+  };
+
+  afterAll(async () => {
+    await browser.close();
+    await stop();
+    folder.remove();
+  });
+
+  const open = async (place = "", storageState?: Cookies): Promise<Console> => {
+    const context = await browser.newContext({ ...(storageState && { storageState }) });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    const complaints = complaintsOf(page);
+    const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
+    await go(place);
+    return {
+      page,
+      complaints,
+      go,
+      heading: (name) => page.getByRole("heading", { name, exact: true, level: 1 }).waitFor(),
+    };
+  };
+
+  const signIn = async (page: Page) => {
+    await page.getByLabel("Console password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+  };
+
+  return {
+    get service() {
+      return service;
+    },
+    open,
+    signIn,
+    async signedIn(place = "") {
+      const opened = await open(place, session);
+      if (session) return opened;
+      await signIn(opened.page);
+      await opened.page.getByRole("button", { name: "Sign out" }).waitFor();
+      session = await opened.page.context().storageState();
+      return opened;
+    },
+    changePassword(to) {
+      password = to;
+      session = undefined;
+    },
+  };
+}
