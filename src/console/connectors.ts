@@ -5,7 +5,7 @@ import { type Connector, connectorTable, reasonOf, stateOf } from "./connector-t
 import { h, refresh } from "./dom.ts";
 import { labelOf } from "./fields.ts";
 import { badge, facts, id, json, none, section, time } from "./pieces.ts";
-import { toHash } from "./place.ts";
+import { toHash, toQueryString } from "./place.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 import { repeat } from "./waiting.ts";
 
@@ -61,9 +61,11 @@ interface Surroundings {
 function actionsOf(connector: Connector, path: string, { visit, result }: Surroundings) {
   const { client, notify, reload, leaveFor } = visit;
   const { name, is_enabled: isEnabled } = connector;
+  const domain = connector.kind === "mx" ? domainInput() : undefined;
   const test = async () => {
     refresh(result);
-    const { ok, detail } = await client.send<{ ok: boolean; detail: string }>("POST", `${path}/test`);
+    const query = toQueryString({ domain: domain?.value.trim() });
+    const { ok, detail } = await client.send<{ ok: boolean; detail: string }>("POST", `${path}/test${query}`);
     refresh(
       result,
       h(
@@ -83,8 +85,9 @@ function actionsOf(connector: Connector, path: string, { visit, result }: Surrou
     leaveFor("#/connectors");
     notify(`${name}: deleted`);
   };
+  const testButton = deedButton({ text: "Test", kind: "primary", work: test }, visit);
   return [
-    deedButton({ text: "Test", kind: "primary", work: test }, visit),
+    domain ? submitting(testButton, domain) : testButton,
     deedButton({ text: isEnabled ? "Disable" : "Enable", work: toggle }, visit),
     h("a", { class: "button", href: toHash(["connectors", connector.id, "edit"]) }, "Edit"),
     deedButton(
@@ -92,6 +95,27 @@ function actionsOf(connector: Connector, path: string, { visit, result }: Surrou
       visit,
     ),
   ];
+}
+
+/** Recipients' own mail hosts are as many as their domains: one of them is tested. */
+function domainInput(): HTMLInputElement {
+  return h("input", {
+    id: "test-domain",
+    placeholder: "gmail.com",
+    "aria-label": "Domain whose mail hosts are tested",
+    title: "Domain whose mail hosts are tested",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+}
+
+/** Enter in the input does what the button does. */
+function submitting(button: HTMLElement, input: HTMLInputElement): HTMLElement {
+  const onsubmit = (event: Event) => {
+    event.preventDefault();
+    button.click();
+  };
+  return h("form", { class: "inline", onsubmit }, input, button);
 }
 
 function stateFacts(connector: Connector): HTMLElement {
