@@ -7,7 +7,7 @@ export interface Outlet {
 
 export interface OutletsInput {
   readonly element: HTMLElement;
-  readonly read: () => readonly Outlet[];
+  readonly read: () => readonly object[];
 }
 
 type Choices = readonly (readonly [id: string, name: string])[];
@@ -45,9 +45,11 @@ function outletLine(choices: Choices, outlet: Outlet | undefined, position: numb
   );
 }
 
-function readLine(line: Element): readonly Outlet[] {
+/** What cannot be right is read as it is: the service says what is wrong with it. */
+function readLine(line: Element): readonly object[] {
   const connector_id = line.querySelector("select")?.value ?? "";
-  const weight = line.querySelector("input")?.value.trim() ?? "";
-  if (connector_id === "") return [];
-  return [{ connector_id, ...(weight !== "" && { weight: Number(weight) }) }];
+  const text = line.querySelector("input")?.value.trim() ?? "";
+  if (connector_id === "" && text === "") return [];
+  const weight = Number.isNaN(Number(text)) ? text : Number(text);
+  return [{ connector_id, ...(text !== "" && { weight }) }];
 }

@@ -175,6 +175,24 @@ test("the test of an mx connector asks the hosts of the domain that is given", a
   expect(complaints).toEqual([]);
 });
 
+test("a weight that is no number is refused beside its field, and not left out", async () => {
+  const made = await admin<{ id: string }>(opened.service, "/connectors", { kind: "mx", name: "weighed" });
+  const { page, complaints, heading } = await signedIn("routes/new");
+  await page.getByLabel("Channel").selectOption("email");
+  await page.getByLabel("Connector 1", { exact: true }).selectOption("weighed");
+  await page.getByLabel("Weight of connector 1").fill("half");
+  await page.getByRole("button", { name: "Create route" }).click();
+  await page.locator("#problem-connectors", { hasText: "weight" }).waitFor();
+  await page.getByLabel("Weight of connector 1").fill("50");
+  await page.getByRole("button", { name: "Create route" }).click();
+  await heading("email all");
+  const { data } = await admin<{ data: { id: string; connectors: unknown }[] }>(opened.service, "/routes");
+  expect(data.map(({ connectors }) => connectors)).toEqual([[{ connector_id: made.id, weight: 50 }]]);
+  for (const { id } of data) await admin(opened.service, `/routes/${id}`, undefined, "DELETE");
+  await admin(opened.service, `/connectors/${made.id}`, undefined, "DELETE");
+  expect(complaints).toEqual([]);
+});
+
 test("the console's files let nothing from elsewhere in, are read again only when changed, and are no others", async () => {
   const at = (name: string, headers = {}) => fetch(`${opened.service.url}/console${name}`, { headers });
   const page = await at("");
