@@ -33,6 +33,12 @@ test("a schema's types are kinds of fields", () => {
   ]);
 });
 
+test("a hint has the meaning of a field, and an example", () => {
+  const number: Schema = { type: "string", description: "A short code", examples: ["56161", "57575"] };
+  const [described] = fieldsOf({ properties: { number } });
+  expect(described?.hint).toBe("A short code. For example `56161`");
+});
+
 test("what has a default need not be given, and the default is shown", () => {
   expect([field("name").isRequired, field("port").isRequired]).toEqual([true, false]);
   expect(field("port").otherwise).toBe("2775");

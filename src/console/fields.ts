@@ -8,6 +8,7 @@ export interface Schema {
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly { readonly const?: unknown }[];
   readonly default?: unknown;
+  readonly examples?: readonly unknown[];
   readonly description?: string;
   readonly maxLength?: number;
   readonly items?: Schema;
@@ -40,7 +41,9 @@ export function fieldsOf({ properties = {}, required = [] }: Schema): readonly F
 }
 
 function toField(name: string, schema: Schema, isRequired: boolean): Field {
-  const hint = [schema.description, choicesHint(schema.items)].filter(Boolean).join(". ");
+  const hint = [schema.description, choicesHint(schema.items), exampleHint(schema)]
+    .filter(Boolean)
+    .join(". ");
   return {
     name,
     label: labelOf(name),
@@ -81,6 +84,10 @@ function shownChoice(choice: unknown): string {
 function choicesHint(items: Schema | undefined): string | undefined {
   const choices = items && choicesOf(items);
   return choices && `One of ${choices.join(", ")} on each line`;
+}
+
+function exampleHint({ examples: [example] = [] }: Schema): string | undefined {
+  return example === undefined ? undefined : `For example \`${example}\``;
 }
 
 const ABBREVIATIONS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import { showConnectors } from "./connectors.ts";
 import type { NavigationGroup } from "./frame.ts";
+import { showInbound } from "./inbound.ts";
 import { showMessage } from "./message-page.ts";
 import { showMessages } from "./messages.ts";
 import { NOUNS } from "./nouns.ts";
@@ -15,6 +16,7 @@ import { showWebhooks } from "./webhooks.ts";
 const PAGES: Readonly<Record<string, ShowPage>> = {
   "": showOverview,
   messages: (visit) => (visit.place.path.length > 1 ? showMessage : showMessages)(visit),
+  inbound: showInbound,
   sandbox: showSandbox,
   connectors: showConnectors,
   webhooks: showWebhooks,
@@ -27,6 +29,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     links: [
       { name: "", title: "Overview" },
       { name: "messages", title: "Messages" },
+      { name: "inbound", title: "Inbound SMS" },
       { name: "sandbox", title: "Sandbox" },
       { name: "connectors", title: "Connectors" },
       { name: "routes", title: "Routes" },

@@ -1,0 +1,40 @@
+/** What the web console shows of what has come in, and of what was erased: a real browser, a real service. */
+import { expect, test } from "bun:test";
+import { admin } from "../admin.ts";
+import { browserConsole } from "../browser-console.ts";
+
+const opened = browserConsole();
+const { signedIn } = opened;
+
+test("an inbound SMS is simulated, found by its sender, and shown whole", async () => {
+  const { page, complaints, heading } = await signedIn("inbound");
+  await heading("Inbound SMS");
+  await page.getByText("No handset reaches a sandbox account").waitFor();
+  await page.getByRole("link", { name: "Simulate one" }).first().click();
+  await heading("Simulate an inbound SMS");
+  await page.getByLabel("From").fill("+919876543210");
+  await page.getByRole("button", { name: "Receive" }).click();
+  await page.locator("#problem-to", { hasText: "required" }).waitFor();
+  await page.getByLabel("To").fill("56161");
+  await page.getByLabel("Text").fill("<b>Where</b> is\nmy order?");
+  await page.getByRole("button", { name: "Receive" }).click();
+  await heading("Inbound SMS");
+  const { account_id } = opened.service.sandbox;
+  const stop = { account_id, from: "+919876543211", to: "56161", text: "Stop" };
+  await admin(opened.service, "/sandbox/inbound", stop);
+  await page.getByLabel("From").fill("+919876543211");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.locator("summary", { hasText: "means stop" }).click();
+  expect(await page.locator("summary").count()).toBe(1);
+  await page.getByRole("link", { name: "Of this sender" }).click();
+  await heading("Opt-outs");
+  await page.getByRole("link", { name: "+919876543211" }).waitFor();
+  await page.goBack();
+  await page.getByLabel("From").fill("");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.locator("summary", { hasText: "+919876543210" }).click();
+  expect(await page.locator("details[open] pre").innerText()).toBe("<b>Where</b> is\nmy order?");
+  await page.getByLabel("Account").selectOption("numbers of no account");
+  await page.getByText("Nothing like this was received for numbers of no account").waitFor();
+  expect(complaints).toEqual([]);
+});
