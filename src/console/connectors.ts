@@ -4,7 +4,7 @@ import { showEditConnector, showNewConnector } from "./connector-form.ts";
 import { type Connector, connectorTable, reasonOf, stateOf } from "./connector-table.ts";
 import { h, refresh } from "./dom.ts";
 import { labelOf } from "./fields.ts";
-import { badge, facts, id, json, none, section, time } from "./pieces.ts";
+import { badge, facts, id, json, link, none, section, time } from "./pieces.ts";
 import { toHash, toQueryString } from "./place.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 import { repeat } from "./waiting.ts";
@@ -135,6 +135,7 @@ function stateFacts(connector: Connector): HTMLElement {
     ["Kind", connector.kind],
     ["Channel", connector.channel],
     ["Id", id(connector.id)],
+    ["Receipts", link(["receipts"], "Those that match no message", { connector_id: connector.id })],
     ["Callback URL", connector.callback_url ?? connector.callback_path],
     ["Created", time(connector.created_at)],
   ]);

@@ -7,6 +7,7 @@ import { NOUNS } from "./nouns.ts";
 import { showOverview } from "./overview.ts";
 import { none } from "./pieces.ts";
 import type { Place } from "./place.ts";
+import { showReceipts } from "./receipts.ts";
 import { recordPages } from "./records.ts";
 import { showSandbox } from "./sandbox.ts";
 import { showSettings } from "./settings.ts";
@@ -20,6 +21,7 @@ const PAGES: Readonly<Record<string, ShowPage>> = {
   sandbox: showSandbox,
   connectors: showConnectors,
   webhooks: showWebhooks,
+  receipts: showReceipts,
   settings: showSettings,
   ...Object.fromEntries(NOUNS.map((noun) => [noun.name, recordPages(noun)])),
 };
@@ -40,6 +42,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     title: "Operation",
     links: [
       { name: "webhooks", title: "Webhooks" },
+      { name: "receipts", title: "Parked receipts" },
       { name: "settings", title: "Settings" },
     ],
   },

@@ -41,7 +41,17 @@ const BAD = [
   "blacklisted",
   "wrong",
 ];
-const UNSURE = ["sending", "connecting", "pending", "waiting", "unknown", "missing", "stopped", "held"];
+const UNSURE = [
+  "sending",
+  "running",
+  "connecting",
+  "pending",
+  "waiting",
+  "unknown",
+  "missing",
+  "stopped",
+  "held",
+];
 
 /** A word about a state. The colour only repeats what the word says. */
 export function badge(state: string | undefined): Child {
@@ -73,8 +83,11 @@ export function none(text: Child): HTMLElement {
 export interface Column<Row> {
   readonly head: string;
   readonly of: (row: Row) => Child;
-  /** `text` breaks lines; `wide` does too, and takes what room there is. */
-  readonly kind?: "number" | "text" | "wide";
+  /**
+   * `text` breaks lines; `wide` does too, and takes what room there is, but only a few lines of it; `whole` shows all of them,
+   * where no other page does.
+   */
+  readonly kind?: "number" | "text" | "wide" | "whole";
 }
 
 /** A table in a box of its own, which scrolls where the window is narrow. */

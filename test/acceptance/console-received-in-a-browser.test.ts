@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { browserConsole } from "../browser-console.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 
 const opened = browserConsole();
 const { signedIn } = opened;
@@ -36,5 +37,36 @@ test("an inbound SMS is simulated, found by its sender, and shown whole", async 
   expect(await page.locator("details[open] pre").innerText()).toBe("<b>Where</b> is\nmy order?");
   await page.getByLabel("Account").selectOption("numbers of no account");
   await page.getByText("Nothing like this was received for numbers of no account").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("receipts that match no message are found from their connector, in the provider's own words", async () => {
+  const smsc = await startFakeSmsc({});
+  const config = { host: smsc.host, port: smsc.port, system_id: "acme" };
+  const made = await admin<{ id: string }>(opened.service, "/connectors", {
+    kind: "smpp",
+    name: "airtel",
+    config,
+  });
+  await smsc.until(() => smsc.bound().length > 0);
+  const shortMessage = Buffer.from("id:<i>F00</i> sub:001 dlvrd:000 stat:UNDELIV err:011 text:");
+  const source = { ton: 1, npi: 1, address: "919876543210" };
+  const status = await smsc.deliver({
+    esmClass: 0x04,
+    source,
+    destination: { ton: 5, npi: 0, address: "ACME" },
+    shortMessage,
+  });
+  expect(status).toBe(0);
+  const { page, complaints, heading } = await signedIn(`connectors/${made.id}`);
+  await heading("airtel");
+  await page.getByRole("link", { name: "Those that match no message" }).click();
+  await heading("Parked receipts");
+  const row = page.getByRole("row").nth(1);
+  expect(await row.innerText()).toMatch(/airtel\s+<i>F00<\/i>\s+9198\*+10\s+undelivered\s+id:<i>F00/);
+  await page.getByRole("link", { name: "Edit the connector" }).click();
+  await heading("Edit airtel");
+  await admin(opened.service, `/connectors/${made.id}`, undefined, "DELETE");
+  await smsc.close();
   expect(complaints).toEqual([]);
 });
