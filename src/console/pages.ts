@@ -1,4 +1,5 @@
 import { showConnectors } from "./connectors.ts";
+import { showErasures } from "./erasures.ts";
 import type { NavigationGroup } from "./frame.ts";
 import { showInbound } from "./inbound.ts";
 import { showMessage } from "./message-page.ts";
@@ -22,6 +23,7 @@ const PAGES: Readonly<Record<string, ShowPage>> = {
   connectors: showConnectors,
   webhooks: showWebhooks,
   receipts: showReceipts,
+  erasures: showErasures,
   settings: showSettings,
   ...Object.fromEntries(NOUNS.map((noun) => [noun.name, recordPages(noun)])),
 };
@@ -43,6 +45,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     links: [
       { name: "webhooks", title: "Webhooks" },
       { name: "receipts", title: "Parked receipts" },
+      { name: "erasures", title: "Erasures" },
       { name: "settings", title: "Settings" },
     ],
   },

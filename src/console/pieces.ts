@@ -28,7 +28,7 @@ export function ago(iso: string | undefined): Child {
   return iso === undefined ? undefined : h("time", { datetime: iso, title: iso }, agoText(iso, new Date()));
 }
 
-const GOOD = ["delivered", "up", "verified", "approved", "ok", "live"];
+const GOOD = ["delivered", "done", "up", "verified", "approved", "ok", "live"];
 const BAD = [
   "failed",
   "undelivered",

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { browserConsole } from "../browser-console.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { until } from "../until.ts";
 
 const opened = browserConsole();
 const { signedIn } = opened;
@@ -68,5 +69,49 @@ test("receipts that match no message are found from their connector, in the prov
   await heading("Edit airtel");
   await admin(opened.service, `/connectors/${made.id}`, undefined, "DELETE");
   await smsc.close();
+  expect(complaints).toEqual([]);
+});
+
+test("an erasure is asked for twice, followed until it is done, and found by its recipient", async () => {
+  const { account_id } = opened.service.sandbox;
+  const recipient = "+919876543299";
+  await admin(opened.service, "/sandbox/inbound", {
+    account_id,
+    from: recipient,
+    to: "56161",
+    text: "Hello",
+  });
+  const written = () =>
+    admin<{ data: unknown[] }>(
+      opened.service,
+      `/inbound-messages?account_id=${account_id}&from=%2B919876543299`,
+    );
+  const { page, complaints, heading } = await signedIn("erasures");
+  await page.getByRole("link", { name: "New erasure" }).click();
+  await heading("New erasure");
+  await page.getByText("An erasure cannot be undone.").waitFor();
+  await page.getByLabel("Recipient").fill(recipient);
+  const erase = page.locator("main").getByRole("button", { name: "Erase" });
+  await erase.click();
+  const question = page.getByRole("dialog");
+  await question.getByText(`${recipient} in all accounts? This cannot be undone.`).waitFor();
+  await page.keyboard.press("Escape");
+  await question.waitFor({ state: "detached" });
+  expect((await written()).data).toHaveLength(1);
+  await erase.click();
+  await question.getByRole("button", { name: "Erase" }).click();
+  await heading("Erasure");
+  await page.locator("main").getByText("done", { exact: true }).waitFor();
+  expect(await until(written, ({ data }) => data.length === 0)).toEqual({ data: [] });
+  await page.getByRole("link", { name: "Erasures" }).click();
+  await page.getByLabel("Number or address").fill("no such thing");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByRole("alert").getByText("Validation failed: recipient must be").waitFor();
+  await page.getByLabel("Number or address").fill("+919876543200");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("was never erased here").waitFor();
+  await page.getByLabel("Number or address").fill(recipient);
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByRole("cell", { name: "all accounts" }).waitFor();
   expect(complaints).toEqual([]);
 });

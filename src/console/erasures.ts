@@ -1,0 +1,102 @@
+import { type Account, accountName, readAccounts } from "./accounts.ts";
+import type { Page } from "./client.ts";
+import { type Child, h, refresh } from "./dom.ts";
+import { showNewErasure } from "./erasure-form.ts";
+import { filterForm, pager, readFiltered } from "./filters.ts";
+import { badge, type Column, facts, id, link, none, table, time } from "./pieces.ts";
+import type { ShowPage, View, Visit } from "./visit.ts";
+import { repeat } from "./waiting.ts";
+
+interface Erasure {
+  readonly id: string;
+  readonly account_id?: string;
+  readonly status: "running" | "done";
+  readonly digest: string;
+  readonly salt: string;
+  readonly erased: number;
+  readonly redacted: number;
+  readonly created_at: string;
+  readonly completed_at?: string;
+}
+
+const ROWS_ON_A_PAGE = "50";
+const READ_EVERY_MS = 1_000;
+
+/** `#/erasures`, `#/erasures/new`, `#/erasures/ID`. */
+export const showErasures: ShowPage = (visit) => {
+  const [, which] = visit.place.path;
+  if (which === undefined) return showList(visit);
+  return which === "new" ? showNewErasure(visit) : showErasure(visit, which);
+};
+
+async function showList({ client, place }: Visit): Promise<View> {
+  const { recipient, after } = place.query;
+  const [accounts, { data, next, problem }] = await Promise.all([
+    readAccounts(client),
+    readFiltered(client.get<Page<Erasure>>("erasures", { recipient, after, limit: ROWS_ON_A_PAGE })),
+  ]);
+  return {
+    title: "Erasures",
+    actions: h("a", { class: "button primary", href: "#/erasures/new" }, "New erasure"),
+    content: [
+      filterForm(place, [{ name: "recipient", label: "Number or address" }]),
+      problem ?? (data.length > 0 ? erasureTable(data, accounts) : noErasure(recipient)),
+      pager(place, "after", next),
+    ],
+  };
+}
+
+function noErasure(recipient: string | undefined): HTMLElement {
+  return recipient
+    ? none("This number or address was never erased here.")
+    : none("Nothing was erased yet. An erasure deletes what is stored about one number or address.");
+}
+
+function erasureTable(erasures: readonly Erasure[], accounts: readonly Account[]): HTMLElement {
+  const columns: readonly Column<Erasure>[] = [
+    { head: "Asked for", of: (erasure) => link(["erasures", erasure.id], time(erasure.created_at)) },
+    { head: "In", of: (erasure) => accountOf(erasure, accounts) },
+    { head: "Status", of: ({ status }) => badge(status) },
+    { head: "Erased", kind: "number", of: ({ erased }) => erased },
+    { head: "Redacted", kind: "number", of: ({ redacted }) => redacted },
+    { head: "Done", of: ({ completed_at: at }) => time(at) },
+  ];
+  return table<Erasure>("Erasures", columns, erasures);
+}
+
+function accountOf({ account_id }: Erasure, accounts: readonly Account[]): Child {
+  return account_id ? link(["accounts", account_id], accountName(accounts, account_id)) : "all accounts";
+}
+
+/** One erasure, until it is done. */
+async function showErasure({ client, left }: Visit, which: string): Promise<View> {
+  const path = `erasures/${encodeURIComponent(which)}`;
+  const [accounts, erasure] = await Promise.all([readAccounts(client), client.get<Erasure>(path)]);
+  const content = h("div", {}, erasureFacts(erasure, accounts));
+  const done = new AbortController();
+  const read = async () => {
+    const read = await client.get<Erasure>(path);
+    refresh(content, erasureFacts(read, accounts));
+    if (read.status === "done") done.abort();
+  };
+  if (erasure.status === "running") repeat(read, READ_EVERY_MS, AbortSignal.any([left, done.signal]));
+  return { title: "Erasure", content };
+}
+
+function erasureFacts(erasure: Erasure, accounts: readonly Account[]): HTMLElement {
+  return facts([
+    ["Status", badge(erasure.status)],
+    ["In", accountOf(erasure, accounts)],
+    ["Messages erased", erasure.erased],
+    ["Emails to several", `${erasure.redacted} no longer name the recipient`],
+    ["Asked for", time(erasure.created_at)],
+    ["Done", time(erasure.completed_at)],
+    ["Id", id(erasure.id)],
+    ["Salt", id(erasure.salt)],
+    ["Digest", id(erasure.digest)],
+    [
+      "Recipient",
+      "Not kept: the digest is the SHA-256 of the salt and the recipient. The list finds it by number or address.",
+    ],
+  ]);
+}
