@@ -33,11 +33,11 @@ export function showOnce(title: string, secret: string): void {
   });
 }
 
-/** Copies `text`, and says so in its own place. */
-export function copyButton(text: string, label = "Copy"): HTMLElement {
+/** Copies a text, or what a function makes only then, and says so in its own place. */
+export function copyButton(text: string | (() => string), label = "Copy"): HTMLElement {
   const button = h("button", { type: "button" }, label);
   button.addEventListener("click", () => {
-    copy(text, button).then(
+    copy(typeof text === "string" ? text : text(), button).then(
       () => {
         button.textContent = "Copied";
       },

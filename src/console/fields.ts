@@ -16,7 +16,7 @@ export interface Schema {
   readonly required?: readonly string[];
 }
 
-type Kind = "text" | "long" | "secret" | "number" | "time" | "choice" | "lines" | "outlets" | "json";
+type Kind = "text" | "long" | "secret" | "number" | "time" | "choice" | "lines" | "outlets" | "file" | "json";
 
 export interface Field {
   readonly name: string;

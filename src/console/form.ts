@@ -114,11 +114,16 @@ interface Control {
 function controlOf(field: Field, value: unknown): Control {
   if (field.kind !== "outlets") {
     const input = textControl(field, toText(value, field.kind));
-    return { element: input, read: () => parseText(field, input.value) };
+    const file = () => (input instanceof HTMLInputElement ? input.files?.[0] : undefined);
+    return { element: input, read: () => ({ ...parseText(field, input.value), ...fileValue(file()) }) };
   }
   const outlets = (value ?? []) as readonly Outlet[];
   const { element, read } = outletsInput(`field-${field.name}`, field.choices ?? [], outlets);
   return { element, target: element.querySelector("select") ?? element, read: () => ({ value: read() }) };
+}
+
+function fileValue(file: File | undefined): object {
+  return file ? { value: file } : {};
 }
 
 function textControl({ name, kind, choices = [], isRequired, otherwise, hint }: Field, text: string) {
@@ -140,6 +145,7 @@ function textControl({ name, kind, choices = [], isRequired, otherwise, hint }: 
     const rows = Math.min(12, Math.max(3, text.split("\n").length));
     return h("textarea", { ...props, rows }, text);
   }
+  if (kind === "file") return h("input", { ...props, type: "file" });
   if (kind === "time") return h("input", { ...props, type: "datetime-local", step: 1, value: text });
   if (kind === "secret") return h("input", { ...props, type: "password", autocomplete: "new-password" });
   return h("input", { ...props, inputmode: kind === "number" && "decimal", value: text });

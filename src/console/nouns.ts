@@ -17,6 +17,8 @@ export interface Noun {
   readonly actions?: readonly RecordAction[];
   /** Fields of the request that another one says better. */
   readonly hidden?: readonly string[];
+  /** Which kind of file it can be imported from. */
+  readonly file?: "dlt" | "suppressions";
   /** What its deletion is called, and asks. */
   readonly remove?: { readonly verb: string; readonly done: string };
 }
@@ -52,6 +54,7 @@ export const NOUNS: readonly Noun[] = [
     one: "sender",
     columns: ["sender_id", "account_id", "dlt_entity_id", "header_type", "status", "is_default"],
     isOfAccount: true,
+    file: "dlt",
   },
   {
     name: "sms-templates",
@@ -59,6 +62,7 @@ export const NOUNS: readonly Noun[] = [
     one: "SMS template",
     columns: ["name", "account_id", "dlt_template_id", "category", "status", "body"],
     isOfAccount: true,
+    file: "dlt",
   },
   {
     name: "dlt-entities",
@@ -67,6 +71,7 @@ export const NOUNS: readonly Noun[] = [
     columns: ["entity_id", "name", "account_id", "status", "created_at"],
     filters: ["entity_id"],
     isOfAccount: true,
+    file: "dlt",
   },
   {
     name: "domains",
@@ -111,6 +116,7 @@ export const NOUNS: readonly Noun[] = [
     columns: ["email", "id", "account_id", "reason", "expires_at", "created_at"],
     filters: ["email"],
     isOfAccount: true,
+    file: "suppressions",
   },
   {
     name: "opt-outs",

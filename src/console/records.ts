@@ -2,6 +2,7 @@
 import { accountFilter } from "./accounts.ts";
 import type { Page } from "./client.ts";
 import { showOnce } from "./dialogs.ts";
+import { showDltImport } from "./dlt-import.ts";
 import { h } from "./dom.ts";
 import { type Field, fieldsOf, labelOf, type Row } from "./fields.ts";
 import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
@@ -12,22 +13,26 @@ import { toHash } from "./place.ts";
 import { showRecord } from "./record-page.ts";
 import { recordTable } from "./record-values.ts";
 import { type References, readReferences, withChoices } from "./references.ts";
+import { showSuppressionImport } from "./suppression-import.ts";
 import type { ShowPage, Visit } from "./visit.ts";
 
 const ROWS_ON_A_PAGE = "50";
 
-/** `#/senders`, `#/senders/new`, `#/senders/ID`, `#/senders/ID/edit`. */
+const IMPORTS = { dlt: showDltImport, suppressions: showSuppressionImport };
+
+/** `#/senders`, `#/senders/new`, `#/senders/import`, `#/senders/ID`, `#/senders/ID/edit`. */
 export function recordPages(noun: Noun): ShowPage {
   return (visit) => {
     const [, which, verb] = visit.place.path;
     if (which === undefined) return showRecords(noun, visit);
     if (which === "new") return showNew(noun, visit);
+    if (which === "import" && noun.file) return IMPORTS[noun.file](visit);
     return verb === "edit" ? showEdit(noun, visit) : showRecord(noun, visit);
   };
 }
 
 async function showRecords(noun: Noun, { client, place }: Visit) {
-  const { name, title, one, filters = [], isOfAccount } = noun;
+  const { name, title, one, filters = [], isOfAccount, file } = noun;
   const [known, { data, next, problem }] = await Promise.all([
     readReferences(client),
     readFiltered(client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE })),
@@ -39,7 +44,10 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
   const { account_id } = place.query;
   return {
     title,
-    actions: h("a", { class: "button primary", href: toHash([name, "new"], { account_id }) }, `New ${one}`),
+    actions: [
+      file && h("a", { class: "button", href: toHash([name, "import"], { account_id }) }, "Import"),
+      h("a", { class: "button primary", href: toHash([name, "new"], { account_id }) }, `New ${one}`),
+    ],
     content: [
       fields.length > 0 && filterForm(place, fields),
       problem ?? (data.length > 0 ? recordTable(noun, data, known) : none(`There is no ${one} here.`)),
