@@ -55,7 +55,7 @@ export function createFrame(groups: readonly NavigationGroup[], signOut: () => v
 
 /** A screen reader says where one has come to, and Tab goes on from there. */
 export function focusTitle(main: HTMLElement): void {
-  main.querySelector("h1")?.focus();
+  main.querySelector("h1")?.focus({ preventScroll: true });
 }
 
 function headOf({ title, actions }: View): Child {

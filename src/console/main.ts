@@ -6,6 +6,7 @@ import { createFrame } from "./frame.ts";
 import { readAgainOnLinks } from "./go-to.ts";
 import { createNotices } from "./notices.ts";
 import { NAVIGATION } from "./pages.ts";
+import { rememberPositions } from "./position.ts";
 import { startRouter } from "./router.ts";
 import { createSchemas } from "./schemas.ts";
 import { createSignIn } from "./sign-in.ts";
@@ -26,7 +27,8 @@ function start(): void {
   readAgainOnLinks(root);
   document.body.append(root, notices.element);
   const clientUntil = (left: AbortSignal) => createClient(signIn, left);
-  startRouter({ frame, notices, schemas: createSchemas(client), clientUntil });
+  const positions = rememberPositions(root);
+  startRouter({ frame, notices, positions, schemas: createSchemas(client), clientUntil });
 }
 
 start();

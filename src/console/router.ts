@@ -6,6 +6,7 @@ import { goTo } from "./go-to.ts";
 import type { Notices } from "./notices.ts";
 import { pageFor } from "./pages.ts";
 import { type Place, parsePlace } from "./place.ts";
+import type { Positions } from "./position.ts";
 import type { ReadSchema } from "./schemas.ts";
 import type { View, Visit } from "./visit.ts";
 import { showWaiting } from "./waiting.ts";
@@ -13,18 +14,20 @@ import { showWaiting } from "./waiting.ts";
 export interface RouterParts {
   readonly frame: Frame;
   readonly notices: Notices;
+  readonly positions: Positions;
   readonly schemas: ReadSchema;
   readonly clientUntil: (left: AbortSignal) => Client;
 }
 
 /** Shows the page that the address names, and the next one when it changes. A page that was left is asked nothing more. */
-export function startRouter({ frame, notices, schemas, clientUntil }: RouterParts): void {
+export function startRouter({ frame, notices, positions, schemas, clientUntil }: RouterParts): void {
   let leaving = new AbortController();
   let shown: Place | undefined;
 
-  const show = async (): Promise<void> => {
+  const show = async (moved: (place: Place, focused: string) => void): Promise<void> => {
     leaving.abort();
     leaving = new AbortController();
+    positions.pause();
     const left = leaving.signal;
     const place = parsePlace(location.hash);
     const ifHere = (act: () => void) => left.aborted || act();
@@ -34,27 +37,49 @@ export function startRouter({ frame, notices, schemas, clientUntil }: RouterPart
       schemas,
       left,
       notify: notices.notify,
-      reload: () => ifHere(() => void show()),
+      reload: () => ifHere(() => void show(stay)),
       leaveFor: (hash) => ifHere(() => goTo(hash)),
     };
     const view = await showWaiting(frame.main, viewOf(visit));
     if (left.aborted) return;
     const focused = document.activeElement?.id ?? "";
     frame.show(view, place.path[0] ?? "");
-    if (shown === undefined || !isSamePage(shown, place)) arrive();
-    else document.getElementById(focused)?.focus();
+    moved(place, focused);
     shown = place;
+    positions.resume();
   };
 
-  const arrive = () => {
-    notices.clear();
-    scrollTo(0, 0);
+  /** To another page, to other rows of the same one, or back to where one was. */
+  const arrive = (place: Place, focused: string) => {
+    const isSame = shown !== undefined && isSamePage(shown, place);
+    if (!isSame) notices.clear();
+    if (isSame && focus(focused)) return;
+    const position = positions.here();
+    scrollTo(0, position?.y ?? 0);
     // The first page is read from the top, as any page.
-    if (shown !== undefined) focusTitle(frame.main);
+    if (shown !== undefined) focusLink(frame.main, position?.href) || focusTitle(frame.main);
   };
 
-  addEventListener("hashchange", () => void show());
-  void show();
+  /** The page is read again: what was pressed may be gone. */
+  const stay = (_: Place, focused: string) => {
+    if (!focus(focused)) focusTitle(frame.main);
+  };
+
+  addEventListener("hashchange", () => void show(arrive));
+  void show(arrive);
+}
+
+function focus(id: string): boolean {
+  const element = id === "" ? null : document.getElementById(id);
+  element?.focus({ preventScroll: true });
+  return element !== null;
+}
+
+/** Whoever comes back goes on behind the link that has led away. */
+function focusLink(main: HTMLElement, href: string | undefined): boolean {
+  const link = [...main.querySelectorAll("a")].find((each) => each.getAttribute("href") === href);
+  link?.focus({ preventScroll: true });
+  return link !== undefined;
 }
 
 /** Whatever fails, there is something to see, and a way to try again. */

@@ -1,0 +1,37 @@
+/** The web console in the hands of somebody who uses it for hours: keyboard, Back, many records. */
+import { beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { admin } from "../admin.ts";
+import { browserConsole } from "../browser-console.ts";
+
+const opened = browserConsole();
+const { signedIn } = opened;
+
+beforeAll(async () => {
+  const names = Array.from({ length: 60 }, (_, index) => `Account ${index}`);
+  for (const name of names) await admin(opened.service, "/accounts", { name, mode: "live" });
+});
+
+const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent");
+const scrolled = (page: Page) => page.evaluate<number>("scrollY");
+
+test("the next page of a list begins at its top, and Back leads to the row where one was", async () => {
+  const { page, complaints, heading } = await signedIn("accounts");
+  await heading("Accounts");
+  await page.getByRole("link", { name: "Next page" }).press("Enter");
+  await page.getByRole("link", { name: "First page" }).waitFor();
+  expect([await focused(page), await scrolled(page)]).toEqual(["Accounts", 0]);
+  await page.goBack();
+  await page.getByRole("link", { name: "Next page" }).waitFor();
+  expect(await focused(page)).toBe("Next page");
+  expect(await scrolled(page)).toBeGreaterThan(0);
+  await page.getByRole("link", { name: "Account 40" }).click();
+  await heading("Account 40");
+  expect([await focused(page), await scrolled(page)]).toEqual(["Account 40", 0]);
+  await page.goBack();
+  await heading("Accounts");
+  expect(await focused(page)).toBe("Account 40");
+  expect(await page.getByRole("link", { name: "Account 40" }).boundingBox()).not.toBeNull();
+  expect(await scrolled(page)).toBeGreaterThan(0);
+  expect(complaints).toEqual([]);
+});
