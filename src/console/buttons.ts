@@ -2,7 +2,7 @@ import { isConfirmed } from "./dialogs.ts";
 import { h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import type { Visit } from "./visit.ts";
-import { showWaiting } from "./waiting.ts";
+import { showWorking } from "./waiting.ts";
 
 export interface Deed {
   readonly text: string;
@@ -17,13 +17,10 @@ export function deedButton({ text, kind, question, work }: Deed, { notify }: Vis
   const button = h("button", { type: "button", class: kind }, text);
   const run = async () => {
     if (question !== undefined && !(await isConfirmed(question, text))) return;
-    button.disabled = true;
     try {
-      await showWaiting(button, work());
+      await showWorking(button, work);
     } catch (error) {
       notify(`${text}: ${failureText(error)}`, "failed");
-    } finally {
-      button.disabled = false;
     }
   };
   button.addEventListener("click", () => void run());

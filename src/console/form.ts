@@ -4,7 +4,7 @@ import { failureText } from "./failure-text.ts";
 import { type Field, type Parsed, parseText, type Row, toText } from "./fields.ts";
 import { type Outlet, outletsInput } from "./outlets-input.ts";
 import { prose } from "./pieces.ts";
-import { showWaiting } from "./waiting.ts";
+import { showWorking } from "./waiting.ts";
 
 export interface FormPlan {
   readonly fields: readonly Field[];
@@ -36,14 +36,11 @@ export function recordForm({ fields, rarely = [], values, submit, back, save }: 
     const given = values.filter(([, value]) => value !== undefined);
     const changed = values.filter((_, index) => JSON.stringify(parsed[index]?.[1]) !== before[index]);
     const changes = changed.map(([name, value]) => [name, value ?? null] as const);
-    button.disabled = true;
     try {
-      await showWaiting(button, save(Object.fromEntries(given), Object.fromEntries(changes)));
+      await showWorking(button, () => save(Object.fromEntries(given), Object.fromEntries(changes)));
     } catch (error) {
       fill(failure, summaryOf(error, inputs));
       if (error instanceof Failure) showProblems(inputs, error.details);
-    } finally {
-      button.disabled = false;
     }
   };
   const onsubmit = (event: Event) => {

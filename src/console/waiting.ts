@@ -15,6 +15,21 @@ export async function showWaiting<T>(element: Element, work: Promise<T>): Promis
 }
 
 /**
+ * Keeps `button` from being pressed a second time until `work` has ended. A browser takes the focus from what is disabled: it
+ * comes back, unless it has gone elsewhere meanwhile.
+ */
+export async function showWorking<T>(button: HTMLButtonElement, work: () => Promise<T>): Promise<T> {
+  const hadFocus = document.activeElement === button;
+  button.disabled = true;
+  try {
+    return await showWaiting(button, work());
+  } finally {
+    button.disabled = false;
+    if (hadFocus && document.activeElement === document.body) button.focus();
+  }
+}
+
+/**
  * Again and again, `everyMs` after the last time has ended, while the tab is looked at, until `signal`. A time that fails
  * leaves what is shown as it was: the next one may go well.
  */

@@ -35,3 +35,29 @@ test("the next page of a list begins at its top, and Back leads to the row where
   expect(await scrolled(page)).toBeGreaterThan(0);
   expect(complaints).toEqual([]);
 });
+
+test("whoever presses a button with the keyboard goes on from there, whatever comes of it", async () => {
+  const made = await admin<{ id: string }>(opened.service, "/connectors", { kind: "mx", name: "direct" });
+  const { page, complaints, heading, go } = await signedIn(`connectors/${made.id}`);
+  await heading("direct");
+  await page.getByLabel("Domain whose mail hosts are tested").fill("nowhere.invalid");
+  await page.getByRole("button", { name: "Test" }).press("Enter");
+  await page.getByText("The test failed: nowhere.invalid").waitFor();
+  await page.getByRole("button", { name: "Test", disabled: false }).waitFor();
+  expect(await focused(page)).toBe("Test");
+  await page.getByRole("button", { name: "Disable" }).press("Enter");
+  await page.getByRole("button", { name: "Enable" }).waitFor();
+  expect(await focused(page)).toBe("direct");
+  await go("accounts/new");
+  await heading("New account");
+  await page.getByLabel("Name").fill("Refused");
+  await page.getByLabel("Mode").selectOption("live");
+  await page.route("**/admin/v1/accounts", (route) =>
+    route.request().method() === "POST" ? route.abort() : route.continue(),
+  );
+  await page.getByRole("button", { name: "Create account" }).press("Enter");
+  await page.getByRole("alert").getByText("No answer from Postrider").waitFor();
+  expect(await focused(page)).toBe("Create account");
+  await admin(opened.service, `/connectors/${made.id}`, undefined, "DELETE");
+  expect(complaints.filter((each) => !each.includes("ERR_FAILED"))).toEqual([]);
+});
