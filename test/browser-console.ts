@@ -20,6 +20,8 @@ export interface BrowserConsole {
   signedIn(place?: string): Promise<Console>;
   /** Another password was made, which has ended all sessions. */
   changePassword(to: string): void;
+  /** Stops the service, and starts it again at the same address. */
+  restart(whileGone: () => Promise<void>): Promise<void>;
 }
 
 type Cookies = Awaited<ReturnType<BrowserContext["storageState"]>>;
@@ -85,6 +87,12 @@ export function browserConsole(): BrowserConsole {
     changePassword(to) {
       password = to;
       session = undefined;
+    },
+    async restart(whileGone) {
+      await stop();
+      await whileGone();
+      const env = { PORT: new URL(service.url).port };
+      service = await startPostrider({ dataFolder: folder.path, env });
     },
   };
 }

@@ -6,11 +6,10 @@ import { h, refresh } from "./dom.ts";
 import { labelOf } from "./fields.ts";
 import { badge, facts, id, json, link, none, section, time } from "./pieces.ts";
 import { toHash, toQueryString } from "./place.ts";
+import { keepUpdated } from "./updated.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
-import { repeat } from "./waiting.ts";
 
 const MOST_ROWS = 500;
-const READ_EVERY_MS = 5_000;
 
 /** `#/connectors`, `#/connectors/new`, `#/connectors/ID`, `#/connectors/ID/edit`. */
 export const showConnectors: ShowPage = (visit) => {
@@ -20,7 +19,8 @@ export const showConnectors: ShowPage = (visit) => {
   return verb === "edit" ? showEditConnector(visit) : showConnector(visit);
 };
 
-async function showList({ client, left }: Visit): Promise<View> {
+async function showList(visit: Visit): Promise<View> {
+  const { client } = visit;
   const content = h("div");
   const read = async () => {
     const rows = await readAll<Connector>(client, "connectors", MOST_ROWS);
@@ -32,22 +32,20 @@ async function showList({ client, left }: Visit): Promise<View> {
     );
   };
   await read();
-  repeat(read, READ_EVERY_MS, left);
   const create = h("a", { class: "button primary", href: "#/connectors/new" }, "New connector");
-  return { title: "Connectors", actions: create, content };
+  return { title: "Connectors", actions: [keepUpdated(visit, read), create], content };
 }
 
 async function showConnector(visit: Visit): Promise<View> {
-  const { client, left, place } = visit;
+  const { client, place } = visit;
   const path = `connectors/${encodeURIComponent(place.path[1] ?? "")}`;
   const connector = await client.get<Connector>(path);
   const state = h("div", {}, stateFacts(connector));
   const read = async () => refresh(state, stateFacts(await client.get<Connector>(path)));
-  repeat(read, READ_EVERY_MS, left);
   const result = h("div", { "aria-live": "polite" });
   return {
     title: connector.name,
-    actions: actionsOf(connector, path, { visit, result }),
+    actions: [keepUpdated(visit, read), actionsOf(connector, path, { visit, result })],
     content: [result, state, section("Configuration", configFacts(connector))],
   };
 }

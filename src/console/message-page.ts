@@ -14,13 +14,12 @@ import {
   withAcceptance,
 } from "./timeline.ts";
 import { durationText } from "./times.ts";
+import { keepUpdated } from "./updated.ts";
 import type { ShowPage } from "./visit.ts";
-import { repeat } from "./waiting.ts";
-
-const READ_EVERY_MS = 5_000;
 
 /** One message, and everything that happened to it. It follows what goes on happening. */
-export const showMessage: ShowPage = async ({ client, left, place }) => {
+export const showMessage: ShowPage = async (visit) => {
+  const { client, place } = visit;
   const path = `messages/${encodeURIComponent(place.path[1] ?? "")}`;
   const known = await readReferences(client);
   const content = h("div");
@@ -34,8 +33,8 @@ export const showMessage: ShowPage = async ({ client, left, place }) => {
     return message;
   };
   const message = await read();
-  repeat(read, READ_EVERY_MS, left);
-  return { title: `Message to ${recipientText(message)}`, content };
+  const actions = keepUpdated(visit, read);
+  return { title: `Message to ${recipientText(message)}`, actions, content };
 };
 
 interface Known extends References {

@@ -2,19 +2,16 @@ import { type Account, accountFilter, chosenAccount, readAccounts } from "./acco
 import { type Client, type Page, readAll } from "./client.ts";
 import { type Connector, connectorTable } from "./connector-table.ts";
 import { type Child, h, refresh } from "./dom.ts";
-import { failureText } from "./failure-text.ts";
 import { filterForm } from "./filters.ts";
 import { type Message, newestOf, readMessages } from "./message.ts";
 import { messageTable } from "./message-table.ts";
 import { ago, link, none, section, table } from "./pieces.ts";
 import { connectorsText, type Route, routeText } from "./route-text.ts";
 import { createTemplateNames, type TemplateNames } from "./template-names.ts";
-import { timeText } from "./times.ts";
-import type { ShowPage, Visit } from "./visit.ts";
-import { repeat } from "./waiting.ts";
+import { keepUpdated } from "./updated.ts";
+import type { ShowPage } from "./visit.ts";
 import { type PausedHost, pausedHostTable } from "./webhooks.ts";
 
-const READ_EVERY_MS = 5_000;
 const MOST_ROWS = 500;
 const NEWEST = 10;
 
@@ -35,35 +32,13 @@ export const showOverview: ShowPage = async (visit) => {
     refresh(newest, newestTable(messages, await templateNames(messages)));
   };
   await read();
-  const updated = h("p", { class: "hint" });
-  keepUpdated(visit, read, updated);
   const choice = accounts.length > 1 && filterForm(place, [accountFilter(accounts, account)]);
   return {
     title: "Overview",
-    actions: updated,
+    actions: keepUpdated(visit, read),
     content: [state, section("Newest messages", choice, newest)],
   };
 };
-
-function keepUpdated({ left }: Visit, read: () => Promise<void>, updated: HTMLElement): void {
-  let last = "";
-  const say = (failure?: unknown) => {
-    if (failure === undefined) last = timeText(new Date().toISOString(), new Date());
-    const problem = failure === undefined ? "" : `, not since then: ${failureText(failure)}`;
-    updated.classList.toggle("problem", failure !== undefined);
-    updated.textContent = `Updated ${last}${problem}`;
-  };
-  say();
-  repeat(
-    () =>
-      read().then(
-        () => say(),
-        (error: unknown) => void (left.aborted || say(error)),
-      ),
-    READ_EVERY_MS,
-    left,
-  );
-}
 
 interface Alarm {
   readonly name: string;

@@ -61,3 +61,24 @@ test("whoever presses a button with the keyboard goes on from there, whatever co
   await admin(opened.service, `/connectors/${made.id}`, undefined, "DELETE");
   expect(complaints.filter((each) => !each.includes("ERR_FAILED"))).toEqual([]);
 });
+
+test("pages that stay open while the service restarts say that they are old, and then that they are not", async () => {
+  const made = await admin<{ id: string }>(opened.service, "/connectors", { kind: "mx", name: "restarted" });
+  const [overview, connector] = [await signedIn(), await signedIn(`connectors/${made.id}`)];
+  await overview.heading("Overview");
+  await connector.heading("restarted");
+  const old = ({ page }: typeof overview) => page.getByText(/^Updated .*, not since then: No answer/);
+  await opened.restart(async () => {
+    await old(overview).waitFor();
+    await old(connector).waitFor();
+    await connector.page.getByRole("button", { name: "Disable" }).click();
+    await connector.page.getByRole("alert").getByText("Disable: No answer from Postrider").waitFor();
+  });
+  await old(overview).waitFor({ state: "detached" });
+  await old(connector).waitFor({ state: "detached" });
+  await connector.page.getByRole("button", { name: "Disable" }).click();
+  await connector.page.getByRole("button", { name: "Enable" }).waitFor();
+  await admin(opened.service, `/connectors/${made.id}`, undefined, "DELETE");
+  const complaints = [...overview.complaints, ...connector.complaints];
+  expect(complaints.filter((each) => !each.includes("ERR_CONNECTION"))).toEqual([]);
+});
