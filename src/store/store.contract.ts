@@ -10,6 +10,7 @@ import { backlogContract } from "./contract/backlog.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
 import { copiesContract } from "./contract/copies.contract.ts";
+import { copyUnderWayContract } from "./contract/copy-under-way.contract.ts";
 import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
 import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
@@ -64,6 +65,7 @@ const SECTIONS = {
   receiptOrder: receiptOrderContract,
   ownId: ownIdContract,
   copies: copiesContract,
+  copyUnderWay: copyUnderWayContract,
   endedByReceipt: endedByReceiptContract,
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,

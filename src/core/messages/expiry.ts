@@ -1,5 +1,6 @@
+import { settleAttempt } from "./early-failure.ts";
 import type { Progress } from "./message.ts";
-import { applyAttempt, isSettled } from "./progress.ts";
+import { isSettled } from "./progress.ts";
 import type { Step } from "./step.ts";
 
 export interface Expiry {
@@ -15,5 +16,5 @@ export function applyExpiry(before: Progress, { at, parts: only, wasInterrupted 
   const isOpenEmail = before.channel === "email" && !isSettled(before);
   const sending: Progress = isOpenEmail ? { ...before, status: "sending" } : before;
   const next = { kind: "done", end: wasInterrupted ? "unconfirmed" : "window_over" } as const;
-  return applyAttempt(sending, { at, outcomes: [], next, ...(only && { only }) });
+  return settleAttempt(sending, { at, outcomes: [], next, ...(only && { only }) });
 }

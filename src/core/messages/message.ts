@@ -1,5 +1,6 @@
 /** The types of a message that all modules share. Statuses are exactly the words of the public interface. */
 import type { SmsCategory } from "../sms/sms-category.ts";
+import type { Receipt } from "./outcome.ts";
 
 export const CHANNELS = ["sms", "email"] as const;
 export type ChannelName = (typeof CHANNELS)[number];
@@ -61,6 +62,23 @@ export interface Part {
   /** While `unconfirmed`: the claim whose attempt alone may have sent it; absent where another one may have, too. */
   readonly claim?: number;
   readonly error?: MessageError;
+  /** SMS, while it is `sent`: another connector's copy, which may be delivered as well. */
+  readonly other?: Copy;
+  /** SMS, while it is not settled: see `early-failure.ts`. */
+  readonly early?: EarlyFailure;
+}
+
+/** What a connector has of a part, or may have: without an id where no answer said so. */
+export interface Copy {
+  readonly connectorId: string;
+  readonly providerMessageId?: string;
+}
+
+/** What a receipt said. */
+export interface EarlyFailure
+  extends Pick<Receipt, "connectorId" | "providerMessageId" | "status" | "error" | "receivedAt" | "raw"> {
+  /** Segments and encoding of the message, where they are known. */
+  readonly size: Readonly<Record<string, string | number>>;
 }
 
 /**

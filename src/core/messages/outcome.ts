@@ -87,8 +87,9 @@ export interface Receipt {
 /** What became of a receipt that was stored. */
 export interface ReceiptResult {
   /**
-   * `late`: its part had a final state, which stays, or has been sent by another connector since. `parked`: it matched no
-   * message yet, and is kept until one comes; or it told of a failed copy while an attempt may be sending another. `unknown`: it named a message or a part that does not exist (any more).
+   * `late`: its part had a final state, which stays, or has been sent by another connector since, or may be, since an attempt
+   * is under way. `parked`: it matched no message yet, and is kept until one comes. `unknown`: it named a message or a part
+   * that does not exist (any more).
    */
   readonly kind: "applied" | "late" | "parked" | "unknown";
   /** Absent where no message was found. */

@@ -1,6 +1,5 @@
-import { foldId } from "../receipts/provider-id.ts";
 import type { ChannelName, MessageError, Part, PartStatus } from "./message.ts";
-import type { PartOutcome, Receipt } from "./outcome.ts";
+import type { PartOutcome } from "./outcome.ts";
 
 /**
  * Why parts that are still open will not be tried again. `unconfirmed`: the window is over, and an attempt that was never
@@ -17,22 +16,6 @@ export function isOpen(part: Part): boolean {
 export function mayMove(from: PartStatus, to: PartStatus): boolean {
   if (from === "sent" || from === "unconfirmed" || from === "pending") return true;
   return from === "delivered" && to === "bounced";
-}
-
-/**
- * Whether a receipt says that an earlier copy of an SMS was not delivered, of which another connector has, or may have, a
- * later one. That says nothing of the later one. The later copy's own id tells that it is meant, over whatever connector.
- */
-export function isOfOtherCopy(part: Part, receipt: Receipt): boolean {
-  const { connectorId, providerMessageId, target, isOwnId } = receipt;
-  if (target || !saysNotDelivered(receipt)) return false;
-  const isOther = part.connectorId !== undefined && part.connectorId !== connectorId;
-  return isOther && (isOwnId === true || foldId(part.providerMessageId ?? "") !== foldId(providerMessageId));
-}
-
-/** Whether a receipt says that an SMS will not be delivered. */
-export function saysNotDelivered({ status }: Pick<Receipt, "status">): boolean {
-  return status === "undelivered" || status === "expired" || status === "failed";
 }
 
 /** Which attempt it was. Without `connectorId` nothing was handed to a provider. */
@@ -114,9 +97,15 @@ function isReply(error: MessageError | undefined): boolean {
 }
 
 /** The part without what belongs to its last state. */
-export function bare(part: Part): Omit<Part, "error" | "claim"> {
-  if (part.claim === undefined) return withoutError(part);
-  const { error: _error, claim: _claim, ...rest } = part;
+export function bare(part: Part): Omit<Part, "error" | "claim" | "other" | "early"> {
+  if (part.claim === undefined && part.other === undefined && part.early === undefined)
+    return withoutError(part);
+  const { error: _error, claim: _claim, other: _other, early: _early, ...rest } = part;
+  return rest;
+}
+
+export function withoutEarly(part: Part): Part {
+  const { early: _, ...rest } = part;
   return rest;
 }
 

@@ -5,6 +5,7 @@
 import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
 import { attemptDetail, attemptOccasion } from "./attempt-entry.ts";
+import { saysNotDelivered, withEarlierCopy, withLaterCopy, withoutCopy } from "./copies.ts";
 import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type EndReason,
   ERROR_OF_END,
   endPart,
-  isOfOtherCopy,
   isOpen,
   mayMove,
   withoutError,
@@ -32,6 +32,8 @@ export interface Attempt {
   readonly next: NextStep;
   /** The parts the job covers; absent: all. */
   readonly only?: readonly number[];
+  /** It was given up before: only now the connector has said that it took a part. */
+  readonly isLate?: true;
 }
 
 /** What becomes of the job: `again`: tried again (`isRepeat`: without an entry). `held`: not tried again before its window ends. `done`. */
@@ -76,15 +78,15 @@ export function applyReceipt(
   // No attempt has counted the parts of the message, and it has ended.
   if (!part) return { ...lateReceipt(before, receipt), isLate: true };
   if (receipt.status === "complained") return { ...complaint(before, part, receipt), isLate: false };
-  const isOther = before.channel === "sms" && isOfOtherCopy(part, receipt);
-  if (isOther || !mayMove(part.status, receipt.status))
-    return { ...lateReceipt(before, receipt, part), isLate: true };
+  if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt, part), isLate: true };
+  const left = before.channel === "sms" && saysNotDelivered(receipt) ? withoutCopy(part, receipt) : undefined;
+  if (left) return { ...lateReceipt(withPart(before, partIndex, left), receipt, left), isLate: true };
   const moved: Part = {
     ...bare(part),
     status: receipt.status,
     ...(receipt.error && { error: receipt.error }),
   };
-  const parts = before.parts.map((each, index) => (index === partIndex ? moved : each));
+  const { parts } = withPart(before, partIndex, moved);
   const proven = proveSent(before, parts, receipt.receivedAt);
   const after = withParts(proven.progress, parts, receipt.error);
   const step = record(proven.progress, after, {
@@ -96,6 +98,10 @@ export function applyReceipt(
     about: { recipient: moved.address, status: moved.status },
   });
   return { progress: step.progress, entries: [...proven.entries, ...step.entries], isLate: false };
+}
+
+function withPart(before: Progress, partIndex: number, part: Part): Progress {
+  return { ...before, parts: before.parts.map((each, index) => (index === partIndex ? part : each)) };
 }
 
 /**
@@ -167,19 +173,18 @@ function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
   return Array.from({ length }, (_, index) => {
     const part: Part = before.parts[index] ?? { status: "pending" };
     const outcome = attempt.outcomes[index];
-    if (!outcome || !(isOpen(part) || isLaterCopy(before, part, { outcome, attempt }))) return part;
-    return afterOutcome(part, outcome, attempt);
+    return outcome ? mergeOutcome(before.channel, part, { outcome, attempt }) : part;
   });
 }
 
-/** Whether another connector has taken a segment again, of which an earlier one has said meanwhile that it has it: the later copy's failure counts. */
-function isLaterCopy(
-  { channel }: Progress,
-  { status, connectorId }: Part,
+function mergeOutcome(
+  channel: Progress["channel"],
+  part: Part,
   { outcome, attempt }: { readonly outcome: PartOutcome; readonly attempt: Attempt },
-): boolean {
-  const isTakenTwice = channel === "sms" && status === "sent" && outcome.kind === "sent";
-  return isTakenTwice && connectorId !== attempt.connectorId;
+): Part {
+  if (channel === "sms" && attempt.isLate) return withEarlierCopy(part, outcome, attempt);
+  if (isOpen(part)) return afterOutcome(part, outcome, attempt);
+  return channel === "sms" ? withLaterCopy(part, outcome, attempt) : part;
 }
 
 function endOpenParts(before: Progress, parts: readonly Part[], attempt: Attempt): readonly Part[] {

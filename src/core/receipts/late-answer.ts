@@ -1,3 +1,4 @@
+import { settleAttempt } from "../messages/early-failure.ts";
 import type { Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartOutcome, PartRef } from "../messages/outcome.ts";
 import { afterOutcome, isOpen } from "../messages/part.ts";
@@ -32,13 +33,12 @@ export interface LateRefusal extends PartRef {
 export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number): Step {
   const { connectorId, part, providerMessageIds } = answer;
   const length = Math.max(answer.parts, before.parts.length);
-  const found = before.parts[part];
-  const isStillOpen = !found || isOpen(found);
-  const step = applyAttempt(before, {
+  const step = settleAttempt(before, {
     at,
     connectorId,
+    isLate: true,
     outcomes: Array.from({ length }, (_, index) =>
-      index === part && isStillOpen ? { kind: "sent", providerMessageIds } : undefined,
+      index === part ? { kind: "sent", providerMessageIds } : undefined,
     ),
     detail: { ...answer.detail, part, provider_message_ids: providerMessageIds },
     next: { kind: before.status === "queued" ? "again" : "held", dueAt: at },

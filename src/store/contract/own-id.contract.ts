@@ -1,8 +1,9 @@
 /** Receipts that name a message by our id: the provider was given it with the message, so it has been handed the message. */
 import { expect, test } from "bun:test";
-import type { Receipt } from "../../core/messages/outcome.ts";
+import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import {
+  CONNECTOR,
   deferred,
   inWorld,
   type OpenStore,
@@ -164,6 +165,59 @@ function openMessageContract(open: OpenStore): void {
         expect(await world.status(id)).toBe("delivered");
         expect(await world.store.receipts.countParked()).toBe(0);
       }
+    }),
+  );
+
+  test(
+    "that the first try failed does not end a message that another connector is sending; that the same one's did, does",
+    inWorld(open, async (world) => {
+      for (const firstTry of Object.keys(FIRST_TRIES))
+        for (const connectorId of [OTHER, CONNECTOR])
+          for (const prefix of ["", "p-1 "]) {
+            const first = await begin(world);
+            const { messageId: id } = first;
+            await FIRST_TRIES[firstTry]?.(world, first);
+            const second = await nextJob(world);
+            expect(await tell(world, id, UNDELIVERED)).toEqual([{ kind: "parked" }]);
+            expect(await world.status(id)).toBe("sending");
+            await world.settle(second, { connectorId, outcomes: [sent(prefix + id)] });
+            expect(await world.status(id)).toBe(connectorId === OTHER ? "sent" : "undelivered");
+          }
+    }),
+  );
+
+  test(
+    "so it does where the same one does not take it again, but for one that is known not to have taken it before",
+    inWorld(open, async (world) => {
+      for (const firstTry of Object.keys(FIRST_TRIES)) {
+        const first = await begin(world);
+        const { messageId: id } = first;
+        await FIRST_TRIES[firstTry]?.(world, first);
+        const second = await nextJob(world);
+        await tell(world, id, UNDELIVERED);
+        const mayHaveLeft = firstTry === "was interrupted" && ({ mayHaveLeft: true } as const);
+        const outcome = { ...deferred("http.503"), ...mayHaveLeft } as PartOutcome;
+        await world.settle(second, { outcomes: [outcome], next: again(world) });
+        expect(await world.status(id)).toBe(firstTry === "was put off" ? "queued" : "undelivered");
+      }
+    }),
+  );
+
+  test(
+    "where connectors share reports, one of the copy under way counts once that is known",
+    inWorld(open, async (world) => {
+      const first = await begin(world);
+      const { messageId: id } = first;
+      await FIRST_TRIES["was never answered"]?.(world, first);
+      const second = await nextJob(world);
+      const told = { ...UNDELIVERED, recipient: "+919812345678" };
+      await tell(world, id, told);
+      expect(await tell(world, id, { ...told, alsoOf: [OTHER] })).toEqual([{ kind: "parked" }]);
+      await world.settle(second, { connectorId: OTHER, outcomes: [sent(id)] });
+      expect(await world.status(id)).toBe("sent");
+      await tell(world, id, { ...told, alsoOf: [OTHER] });
+      expect(await world.status(id)).toBe("undelivered");
+      expect(await world.store.receipts.countParked()).toBe(0);
     }),
   );
 

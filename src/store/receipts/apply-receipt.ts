@@ -1,6 +1,7 @@
+import { isOfNeitherCopy } from "../../core/messages/copies.ts";
 import type { Part, TimelineEntry } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
-import { isOfOtherCopy, mayMove } from "../../core/messages/part.ts";
+import { mayMove } from "../../core/messages/part.ts";
 import { applyReceipt } from "../../core/messages/progress.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import type { Match } from "./match-receipt.ts";
@@ -96,7 +97,7 @@ function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt)
 function partsWithId(parts: readonly Part[], receipt: Receipt, matched: number): readonly number[] {
   const isNamed = (part: Part) =>
     receipt.isOwnId
-      ? mayMove(part.status, "delivered") && !isOfOtherCopy(part, receipt)
+      ? mayMove(part.status, "delivered") && !isOfNeitherCopy(part, receipt)
       : part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId;
   const named = parts.flatMap((part, index) => (isNamed(part) ? [index] : []));
   return named.length > 0 ? named : [matched];

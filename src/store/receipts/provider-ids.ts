@@ -1,6 +1,8 @@
+import { isOfNeitherCopy, isOfOtherCopy, saysNotDelivered } from "../../core/messages/copies.ts";
+import { keepEarlyFailure } from "../../core/messages/early-failure.ts";
 import type { Part, Progress } from "../../core/messages/message.ts";
 import type { PartOutcome, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
-import { isOfOtherCopy, isOpen, saysNotDelivered } from "../../core/messages/part.ts";
+import { isOpen } from "../../core/messages/part.ts";
 import { isSettled } from "../../core/messages/progress.ts";
 import type { Settlement } from "../../core/queue/claimed-job.ts";
 import { applyLateAnswer, type LateAnswer } from "../../core/receipts/late-answer.ts";
@@ -29,9 +31,11 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
   // The attempt that they may have waited for is over.
   const receiveParked = createReceive({ ...state, isSentAgain: () => false });
   const recordIds = createRecordIds(state, receiveParked);
+  const { parked } = state;
+  const receiveOwn = createReceive({ ...state, isSentAgain: () => false, wasHandedTo: () => true });
 
   return {
-    recordAttempt({ connectorId, outcomes, messageId, at }, message) {
+    recordAttempt({ connectorId, claim, outcomes, messageId, at }, message) {
       outcomes.forEach((outcome, part) => {
         const named = namedIn(outcome);
         if (named && connectorId !== undefined)
@@ -39,6 +43,9 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
           expectReference(state, { part, connectorId, message }, receiveParked);
       });
+      if (connectorId === undefined || !mayHaveOwnReports({ claim, channel: message.channel })) return;
+      const about = { connectorId, messageId, ids: [messageId], recipient: message.recipient, at };
+      for (const receipt of parked.takeByIds(about)) receiveOwn(receipt);
     },
     answerLate(answer, at) {
       markTaken(state, answer, at);
@@ -49,6 +56,14 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
     },
     receive: createReceive(state),
   };
+}
+
+/** Whether reports by our id may be parked that came too early: no attempt comes before a job's first. */
+export function mayHaveOwnReports({
+  claim,
+  channel,
+}: Pick<Settlement, "claim"> & Pick<Progress, "channel">): boolean {
+  return channel === "sms" && claim > 1;
 }
 
 function createReceive<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds["receive"] {
@@ -62,20 +77,28 @@ function createReceive<M extends KnownMessage>(state: ReceiptState<M>): Provider
   };
 }
 
-/** `undefined`: it is about no message that is known, or it comes too early. */
+/** `undefined`: it is about no message that is known, or is to be parked until an attempt is over. */
 function applyFound<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
 ): ReceiptResult | undefined {
   const found = matchReceipt(state, receipt);
   if (!found) return receipt.isOwnId ? applyToOwn(state, receipt) : undefined;
-  if (isTooEarly(state, receipt, found)) return undefined;
+  return applyOrKeep(state, receipt, found);
+}
+
+function applyOrKeep<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  found: Match<M>,
+): ReceiptResult | undefined {
+  if (isTooEarly(state, receipt, found)) return keepForLater(state, receipt, found);
   return applyToMatch(state, receipt, found.by === "reference" ? markSent(state, found, receipt) : found);
 }
 
 /**
  * Whether a receipt says that a part was not delivered which an attempt under way may be sending again: that copy may be
- * delivered, and final states never change. It is parked until the attempt is over.
+ * delivered, and final states never change. A part that was taken meanwhile may be as well, where the message is.
  */
 function isTooEarly<M extends KnownMessage>(
   state: ReceiptState<M>,
@@ -84,12 +107,35 @@ function isTooEarly<M extends KnownMessage>(
 ): boolean {
   const { progress } = message;
   const part = progress.parts[index];
-  return mayBeTooEarly(receipt, progress) && (!part || isOpen(part)) && state.isSentAgain(message);
+  const maybeAgain = part && !isOfOtherCopy(part, receipt) && (isOpen(part) || progress.status === "sent");
+  return mayBeTooEarly(receipt, progress) && maybeAgain === true && state.isSentAgain(message);
 }
 
-/** The rest is whether an attempt is under way, or the message is held. Before its first entry no attempt at it has ended. */
+/**
+ * The rest is whether an attempt is under way. Before a message's first entry none has ended, and one that was sent by its
+ * first attempt has only that entry.
+ */
 export function mayBeTooEarly(receipt: Receipt, { channel, status, position }: Progress): boolean {
-  return channel === "sms" && status === "sending" && position > 0 && saysNotDelivered(receipt);
+  const mayBeUnderWay = (status === "sending" && position > 0) || (status === "sent" && position > 1);
+  return channel === "sms" && mayBeUnderWay && saysNotDelivered(receipt);
+}
+
+/**
+ * Until the attempt under way is over: its settlement finds it with the part. Not where it names the message by our id, so that
+ * it may be about the copy of a connector that shares receipts with this one: then it is to be parked.
+ */
+function keepForLater<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  { message, part, by }: Match<M>,
+): ReceiptResult | undefined {
+  if (receipt.isOwnId) return undefined;
+  const { id: messageId, progress } = message;
+  const { connectorId, providerMessageId } = receipt;
+  if (by === "reference")
+    state.knownIds.note({ messageId, part, connectorId, providerMessageIds: [providerMessageId] });
+  state.messages.save(message, keepEarlyFailure(progress, part, { receipt, size: state.sizeOf(messageId) }));
+  return { kind: "late", messageId };
 }
 
 type Named = Pick<Extract<PartOutcome, { kind: "sent" }>, "providerMessageIds" | "expectsReceipt">;
@@ -153,8 +199,10 @@ function applyElsewhere<M extends KnownMessage>(state: ReceiptState<M>, receipt:
       state.parked.park(each);
       continue;
     }
-    const latest = state.messages.find(message.id) ?? message;
-    result = applyToMatch(state, { ...each, connectorId }, { message: latest, part, by: found.by });
+    const latest = { message: state.messages.find(message.id) ?? message, part, by: found.by };
+    const applied = applyOrKeep(state, { ...each, connectorId }, latest);
+    if (applied) result = applied;
+    else state.parked.park(each);
   }
   return result;
 }
@@ -181,7 +229,7 @@ function applyToSettled<M extends KnownMessage>(
   message: M,
 ): ReceiptResult | undefined {
   const { status, parts } = message.progress;
-  const saysNothing = status === "sent" && parts.every((part) => isOfOtherCopy(part, receipt));
+  const saysNothing = status === "sent" && parts.every((part) => isOfNeitherCopy(part, receipt));
   if (saysNothing || !state.wasHandedTo(message.id, receipt.connectorId)) return undefined;
   return applyToMatch(state, receipt, { message, part: 0, by: "id" });
 }
@@ -197,6 +245,8 @@ function applyToOpen<M extends KnownMessage>(
 ): ReceiptResult | undefined {
   const { id: messageId } = message;
   const { parts, status: before } = message.progress;
+  const isEarly = mayBeTooEarly(receipt, message.progress) && state.isSentAgain(message);
+  if (isEarly) return undefined;
   const mayBeTaken = (part: Part) => part.status === "unconfirmed" || before === "sending" || !part.error;
   const isMeant = (part: Part) =>
     isOpen(part) && (receipt.status === "delivered" || (mayBeTaken(part) && !isOfOtherCopy(part, receipt)));

@@ -1,4 +1,5 @@
-import { applyAttempt, isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
+import { settleAttempt } from "../../../core/messages/early-failure.ts";
+import { isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { Queue } from "../../store.ts";
@@ -78,7 +79,7 @@ function record(log: MessageLog, { settlement, job }: CheckedSettlement): Settle
   if (!message) return [];
   const { progress } = message;
   const attempt = toAttempt(settlement, job?.parts ?? null);
-  const step = job ? applyAttempt(progress, attempt) : noteLostSettle(progress, attempt);
+  const step = job ? settleAttempt(progress, attempt) : noteLostSettle(progress, attempt);
   log.save(message, step);
   return [{ settlement, message, before: progress.parts, after: step.progress.parts }];
 }

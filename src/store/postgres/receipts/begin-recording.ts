@@ -51,12 +51,7 @@ export async function beginRecording(
 
 function subjectsOf(settlements: readonly Settlement[]): ReceiptSubjects {
   return {
-    ids: settlements.flatMap(({ connectorId, outcomes }) =>
-      outcomes.flatMap((outcome) => {
-        const ids = namedIn(outcome)?.providerMessageIds;
-        return ids && connectorId !== undefined ? [{ connectorId, ids }] : [];
-      }),
-    ),
+    ids: settlements.flatMap(idsOf),
     references: settlements.flatMap(({ connectorId, messageId, outcomes }) =>
       outcomes.flatMap((outcome, part) =>
         outcome?.kind === "unconfirmed"
@@ -65,6 +60,14 @@ function subjectsOf(settlements: readonly Settlement[]): ReceiptSubjects {
       ),
     ),
   };
+}
+
+/** What receipts may call the message: by ids that it was given, or by ours. */
+function idsOf({ connectorId, claim, messageId, outcomes }: Settlement): NonNullable<ReceiptSubjects["ids"]> {
+  if (connectorId === undefined) return [];
+  const own = claim > 1 ? [{ connectorId, ids: [messageId] }] : [];
+  const given = outcomes.flatMap((outcome) => namedIn(outcome)?.providerMessageIds ?? []);
+  return given.length > 0 ? [...own, { connectorId, ids: given }] : own;
 }
 
 /** Sizes of these attempts, whose timeline entries are not written yet. */

@@ -167,34 +167,41 @@ test("a receipt with a reference and the settlement that gives its part up do no
     expect(await world.claim()).toEqual([]);
   }));
 
-for (const first of ["settlement", "receipt"] as const)
-  test(`that a part failed which is being sent again, and the settlement that gives it up again, do not miss each other: the ${first} first`, () =>
-    race(async (world) => {
-      const { other, store, sms, claimOne, settle, status, clock } = world;
-      const [id = ""] = await sms();
-      const next = { kind: "again", dueAt: clock.now } as const;
-      await settle(await claimOne(), { outcomes: [unconfirmed()], next });
-      await store.queue.stage(clock.now, 10);
-      const job = await claimOne();
-      const word = { reference: partReference(id, 0), recipient: "+919812345678", status: "undelivered" };
-      const steps = [
-        () => settle(job, { outcomes: [unconfirmed()], next }),
-        () => other.receipts.record([receipt(world, "x-1", word)]),
-      ];
-      const calls: Promise<unknown>[] = [];
-      await world.whileHeld(
-        first === "settlement" ? "unconfirmed_parts" : "parked_receipts",
-        async (isWaiting) => {
+/** What a receipt that comes too early calls the message, and where it is kept. */
+const EARLY = {
+  "its reference": {
+    told: (id: string) => ({ providerMessageId: "x-1", reference: partReference(id, 0) }),
+    table: "provider_ids",
+  },
+  "our id": { told: (id: string) => ({ providerMessageId: id, isOwnId: true }), table: "parked_receipts" },
+} as const;
+
+for (const [name, { told, table }] of Object.entries(EARLY))
+  for (const first of ["settlement", "receipt"] as const)
+    test(`that a part failed which is being sent again, as ${name} says, and the settlement that gives it up again, do not miss each other: the ${first} first`, () =>
+      race(async (world) => {
+        const { other, store, sms, claimOne, settle, status, clock } = world;
+        const [id = ""] = await sms();
+        const next = { kind: "again", dueAt: clock.now } as const;
+        await settle(await claimOne(), { outcomes: [unconfirmed()], next });
+        await store.queue.stage(clock.now, 10);
+        const job = await claimOne();
+        const word = { ...told(id), recipient: "+919812345678", status: "undelivered" } as const;
+        const steps = [
+          () => settle(job, { outcomes: [unconfirmed()], next }),
+          () => other.receipts.record([receipt(world, word.providerMessageId, word)]),
+        ];
+        const calls: Promise<unknown>[] = [];
+        await world.whileHeld(first === "settlement" ? "unconfirmed_parts" : table, async (isWaiting) => {
           for (const step of first === "settlement" ? steps : steps.reverse()) {
             calls.push(step());
             await isWaiting(calls.length);
           }
-        },
-      );
-      await Promise.all(calls);
-      expect(await status(id)).toBe("undelivered");
-      expect(await store.receipts.countParked()).toBe(0);
-    }));
+        });
+        await Promise.all(calls);
+        expect(await status(id)).toBe("undelivered");
+        expect(await store.receipts.countParked()).toBe(0);
+      }));
 
 test("of one receipt that two processes record at the same time one moves the message", () =>
   race(async (world) => {

@@ -1,5 +1,5 @@
+import { saysNotDelivered } from "../../../core/messages/copies.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { saysNotDelivered } from "../../../core/messages/part.ts";
 import { mayBeTooEarly } from "../../receipts/provider-ids.ts";
 import type { ReceiptState } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";

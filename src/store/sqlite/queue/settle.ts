@@ -1,4 +1,5 @@
-import { applyAttempt, isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
+import { settleAttempt } from "../../../core/messages/early-failure.ts";
+import { isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
@@ -74,7 +75,7 @@ function record(
   { settlement, job }: CheckedSettlement,
 ): boolean {
   const attempt = toAttempt(settlement, job?.parts ?? null);
-  const step = job ? applyAttempt(before, attempt) : noteLostSettle(before, attempt);
+  const step = job ? settleAttempt(before, attempt) : noteLostSettle(before, attempt);
   messages.save(row, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
   providerIds.recordAttempt(settlement, row);

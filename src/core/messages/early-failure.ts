@@ -1,0 +1,74 @@
+/**
+ * Failures that are told of a copy of an SMS while an attempt may be sending another one, which may be delivered. The part
+ * keeps one until that attempt is over; then it counts as if it came right behind. Pure.
+ */
+import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
+import type { PartOutcome, Receipt } from "./outcome.ts";
+import { isOpen, withoutEarly } from "./part.ts";
+import { type Attempt, applyAttempt, applyReceipt } from "./progress.ts";
+import type { Step } from "./step.ts";
+
+/** Keeps it with its part, unless there is one. `size`: of the message, for the entry that says it was sent. */
+export function keepEarlyFailure(
+  before: Progress,
+  partIndex: number,
+  { receipt, size }: { readonly receipt: Receipt; readonly size: EarlyFailure["size"] },
+): Step {
+  const { connectorId, providerMessageId, status, error, receivedAt, raw } = receipt;
+  const early: EarlyFailure = {
+    ...{ connectorId, providerMessageId, status, receivedAt, size },
+    ...(error && { error }),
+    ...(raw !== undefined && { raw }),
+  };
+  const parts = before.parts.map((part, index) => (index === partIndex ? { early, ...part } : part));
+  return { progress: { ...before, parts }, entries: [] };
+}
+
+/** `applyAttempt`, and whatever was told too early and can be judged now. */
+export function settleAttempt(before: Progress, attempt: Attempt): Step {
+  if (!before.parts.some(({ early }) => early !== undefined)) return applyAttempt(before, attempt);
+  const turns = before.parts.map((part, index) => turnOf(part, attempt.outcomes[index], { before, attempt }));
+  const waits = (index: number) => turns[index] === "later";
+  const tell = (step: Step, turn: Turn) =>
+    before.parts.reduce(
+      (told, { early }, index) => (early && turns[index] === turn ? tellOne(told, index, early) : told),
+      step,
+    );
+  const told = tell(
+    { progress: { ...before, parts: before.parts.map(withoutEarly) }, entries: [] },
+    "before",
+  );
+  const settled = applyAttempt(told.progress, attempt);
+  const after = tell({ ...settled, entries: [...told.entries, ...settled.entries] }, "after");
+  const parts = after.progress.parts.map((part, index) => {
+    const early = waits(index) ? before.parts[index]?.early : undefined;
+    return early ? { ...part, early } : part;
+  });
+  return { ...after, progress: { ...after.progress, parts } };
+}
+
+/** When it is told: before the attempt, which would end the part, after it, or after one of the next. */
+type Turn = "before" | "after" | "later";
+
+/** What was only put off, or not tried, is tried again: the next copy may be delivered. A part that was sent is not. */
+function turnOf(
+  part: Part,
+  outcome: PartOutcome | undefined,
+  { before, attempt }: { readonly before: Progress; readonly attempt: Attempt },
+): Turn {
+  const { next, connectorId, isLate } = attempt;
+  if (isLate) return outcome && before.status === "queued" ? "after" : "later";
+  if (!isOpen(part)) return "after";
+  const isTried = outcome !== undefined && outcome.kind !== "deferred" && connectorId !== undefined;
+  if (isTried) return "after";
+  return next.kind === "again" ? "later" : "before";
+}
+
+function tellOne(step: Step, partIndex: number, { size, ...receipt }: EarlyFailure): Step {
+  const { progress, entries } = applyReceipt(step.progress, partIndex, receipt);
+  return { progress, entries: [...step.entries, ...entries.map((entry) => withSize(entry, size))] };
+}
+
+function withSize(entry: TimelineEntry, size: EarlyFailure["size"]): TimelineEntry {
+  return entry.eventType === "sms.sent" ? { ...entry, detail: { ...size, ...entry.detail } } : entry;
+}

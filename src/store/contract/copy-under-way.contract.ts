@@ -1,0 +1,226 @@
+/** An SMS of which one copy has failed while another is on its way, which may be delivered. */
+import { expect, test } from "bun:test";
+import type { Receipt } from "../../core/messages/outcome.ts";
+import { answerLate, neverAnsweredBy, nextJob, OTHER, TO, tell, triedBy } from "./copies-world.contract.ts";
+import {
+  CONNECTOR,
+  deferred,
+  inWorld,
+  type OpenStore,
+  SECOND,
+  sent,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
+
+export function copyUnderWayContract(open: OpenStore): void {
+  underWayContract(open);
+  takenMeanwhileContract(open);
+}
+
+function underWayContract(open: OpenStore): void {
+  /** The first copy has failed while the second is on its way. */
+  async function failedMeanwhile(world: World, over: Partial<Receipt> = {}) {
+    const id = await neverAnsweredBy(world, [CONNECTOR]);
+    const job = await nextJob(world);
+    const told = await tell(world, id, { connectorId: CONNECTOR, status: "undelivered", ...over });
+    expect(told).toMatchObject([{ kind: "late" }]);
+    expect(await world.status(id)).toBe("sending");
+    return { id, job };
+  }
+
+  test(
+    "that the first was not delivered does not end the message while another is sending it, which may deliver it",
+    inWorld(open, async (world) => {
+      for (const status of ["undelivered", "expired", "failed"] as const) {
+        const { id, job } = await failedMeanwhile(world, { status });
+        await world.settle(job, { connectorId: OTHER, outcomes: [sent(`b ${id}`)] });
+        expect(await world.status(id)).toBe("sent");
+        await world.receive(`b ${id}`, { connectorId: OTHER });
+        expect(await world.status(id)).toBe("delivered");
+      }
+    }),
+  );
+
+  test(
+    "nor if that other one does not answer either, or puts it off: it is tried again",
+    inWorld(open, async (world) => {
+      for (const outcome of [unconfirmed(), deferred()]) {
+        const { id, job } = await failedMeanwhile(world);
+        await world.settle(job, triedBy(world, OTHER, outcome));
+        expect(await world.status(id)).toBe("queued");
+        await world.settle(await nextJob(world), { connectorId: OTHER, outcomes: [sent(`b ${id}`)] });
+        await world.receive(`b ${id}`, { connectorId: OTHER });
+        expect(await world.status(id)).toBe("delivered");
+      }
+    }),
+  );
+
+  test(
+    "if the same one was sending it again, and does not answer, the message ends by what it told",
+    inWorld(open, async (world) => {
+      const { id, job } = await failedMeanwhile(world);
+      await world.settle(job, triedBy(world, CONNECTOR, unconfirmed()));
+      expect(await world.status(id)).toBe("undelivered");
+      expect(await world.store.receipts.countParked()).toBe(0);
+    }),
+  );
+
+  test(
+    "a failure that came while it was put off counts in the end, where it is not tried again, or nobody claims it in time",
+    inWorld(open, async (world) => {
+      for (const isGivenUp of [true, false]) {
+        const { id, job } = await failedMeanwhile(world);
+        const tried = triedBy(world, OTHER, deferred());
+        const done = { kind: "done", end: "attempts_spent" } as const;
+        await world.settle(job, { ...tried, ...(isGivenUp && { next: done }) });
+        expect(await world.status(id)).toBe(isGivenUp ? "undelivered" : "queued");
+        world.clock.now += 86_400 * SECOND;
+        await world.store.queue.stage(world.clock.now, 10);
+        await world.store.queue.expire(world.clock.now, 10);
+        expect(await world.status(id)).toBe("undelivered");
+        const timeline = await world.store.messages.timeline({
+          accountId: world.account.id,
+          channel: "sms",
+          id,
+        });
+        expect(timeline?.flatMap(({ eventType = [] }) => eventType)).toEqual(["sms.sent", "sms.undelivered"]);
+      }
+    }),
+  );
+
+  test(
+    "one that came just before its attempt was interrupted still counts, as that of its own connector only",
+    inWorld(open, async (world) => {
+      for (const connectorId of [CONNECTOR, OTHER]) {
+        const { id } = await failedMeanwhile(world);
+        const job = await nextJob(world);
+        expect(job.wasInterrupted).toBe(true);
+        await world.settle(job, triedBy(world, connectorId, unconfirmed()));
+        expect(await world.status(id)).toBe(connectorId === CONNECTOR ? "undelivered" : "queued");
+      }
+    }),
+  );
+
+  test(
+    "told again, it is kept once",
+    inWorld(open, async (world) => {
+      const { id, job } = await failedMeanwhile(world);
+      await tell(world, id, { connectorId: CONNECTOR, status: "undelivered" });
+      await world.settle(job, { connectorId: OTHER, outcomes: [sent(`b ${id}`)] });
+      expect(await world.history(id)).toEqual(["attempt:queued", "attempt:sent", "late_receipt:sent"]);
+      expect(await world.store.receipts.countParked()).toBe(0);
+    }),
+  );
+
+  test(
+    "a message that is held, and that nobody is sending, ends at once by what its connector tells",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      const next = { kind: "held", dueAt: world.clock.now + 3_600 * SECOND } as const;
+      await world.settle(await world.claimOne(), { outcomes: [unconfirmed()], next });
+      await tell(world, id, { connectorId: CONNECTOR, status: "undelivered" });
+      expect(await world.status(id)).toBe("undelivered");
+    }),
+  );
+
+  test(
+    "nor does one wait whose account holds it: an interrupted message is claimed only to be held, and ends by what is told",
+    inWorld(open, async (world) => {
+      await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
+      const [id = ""] = await world.sms({ to: [TO] });
+      const slow = await world.claimOne();
+      const job = await nextJob(world);
+      await world.settle(slow, { outcomes: [sent("a-0")] });
+      expect(await world.receive("a-0", { status: "undelivered" })).toMatchObject([{ kind: "applied" }]);
+      const { jobId, claim, messageId } = job;
+      const held = { countsAsAttempt: false, keepsContent: false, outcomes: [unconfirmed()] };
+      const next = { kind: "held", dueAt: world.clock.now + 3_600 * SECOND } as const;
+      await world.store.queue.settle([{ jobId, claim, messageId, at: world.clock.now, ...held, next }]);
+      expect(await world.status(id)).toBe("undelivered");
+      world.clock.now += 7_200 * SECOND;
+      await world.store.queue.stage(world.clock.now, 10);
+      expect(await world.claim()).toEqual([]);
+    }),
+  );
+
+  test(
+    "a failed segment that is not being sent again ends the message though another of it is being sent",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      const again = { kind: "again", dueAt: world.clock.now } as const;
+      await world.settle(await world.claimOne(), { outcomes: [sent("a-0"), unconfirmed()], next: again });
+      await nextJob(world);
+      await world.receive("a-0", { status: "failed" });
+      expect(await world.status(id)).toBe("failed");
+    }),
+  );
+
+  test(
+    "an id that came after the lease had ended is that of an earlier copy as well",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      const slow = await world.claimOne();
+      const job = await nextJob(world);
+      expect(await world.settle(slow, { outcomes: [sent("a-0")] })).toBe(false);
+      expect(await world.receive("a-0", { status: "undelivered" })).toMatchObject([{ kind: "late" }]);
+      await world.settle(job, { connectorId: OTHER, outcomes: [sent("b-0")] });
+      await world.receive("b-0", { connectorId: OTHER });
+      expect(await world.status(id)).toBe("delivered");
+    }),
+  );
+}
+
+function takenMeanwhileContract(open: OpenStore): void {
+  /** The first connector has answered too late, and then failed, while the second was sending the message. */
+  async function takenAndFailed(world: World) {
+    const id = await neverAnsweredBy(world, [CONNECTOR]);
+    const job = await nextJob(world);
+    await answerLate(world, id, CONNECTOR);
+    expect(await world.receive(`${CONNECTOR} ${id}`, { status: "undelivered" })).toMatchObject([
+      { kind: "late" },
+    ]);
+    expect(await world.status(id)).toBe("sent");
+    return { id, job };
+  }
+
+  test(
+    "of a message that the first has taken all along, and failed, the second's word is the last, if it takes it or may have",
+    inWorld(open, async (world) => {
+      for (const outcome of [sent("b"), unconfirmed()])
+        for (const status of ["delivered", "undelivered"] as const) {
+          const { id, job } = await takenAndFailed(world);
+          await world.settle(job, triedBy(world, OTHER, outcome));
+          expect(await world.status(id)).toBe("sent");
+          if (outcome.kind === "sent") await world.receive("b", { connectorId: OTHER, status });
+          else await tell(world, id, { connectorId: OTHER, status });
+          expect(await world.status(id)).toBe(status);
+        }
+    }),
+  );
+
+  test(
+    "if the second does not take it, it is undelivered, and not sent again",
+    inWorld(open, async (world) => {
+      for (const outcome of [deferred(), undefined]) {
+        const { id, job } = await takenAndFailed(world);
+        const { jobId, claim, messageId } = job;
+        const next = { kind: "again", dueAt: world.clock.now } as const;
+        const unsent = {
+          jobId,
+          claim,
+          messageId,
+          at: world.clock.now,
+          countsAsAttempt: false,
+          keepsContent: false,
+        };
+        if (outcome) await world.settle(job, triedBy(world, OTHER, outcome));
+        else await world.store.queue.settle([{ ...unsent, outcomes: [], next }]);
+        expect(await world.status(id)).toBe("undelivered");
+        world.clock.now += 120 * SECOND;
+        await world.store.queue.stage(world.clock.now, 10);
+        expect(await world.claim()).toEqual([]);
+      }
+    }),
+  );
+}
