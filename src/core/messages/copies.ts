@@ -36,6 +36,15 @@ export function withoutCopy(part: Part, receipt: Receipt): Part | undefined {
   return other && part.status === "sent" ? { status: "sent", ...other } : undefined;
 }
 
+/** The id of the copy that this connector has. */
+export function idAt(
+  { connectorId: of, providerMessageId, other }: Part,
+  connectorId: string,
+): string | undefined {
+  if (of === connectorId) return providerMessageId;
+  return other?.connectorId === connectorId ? other.providerMessageId : undefined;
+}
+
 interface AttemptBy {
   readonly connectorId?: string | undefined;
   readonly claim?: number | undefined;

@@ -102,6 +102,29 @@ function answeredLateContract(open: OpenStore): void {
     }),
   );
 
+  test(
+    "each of two that have taken a message is asked about the copy that it has, until that has failed",
+    inWorld(open, async (world) => {
+      const id = await takenByBoth(world);
+      world.clock.now += 7_200 * SECOND;
+      const { clock, store } = world;
+      await store.receipts.flagOverdue({ now: clock.now, sentBefore: clock.now, limit: 10 });
+      const ask = async () => {
+        clock.now += SECOND;
+        const request = { now: clock.now, limit: 10, waitsMs: [SECOND] };
+        const asked = [CONNECTOR, OTHER].map((connectorId) =>
+          store.receipts.takeQuestions({ ...request, connectorId }),
+        );
+        return (await Promise.all(asked)).map((all) => all.map(({ providerMessageId }) => providerMessageId));
+      };
+      expect(await ask()).toEqual([[`${CONNECTOR} ${id}`], []]);
+      await hear(world, id, OTHER, "undelivered");
+      expect(await ask()).toEqual([[`${CONNECTOR} ${id}`], []]);
+      await hear(world, id, CONNECTOR, "undelivered");
+      expect(await ask()).toEqual([[], []]);
+    }),
+  );
+
   /** Ways in which the first turns out to have it, of two that have not answered. */
   const TURNS_OUT: Readonly<Record<string, (world: World, id: string) => Promise<unknown>>> = {
     "answers late": (world, id) => answerLate(world, id, CONNECTOR),

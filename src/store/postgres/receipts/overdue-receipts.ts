@@ -112,7 +112,10 @@ async function take(
   if (due.length === 0) return [];
   const ids = [...new Set(due.map((row) => row.message_id))];
   const found = new Map((await session.query<FoundRow>(FIND, [ids])).map((row) => [row.id, row]));
-  const asked = due.map((row) => ({ row, question: questionOf(row, found.get(row.message_id)) }));
+  const asked = due.map((row) => ({
+    row,
+    question: questionOf({ ...row, connectorId }, found.get(row.message_id)),
+  }));
   const open = asked.filter(({ question }) => question);
   await session.query(PUT_OFF, [
     open.map(({ row }) => row.message_id),
@@ -143,8 +146,11 @@ const FIND = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence
   FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN contents c ON c.id = m.content`;
 
 function questionOf(
-  { message_id: messageId, part }: DueRow,
+  { message_id: messageId, part, connectorId }: DueRow & { readonly connectorId: string },
   row: FoundRow | undefined,
 ): Question | undefined {
-  return row && toQuestion({ messageId, part }, toProgress(row), () => joinContent(row.envelope, null));
+  return (
+    row &&
+    toQuestion({ messageId, part, connectorId }, toProgress(row), () => joinContent(row.envelope, null))
+  );
 }

@@ -97,7 +97,7 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
   return ({ connectorId, now, limit, waitsMs }: QuestionRequest): readonly Question[] =>
     due.all(connectorId, now, limit).flatMap((row) => {
       const message = messages.find(row.message_id);
-      const ref = { messageId: row.message_id, part: row.part };
+      const ref = { messageId: row.message_id, part: row.part, connectorId };
       const question = message && toQuestion(ref, toProgress(message), () => contents.find(message));
       const waitMs = waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0;
       if (question) putOff.run(now + waitMs, row.message_id, row.part);
