@@ -64,6 +64,18 @@ describe("an SMS", () => {
     expect(attempt({ ...putOff, status: "sending" }, [sent("a")]).progress.status).toBe("sent");
   });
 
+  test("that a gateway may have has left in all the segments that another connector makes of it", () => {
+    const again = { kind: "again", dueAt: AT + 5_000 } as const;
+    const lost = attempt(sms(), [unconfirmed], again).progress;
+    const inPart = attempt({ ...lost, status: "sending" }, [sent("a"), undefined], again).progress;
+    expect(inPart.parts.map((part) => part.status)).toEqual(["sent", "unconfirmed"]);
+    const over = applyExpiry(inPart, { at: AT, wasInterrupted: false }).progress;
+    expect(over).toMatchObject({ status: "failed", error: { code: "unconfirmed" } });
+    const putOff = attempt(sms(), [deferred], again).progress;
+    const counted = attempt({ ...putOff, status: "sending" }, [sent("a"), undefined], again).progress;
+    expect(counted.parts.map((part) => part.status)).toEqual(["sent", "pending"]);
+  });
+
   test("of which a segment was not sent within its window is expired, whatever became of the others", () => {
     const again = { kind: "again", dueAt: AT + 5_000 } as const;
     const inPart = attempt(sms(), [sent("a"), deferred], again).progress;

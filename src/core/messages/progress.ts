@@ -171,10 +171,18 @@ export function applyInterruption(before: Progress, at: number): Step {
 function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
   const length = Math.max(before.parts.length, attempt.outcomes.length);
   return Array.from({ length }, (_, index) => {
-    const part: Part = before.parts[index] ?? { status: "pending" };
+    const part = before.parts[index] ?? uncounted(before);
     const outcome = attempt.outcomes[index];
     return outcome ? mergeOutcome(before.channel, part, { outcome, attempt }) : part;
   });
+}
+
+/** A segment that is counted only now. An earlier attempt that may have sent the message did so in whatever segments. */
+function uncounted({ channel, parts }: Progress): Part {
+  const last = parts.at(-1);
+  if (channel !== "sms" || last?.status !== "unconfirmed") return { status: "pending" };
+  const { early: _, ...doubt } = last;
+  return doubt;
 }
 
 function mergeOutcome(
