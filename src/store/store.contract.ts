@@ -10,6 +10,7 @@ import { backlogContract } from "./contract/backlog.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
 import { copiesContract } from "./contract/copies.contract.ts";
+import { copiesInAnyOrderContract } from "./contract/copies-in-any-order.contract.ts";
 import { copyUnderWayContract } from "./contract/copy-under-way.contract.ts";
 import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
@@ -65,6 +66,7 @@ const SECTIONS = {
   receiptOrder: receiptOrderContract,
   ownId: ownIdContract,
   copies: copiesContract,
+  copiesInAnyOrder: copiesInAnyOrderContract,
   copyUnderWay: copyUnderWayContract,
   endedByReceipt: endedByReceiptContract,
   largeBody: largeBodyContract,
