@@ -262,26 +262,6 @@ describe("what is not understood ends with code 2", () => {
       expect((await spawned(args)).err).toEndWith("\nAdd --help to see the commands and options.\n");
   });
 
-  test("help for a command that is not there names it, and near ones, as the command itself does", async () => {
-    const seeHelp = "Add --help to see the commands and options.";
-    for (const [args, err] of [
-      [["help", "nope"], `error: unknown command 'nope'\n${seeHelp}\n`],
-      [["help", "keyss"], `error: unknown command 'keyss'\n(Did you mean keys?)\n${seeHelp}\n`],
-      [["keys", "help", "revok"], `error: unknown command 'revok'\n(Did you mean revoke?)\n${seeHelp}\n`],
-      [["help", "keys", "revok"], `error: unknown command 'revok'\n(Did you mean revoke?)\n${seeHelp}\n`],
-      [["keys", "nope", "--help"], `error: unknown command 'nope'\n${seeHelp}\n`],
-      [["nope", "--help"], `error: unknown command 'nope'\n${seeHelp}\n`],
-    ] as const)
-      expect(await spawned(args)).toEqual({ code: 2, out: "", err });
-    for (const [args, usage] of [
-      [["help"], "postrider [options] [command]"],
-      [["help", "keys"], "postrider keys [options] [command]"],
-      [["keys", "help", "revoke"], "postrider keys revoke [options] <id>"],
-      [["help", "keys", "revoke"], "postrider keys revoke [options] <id>"],
-    ] as const)
-      expect(await spawned(args)).toMatchObject({ code: 0, out: expect.stringContaining(usage), err: "" });
-  });
-
   test("help is no failure, and says first what belongs to the command, and what has to be given", async () => {
     const { code, out } = await spawned(["keys", "create", "--help"]);
     expect(code).toBe(0);

@@ -33,3 +33,23 @@ test("a key is not deleted: revoke is suggested, whatever stands behind the word
     expect(await run(["keys", ...args])).toEqual({ code: 2, out: "", err });
   expect((await run(["keys", "--help"])).out).not.toContain("delete");
 });
+
+test("help for a command that is not there names it, and near ones, as the command itself does", async () => {
+  const seeHelp = "Add --help to see the commands and options.";
+  for (const [args, err] of [
+    [["help", "nope"], `error: unknown command 'nope'\n${seeHelp}\n`],
+    [["help", "keyss"], `error: unknown command 'keyss'\n(Did you mean keys?)\n${seeHelp}\n`],
+    [["keys", "help", "revok"], `error: unknown command 'revok'\n(Did you mean revoke?)\n${seeHelp}\n`],
+    [["help", "keys", "revok"], `error: unknown command 'revok'\n(Did you mean revoke?)\n${seeHelp}\n`],
+    [["keys", "nope", "--help"], `error: unknown command 'nope'\n${seeHelp}\n`],
+    [["nope", "--help"], `error: unknown command 'nope'\n${seeHelp}\n`],
+  ] as const)
+    expect(await spawned(args)).toEqual({ code: 2, out: "", err });
+  for (const [args, usage] of [
+    [["help"], "postrider [options] [command]"],
+    [["help", "keys"], "postrider keys [options] [command]"],
+    [["keys", "help", "revoke"], "postrider keys revoke [options] <id>"],
+    [["help", "keys", "revoke"], "postrider keys revoke [options] <id>"],
+  ] as const)
+    expect(await spawned(args)).toMatchObject({ code: 0, out: expect.stringContaining(usage), err: "" });
+});

@@ -244,26 +244,6 @@ onEveryStore((start) => {
     expect(lost.headers.get("retry-after")).toMatch(/^\d+$/);
   });
 
-  test("503: a list that waits 5 s because those before it do not end, with Retry-After", async () => {
-    const release: (() => void)[] = [];
-    const list = () =>
-      new Promise<{ messages: [] }>((resolve) => release.push(() => resolve({ messages: [] })));
-    await using api = await start({
-      over: (store) => ({ ...store, messages: { ...store.messages, list } }),
-    });
-    const begun = Array.from({ length: 8 }, () => api.get(PATH));
-    await until(() => release.length === 8, Boolean, { pauseMs: 1 });
-    const timers = api.clock.pending();
-    const waiting = api.get(PATH);
-    await until(() => api.clock.pending() > timers, Boolean, { pauseMs: 1 });
-    await api.clock.advance(5_000);
-    const { status, headers } = await waiting;
-    expect(status).toBe(503);
-    expect(headers.get("retry-after")).toMatch(/^\d+$/);
-    for (const end of release) end();
-    expect((await Promise.all(begun)).map((answer) => answer.status)).toEqual(Array(8).fill(200));
-  });
-
   test("503: while draining, with Retry-After and the connection closed; probes still answer", async () => {
     await using api = await start({ deps: { isDraining: () => true } });
     const { status, headers } = await api.post(PATH, sms());

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../until.ts";
 import { sendQueued } from "./attempts.ts";
 import { email, isoIn, sms } from "./builders.ts";
 import { onEveryStore, type RunningApi } from "./running-api.ts";
@@ -105,6 +106,26 @@ onEveryStore((start) => {
     expect(json.details.created_after).toContain("with Z or an offset");
     expect((await api.get("/v1/emails/messages?status=bounced")).status).toBe(200);
     expect((await api.get("/v1/emails/messages?to=%2B14155550123")).status).toBe(400);
+  });
+
+  test("503: a list that waits 5 s because those before it do not end, with Retry-After", async () => {
+    const release: (() => void)[] = [];
+    const list = () =>
+      new Promise<{ messages: [] }>((resolve) => release.push(() => resolve({ messages: [] })));
+    await using api = await start({
+      over: (store) => ({ ...store, messages: { ...store.messages, list } }),
+    });
+    const begun = Array.from({ length: 8 }, () => api.get("/v1/sms/messages"));
+    await until(() => release.length === 8, Boolean, { pauseMs: 1 });
+    const timers = api.clock.pending();
+    const waiting = api.get("/v1/sms/messages");
+    await until(() => api.clock.pending() > timers, Boolean, { pauseMs: 1 });
+    await api.clock.advance(5_000);
+    const { status, headers } = await waiting;
+    expect(status).toBe(503);
+    expect(headers.get("retry-after")).toMatch(/^\d+$/);
+    for (const end of release) end();
+    expect((await Promise.all(begun)).map((answer) => answer.status)).toEqual(Array(8).fill(200));
   });
 });
 
