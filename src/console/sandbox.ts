@@ -1,11 +1,9 @@
 import { accountFilter, chosenAccount, readAccounts } from "./accounts.ts";
-import type { Client, Page } from "./client.ts";
+import type { Page } from "./client.ts";
 import { type Child, h } from "./dom.ts";
-import { type Filter, filterForm } from "./filters.ts";
+import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
 import { addressText } from "./message.ts";
 import { facts, id, json, link, none, time } from "./pieces.ts";
-import type { Query } from "./place.ts";
-import { firstIdAt, WITHIN } from "./times.ts";
 import type { ShowPage } from "./visit.ts";
 
 type Address = string | { readonly email: string; readonly name?: string };
@@ -37,87 +35,49 @@ interface Given {
   readonly truncated?: readonly string[];
 }
 
-const MINUTE_MS = 60_000;
-
 /** An entry may hold a whole email. */
 const ROWS_ON_A_PAGE = "50";
-const MOST_PAGES = 4;
 
 /** What the simulator was given, as it would have been transmitted: the newest first. */
 export const showSandbox: ShowPage = async ({ client, place }) => {
   const accounts = (await readAccounts(client)).filter(({ mode }) => mode === "sandbox");
   const account = chosenAccount(accounts, place);
   if (!account) return { title: "Sandbox", content: none("There is no sandbox account.") };
-  const { message_id, to, channel, within } = place.query;
-  const found = message_id
-    ? await readSince(client, { message_id }, "10080")
-    : await readNewest(client, { account_id: account.id, to, channel }, within);
+  const { message_id, to, channel, after } = place.query;
+  const of = message_id ? { message_id } : { account_id: account.id, to, channel };
+  const page = { order: "newest", limit: ROWS_ON_A_PAGE, after };
+  const reading = client.get<Page<Given>>("sandbox/messages", { ...of, ...page });
+  const { data, next, problem } = await readFiltered(reading);
   const filters: readonly Filter[] = message_id
     ? [{ name: "message_id", label: "Message id" }]
-    : [accountFilter(accounts, account), ...filtersOf(found.within)];
+    : [accountFilter(accounts, account), ...FILTERS];
   return {
     title: "Sandbox",
     content: [
       filterForm(place, filters),
-      !found.isWhole && none("There is more than is shown here: choose a shorter time."),
-      found.rows.length === 0 && none("The simulator was given nothing like this in this time."),
+      problem ?? (data.length === 0 && none("The simulator was given nothing like this.")),
       h(
         "div",
         { class: "given" },
-        found.rows.toReversed().map((row, index) => cardOf(row, message_id !== undefined && index === 0)),
+        data.map((row, index) => cardOf(row, message_id !== undefined && index === 0)),
       ),
+      pager(place, "after", next),
     ],
   };
 };
 
-interface Found {
-  readonly rows: readonly Given[];
-  readonly isWhole: boolean;
-  readonly within: string;
-}
-
-/** Without a wish, the shortest time in which there was something. */
-async function readNewest(client: Client, query: Query, wanted: string | undefined): Promise<Found> {
-  const within = WITHIN.map(([minutes]) => minutes).filter((minutes) => !wanted || minutes === wanted);
-  let found: Found = { rows: [], isWhole: true, within: "10080" };
-  for (const minutes of within) {
-    found = await readSince(client, query, minutes);
-    if (found.rows.length > 0) break;
-  }
-  return found;
-}
-
-/** The list begins with the oldest, so it is read from a time on: an id of that time is a place in it. */
-async function readSince(client: Client, query: Query, within: string): Promise<Found> {
-  const rows: Given[] = [];
-  let after: string | undefined = firstIdAt(Date.now() - Number(within) * MINUTE_MS);
-  for (let page = 0; page < MOST_PAGES && after !== undefined; page++) {
-    const { data, next }: Page<Given> = await client.get("sandbox/messages", {
-      ...query,
-      after,
-      limit: ROWS_ON_A_PAGE,
-    });
-    rows.push(...data);
-    after = next;
-  }
-  return { rows, isWhole: after === undefined, within };
-}
-
-function filtersOf(within: string): readonly Filter[] {
-  return [
-    {
-      name: "channel",
-      label: "Channel",
-      choices: [
-        ["", "all"],
-        ["sms", "SMS"],
-        ["email", "Email"],
-      ],
-    },
-    { name: "within", label: "Received", choices: WITHIN, otherwise: within },
-    { name: "to", label: "Recipient" },
-  ];
-}
+const FILTERS: readonly Filter[] = [
+  {
+    name: "channel",
+    label: "Channel",
+    choices: [
+      ["", "all"],
+      ["sms", "SMS"],
+      ["email", "Email"],
+    ],
+  },
+  { name: "to", label: "Recipient" },
+];
 
 function cardOf(given: Given, isOpen: boolean): HTMLElement {
   const { received_at: at, channel, to, text, subject, dlt_template_id: dlt } = given;

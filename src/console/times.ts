@@ -61,12 +61,6 @@ export function isoOfLocal(local: string): string {
   return local === "" || Number.isNaN(at.getTime()) ? "" : at.toISOString();
 }
 
-/** The first id (UUIDv7) of a time: what came later has greater ones. */
-export function firstIdAt(ms: number): string {
-  const hex = ms.toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
-}
-
 function oneUnit(ms: number): string {
   return durationText(Math.floor(ms / 1000) * 1000)
     .split(" ")

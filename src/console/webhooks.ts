@@ -6,23 +6,14 @@ import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
 import { badge, link, none, section, table, time } from "./pieces.ts";
 import { WITHIN } from "./times.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
-import { showWebhook } from "./webhook-page.ts";
+import { resultText, showWebhook, type WebhookEvent } from "./webhook-page.ts";
 import { showSecrets } from "./webhook-secrets.ts";
-
-interface Event {
-  readonly id: string;
-  readonly account_id: string;
-  readonly host: string;
-  readonly message_id: string;
-  readonly type: string;
-  readonly state: string;
-  readonly attempts: number;
-  readonly occurred_at: string;
-  readonly next_attempt_at?: string;
-}
 
 const STATES = ["failed", "waiting", "ready", "leased", "held", "delivered"];
 const MINUTE_MS = 60_000;
+
+/** In minutes, as in `WITHIN`. */
+const A_WEEK = "10080";
 
 /** `#/webhooks`, `#/webhooks/secrets`, `#/webhooks/EVENT`. */
 export const showWebhooks: ShowPage = (visit) => {
@@ -37,10 +28,10 @@ async function showEvents(visit: Visit): Promise<View> {
   const accounts = await readAccounts(client);
   const account = chosenAccount(accounts, place);
   if (!account) return { title: "Webhooks", content: none("There are no accounts.") };
-  const { message_id, host, state, after, within = "60" } = place.query;
+  const { message_id, host, state, after, within = A_WEEK } = place.query;
   const since = new Date(Date.now() - Number(within) * MINUTE_MS).toISOString();
   const of = message_id ? { message_id } : { account_id: account.id, host, state, since };
-  const reading = client.get<Page<Event>>("webhooks", { ...of, after, limit: "50" });
+  const reading = client.get<Page<WebhookEvent>>("webhooks", { ...of, after, order: "newest", limit: "50" });
   const { data, next, problem } = await readFiltered(reading);
   const filters = message_id
     ? [{ name: "message_id", label: "Message id" }]
@@ -69,12 +60,12 @@ const FILTERS: readonly Filter[] = [
     label: "State",
     choices: [["", "all"], ...STATES.map((state) => [state, state] as const)],
   },
-  { name: "within", label: "Occurred", choices: WITHIN, otherwise: "60" },
+  { name: "within", label: "Occurred", choices: WITHIN, otherwise: A_WEEK },
   { name: "host", label: "Host" },
 ];
 
-function eventTable(events: readonly Event[]): HTMLElement {
-  return table<Event>(
+function eventTable(events: readonly WebhookEvent[]): HTMLElement {
+  return table<WebhookEvent>(
     "Events",
     [
       { head: "Occurred", of: ({ occurred_at: at }) => time(at) },
@@ -83,6 +74,7 @@ function eventTable(events: readonly Event[]): HTMLElement {
       { head: "Host", of: ({ host }) => host },
       { head: "Attempts", kind: "number", of: ({ attempts }) => attempts },
       { head: "Next attempt", of: ({ next_attempt_at: at }) => time(at) },
+      { head: "Last result", kind: "wide", of: ({ last_attempt: last }) => last && resultText(last) },
       { head: "Message", of: ({ message_id }) => link(["messages", message_id], h("code", {}, message_id)) },
     ],
     events,

@@ -1,0 +1,91 @@
+/** Lists of the web console that begin with what is new, in a real browser. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { admin, reached, send } from "../admin.ts";
+import { complaintsOf, startBrowser } from "../browser.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
+
+const folder = makeDataFolder();
+let service: PostriderProcess;
+let browser: Browser;
+let page: Page;
+let complaints: readonly string[];
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startPostrider({ dataFolder: folder.path }), startBrowser()]);
+  page = await browser.newPage();
+  page.setDefaultTimeout(20_000);
+  complaints = complaintsOf(page);
+  await page.goto(service.sandbox.console_url);
+  await page.getByLabel("Console password").fill(service.sandbox.console_password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+});
+
+afterAll(async () => {
+  await browser.close();
+  service.kill("SIGTERM");
+  expect(await service.exited).toBe(0);
+  folder.remove();
+});
+
+const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
+
+/** Resolves with its id, once it is delivered. */
+async function sendSms(to: string, more: object = {}): Promise<string> {
+  const apiKey = service.sandbox.api_key;
+  const path = "/v1/sms/messages";
+  const { body } = await send(service, {
+    apiKey,
+    path,
+    body: { to, dlt_template_id: "1107160000000000001", ...more },
+  });
+  const id = String(body.message_id);
+  await reached(service, { apiKey, path: `${path}/${id}` }, "delivered");
+  return id;
+}
+
+test("the sandbox begins with what it was given last, and goes on page by page to the first", async () => {
+  const numbers = Array.from({ length: 51 }, (_, n) => `+141555501${String(n).padStart(2, "0")}`);
+  await Promise.all(numbers.slice(0, 50).map((to) => sendSms(to)));
+  await sendSms(numbers[50] ?? "");
+  await go("sandbox");
+  const shown = () => page.locator(".given summary").allTextContents();
+  const first = await until(shown, ({ length }) => length === 50);
+  expect(first[0]).toContain(numbers[50] ?? "");
+  await page.getByRole("link", { name: "Next page" }).click();
+  const rest = await until(shown, ({ length }) => length === 1);
+  expect([...first, ...rest].filter((text) => text.includes("+141555501"))).toHaveLength(51);
+  await page.getByRole("link", { name: "First page" }).click();
+  await until(shown, ({ length }) => length === 50);
+  expect(complaints).toEqual([]);
+});
+
+test("webhooks begin with the newest event, say how the last delivery ended, and each how it stands", async () => {
+  const callback_url = "https://127.0.0.1/hook";
+  const older = await sendSms("+14155550201", { callback_url });
+  const newer = await sendSms("+14155550202", { callback_url });
+  const state = async (id: string) =>
+    (await admin<{ data: { state: string }[] }>(service, `/webhooks?message_id=${id}`)).data[0]?.state;
+  for (const id of [older, newer]) {
+    await until(
+      () => state(id),
+      (found) => found === "waiting",
+    );
+  }
+  await go("webhooks");
+  const rows = page.getByRole("region", { name: "Events" }).locator("tbody tr");
+  const texts = await until(
+    () => rows.allTextContents(),
+    ({ length }) => length === 4,
+  );
+  expect(texts.map((text) => text.includes(newer))).toEqual([true, true, false, false]);
+  expect(texts[1]).toContain("(refused_address)");
+  await rows.nth(1).getByRole("link", { name: "sms.sent" }).click();
+  await page.getByRole("heading", { name: "Event", exact: true, level: 1 }).waitFor();
+  const event = await page.locator("main").innerText();
+  for (const part of ["waiting", "sms.sent", "127.0.0.1", `evt_${newer}_1`, "(refused_address)"])
+    expect(event).toContain(part);
+  expect(complaints).toEqual([]);
+});
