@@ -1,4 +1,4 @@
-import type { Child } from "./dom.ts";
+import { type Child, h } from "./dom.ts";
 import { type Message, recipientText } from "./message.ts";
 import { badge, link, table, time } from "./pieces.ts";
 import type { TemplateNames } from "./template-names.ts";
@@ -10,7 +10,7 @@ export function messageTable(messages: readonly Message[], templates: TemplateNa
       { head: "Time", of: ({ created_at: at }) => time(at) },
       { head: "Channel", of: ({ channel }) => channel },
       { head: "Recipient", of: (message) => messageLink(message) },
-      { head: "Status", of: ({ status }) => badge(status) },
+      { head: "Status", of: statusOf },
       { head: "Subject or template", kind: "wide", of: (message) => aboutOf(message, templates) },
     ],
     messages,
@@ -19,6 +19,11 @@ export function messageTable(messages: readonly Message[], templates: TemplateNa
 
 function messageLink(message: Message): HTMLElement {
   return link(["messages", message.message_id], recipientText(message));
+}
+
+/** With the code of its error, if it has one; on hovering, in words. */
+function statusOf({ status, error }: Message): Child {
+  return [badge(status), error && h("span", { class: "hint", title: error.message }, ` ${error.code}`)];
 }
 
 function aboutOf({ subject, template_id: id, dlt_template_id: dlt }: Message, names: TemplateNames): Child {

@@ -1,4 +1,4 @@
-/** Lists of the web console that begin with what is new, in a real browser. */
+/** Lists of the web console, in a real browser: what is new comes first, and a row says how it ended. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { admin, reached, send } from "../admin.ts";
@@ -32,8 +32,8 @@ afterAll(async () => {
 
 const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
 
-/** Resolves with its id, once it is delivered. */
-async function sendSms(to: string, more: object = {}): Promise<string> {
+/** Resolves with its id, once it is delivered, or `status`. */
+async function sendSms(to: string, more: object = {}, status = "delivered"): Promise<string> {
   const apiKey = service.sandbox.api_key;
   const path = "/v1/sms/messages";
   const { body } = await send(service, {
@@ -42,7 +42,7 @@ async function sendSms(to: string, more: object = {}): Promise<string> {
     body: { to, dlt_template_id: "1107160000000000001", ...more },
   });
   const id = String(body.message_id);
-  await reached(service, { apiKey, path: `${path}/${id}` }, "delivered");
+  await reached(service, { apiKey, path: `${path}/${id}` }, status);
   return id;
 }
 
@@ -59,6 +59,17 @@ test("the sandbox begins with what it was given last, and goes on page by page t
   expect([...first, ...rest].filter((text) => text.includes("+141555501"))).toHaveLength(51);
   await page.getByRole("link", { name: "First page" }).click();
   await until(shown, ({ length }) => length === 50);
+  expect(complaints).toEqual([]);
+});
+
+test("the list of messages has the code of the error of each that has failed, and in words on hovering", async () => {
+  await sendSms("+15005550001", {}, "undelivered");
+  await go("messages");
+  const row = page.getByRole("row", { name: "+15005550001" });
+  await row.getByText("receipt.undeliv").waitFor();
+  expect(await row.getByText("receipt.undeliv").getAttribute("title")).toBe(
+    "the SMSC reported UNDELIV (simulated)",
+  );
   expect(complaints).toEqual([]);
 });
 
