@@ -1,15 +1,16 @@
 import { deedButton } from "./buttons.ts";
-import { readAll } from "./client.ts";
+import type { Page } from "./client.ts";
 import { showEditConnector, showNewConnector } from "./connector-form.ts";
 import { type Connector, connectorTable, reasonOf, stateOf } from "./connector-table.ts";
 import { h, refresh } from "./dom.ts";
 import { labelOf } from "./fields.ts";
+import { pager } from "./filters.ts";
 import { badge, facts, id, json, link, none, section, time } from "./pieces.ts";
 import { toHash, toQueryString } from "./place.ts";
 import { keepUpdated } from "./updated.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 
-const MOST_ROWS = 500;
+const ROWS_ON_A_PAGE = "100";
 
 /** `#/connectors`, `#/connectors/new`, `#/connectors/ID`, `#/connectors/ID/edit`. */
 export const showConnectors: ShowPage = (visit) => {
@@ -20,15 +21,17 @@ export const showConnectors: ShowPage = (visit) => {
 };
 
 async function showList(visit: Visit): Promise<View> {
-  const { client } = visit;
+  const { client, place } = visit;
   const content = h("div");
   const read = async () => {
-    const rows = await readAll<Connector>(client, "connectors", MOST_ROWS);
+    const query = { limit: ROWS_ON_A_PAGE, after: place.query.after };
+    const { data, next } = await client.get<Page<Connector>>("connectors", query);
     refresh(
       content,
-      rows.length > 0
-        ? connectorTable(rows)
-        : none("There are no connectors: only sandbox accounts can send."),
+      data.length > 0
+        ? connectorTable(data)
+        : none("There are no connectors: only sandbox accounts can send. Create one for your provider."),
+      pager(place, "after", next),
     );
   };
   await read();

@@ -12,7 +12,9 @@ import { keepUpdated } from "./updated.ts";
 import type { ShowPage } from "./visit.ts";
 import { type PausedHost, pausedHostTable } from "./webhooks.ts";
 
-const MOST_ROWS = 500;
+const MOST_ROWS = 1_000;
+/** More would push all else out of sight. */
+const MOST_CONNECTORS = 20;
 const NEWEST = 10;
 
 /** Whether messages get through, at a glance. It reads itself again, and says when it last could. */
@@ -118,11 +120,25 @@ function queueName(queue: string, routes: readonly Route[]): Child {
 }
 
 function connectorsOf(connectors: readonly Connector[]): Child {
+  if (connectors.length > MOST_CONNECTORS) {
+    const all = link(["connectors"], `All ${connectors.length.toLocaleString("en")} connectors`);
+    return [
+      connectorTable(troubledFirst(connectors).slice(0, MOST_CONNECTORS)),
+      h("p", { class: "links" }, all),
+    ];
+  }
   if (connectors.length > 0) return connectorTable(connectors);
   return none([
     "There are no connectors: only sandbox accounts can send. ",
     link(["connectors", "new"], "Create a connector"),
   ]);
+}
+
+/** First those that should work and do not, last those that should not. */
+function troubledFirst(connectors: readonly Connector[]): readonly Connector[] {
+  const rank = ({ is_enabled: isEnabled, status }: Connector) =>
+    isEnabled ? Number(status.state === "up") : 2;
+  return connectors.toSorted((one, other) => rank(one) - rank(other));
 }
 
 function queuesOf({ queues, routes, connectors }: State): Child {

@@ -82,3 +82,22 @@ test("pages that stay open while the service restarts say that they are old, and
   const complaints = [...overview.complaints, ...connector.complaints];
   expect(complaints.filter((each) => !each.includes("ERR_CONNECTION"))).toEqual([]);
 });
+
+test("of many connectors the overview shows first what should work and does not, and the list has them all", async () => {
+  const make = (body: object) => admin<{ id: string }>(opened.service, "/connectors", body);
+  const spare = { kind: "mx", is_enabled: false };
+  const made = await Promise.all(
+    Array.from({ length: 101 }, (_, index) => make({ ...spare, name: `spare ${index}` })),
+  );
+  const config = { host: "127.0.0.1", port: 1, system_id: "acme" };
+  made.push(await make({ kind: "smpp", name: "broken", config }));
+  const { page, complaints, heading } = await signedIn();
+  await heading("Overview");
+  await page.getByRole("row").nth(1).getByRole("link", { name: "broken" }).waitFor();
+  await page.getByRole("link", { name: "All 102 connectors" }).click();
+  await heading("Connectors");
+  await page.getByRole("link", { name: "Next page" }).click();
+  await page.getByRole("link", { name: "broken" }).waitFor();
+  for (const { id } of made) await admin(opened.service, `/connectors/${id}`, undefined, "DELETE");
+  expect(complaints).toEqual([]);
+});
