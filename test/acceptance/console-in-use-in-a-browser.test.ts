@@ -101,3 +101,30 @@ test("of many connectors the overview shows first what should work and does not,
   for (const { id } of made) await admin(opened.service, `/connectors/${id}`, undefined, "DELETE");
   expect(complaints).toEqual([]);
 });
+
+test("long names and addresses stay within a narrow window", async () => {
+  const { service } = opened;
+  const name = "A very long name ".repeat(6).slice(0, 100);
+  const { id } = await admin<{ id: string }>(service, "/accounts", { name, mode: "sandbox" });
+  await admin(service, "/sandbox/inbound", {
+    account_id: id,
+    from: "x".repeat(32),
+    to: "y".repeat(32),
+    text: "z".repeat(1_600),
+  });
+  const { page, complaints, heading, go } = await signedIn();
+  await page.setViewportSize({ width: 380, height: 800 });
+  const places = {
+    "": "Overview",
+    [`messages?account_id=${id}`]: "Messages",
+    [`inbound?account_id=${id}`]: "Inbound SMS",
+    [`settings?account_id=${id}`]: "Settings",
+    [`accounts/${id}`]: name.trim(),
+  };
+  for (const [place, title] of Object.entries(places)) {
+    await go(place);
+    await heading(title);
+    expect([place, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([place, 380]);
+  }
+  expect(complaints).toEqual([]);
+});
