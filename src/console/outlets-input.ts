@@ -32,6 +32,10 @@ function outletLine(choices: Choices, outlet: Outlet | undefined, position: numb
   const options = choices.map(([value, name]) =>
     h("option", { value, selected: value === outlet?.connector_id }, name),
   );
+  // One beyond those that are listed stays what it is.
+  const other = outlet?.connector_id;
+  if (other !== undefined && !choices.some(([value]) => value === other))
+    options.push(h("option", { value: other, selected: true }, other));
   return h(
     "div",
     {},

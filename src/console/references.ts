@@ -6,13 +6,17 @@ import type { Named } from "./route-text.ts";
 
 export interface References {
   readonly accounts: readonly Account[];
-  readonly connectors: readonly Named[];
+  readonly connectors: readonly KnownConnector[];
+}
+
+interface KnownConnector extends Named {
+  readonly channel?: string;
 }
 
 export async function readReferences(client: Client): Promise<References> {
   const [accounts, connectors] = await Promise.all([
     readAccounts(client),
-    readAll<Named>(client, "connectors", MOST_CHOICES),
+    readAll<KnownConnector>(client, "connectors", MOST_CHOICES),
   ]);
   return { accounts, connectors };
 }
@@ -23,10 +27,15 @@ export function referred(name: string, { accounts, connectors }: References) {
   return name === "connector_id" ? { page: "connectors", rows: connectors } : undefined;
 }
 
+/** A route takes connectors of its own channel only. */
+function outletChoice({ id, name, channel }: KnownConnector): readonly [string, string] {
+  return [id, channel ? `${name} (${channel})` : name];
+}
+
 /** An id is chosen by its name. */
 export function withChoices(field: Field, known: References): Field {
   if (field.name === "connectors")
-    return { ...field, kind: "outlets", choices: known.connectors.map(({ id, name }) => [id, name]) };
+    return { ...field, kind: "outlets", choices: known.connectors.map(outletChoice) };
   const found = referred(field.name, known);
   if (!found || found.rows.length >= MOST_CHOICES) return field;
   const { hint: _, ...rest } = field;

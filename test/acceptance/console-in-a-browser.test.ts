@@ -179,7 +179,7 @@ test("a weight that is no number is refused beside its field, and not left out",
   const made = await admin<{ id: string }>(opened.service, "/connectors", { kind: "mx", name: "weighed" });
   const { page, complaints, heading } = await signedIn("routes/new");
   await page.getByLabel("Channel").selectOption("email");
-  await page.getByLabel("Connector 1", { exact: true }).selectOption("weighed");
+  await page.getByLabel("Connector 1", { exact: true }).selectOption("weighed (email)");
   await page.getByLabel("Weight of connector 1").fill("half");
   await page.getByRole("button", { name: "Create route" }).click();
   await page.locator("#problem-connectors", { hasText: "weight" }).waitFor();
