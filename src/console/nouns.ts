@@ -8,6 +8,8 @@ export interface Noun {
   readonly title: string;
   /** What one is called in sentences. */
   readonly one: string;
+  /** What one is for, where there is none yet. */
+  readonly about: string;
   /** The fields of the list. The first one that a record has names it, and leads to it. */
   readonly columns: readonly string[];
   /** Fields that the list can be narrowed by, beside the account. */
@@ -37,6 +39,7 @@ export const NOUNS: readonly Noun[] = [
     name: "accounts",
     title: "Accounts",
     one: "account",
+    about: "An account has its own messages, API keys and settings.",
     columns: ["name", "mode", "created_at"],
     isOfAccount: false,
   },
@@ -44,6 +47,7 @@ export const NOUNS: readonly Noun[] = [
     name: "keys",
     title: "API keys",
     one: "API key",
+    about: "An application sends with the API key of an account.",
     columns: ["prefix", "name", "account_id", "created_at", "revoked_at"],
     isOfAccount: true,
     remove: { verb: "Revoke", done: "revoked" },
@@ -52,6 +56,8 @@ export const NOUNS: readonly Noun[] = [
     name: "senders",
     title: "Senders",
     one: "sender",
+    about:
+      "A sender is what SMS come from: a sender id or a DLT header. A live account sends from its own only.",
     columns: ["sender_id", "account_id", "dlt_entity_id", "header_type", "status", "is_default"],
     isOfAccount: true,
     file: "dlt",
@@ -60,6 +66,7 @@ export const NOUNS: readonly Noun[] = [
     name: "sms-templates",
     title: "SMS templates",
     one: "SMS template",
+    about: "Every SMS is rendered from a template.",
     columns: ["name", "account_id", "dlt_template_id", "category", "status", "body"],
     isOfAccount: true,
     file: "dlt",
@@ -68,6 +75,8 @@ export const NOUNS: readonly Noun[] = [
     name: "dlt-entities",
     title: "DLT entities",
     one: "DLT entity",
+    about:
+      "A DLT entity is a business for which an account sends to India. Once an account has one, all others are refused.",
     columns: ["entity_id", "name", "account_id", "status", "created_at"],
     filters: ["entity_id"],
     isOfAccount: true,
@@ -77,6 +86,7 @@ export const NOUNS: readonly Noun[] = [
     name: "domains",
     title: "Domains",
     one: "domain",
+    about: "A live account sends email from domains that are verified over the DNS.",
     columns: ["domain", "account_id", "state", "verified_at", "created_at"],
     filters: ["domain"],
     isOfAccount: true,
@@ -98,6 +108,7 @@ export const NOUNS: readonly Noun[] = [
     name: "push-apps",
     title: "Push apps",
     one: "push app",
+    about: "Devices register with a push app.",
     columns: ["name", "account_id", "platforms", "created_at"],
     isOfAccount: true,
   },
@@ -105,6 +116,8 @@ export const NOUNS: readonly Noun[] = [
     name: "contacts",
     title: "Contacts",
     one: "contact",
+    about:
+      "A contact is a user, to whom devices are linked. Devices bring their own; those with an external id are created here.",
     columns: ["external_id", "id", "account_id", "created_at"],
     filters: ["external_id"],
     isOfAccount: true,
@@ -113,6 +126,8 @@ export const NOUNS: readonly Noun[] = [
     name: "suppressions",
     title: "Suppressions",
     one: "suppression",
+    about:
+      "No email is sent to a suppressed address. Bounces and complaints suppress addresses by themselves.",
     columns: ["email", "id", "account_id", "reason", "expires_at", "created_at"],
     filters: ["email"],
     isOfAccount: true,
@@ -122,6 +137,7 @@ export const NOUNS: readonly Noun[] = [
     name: "opt-outs",
     title: "Opt-outs",
     one: "opt-out",
+    about: "No SMS is sent to a number that has opted out. Stop words opt out by themselves.",
     columns: ["recipient", "id", "account_id", "sender", "reason", "created_at"],
     filters: ["recipient", "sender"],
     isOfAccount: true,
@@ -130,6 +146,7 @@ export const NOUNS: readonly Noun[] = [
     name: "inbound-numbers",
     title: "Inbound numbers",
     one: "inbound number",
+    about: "An account receives what handsets write to its inbound numbers.",
     columns: ["number", "account_id", "connector_id", "created_at"],
     isOfAccount: true,
   },
@@ -137,6 +154,7 @@ export const NOUNS: readonly Noun[] = [
     name: "routes",
     title: "Routes",
     one: "route",
+    about: "A route says over which connectors messages of live accounts are sent.",
     columns: ["match", "account_id", "connectors", "failover", "created_at"],
     isOfAccount: true,
     hidden: ["connector_ids"],

@@ -166,6 +166,10 @@ function readyText({ ready, has_more: hasMore }: Queue): string {
 
 function newestTable(messages: readonly Message[], names: TemplateNames): Child {
   return messages.length === 0
-    ? none("This account has sent nothing in the last 7 days.")
+    ? none([
+        "This account has sent nothing in the last 7 days. The ",
+        h("a", { href: "/docs" }, "API documentation"),
+        " says how to send.",
+      ])
     : messageTable(messages, names);
 }

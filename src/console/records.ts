@@ -9,7 +9,7 @@ import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
 import { recordForm } from "./form.ts";
 import { type Noun, nameOf } from "./nouns.ts";
 import { none } from "./pieces.ts";
-import { toHash } from "./place.ts";
+import { type Place, toHash } from "./place.ts";
 import { showRecord } from "./record-page.ts";
 import { recordTable } from "./record-values.ts";
 import { type References, readReferences, withChoices } from "./references.ts";
@@ -50,10 +50,15 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
     ],
     content: [
       fields.length > 0 && filterForm(place, fields),
-      problem ?? (data.length > 0 ? recordTable(noun, data, known) : none(`There is no ${one} here.`)),
+      problem ?? (data.length > 0 ? recordTable(noun, data, known) : nothingFound(noun, place)),
       pager(place, "after", next),
     ],
   };
+}
+
+function nothingFound({ one, about }: Noun, { query }: Place): HTMLElement {
+  const isNarrowed = Object.values(query).some((value) => value !== "");
+  return none(isNarrowed ? `There is no ${one} like this.` : `There is no ${one} yet. ${about}`);
 }
 
 function allAccounts({ accounts }: References): Filter {

@@ -128,3 +128,13 @@ test("long names and addresses stay within a narrow window", async () => {
   }
   expect(complaints).toEqual([]);
 });
+
+test("an empty list says what belongs there, or that nothing is like what was asked for", async () => {
+  const { page, complaints, heading } = await signedIn("opt-outs");
+  await heading("Opt-outs");
+  await page.getByText("There is no opt-out yet. No SMS is sent to a number that has opted out.").waitFor();
+  await page.getByLabel("Recipient").fill("+919876543210");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("There is no opt-out like this.").waitFor();
+  expect(complaints).toEqual([]);
+});
