@@ -6,6 +6,7 @@ import { createFrame } from "./frame.ts";
 import { readAgainOnLinks } from "./go-to.ts";
 import { createNotices } from "./notices.ts";
 import { NAVIGATION } from "./pages.ts";
+import { keepTimesTrue } from "./pieces.ts";
 import { rememberPositions } from "./position.ts";
 import { startRouter } from "./router.ts";
 import { createSchemas } from "./schemas.ts";
@@ -25,6 +26,7 @@ function start(): void {
   const frame = createFrame(NAVIGATION, signOut);
   root.append(frame.element);
   readAgainOnLinks(root);
+  keepTimesTrue();
   document.body.append(root, notices.element);
   const clientUntil = (left: AbortSignal) => createClient(signIn, left);
   const positions = rememberPositions(root);

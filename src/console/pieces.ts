@@ -25,7 +25,21 @@ export function time(iso: string | undefined): Child {
 }
 
 export function ago(iso: string | undefined): Child {
-  return iso === undefined ? undefined : h("time", { datetime: iso, title: iso }, agoText(iso, new Date()));
+  const props = { datetime: iso, title: iso, "data-ago": true };
+  return iso === undefined ? undefined : h("time", props, agoText(iso, new Date()));
+}
+
+const MINUTE_MS = 60_000;
+
+/** What was written today is of yesterday soon: a page may stay open for days. */
+export function keepTimesTrue(): void {
+  setInterval(() => {
+    const now = new Date();
+    for (const each of document.querySelectorAll("time")) {
+      const text = (each.hasAttribute("data-ago") ? agoText : timeText)(each.dateTime, now);
+      if (each.textContent !== text) each.textContent = text;
+    }
+  }, MINUTE_MS);
 }
 
 const GOOD = ["delivered", "done", "up", "verified", "approved", "ok", "live"];

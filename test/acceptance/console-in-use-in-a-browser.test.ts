@@ -138,3 +138,21 @@ test("an empty list says what belongs there, or that nothing is like what was as
   await page.getByText("There is no opt-out like this.").waitFor();
   expect(complaints).toEqual([]);
 });
+
+test("a page that is open at midnight says that its times are of the day before", async () => {
+  const path = `/accounts/${opened.service.sandbox.account_id}`;
+  const { created_at: time } = await admin<{ created_at: string }>(opened.service, path);
+  const { page, complaints, heading } = await signedIn("accounts");
+  // Of the day on which the first account was made.
+  await page.clock.install({ time });
+  await page.reload();
+  await heading("Accounts");
+  const first = page.locator("time").first();
+  expect(await first.innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
+  await page.clock.fastForward("24:00:00");
+  await page
+    .locator("time", { hasText: /^\d+ [A-Z][a-z]{2} (\d{4} )?\d\d:\d\d:\d\d$/ })
+    .first()
+    .waitFor();
+  expect(complaints).toEqual([]);
+});
