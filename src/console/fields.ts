@@ -98,6 +98,10 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   urls: "URLs",
   api: "API",
   tls: "TLS",
+  ip: "IP",
+  mta: "MTA",
+  sts: "STS",
+  ehlo: "EHLO",
   ton: "TON",
   npi: "NPI",
 };

@@ -116,14 +116,17 @@ function controlOf(field: Field, value: unknown): Control {
   }
   const outlets = (value ?? []) as readonly Outlet[];
   const { element, read } = outletsInput(`field-${field.name}`, field.choices ?? [], outlets);
-  return { element, target: element.querySelector("select") ?? element, read: () => ({ value: read() }) };
+  const target = element.querySelector("select") ?? element;
+  target.setAttribute("aria-describedby", describedBy(field));
+  return { element, target, read: () => ({ value: read() }) };
 }
 
 function fileValue(file: File | undefined): object {
   return file ? { value: file } : {};
 }
 
-function textControl({ name, kind, choices = [], isRequired, otherwise, hint }: Field, text: string) {
+function textControl(field: Field, text: string) {
+  const { name, kind, choices = [], isRequired, otherwise } = field;
   const props = {
     id: `field-${name}`,
     name,
@@ -131,7 +134,7 @@ function textControl({ name, kind, choices = [], isRequired, otherwise, hint }: 
     spellcheck: "false",
     placeholder: otherwise,
     "aria-required": isRequired && "true",
-    "aria-describedby": hint === undefined ? `problem-${name}` : `problem-${name} hint-${name}`,
+    "aria-describedby": describedBy(field),
   };
   if (kind === "choice") {
     const nothing = isRequired ? "Choose …" : otherwise ? `default: ${otherwise}` : "–";
@@ -146,6 +149,10 @@ function textControl({ name, kind, choices = [], isRequired, otherwise, hint }: 
   if (kind === "time") return h("input", { ...props, type: "datetime-local", step: 1, value: text });
   if (kind === "secret") return h("input", { ...props, type: "password", autocomplete: "new-password" });
   return h("input", { ...props, inputmode: kind === "number" && "decimal", value: text });
+}
+
+function describedBy({ name, hint }: Field): string {
+  return hint === undefined ? `problem-${name}` : `problem-${name} hint-${name}`;
 }
 
 function problemsOf(parsed: readonly (readonly [string, Parsed])[]): Readonly<Record<string, string>> {

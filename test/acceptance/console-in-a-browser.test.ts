@@ -183,6 +183,8 @@ test("a weight that is no number is refused beside its field, and not left out",
   await page.getByLabel("Weight of connector 1").fill("half");
   await page.getByRole("button", { name: "Create route" }).click();
   await page.locator("#problem-connectors", { hasText: "weight" }).waitFor();
+  const first = page.getByLabel("Connector 1", { exact: true });
+  expect(await first.getAttribute("aria-describedby")).toBe("problem-connectors hint-connectors");
   await page.getByLabel("Weight of connector 1").fill("50");
   await page.getByRole("button", { name: "Create route" }).click();
   await heading("email all");
