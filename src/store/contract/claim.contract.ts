@@ -126,6 +126,18 @@ export function claimContract(open: OpenStore): void {
   );
 
   test(
+    "a flow that had less of a claim than the others has its turn before them in the next",
+    inWorld(open, async ({ sms, claim, addAccount }) => {
+      const accounts = await Promise.all([addAccount(), addAccount(), addAccount()]);
+      const to = Array.from({ length: 9 }, (_, index) => `+91${index}`);
+      for (const account of accounts) await sms({ account, to });
+      const jobs = [...(await claim(5)), ...(await claim(5)), ...(await claim(5))];
+      const share = accounts.map((account) => jobs.filter((job) => job.accountId === account.id).length);
+      expect(share).toEqual([5, 5, 5]);
+    }),
+  );
+
+  test(
     "scheduled messages are not handed out",
     inWorld(open, async ({ sms, claim, clock, status }) => {
       const [id = ""] = await sms({ dueAt: clock.now + HOUR });
