@@ -163,4 +163,21 @@ onEveryStore((start) => {
     expect(other.headers.get("idempotent-replayed")).toBeNull();
     expect(other.json.registration_id).not.toBe(first.json.registration_id);
   });
+
+  test("a registration is replayed even where it would be refused by now, and only to its own repeat", async () => {
+    await using api = await start();
+    const live = await api.newAccount("live");
+    const { app, register } = await withApp(api, live.accountId);
+    const device = { token: "a".repeat(140) };
+    const headers = { "Idempotency-Key": "k" };
+    const first = await register(device, headers);
+    expect(first.status).toBe(201);
+    await api.store.records.update("pushApps", app, { platforms: ["apns"] });
+    await api.clock.advance(1_000);
+    const again = await register(device, headers);
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect((await register(device, { "Idempotency-Key": "other" })).status).toBe(400);
+    expect((await register(device)).status).toBe(400);
+  });
 });
