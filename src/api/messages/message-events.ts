@@ -30,6 +30,14 @@ export function messageEventEndpoints(messages: Pick<MessageStore, "timeline">):
 /** The kinds of entries that accounts see; all others are for operators only. */
 const SHOWN_KINDS = ["status", "attempt", "late_answer", "interrupted", "receipt", "late_receipt"] as const;
 
+/** The error of an entry. */
+export const entryError = Type.Optional(
+  Type.Object(
+    { code: Type.String(), message: Type.String() },
+    { description: "Of this attempt or receipt, or the reason for this status" },
+  ),
+);
+
 const MessageTimeline = Type.Object(
   {
     data: Type.Array(
@@ -49,12 +57,7 @@ const MessageTimeline = Type.Object(
         type: Type.Optional(Type.String({ examples: ["sms.sent"] })),
         sequence: Type.Optional(Type.Integer({ minimum: 1 })),
         recipient: Type.Optional(Type.String()),
-        error: Type.Optional(
-          Type.Object(
-            { code: Type.String(), message: Type.String() },
-            { description: "Of this attempt or receipt, or the reason for this status" },
-          ),
-        ),
+        error: entryError,
         segments: Type.Optional(Type.Integer()),
         encoding: Type.Optional(Type.String()),
         receipt_status: Type.Optional(Type.String({ description: "What the receipt said" })),

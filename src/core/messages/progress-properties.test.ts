@@ -18,6 +18,7 @@ import { applyCancel, judgeCancel } from "./cancel.ts";
 import { applyExpiry } from "./expiry.ts";
 import type { ChannelName, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
+import { isOpen } from "./part.ts";
 import { applyInterruption, applyReceipt, isSettled, type NextStep } from "./progress.ts";
 import type { Step } from "./step.ts";
 
@@ -97,6 +98,26 @@ describe("whatever happens to a message", () => {
           }
         }),
         { numRuns: 2_000 },
+      );
+    });
+
+    test(`an ${channel} entry has the status of the recipient it names, and of the message if it names none`, () => {
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 12 }), (happenings) => {
+          let progress: Progress =
+            channel === "sms" ? sms({ status: "queued" }) : { ...email("a", "b"), status: "queued" };
+          for (const happening of happenings) {
+            const { progress: after, entries } = run(progress, happening);
+            // An SMS that its receipt proves sent has two, the first of which says so.
+            for (const { recipient, status } of channel === "sms" ? entries.slice(-1) : entries) {
+              const part = after.parts.find(({ address }) => address !== undefined && address === recipient);
+              const wanted = part ? (isOpen(part) ? ["queued", "sending"] : [part.status]) : [after.status];
+              expect(wanted).toContain(status);
+            }
+            progress = after;
+          }
+        }),
+        { numRuns: 1_000 },
       );
     });
 

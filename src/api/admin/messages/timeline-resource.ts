@@ -10,6 +10,7 @@ import { toIso } from "../../../core/timestamp.ts";
 import { isUuid, uuidTime } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { messageNotFound } from "../../errors.ts";
+import { entryError } from "../../messages/message-events.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { adminPath } from "../record-plan.ts";
@@ -74,12 +75,7 @@ const shown = Type.Object({
   sequence: Type.Optional(Type.Integer({ description: "Number of the public event" })),
   event_type: Type.Optional(Type.String()),
   recipient: Type.Optional(Type.String()),
-  error: Type.Optional(
-    Type.Object(
-      { code: Type.String(), message: Type.String() },
-      { description: "Of this attempt or receipt, or the reason for this status" },
-    ),
-  ),
+  error: entryError,
   detail: Type.Optional(Type.Object({}, { additionalProperties: true })),
 });
 
