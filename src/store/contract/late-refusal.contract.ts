@@ -124,6 +124,7 @@ export function lateRefusalContract(open: OpenStore): void {
       const [id = ""] = await world.sms();
       let job = await attempt(world, [unconfirmed()], "held");
       await refuse(world, job, { outcome: { ...busy, retryAfterMs: 30 * SECOND } });
+      expect(await jobsWithin(world, 29 * SECOND)).toEqual([]);
       for (let tries = 2; tries <= 20; tries++) {
         expect(await world.status(id)).toBe("queued");
         world.clock.now += 600 * SECOND;
