@@ -121,6 +121,27 @@ onSharedAdmin((start) => {
       });
     });
 
+    test("a selector may be chosen, in either case, until its records are seen: then mail is signed by that name", async () => {
+      const { id } = await domain("select.example");
+      const choose = (dkim_selector: string) => admin.call("PATCH", `domains/${id}`, { dkim_selector });
+      for (const bad of ["-mail", "mail-", "a.b", "a_b", "é"]) {
+        const details = { dkim_selector: "must be letters, digits and hyphens" };
+        expect([bad, await choose(bad)]).toMatchObject([bad, { status: 400, json: { details } }]);
+      }
+      const { json } = await choose("Mail-1");
+      expect(json.records.slice(1, 3).map(({ name }: Shown) => name)).toEqual([
+        "mail-1._domainkey.select.example",
+        "mail-1-ed._domainkey.select.example",
+      ]);
+      publish(json.records);
+      expect((await admin.call("POST", `domains/${id}/verify`)).json.verified).toBe(true);
+      expect(await choose("other")).toMatchObject({
+        status: 400,
+        json: { details: { dkim_selector: "is in the DNS already: new keys get a new one" } },
+      });
+      expect((await admin.call("GET", `domains/${id}`)).json.dkim_selector).toBe("mail-1");
+    });
+
     test("DKIM keys are rotated: the old ones sign until the new records are seen, and stay in the DNS for a week", async () => {
       const { id, records } = await domain("rotate.example");
       const verify = () => admin.call("POST", `domains/${id}/verify`);
