@@ -82,6 +82,22 @@ test("chance does not put a host before one of a better preference", async () =>
   expect(decoyCalls()).toBe(0);
 });
 
+test("a host that could not be connected to is asked last for a minute, whatever its preference", async () => {
+  const smtp = await openHost();
+  const decoyCalls = await openDecoy(smtp.port);
+  const rig = await open({ port: smtp.port });
+  rig.dns.mx.set("example.test", ["10 decoy.example.test", "20 mx.example.test"]);
+  rig.dns.a.set("decoy.example.test", ["127.0.0.2"]);
+  rig.dns.a.set("mx.example.test", ["127.0.0.1"]);
+  const callsAfter = async (ms: number) => {
+    await rig.clock.advance(ms);
+    const { parts } = await rig.channel.send(outgoingEmail({ to: ANN }), SIGNAL);
+    expect(parts).toMatchObject([{ kind: "sent", delivered: true }]);
+    return decoyCalls();
+  };
+  expect([await callsAfter(0), await callsAfter(59_000), await callsAfter(1_000)]).toEqual([1, 1, 2]);
+});
+
 test("domains that share a mail host share its connections: no more at a time than allowed", async () => {
   const smtp = await openHost();
   const hold = Promise.withResolvers<void>();
