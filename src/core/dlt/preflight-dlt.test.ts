@@ -62,6 +62,13 @@ describe("before an SMS to India", () => {
     expect(linked(["12345678"])).toEqual({ from: "is not linked to this DLT template" });
   });
 
+  test("the header is the bare one, without what operators put round it", () => {
+    for (const senderId of ["VM-ACMECO", "VM-ACMECO-S", "AD-600123-P"])
+      expect(errorsOf({ sender: { senderId } }).from).toContain(senderId.slice(3, 9));
+    for (const senderId of ["ACMECO", "600123", "A-B"])
+      expect(errorsOf({ sender: { senderId } })).toEqual({});
+  });
+
   test("a template without DLT id is refused, unless the request names one", () => {
     const template = { body: "Hi", dltEntityId: entity };
     expect(errorsOf({ template }).dlt_template_id).toStartWith("required for Indian numbers");

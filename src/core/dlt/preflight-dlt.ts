@@ -6,6 +6,7 @@ import { notASender } from "../sms/not-a-sender.ts";
 import type { Variables } from "../sms/template.ts";
 import type { DltStatus } from "./dlt-registry.ts";
 import { judgeDltValues } from "./dlt-values.ts";
+import { bareHeader } from "./dlt-words.ts";
 
 /** What a live request to Indian numbers names, and the account's records of those names. */
 export interface DltDeclaration {
@@ -45,7 +46,7 @@ export interface DltResolution {
 
 /**
  * Finds what the operator's scrubbing would refuse (codes 600 to 637) before anything is sent: an unknown entity, a
- * template that is not approved, a header that is not registered or not linked, a value that is too long or not of
+ * template that is not approved, a header that is not bare, not registered or not linked, a value that is too long or not of
  * its tag's kind. Missing variables are not checked here, but when the text is rendered.
  */
 export function preflightDlt(declared: DltDeclaration): Parsed<DltResolution> {
@@ -99,6 +100,8 @@ function senderProblem(
   { dltTemplateId, dltEntityId }: Ids,
 ): string | undefined {
   if (!sender) return notASender({ from, templateFrom: template?.from }) ?? (template && NO_SENDER);
+  const bare = bareHeader(sender.senderId);
+  if (bare !== sender.senderId) return `must be the bare header ${bare}: operators add what stands round it`;
   if (isOther(sender.dltEntityId, dltEntityId)) return "is registered under another DLT entity";
   if (!isLinked(sender, template, dltTemplateId)) return "is not linked to this DLT template";
   const isOutOfPlace = sender.headerType === "promotional" && NEVER_PROMOTIONAL.has(template?.category ?? "");
