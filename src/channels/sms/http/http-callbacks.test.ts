@@ -56,6 +56,13 @@ test.each([
   expect(read).toMatchObject({ kind: "refused", status: 400 });
 });
 
+test("a provider that wants certain words is answered with them, any other with ok", () => {
+  const json = { id: "1", s: "DONE" };
+  const answer = { status: 200, body: "ACK/Jasmin" };
+  expect(reading({ json })).toMatchObject({ answer: { status: 200, body: "ok" } });
+  expect(reading({ json }, { callback: { answer } })).toMatchObject({ answer });
+});
+
 test("a report names a message by our id only where the gateway was given it", () => {
   const json = { id: MESSAGE_ID.toUpperCase(), s: "DONE" };
   expect(receiptOf({ json })).toMatchObject({ providerMessageId: MESSAGE_ID.toUpperCase() });
