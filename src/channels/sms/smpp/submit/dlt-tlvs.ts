@@ -1,10 +1,15 @@
 import { createHash } from "node:crypto";
+import { isIndian } from "../../../../core/sms/phone-number.ts";
 import type { OutgoingSms } from "../../../channel.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 import type { Tlvs } from "../wire/octets.ts";
 
-/** The message's DLT ids, and the hash of its chain, as TLVs (India, TCCCPR 2018); `undefined` if an id cannot be written. */
-export function dltTlvs({ content }: OutgoingSms, config: SmppConfig): Tlvs | undefined {
+/**
+ * The message's DLT ids, and the hash of its chain, as TLVs (India, TCCCPR 2018); `undefined` if an id cannot be written.
+ * None for a number of another country: the tags are a vendor's own, and other SMSCs use them for other things.
+ */
+export function dltTlvs({ to, content }: OutgoingSms, config: SmppConfig): Tlvs | undefined {
+  if (!isIndian(to)) return new Map();
   const entityId = content.resolved?.dltEntityId ?? content.dltEntityId;
   const templateId = content.resolved?.dltTemplateId ?? content.dltTemplateId;
   const ids: [number, string | undefined][] = [

@@ -206,6 +206,12 @@ test("DLT ids go on every segment, resolved ones first, under the connector's ta
   }
 });
 
+test("a number of another country gets none of them: other SMSCs use these tags for other things", () => {
+  const content = { dltEntityId: "1101172974420810001", dltTemplateId: "1107" };
+  const config = { dlt_chain_ids: ["entity"] };
+  expect(submits({ to: "+14155550101", content }, config)[0]?.tlvs.size).toBe(0);
+});
+
 test("without DLT ids there are no TLVs", () => {
   expect(submits({}, { dlt_chain_ids: ["1101172974420810001"] })[0]?.tlvs.size).toBe(0);
 });
