@@ -23,6 +23,8 @@ export interface Noun {
   readonly file?: "dlt" | "suppressions";
   /** What its deletion is called, and asks. */
   readonly remove?: { readonly verb: string; readonly done: string };
+  /** What is deleted together with it. */
+  readonly goesToo?: string;
 }
 
 export interface RecordAction {
@@ -120,6 +122,7 @@ export const NOUNS: readonly Noun[] = [
       "A contact is a user, to whom devices are linked. Devices bring their own; those with an external id are created here.",
     columns: ["external_id", "id", "account_id", "created_at"],
     filters: ["external_id"],
+    goesToo: "its devices",
     isOfAccount: true,
   },
   {

@@ -71,13 +71,14 @@ function removeButton(noun: Noun, record: Row, visit: Visit): Child {
   const { client, notify, leaveFor } = visit;
   const { verb, done } = noun.remove ?? { verb: "Delete", done: "deleted" };
   const named = nameOf(noun, record);
+  const goesToo = noun.goesToo ? `, with ${noun.goesToo}` : "";
   const work = async () => {
     await client.send("DELETE", `${noun.name}/${record.id}`);
     leaveFor(toHash([noun.name]));
     notify(`${named}: ${done}`);
   };
   return deedButton(
-    { text: verb, kind: "danger", question: `${verb} the ${noun.one} “${named}”?`, work },
+    { text: verb, kind: "danger", question: `${verb} the ${noun.one} “${named}”${goesToo}?`, work },
     visit,
   );
 }

@@ -37,7 +37,7 @@ export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
       judge: ({ valid, errors }) => judge(valid.external_id, errors),
       toChanges: (given) => present({ externalId: given.external_id }),
     }),
-    deleteEndpoint(deps, plan),
+    deleteEndpoint(deps, plan, { goesToo: "the devices registered to it" }),
   ];
 }
 

@@ -203,6 +203,8 @@ function readChange<K extends RecordKind, S extends TObject>(
 export interface Removal<K extends RecordKind> {
   /** What still refers to the record, in words: `the route 0190…`. Called only if the store says that something does. */
   usedBy?(record: RecordTypes[K]): Promise<readonly string[]>;
+  /** What is deleted together with the record, in words. */
+  readonly goesToo?: string;
 }
 
 export function deleteEndpoint<K extends RecordKind>(
@@ -215,7 +217,7 @@ export function deleteEndpoint<K extends RecordKind>(
     method: "DELETE",
     path: adminPath(`${plan.path}/{id}`),
     operation: `delete${plan.operation}`,
-    summary: `Delete ${withArticle(plan.noun)}`,
+    summary: `Delete ${withArticle(plan.noun)}${removal.goesToo ? `, with ${removal.goesToo}` : ""}`,
     responses: {
       204: { description: "Deleted" },
       404: MISSING,

@@ -36,6 +36,8 @@ export interface Noun {
   readonly filters: readonly OptionRow[];
   /** Printed below a record that was just created. */
   readonly onCreated?: (record: Row) => string;
+  /** What is deleted together with it. */
+  readonly goesToo?: string;
   /** A field that is printed below the others, and how. */
   readonly footer?: { readonly field: string; readonly text: (value: never) => string };
 }
@@ -153,6 +155,7 @@ export const NOUNS: readonly Noun[] = [
     columns: [id, owner, column("EXTERNAL ID", "external_id"), created],
     create: [account, required(externalId)],
     update: [externalId],
+    goesToo: "the devices registered to it",
     filters: [ofAccount, externalId],
   },
   {

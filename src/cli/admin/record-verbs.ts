@@ -69,11 +69,11 @@ export function addPaging(
 export function addDelete(
   command: Command,
   commandLine: CommandLine,
-  noun: Pick<Noun, "name" | "one">,
+  noun: Pick<Noun, "name" | "one" | "goesToo">,
 ): void {
   addVerb(command, commandLine, {
     usage: "delete <id>",
-    summary: `delete one ${noun.one}`,
+    summary: `delete one ${noun.one}${noun.goesToo ? `, with ${noun.goesToo}` : ""}`,
     async work(run) {
       await run.client.request("DELETE", pathOf(noun.name, run));
       run.print({ id: run.args[0], deleted: true }, () => `deleted the ${noun.one} ${run.args[0]}\n`);
