@@ -48,6 +48,18 @@ onBothStores(() => {
     expect(await postrider.status(message)).toBe("delivered");
   });
 
+  test("nor if it has answered too late, and then told of the failure, before the other one answers", async () => {
+    const { first, second, postrider } = two;
+    first.release();
+    await postrider.reached(message, "sent");
+    expect(await first.sendReceipt(first.submits[0]!, "UNDELIV")).toBe(0);
+    expect(await postrider.status(message)).toBe("sent");
+    second.release();
+    await postrider.passUntil(async () => (await two.live.timeline(message)).length === 4, 10_000);
+    expect(await second.sendReceipt(second.submits[0]!, "DELIVRD")).toBe(0);
+    expect(await postrider.status(message)).toBe("delivered");
+  });
+
   test("it is undelivered if the other one does not deliver it either", async () => {
     const { first, second, postrider } = two;
     expect(await first.sendReceipt({ ...first.submits[0]!, messageId: "F00D" }, "UNDELIV")).toBe(0);

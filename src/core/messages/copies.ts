@@ -1,5 +1,5 @@
 /** A segment of an SMS of which several connectors have a copy, or may have. It is delivered once any copy is. Pure. */
-import { foldId } from "../receipts/provider-id.ts";
+import { foldId, inOtherRadix } from "../receipts/provider-id.ts";
 import type { Copy, Part } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import { afterOutcome, isOpen } from "./part.ts";
@@ -11,11 +11,16 @@ export function saysNotDelivered({ status }: Pick<Receipt, "status">): boolean {
 
 /**
  * Whether a receipt says that another copy of an SMS was not delivered than the one that the part tells of. That says nothing
- * of this one. This copy's own id tells that it is meant, over whatever connector.
+ * of this one. This copy's own id tells that it is meant, over whatever connector; of two copies at one connector, that of the
+ * other tells that that one is.
  */
 export function isOfOtherCopy(part: Part, receipt: Receipt): boolean {
-  if (receipt.target || !saysNotDelivered(receipt)) return false;
-  return part.connectorId !== undefined && !isAbout(part, receipt);
+  const { connectorId, providerMessageId: id = "", other } = part;
+  if (receipt.target || !saysNotDelivered(receipt) || connectorId === undefined) return false;
+  if (other?.connectorId !== connectorId || receipt.connectorId !== connectorId)
+    return !isAbout(part, receipt);
+  const { providerMessageId: told, isOwnId } = receipt;
+  return isOwnId !== true && foldId(id) !== foldId(told) && isOneId(other.providerMessageId ?? "", told);
 }
 
 /** Whether it says so of neither copy that is known of. */
@@ -26,6 +31,11 @@ export function isOfNeitherCopy(part: Part, receipt: Receipt): boolean {
 function isAbout(copy: Partial<Copy>, { connectorId, providerMessageId, isOwnId }: Receipt): boolean {
   if (copy.connectorId === connectorId) return true;
   return isOwnId !== true && foldId(copy.providerMessageId ?? "") === foldId(providerMessageId);
+}
+
+/** Whether two ids are one, perhaps in different bases. */
+function isOneId(one: string, other: string): boolean {
+  return foldId(one) === foldId(other) || inOtherRadix(one).includes(foldId(other));
 }
 
 /** The part once a copy of it was not delivered, where another one may be: `undefined` if there is none, so that it has failed. */
@@ -50,27 +60,53 @@ interface AttemptBy {
   readonly claim?: number | undefined;
 }
 
-/** A segment that was taken, after another connector's attempt at it: that one has a later copy, or may have. */
+/** A segment that was taken, after another attempt at it: that one's connector has a later copy, or may have. */
 export function withLaterCopy(part: Part, outcome: PartOutcome, by: AttemptBy): Part {
-  const { status, connectorId: earlier, providerMessageId } = part;
-  if (status !== "sent" || earlier === undefined || !isElsewhere(earlier, by)) return part;
-  if (outcome.kind === "unconfirmed") return { ...part, other: { connectorId: by.connectorId } };
-  if (outcome.kind !== "sent") return part;
-  return { ...afterOutcome({ status: "pending" }, outcome, by), other: toCopy(earlier, providerMessageId) };
+  const earlier = part.status === "sent" ? copyIn(part) : undefined;
+  const later = copyBy(outcome, by);
+  if (!earlier || !later || isOneCopy(earlier, later)) return part;
+  if (outcome.kind === "unconfirmed") return { ...part, other: later };
+  return { ...afterOutcome({ status: "pending" }, outcome, by), other: earlier };
 }
 
-/** A segment that a connector turns out to have taken, as its late answer says, while a later copy may be with another one. */
+/** A segment that a connector turns out to have taken, as its late answer says, while there may be a later copy. */
 export function withEarlierCopy(part: Part, outcome: PartOutcome, by: AttemptBy): Part {
-  const { status, connectorId: later } = part;
+  const later = copyIn(part);
+  const earlier = copyBy(outcome, by);
+  if (part.status === "sent") {
+    return !later || !earlier || isOneCopy(earlier, later) ? part : { ...part, other: earlier };
+  }
+  if (!isOpen(part)) return part;
   const taken = afterOutcome(part, outcome, by);
-  if (later === undefined || !isElsewhere(later, by)) return isOpen(part) ? taken : part;
-  if (status === "unconfirmed") return { ...taken, other: { connectorId: later } };
-  if (status === "sent") return { ...part, other: toCopy(by.connectorId, taken.providerMessageId) };
-  return isOpen(part) ? taken : part;
+  const isElsewhere = part.status === "unconfirmed" && later && later.connectorId !== by.connectorId;
+  return isElsewhere ? { ...taken, other: { connectorId: later.connectorId } } : taken;
 }
 
-function isElsewhere(connectorId: string, by: AttemptBy): by is { readonly connectorId: string } {
-  return by.connectorId !== undefined && by.connectorId !== connectorId;
+/** A segment that has just been taken, if that was not the copy that failed before, as its id shows. */
+export function withFailedCopy(part: Part, { connectorId, providerMessageId }: Copy): Part {
+  const taken = part.status === "sent" ? copyIn(part) : undefined;
+  const failed = toCopy(connectorId, providerMessageId);
+  return !taken || part.other || isOneCopy(taken, failed) ? part : { ...part, other: failed };
+}
+
+/** Copies at one connector are one unless their ids differ. */
+function isOneCopy(one: Copy, other: Copy): boolean {
+  if (one.connectorId !== other.connectorId) return false;
+  const { providerMessageId: id } = one;
+  const { providerMessageId: otherId } = other;
+  return id === undefined || otherId === undefined || isOneId(id, otherId);
+}
+
+/** The copy that the part tells of. */
+function copyIn({ connectorId, providerMessageId }: Part): Copy | undefined {
+  return connectorId === undefined ? undefined : toCopy(connectorId, providerMessageId);
+}
+
+/** The copy that an attempt has made, or may have. */
+function copyBy(outcome: PartOutcome, { connectorId }: AttemptBy): Copy | undefined {
+  if (connectorId === undefined) return undefined;
+  if (outcome.kind === "sent") return toCopy(connectorId, outcome.providerMessageIds[0]);
+  return outcome.kind === "unconfirmed" ? { connectorId } : undefined;
 }
 
 function toCopy(connectorId: string, providerMessageId: string | undefined): Copy {

@@ -2,6 +2,7 @@
  * Failures that are told of a copy of an SMS while an attempt may be sending another one, which may be delivered. The part
  * keeps one until that attempt is over; then it counts as if it came right behind. Pure.
  */
+import { withFailedCopy } from "./copies.ts";
 import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import { isOpen, withoutEarly } from "./part.ts";
@@ -31,7 +32,10 @@ export function settleAttempt(before: Progress, attempt: Attempt): Step {
   const waits = (index: number) => turns[index] === "later";
   const tell = (step: Step, turn: Turn) =>
     before.parts.reduce(
-      (told, { early }, index) => (early && turns[index] === turn ? tellOne(told, index, early) : told),
+      (told, { early }, index) =>
+        early && turns[index] === turn
+          ? tellOne(besideTaken(told, index, { early, attempt }), index, early)
+          : told,
       step,
     );
   const told = tell(
@@ -62,6 +66,20 @@ function turnOf(
   const isTried = outcome !== undefined && outcome.kind !== "deferred" && connectorId !== undefined;
   if (isTried) return "after";
   return next.kind === "again" ? "later" : "before";
+}
+
+/** Where the connector that told it has just taken the part again, its answer says whether that is another copy. */
+function besideTaken(
+  step: Step,
+  partIndex: number,
+  { early, attempt }: { readonly early: EarlyFailure; readonly attempt: Attempt },
+): Step {
+  const isTaken = attempt.outcomes[partIndex]?.kind === "sent" && attempt.connectorId === early.connectorId;
+  if (!isTaken) return step;
+  const parts = step.progress.parts.map((part, index) =>
+    index === partIndex ? withFailedCopy(part, early) : part,
+  );
+  return { ...step, progress: { ...step.progress, parts } };
 }
 
 function tellOne(step: Step, partIndex: number, { size, ...receipt }: EarlyFailure): Step {

@@ -103,6 +103,27 @@ function answeredLateContract(open: OpenStore): void {
   );
 
   test(
+    "where one connector has taken it twice, as its answers say, each of the copies counts by its id",
+    inWorld(open, async (world) => {
+      for (const isAfter of [false, true])
+        for (const end of ["delivered", "undelivered"] as const)
+          for (const isFirst of [false, true]) {
+            const id = await neverAnsweredBy(world, [CONNECTOR]);
+            const job = await nextJob(world);
+            if (!isAfter) await answerLate(world, id, CONNECTOR);
+            await world.settle(job, { outcomes: [sent(`second ${id}`)] });
+            if (isAfter) await answerLate(world, id, CONNECTOR);
+            const ids = [`${CONNECTOR} ${id}`, `second ${id}`] as const;
+            const [early, late] = isFirst ? ids : ids.toReversed();
+            await world.receive(early ?? "", { status: "undelivered" });
+            expect(await world.status(id)).toBe("sent");
+            await world.receive(late ?? "", { status: end });
+            expect(await world.status(id)).toBe(end);
+          }
+    }),
+  );
+
+  test(
     "each of two that have taken a message is asked about the copy that it has, until that has failed",
     inWorld(open, async (world) => {
       const id = await takenByBoth(world);

@@ -67,6 +67,19 @@ function underWayContract(open: OpenStore): void {
   );
 
   test(
+    "if the same one takes it again, under another id, that copy may be delivered too",
+    inWorld(open, async (world) => {
+      for (const status of ["delivered", "undelivered"] as const) {
+        const { id, job } = await failedMeanwhile(world);
+        await world.settle(job, { outcomes: [sent(`second ${id}`)] });
+        expect(await world.status(id)).toBe("sent");
+        await world.receive(`second ${id}`, { status });
+        expect(await world.status(id)).toBe(status);
+      }
+    }),
+  );
+
+  test(
     "a failure that came while it was put off counts in the end, where it is not tried again, or nobody claims it in time",
     inWorld(open, async (world) => {
       for (const isGivenUp of [true, false]) {
