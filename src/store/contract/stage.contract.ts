@@ -211,13 +211,14 @@ export function stageContract(open: OpenStore): void {
   );
 
   test(
-    "expiring visits every flow of every queue, and moves no more than its limit at a time",
+    "expiring visits every flow of every queue, also behind messages that have time left, and moves no more than its limit at a time",
     inWorld(open, async ({ store, sms, addAccount, clock }) => {
       const other = await addAccount();
       for (const queue of ["a", "b", "c"]) {
         await sms({ queue, to: ["+911", "+912", "+913"] });
         await sms({ queue });
         await sms({ queue, account: other });
+        await sms({ queue, expiresAt: clock.now + 72 * HOUR });
       }
       const moved = [];
       for (let i = 0; i < 9; i++) moved.push(await store.queue.expire(clock.now + 48 * HOUR, 4));
