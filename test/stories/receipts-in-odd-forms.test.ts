@@ -186,6 +186,32 @@ onBothStores(() => {
     return data.map((each) => each.text);
   }
 
+  test.each([
+    ["BLOCKED", 1],
+    ["UNKNOWN", 1],
+    ["ENROUTE", 0],
+    ["ACCEPTD", 0],
+  ])(
+    "%s leaves a message sent; the timeline has it %p times, where it is the last that is heard",
+    async (stat, times) => {
+      await open();
+      const sent = await submitted("+14155550199");
+      const unclear = text((id) => standard(id, stat, "050"));
+      expect(await deliver(sent, unclear)).toBe(0);
+      await postrider.pass(1_000);
+      expect(await postrider.status(sent.message)).toBe("sent");
+      const told = (await live.timeline(sent.message)).filter(({ kind }) => kind === "receipt");
+      expect(told).toHaveLength(times);
+      for (const { status, detail } of told) {
+        expect([status, detail?.receipt_status]).toEqual(["sent", "sent"]);
+        expect(detail?.raw).toContain(`stat:${stat} err:050`);
+      }
+      const final = text((id) => standard(id));
+      expect(await deliver(sent, final)).toBe(0);
+      expect(await postrider.reached(sent.message, "delivered")).toBe("delivered");
+    },
+  );
+
   test("each settles its message, and no more than that", async () => {
     await open();
     const found: [string, string][] = [];

@@ -75,6 +75,8 @@ export interface Receipt {
   readonly reference?: number;
   /** `complained`: the recipient reported it as unwanted; changes no status, and is shown on the timeline. */
   readonly status: "sent" | "delivered" | "undelivered" | "expired" | "failed" | "bounced" | "complained";
+  /** `sent`, but perhaps the last that is heard of it: its word is UNKNOWN, or one that is not known here. Shown on the timeline. */
+  readonly isUnclear?: true;
   /** Email: what the account's suppression list learns of the recipient, in the same transaction. */
   readonly suppress?: Exclude<SuppressionReason, "manual">;
   readonly error?: MessageError;

@@ -74,10 +74,12 @@ export function applyReceipt(
   receipt: Receipt,
 ): Step & { readonly isLate: boolean } {
   const part = before.parts[partIndex];
-  if (receipt.status === "sent") return { progress: before, entries: [], isLate: false };
+  if (receipt.status === "sent" && !(part && receipt.isUnclear))
+    return { progress: before, entries: [], isLate: false };
   // No attempt has counted the parts of the message, and it has ended.
   if (!part) return { ...lateReceipt(before, receipt), isLate: true };
-  if (receipt.status === "complained") return { ...complaint(before, part, receipt), isLate: false };
+  if (receipt.status === "complained" || receipt.status === "sent")
+    return { ...noted(before, part, receipt), isLate: false };
   if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt, part), isLate: true };
   const left = before.channel === "sms" && saysNotDelivered(receipt) ? withoutCopy(part, receipt) : undefined;
   if (left) return { ...lateReceipt(withPart(before, partIndex, left), receipt, left), isLate: true };
@@ -252,7 +254,7 @@ function lateReceipt(before: Progress, receipt: Receipt, part?: Part): Step {
   });
 }
 
-function complaint(before: Progress, part: Part, receipt: Receipt): Step {
+function noted(before: Progress, part: Part, receipt: Receipt): Step {
   if (before.position >= MAX_LATE_ENTRIES) return { progress: before, entries: [] };
   return append(before, {
     at: receipt.receivedAt,

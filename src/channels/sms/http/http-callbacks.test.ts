@@ -56,6 +56,14 @@ test.each([
   expect(read).toMatchObject({ kind: "refused", status: 400 });
 });
 
+test("a status that is not known proves nothing, and is marked to be shown", () => {
+  expect(receiptOf({ json: { id: "1", s: "BLOCKED" } })).toMatchObject({ status: "sent", isUnclear: true });
+  const onTheWay = { statuses: { ONWAY: "sent" } };
+  expect(receiptOf({ json: { id: "1", s: "ONWAY" } }, { callback: onTheWay })).not.toHaveProperty(
+    "isUnclear",
+  );
+});
+
 test("a provider that wants certain words is answered with them, any other with ok", () => {
   const json = { id: "1", s: "DONE" };
   const answer = { status: 200, body: "ACK/Jasmin" };

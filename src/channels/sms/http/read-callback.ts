@@ -1,4 +1,3 @@
-import type { MessageError } from "../../../core/messages/message.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { bareId } from "../../../core/receipts/provider-id.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
@@ -118,8 +117,9 @@ interface Report {
 function judge(
   description: CallbackDescription,
   report: Report,
-): { readonly status: ReceiptWord; readonly error?: MessageError } {
+): Pick<Receipt, "error" | "isUnclear"> & { readonly status: ReceiptWord } {
   const status = statusOf(description, report);
+  if (status === undefined) return { status: "sent", isUnclear: true };
   if (status === "sent" || status === "delivered") return { status };
   const isDlt = description.dlt_codes === true;
   const scrubbed = scrubError(report.code, { isDlt, own: report.dltCodes, to: report.to });
@@ -134,14 +134,13 @@ function judge(
   return { status, error };
 }
 
-/** An unknown status word is read as `sent`: it proves neither success nor failure. */
+/** `undefined` where no word is known: that proves neither success nor failure, and leaves the message `sent`. */
 function statusOf(
   { statuses, error_statuses = {} }: CallbackDescription,
   { words, code }: Report,
-): ReceiptWord {
-  const known = words.map((word) => inAnyCase(statuses, word)).find((status) => status !== undefined);
-  const status = known ?? "sent";
-  const isFailure = status !== "sent" && status !== "delivered";
+): ReceiptWord | undefined {
+  const status = words.map((word) => inAnyCase(statuses, word)).find((known) => known !== undefined);
+  const isFailure = status !== undefined && status !== "sent" && status !== "delivered";
   return (isFailure && code !== undefined && inAnyCase(error_statuses, code)) || status;
 }
 

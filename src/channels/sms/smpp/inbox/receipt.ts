@@ -107,15 +107,20 @@ export function readState(state: number, errorCode: number): Verdict | undefined
   return judge(word, errorCode === 0 ? [] : [String(errorCode)], {});
 }
 
-type Verdict = Pick<SmppReceipt, "status" | "error">;
+type Verdict = Pick<SmppReceipt, "status" | "error" | "isUnclear">;
 
 function verdictOf(message: ShortMessage, fields: TextFields, own: OwnCodes | undefined): Verdict {
   const codes = [networkCode(message), fields.err && bareId(fields.err)].filter((code) => code !== undefined);
-  const verdict = judge(wordOf(message, fields), codes, { own, to: message.source.address });
+  const word = wordOf(message, fields);
+  const verdict = judge(word, codes, { own, to: message.source.address });
   const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
   // An attempt that failed is not the end; what has been delivered is, whoever says so.
-  return isNotice && verdict.status !== "delivered" ? { status: "sent" } : verdict;
+  if (isNotice && verdict.status !== "delivered") return { status: "sent" };
+  return verdict.status === "sent" && !UNDER_WAY.has(word) ? { ...verdict, isUnclear: true } : verdict;
 }
+
+/** What an SMSC says of a message before its final state. */
+const UNDER_WAY: ReadonlySet<string> = new Set(["SCHEDULED", "ENROUTE", "ACCEPTD"]);
 
 /**
  * The state in words: the TLV's, else the text's. Where a whole receipt in the text says how it ended, a TLV that says that
