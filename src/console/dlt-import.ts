@@ -65,7 +65,7 @@ async function check(given: Row, tell: Tell, { client, left }: Visit): Promise<C
   const csv = await readText(given);
   const body = { account_id: given.account_id, kind: given.kind, csv };
   if (new Blob([JSON.stringify(body)]).size > MOST_OCTETS - 100)
-    throw fileProblem("has more than 8 MiB: split it, or use `postrider dlt import`");
+    throw fileProblem("has more than 8 MiB: split it, or import it on the command line");
   const found = await importAll({ client, left, tell }, { ...body, dry_run: true });
   const changes = found.created + found.updated;
   return {
@@ -101,15 +101,13 @@ async function importAll({ client, left, tell }: Work, body: object): Promise<Re
   return sum;
 }
 
+const COUNTS = ["created", "updated", "unchanged", "merged"] as const;
+
+/** Both together, of the same file. */
 function added(sum: Report, part: Report): Report {
-  return {
-    ...sum,
-    created: sum.created + part.created,
-    updated: sum.updated + part.updated,
-    unchanged: sum.unchanged + part.unchanged,
-    merged: sum.merged + part.merged,
-    refused: [...sum.refused, ...part.refused].sort((one, other) => one.line - other.line),
-  };
+  const counts = Object.fromEntries(COUNTS.map((name) => [name, sum[name] + part[name]]));
+  const refused = [...sum.refused, ...part.refused].toSorted((one, other) => one.line - other.line);
+  return { ...sum, ...counts, refused };
 }
 
 const DRY = { created: "To be created", updated: "To be updated" };

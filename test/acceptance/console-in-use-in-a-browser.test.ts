@@ -102,6 +102,25 @@ test("of many connectors the overview shows first what should work and does not,
   expect(complaints).toEqual([]);
 });
 
+test("a route keeps a connector that is not among those that its form offers", async () => {
+  const { service } = opened;
+  const { id } = await admin<{ id: string }>(service, "/connectors", { kind: "mx", name: "far" });
+  const route = await admin<{ id: string }>(service, "/routes", { channel: "email", connector_ids: [id] });
+  const { page, complaints, heading } = await signedIn();
+  await heading("Overview");
+  await page.route("**/admin/v1/connectors?limit=500", (asked) => asked.fulfill({ json: { data: [] } }));
+  await page.goto(`${service.sandbox.console_url}#/routes/${route.id}/edit`);
+  await heading("Edit email all");
+  await page.getByLabel("Weight of connector 1").fill("7");
+  await page.getByRole("button", { name: "Save" }).click();
+  await heading("email all");
+  const { connectors } = await admin<{ connectors: unknown }>(service, `/routes/${route.id}`);
+  expect(connectors).toEqual([{ connector_id: id, weight: 7 }]);
+  await admin(service, `/routes/${route.id}`, undefined, "DELETE");
+  await admin(service, `/connectors/${id}`, undefined, "DELETE");
+  expect(complaints).toEqual([]);
+});
+
 test("long names and addresses stay within a narrow window", async () => {
   const { service } = opened;
   const name = "A very long name ".repeat(6).slice(0, 100);
