@@ -103,6 +103,21 @@ function answeredLateContract(open: OpenStore): void {
   );
 
   test(
+    "one that was never answered counts once it is said to be on its way, also where the other has been sent since",
+    inWorld(open, async (world) => {
+      for (const end of ["delivered", "undelivered"] as const) {
+        const id = await neverAnsweredBy(world, [CONNECTOR]);
+        await world.settle(await nextJob(world), { connectorId: OTHER, outcomes: [sent(`${OTHER} ${id}`)] });
+        await tell(world, id, { connectorId: CONNECTOR, status: "sent" });
+        await hear(world, id, OTHER, "undelivered");
+        expect(await world.status(id)).toBe("sent");
+        await hear(world, id, CONNECTOR, end);
+        expect(await world.status(id)).toBe(end);
+      }
+    }),
+  );
+
+  test(
     "where one connector has taken it twice, as its answers say, each of the copies counts by its id",
     inWorld(open, async (world) => {
       for (const isAfter of [false, true])

@@ -43,7 +43,8 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
           expectReference(state, { part, connectorId, message }, receiveParked);
       });
-      if (connectorId === undefined || !mayHaveOwnReports({ claim, channel: message.channel })) return;
+      // Those by our id that came too early: none did before a job's second attempt.
+      if (connectorId === undefined || claim < 2 || message.channel !== "sms") return;
       const about = { connectorId, messageId, ids: [messageId], recipient: message.recipient, at };
       for (const receipt of parked.takeByIds(about)) receiveOwn(receipt);
     },
@@ -56,14 +57,6 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
     },
     receive: createReceive(state),
   };
-}
-
-/** Whether reports by our id may be parked that came too early: no attempt comes before a job's first. */
-export function mayHaveOwnReports({
-  claim,
-  channel,
-}: Pick<Settlement, "claim"> & Pick<Progress, "channel">): boolean {
-  return channel === "sms" && claim > 1;
 }
 
 function createReceive<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds["receive"] {
@@ -276,7 +269,9 @@ function markSent<M extends KnownMessage>(
   // The size is told where a message becomes sent. One that is settled has been sent, or never will be.
   const detail = isSettled(progress) ? {} : { ...state.sizeOf(messageId) };
   const parts = Math.max(progress.parts.length, found.part + 1);
-  if (!part || (isOpen(part) && !isOfOtherCopy(part, receipt)))
+  // Of a copy on its way beside the one that another connector has taken, it is only known that it is there.
+  const isBeside = part?.status === "sent" && receipt.status === "sent" && part.connectorId !== connectorId;
+  if (!part || isBeside || (isOpen(part) && !isOfOtherCopy(part, receipt)))
     markTaken(state, { ...answer, parts, detail }, receivedAt);
   return { ...found, message: state.messages.find(messageId) ?? found.message };
 }
