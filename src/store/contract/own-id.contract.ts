@@ -271,8 +271,9 @@ function openMessageContract(open: OpenStore): void {
 
 function forgedContract(open: OpenStore): void {
   test(
-    "one that was never handed the message says nothing about it once it is sent",
+    "one that was never handed the message says nothing about it once it is sent, whatever else it was handed",
     inWorld(open, async (world) => {
+      await world.settle(await begin(world), { connectorId: NEVER_ASKED, outcomes: [sent("c-0")] });
       const job = await begin(world);
       const { messageId: id } = job;
       await world.settle(job, { outcomes: [deferred()], next: again(world) });
