@@ -146,11 +146,13 @@ test.each([
   expect(byText(text)).toMatchObject({ providerMessageId, status: "delivered" });
 });
 
-test("a text in UCS-2, declared or not, or in message_payload is read", () => {
+test("a text in UCS-2, declared or not, with a byte order mark, or in message_payload is read", () => {
   const ucs2 = Buffer.from(standard("DELIVRD"), "utf16le").swap16();
   const found = { providerMessageId: "0123456789", status: "delivered" };
   expect(readReceipt(deliver({ shortMessage: ucs2, dataCoding: 8 }))).toMatchObject(found);
   expect(readReceipt(deliver({ shortMessage: ucs2 }))).toMatchObject(found);
+  const marked = Buffer.concat([Buffer.from("feff", "hex"), ucs2]);
+  expect(readReceipt(deliver({ shortMessage: marked, dataCoding: 8 }))).toMatchObject(found);
   const payload = new Map([[0x0424, Buffer.from(standard("DELIVRD"))]]);
   expect(readReceipt(deliver({ tlvs: payload }))).toMatchObject(found);
   const withHeader = Buffer.concat([Buffer.from("0500030a0101", "hex"), Buffer.from(standard("DELIVRD"))]);
