@@ -1,6 +1,7 @@
 /** An SMS of which one copy has failed while another is on its way, which may be delivered. */
 import { expect, test } from "bun:test";
 import type { Receipt } from "../../core/messages/outcome.ts";
+import type { Settlement } from "../../core/queue/claimed-job.ts";
 import { answerLate, neverAnsweredBy, nextJob, OTHER, TO, tell, triedBy } from "./copies-world.contract.ts";
 import {
   CONNECTOR,
@@ -180,6 +181,66 @@ function underWayContract(open: OpenStore): void {
       await world.settle(job, { connectorId: OTHER, outcomes: [sent("b-0")] });
       await world.receive("b-0", { connectorId: OTHER });
       expect(await world.status(id)).toBe("delivered");
+    }),
+  );
+
+  test(
+    "nor does a failure that came before the id that it is told of, where that comes while another is under way",
+    inWorld(open, async (world) => {
+      const answer = {
+        "too late": async () => {
+          const id = await neverAnsweredBy(world, [CONNECTOR]);
+          const early = { recipient: TO, status: "undelivered" } as const;
+          expect(await world.receive(`${CONNECTOR} ${id}`, early)).toEqual([{ kind: "parked" }]);
+          const job = await nextJob(world);
+          await answerLate(world, id, CONNECTOR);
+          return { id, job };
+        },
+        "after its lease had ended": async () => {
+          const [id = ""] = await world.sms({ to: [TO] });
+          const slow = await world.claimOne();
+          await world.receive(`a ${id}`, { status: "undelivered" });
+          const job = await nextJob(world);
+          expect(await world.settle(slow, { outcomes: [sent(`a ${id}`)] })).toBe(false);
+          return { id, job };
+        },
+      };
+      for (const comes of Object.values(answer))
+        for (const isTaken of [true, false]) {
+          const { id, job } = await comes();
+          expect(["sending", "sent"]).toContain(await world.status(id));
+          const outcome = isTaken ? sent(`b ${id}`) : deferred();
+          await world.settle(job, {
+            connectorId: OTHER,
+            outcomes: [outcome],
+            next: { kind: "done", end: "attempts_spent" },
+          });
+          if (isTaken) await world.receive(`b ${id}`, { connectorId: OTHER });
+          expect(await world.status(id)).toBe(isTaken ? "delivered" : "undelivered");
+          expect(await world.store.receipts.countParked()).toBe(0);
+        }
+    }),
+  );
+
+  test(
+    "it counts at once where the attempt that was under way is settled together with the one whose lease had ended",
+    inWorld(open, async (world) => {
+      for (const isFirst of [true, false]) {
+        const [id = ""] = await world.sms({ to: [TO] });
+        const slow = await world.claimOne();
+        await world.receive(`a ${id}`, { status: "undelivered" });
+        const job = await nextJob(world);
+        const settlements = [job, slow].map(
+          ({ jobId, claim }): Settlement => ({
+            ...{ jobId, claim, messageId: id, at: world.clock.now, connectorId: CONNECTOR },
+            ...{ countsAsAttempt: true, keepsContent: false, next: { kind: "done" } },
+            outcomes: [sent(claim === slow.claim ? `a ${id}` : `again ${id}`)],
+          }),
+        );
+        await world.store.queue.settle(isFirst ? settlements : settlements.toReversed());
+        expect(await world.status(id)).toBe("undelivered");
+        expect(await world.store.receipts.countParked()).toBe(0);
+      }
     }),
   );
 }

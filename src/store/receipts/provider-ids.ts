@@ -17,8 +17,11 @@ import type { KnownMessage, NotedIds, PartIds, ReceiptState } from "./receipt-st
  * order, but always one after the other: whichever is second finds what the first has left.
  */
 export interface ProviderIds {
-  /** Records the ids that the provider gave to the parts of an attempt, and applies receipts that were parked for them. */
-  recordAttempt(settlement: Settlement, message: TriedMessage): void;
+  /**
+   * Records the ids that the provider gave to the parts of an attempt, and applies receipts that were parked for them.
+   * `lost`: the attempt's lease had run out, so that another one may be under way.
+   */
+  recordAttempt(settlement: Settlement, message: TriedMessage, lease: "held" | "lost"): void;
   /** Records an answer that came after its attempt was settled. */
   answerLate(answer: LateAnswer, at: number): void;
   /** Applies a receipt to the part it is about, or parks it. */
@@ -28,34 +31,43 @@ export interface ProviderIds {
 export type TriedMessage = Pick<KnownMessage, "id" | "recipient"> & Pick<Progress, "channel">;
 
 export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds {
+  const meanwhile = createTakeParked(state);
   // The attempt that they may have waited for is over.
-  const receiveParked = createReceive({ ...state, isSentAgain: () => false });
-  const recordIds = createRecordIds(state, receiveParked);
-  const { parked } = state;
-  const receiveOwn = createReceive({ ...state, isSentAgain: () => false, wasHandedTo: () => true });
+  const after = createTakeParked({ ...state, isSentAgain: () => false });
 
   return {
-    recordAttempt({ connectorId, claim, outcomes, messageId, at }, message) {
+    recordAttempt({ connectorId, claim, outcomes, messageId, at }, message, lease) {
+      const take = lease === "held" ? after : meanwhile;
       outcomes.forEach((outcome, part) => {
         const named = namedIn(outcome);
         if (named && connectorId !== undefined)
-          recordIds({ messageId, part, connectorId, ...idsOf(named, { at, message }) });
+          take.recordIds({ messageId, part, connectorId, ...idsOf(named, { at, message }) });
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
-          expectReference(state, { part, connectorId, message }, receiveParked);
+          expectReference(state, { part, connectorId, message }, take.receive);
       });
       // Those by our id that came too early: none did before a job's second attempt.
       if (connectorId === undefined || claim < 2 || message.channel !== "sms") return;
       const about = { connectorId, messageId, ids: [messageId], recipient: message.recipient, at };
-      for (const receipt of parked.takeByIds(about)) receiveOwn(receipt);
+      for (const receipt of state.parked.takeByIds(about)) take.receiveOwn(receipt);
     },
     answerLate(answer, at) {
       markTaken(state, answer, at);
       const found = state.messages.find(answer.messageId);
       if (!found) return;
       const message = { ...found, channel: found.progress.channel };
-      recordIds({ ...answer, ...idsOf(answer, { at, message }) });
+      meanwhile.recordIds({ ...answer, ...idsOf(answer, { at, message }) });
     },
     receive: createReceive(state),
+  };
+}
+
+/** What becomes of parked receipts that are found to be about an attempt. */
+function createTakeParked<M extends KnownMessage>(state: ReceiptState<M>) {
+  const receive = createReceive(state);
+  return {
+    receive,
+    receiveOwn: createReceive({ ...state, wasHandedTo: () => true }),
+    recordIds: createRecordIds(state, receive),
   };
 }
 

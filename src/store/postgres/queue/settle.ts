@@ -81,7 +81,8 @@ function record(log: MessageLog, { settlement, job }: CheckedSettlement): Settle
   const attempt = toAttempt(settlement, job?.parts ?? null);
   const step = job ? settleAttempt(progress, attempt) : noteLostSettle(progress, attempt);
   log.save(message, step);
-  return [{ settlement, message, before: progress.parts, after: step.progress.parts }];
+  const { parts: after } = step.progress;
+  return [{ settlement, message, isLost: !job, before: progress.parts, after }];
 }
 
 /** Called last: a receipt may have settled what the attempt left open, and then no retry is needed. */

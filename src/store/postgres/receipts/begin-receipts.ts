@@ -38,9 +38,17 @@ interface GivenIds {
 export interface BegunReceipts {
   /** The caller locks these, together with its own, before `open`. */
   readonly messageIds: readonly string[];
-  /** `sizes`: those of attempts that this transaction is recording. */
-  open(log: MessageLog, sizes?: ReadonlyMap<string, ReturnType<SizeOf>>): Promise<OpenReceipts>;
+  open(log: MessageLog, recorded?: RecordedAttempts): Promise<OpenReceipts>;
 }
+
+/** Of the attempts that this transaction is recording. */
+interface RecordedAttempts {
+  readonly sizes: ReadonlyMap<string, ReturnType<SizeOf>>;
+  /** Messages of those whose lease was lost. */
+  readonly lost: ReadonlySet<string>;
+}
+
+const NONE_RECORDED: RecordedAttempts = { sizes: new Map(), lost: new Set() };
 
 export interface OpenReceipts {
   readonly providerIds: ProviderIds;
@@ -83,7 +91,7 @@ export async function beginReceipts(
 
   return {
     messageIds,
-    async open(log, sizes = new Map()) {
+    async open(log, { sizes, lost } = NONE_RECORDED) {
       const suppressions = createSuppressionList(session, erasedNames);
       const { messages, settled } = noteSettled(log);
       // Without a receipt, no message is found to be sent, and no size is told.
@@ -96,7 +104,10 @@ export async function beginReceipts(
         suppressions,
         sizeOf: await readSizes(session, log, { ids: [...messageIds, ...unanswered], sizes }),
         wasHandedTo: await readHandedTo(session, log, unrecorded(toMatch, knownIds.state)),
-        isSentAgain: await readSentAgain(session, log, { receipts, messageIds }),
+        isSentAgain: await readSentAgain(session, log, {
+          receipts: toMatch,
+          messageIds: [...messageIds, ...lost],
+        }),
       });
       const write = async () => {
         await knownIds.write();

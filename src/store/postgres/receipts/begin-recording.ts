@@ -21,6 +21,8 @@ export interface SettledAttempt {
   readonly settlement: Settlement;
   /** As it was before the attempt. */
   readonly message: LockedMessage;
+  /** Its lease had run out. */
+  readonly isLost: boolean;
   readonly before: readonly Part[];
   readonly after: readonly Part[];
 }
@@ -38,11 +40,13 @@ export async function beginRecording(
   return {
     messageIds: begun.messageIds,
     async record(log, settled) {
-      const { providerIds, suppressions, write } = await begun.open(log, sizesOf(settled));
+      const lost = lostOf(settled);
+      const { providerIds, suppressions, write } = await begun.open(log, { sizes: sizesOf(settled), lost });
       for (const { settlement, message, before, after } of settled) {
         const { id, recipient, progress } = message;
         suppressions.learnFromParts(message, { before, after, at: settlement.at });
-        providerIds.recordAttempt(settlement, { id, recipient, channel: progress.channel });
+        const lease = lost.has(id) ? "lost" : "held";
+        providerIds.recordAttempt(settlement, { id, recipient, channel: progress.channel }, lease);
       }
       await write();
     },
@@ -68,6 +72,13 @@ function idsOf({ connectorId, claim, messageId, outcomes }: Settlement): NonNull
   const own = claim > 1 ? [{ connectorId, ids: [messageId] }] : [];
   const given = outcomes.flatMap((outcome) => namedIn(outcome)?.providerMessageIds ?? []);
   return given.length > 0 ? [...own, { connectorId, ids: given }] : own;
+}
+
+/** Messages of which another attempt may be under way: not where that one is settled as well. */
+function lostOf(settled: readonly SettledAttempt[]): ReadonlySet<string> {
+  const lost = new Set(settled.flatMap(({ isLost, message }) => (isLost ? [message.id] : [])));
+  if (lost.size > 0) for (const { isLost, message } of settled) if (!isLost) lost.delete(message.id);
+  return lost;
 }
 
 /** Sizes of these attempts, whose timeline entries are not written yet. */

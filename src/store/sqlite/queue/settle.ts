@@ -78,7 +78,7 @@ function record(
   const step = job ? settleAttempt(before, attempt) : noteLostSettle(before, attempt);
   messages.save(row, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
-  providerIds.recordAttempt(settlement, row);
+  providerIds.recordAttempt(settlement, row, job ? "held" : "lost");
   if (!job) return false;
   const isOver = settlement.next.kind === "done" ? isSettled(step.progress) : isNowSettled(messages, row.id);
   if (settlement.keepsContent) contents.keepBatch(row);
