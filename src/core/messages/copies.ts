@@ -11,26 +11,50 @@ export function saysNotDelivered({ status }: Pick<Receipt, "status">): boolean {
 
 /**
  * Whether a receipt says that another copy of an SMS was not delivered than the one that the part tells of. That says nothing
- * of this one. This copy's own id tells that it is meant, over whatever connector; of two copies at one connector, that of the
- * other tells that that one is.
+ * of this one.
  */
 export function isOfOtherCopy(part: Part, receipt: Receipt): boolean {
-  const { connectorId, providerMessageId: id = "", other } = part;
-  if (receipt.target || !saysNotDelivered(receipt) || connectorId === undefined) return false;
-  if (other?.connectorId !== connectorId || receipt.connectorId !== connectorId)
-    return !isAbout(part, receipt);
-  const { providerMessageId: told, isOwnId } = receipt;
-  return isOwnId !== true && foldId(id) !== foldId(told) && isOneId(other.providerMessageId ?? "", told);
+  return isOfOne(part, receipt) && copyTold(part, receipt) !== part;
 }
 
-/** Whether it says so of neither copy that is known of. */
+/** Whether it says so of no copy that is known of. */
 export function isOfNeitherCopy(part: Part, receipt: Receipt): boolean {
-  return isOfOtherCopy(part, receipt) && !(part.other && isAbout(part.other, receipt));
+  return isOfOne(part, receipt) && copyTold(part, receipt) === undefined;
 }
 
-function isAbout(copy: Partial<Copy>, { connectorId, providerMessageId, isOwnId }: Receipt): boolean {
-  if (copy.connectorId === connectorId) return true;
-  return isOwnId !== true && foldId(copy.providerMessageId ?? "") === foldId(providerMessageId);
+/** Whether it says so of one copy, where it is known who has one. */
+function isOfOne({ connectorId }: Part, receipt: Receipt): boolean {
+  return !receipt.target && saysNotDelivered(receipt) && connectorId !== undefined;
+}
+
+/**
+ * The copy that a receipt is about: that of its connector, or the one whose id it tells, over whatever connector. Of two at one
+ * connector the id tells as well; where it tells neither, the one that the part tells of is meant.
+ */
+function copyTold(part: Part, receipt: Receipt): Partial<Copy> | undefined {
+  const { connectorId, providerMessageId: told, isOwnId } = receipt;
+  const isAt = (copy: Partial<Copy>) => copy.connectorId === connectorId;
+  const has = (copy: Partial<Copy>) =>
+    isOwnId !== true && foldId(copy.providerMessageId ?? "") === foldId(told);
+  const hasInAnyBase = (copy: Copy) => isOwnId !== true && isOneId(copy.providerMessageId ?? "", told);
+  const others = othersOf(part);
+  if (has(part)) return part;
+  const there = others.filter(isAt);
+  return there.find(hasInAnyBase) ?? (isAt(part) ? part : (there[0] ?? others.find(has)));
+}
+
+function othersOf({ other }: Pick<Copy, "other">): readonly Copy[] {
+  return other ? [other, ...othersOf(other)] : [];
+}
+
+/** Nearly always more than there are connectors to send over; of more, the latest are told. */
+const MOST_OTHERS = 5;
+
+/** Each within the one before. */
+function nest([first, ...rest]: readonly Copy[], room = MOST_OTHERS): Pick<Copy, "other"> {
+  if (!first || room === 0) return {};
+  const { other: _, ...copy } = first;
+  return { other: { ...copy, ...nest(rest, room - 1) } };
 }
 
 /** Whether two ids are one, perhaps in different bases. */
@@ -42,17 +66,16 @@ function isOneId(one: string, other: string): boolean {
 export function withoutCopy(part: Part, receipt: Receipt): Part | undefined {
   const { other, ...rest } = part;
   if (isOfNeitherCopy(part, receipt)) return part;
-  if (isOfOtherCopy(part, receipt)) return rest;
+  if (isOfOtherCopy(part, receipt)) {
+    const failed = copyTold(part, receipt);
+    return { ...rest, ...nest(othersOf(part).filter((copy) => copy !== failed)) };
+  }
   return other && part.status === "sent" ? { status: "sent", ...other } : undefined;
 }
 
 /** The id of the copy that this connector has. */
-export function idAt(
-  { connectorId: of, providerMessageId, other }: Part,
-  connectorId: string,
-): string | undefined {
-  if (of === connectorId) return providerMessageId;
-  return other?.connectorId === connectorId ? other.providerMessageId : undefined;
+export function idAt(part: Part, connectorId: string): string | undefined {
+  return [part, ...othersOf(part)].find((copy) => copy.connectorId === connectorId)?.providerMessageId;
 }
 
 interface AttemptBy {
@@ -65,8 +88,10 @@ export function withLaterCopy(part: Part, outcome: PartOutcome, by: AttemptBy): 
   const earlier = part.status === "sent" ? copyIn(part) : undefined;
   const later = copyBy(outcome, by);
   if (!earlier || !later || isOneCopy(earlier, later)) return part;
-  if (outcome.kind === "unconfirmed") return { ...part, other: later };
-  return { ...afterOutcome({ status: "pending" }, outcome, by), other: earlier };
+  // One without an id was never answered: now that there is a later one, the message does not wait for it.
+  const others = othersBut(part, later).filter((copy) => copy.providerMessageId !== undefined);
+  if (outcome.kind === "unconfirmed") return { ...part, ...nest([later, ...others]) };
+  return { ...afterOutcome({ status: "pending" }, outcome, by), ...nest([earlier, ...others]) };
 }
 
 /** A segment that a connector turns out to have taken, as its late answer says, while there may be a later copy. */
@@ -74,7 +99,9 @@ export function withEarlierCopy(part: Part, outcome: PartOutcome, by: AttemptBy)
   const later = copyIn(part);
   const earlier = copyBy(outcome, by);
   if (part.status === "sent") {
-    return !later || !earlier || isOneCopy(earlier, later) ? part : { ...part, other: earlier };
+    return !later || !earlier || isOneCopy(earlier, later)
+      ? part
+      : { ...part, ...nest([earlier, ...othersBut(part, earlier)]) };
   }
   if (!isOpen(part)) return part;
   const taken = afterOutcome(part, outcome, by);
@@ -86,7 +113,13 @@ export function withEarlierCopy(part: Part, outcome: PartOutcome, by: AttemptBy)
 export function withFailedCopy(part: Part, { connectorId, providerMessageId }: Copy): Part {
   const taken = part.status === "sent" ? copyIn(part) : undefined;
   const failed = toCopy(connectorId, providerMessageId);
-  return !taken || part.other || isOneCopy(taken, failed) ? part : { ...part, other: failed };
+  if (!taken || [taken, ...othersOf(part)].some((copy) => isOneCopy(copy, failed))) return part;
+  return { ...part, ...nest([failed, ...othersOf(part)]) };
+}
+
+/** The copies that the part tells of beside its own and this one. */
+function othersBut(part: Part, copy: Copy): readonly Copy[] {
+  return othersOf(part).filter((other) => !isOneCopy(other, copy));
 }
 
 /** Copies at one connector are one unless their ids differ. */

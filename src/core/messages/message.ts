@@ -72,6 +72,8 @@ export interface Part {
 export interface Copy {
   readonly connectorId: string;
   readonly providerMessageId?: string;
+  /** A third one, and so on. */
+  readonly other?: Copy;
 }
 
 /** What a receipt said. */

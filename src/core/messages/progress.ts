@@ -153,8 +153,9 @@ export function noteLostSettle(before: Progress, attempt: Attempt): Step {
     outcome?.kind === "sent" ? outcome.providerMessageIds : [],
   );
   const counted = attempt.outcomes.slice(before.parts.length).map((): Part => ({ status: "pending" }));
+  const known = before.parts.map((part, index) => withLostCopy(before.channel, part, { attempt, index }));
   return append(
-    { ...before, parts: [...before.parts, ...counted] },
+    { ...before, parts: [...known, ...counted] },
     {
       at: attempt.at,
       kind: "lost_settle",
@@ -162,6 +163,17 @@ export function noteLostSettle(before: Progress, attempt: Attempt): Step {
       detail: { ...attemptDetail(before, attempt), provider_message_ids: ids },
     },
   );
+}
+
+/** Where a later attempt has been taken meanwhile, this one's is an earlier copy, of which a receipt may tell. */
+function withLostCopy(
+  channel: Progress["channel"],
+  part: Part,
+  { attempt, index }: { readonly attempt: Attempt; readonly index: number },
+): Part {
+  const outcome = attempt.outcomes[index];
+  const isTakenTwice = channel === "sms" && part.status === "sent" && outcome?.kind === "sent";
+  return isTakenTwice ? withEarlierCopy(part, outcome, attempt) : part;
 }
 
 /** A lease ran out before its attempt was settled. What it tried may have been sent, also if a receipt settled the message. */

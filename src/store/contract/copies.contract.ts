@@ -184,6 +184,41 @@ function answeredLateContract(open: OpenStore): void {
     );
 
   test(
+    "of three that have taken it, whenever the first two answered, the last one's word ends it",
+    inWorld(open, async (world) => {
+      for (const end of ["delivered", "undelivered"] as const)
+        for (const last of [CONNECTOR, OTHER, THIRD]) {
+          const id = await neverAnsweredBy(world, [CONNECTOR, OTHER]);
+          const job = await nextJob(world);
+          await answerLate(world, id, CONNECTOR);
+          await answerLate(world, id, OTHER);
+          await world.settle(job, { connectorId: THIRD, outcomes: [sent(`${THIRD} ${id}`)] });
+          for (const other of [CONNECTOR, OTHER, THIRD].filter((each) => each !== last))
+            await hear(world, id, other, "undelivered");
+          expect(await world.status(id)).toBe("sent");
+          await hear(world, id, last, end);
+          expect(await world.status(id)).toBe(end);
+        }
+    }),
+  );
+
+  test(
+    "of three that were silent, two turn out to have it, and have failed: the word of the last one ends it",
+    inWorld(open, async (world) => {
+      for (const turnsOut of Object.values(TURNS_OUT)) {
+        const id = await neverAnsweredBy(world, [CONNECTOR, OTHER, THIRD]);
+        await turnsOut(world, id);
+        await answerLate(world, id, OTHER);
+        await hear(world, id, CONNECTOR, "undelivered");
+        await hear(world, id, OTHER, "undelivered");
+        expect(await world.status(id)).toBe("sent");
+        await tell(world, id, { connectorId: THIRD });
+        expect(await world.status(id)).toBe("delivered");
+      }
+    }),
+  );
+
+  test(
     "if the other one has failed before, the first's word ends it",
     inWorld(open, async (world) => {
       for (const turnsOut of Object.values(TURNS_OUT)) {
