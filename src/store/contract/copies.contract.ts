@@ -161,6 +161,25 @@ function answeredLateContract(open: OpenStore): void {
     }),
   );
 
+  test(
+    "once the copy has failed that was asked about, the other connector is asked about the one that is left",
+    inWorld(open, async (world) => {
+      const id = await takenByBoth(world);
+      const { clock, store } = world;
+      clock.now += 7_200 * SECOND;
+      await store.receipts.flagOverdue({ now: clock.now, sentBefore: clock.now, limit: 10 });
+      await hear(world, id, CONNECTOR, "undelivered");
+      const ask = (connectorId: string) =>
+        store.receipts.takeQuestions({ connectorId, now: clock.now, limit: 10, waitsMs: [SECOND] });
+      expect(await ask(CONNECTOR)).toEqual([]);
+      expect(await store.receipts.countOverdue()).toEqual([{ connectorId: OTHER, parts: 1 }]);
+      expect(await ask(OTHER)).toMatchObject([{ messageId: id, providerMessageId: `${OTHER} ${id}` }]);
+      await hear(world, id, OTHER, "undelivered");
+      expect(await ask(OTHER)).toEqual([]);
+      expect(await store.receipts.countOverdue()).toEqual([]);
+    }),
+  );
+
   /** Ways in which the first turns out to have it, of two that have not answered. */
   const TURNS_OUT: Readonly<Record<string, (world: World, id: string) => Promise<unknown>>> = {
     "answers late": (world, id) => answerLate(world, id, CONNECTOR),

@@ -3,9 +3,11 @@ import type { Content, Progress } from "../../core/messages/message.ts";
 import type { PartRef } from "../../core/messages/outcome.ts";
 import type { Question } from "../store.ts";
 
+type Overdue = PartRef & { readonly connectorId: string };
+
 /** What to ask a connector about an overdue part; `undefined` where there is nothing to ask: it is settled, or has no id there. */
 export function toQuestion(
-  { messageId, part, connectorId }: PartRef & { readonly connectorId: string },
+  { messageId, part, connectorId }: Overdue,
   progress: Progress,
   contentOf: () => Content | undefined,
 ): Question | undefined {
@@ -15,4 +17,14 @@ export function toQuestion(
   const content = contentOf();
   const from = content?.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
   return { messageId, part, providerMessageId, ...(from !== undefined && { from }) };
+}
+
+/** The connector to ask instead, about a copy that is left: of a part there is one row, whoever was to be asked first. */
+export function askedNext(
+  { part, connectorId }: Omit<Overdue, "messageId">,
+  progress: Progress,
+): string | undefined {
+  const found = progress.parts[part];
+  const isLeft = found?.status === "sent" && found.providerMessageId !== undefined;
+  return isLeft && found.connectorId !== connectorId ? found.connectorId : undefined;
 }

@@ -1,7 +1,7 @@
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { joinContent, type MessageRow, toProgress } from "../../messages/message-rows.ts";
-import { toQuestion } from "../../receipts/to-question.ts";
+import { askedNext, toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
@@ -114,7 +114,7 @@ async function take(
   const found = new Map((await session.query<FoundRow>(FIND, [ids])).map((row) => [row.id, row]));
   const asked = due.map((row) => ({
     row,
-    question: questionOf({ ...row, connectorId }, found.get(row.message_id)),
+    ...questionOf({ ...row, connectorId }, found.get(row.message_id)),
   }));
   const open = asked.filter(({ question }) => question);
   await session.query(PUT_OFF, [
@@ -122,7 +122,15 @@ async function take(
     open.map(({ row }) => row.part),
     open.map(({ row }) => now + (waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0)),
   ]);
-  const over = asked.filter(({ question }) => !question);
+  const handed = asked.flatMap(({ row, next }) => (next === undefined ? [] : [{ row, next }]));
+  if (handed.length > 0)
+    await session.query(HAND_OVER, [
+      handed.map(({ row }) => row.message_id),
+      handed.map(({ row }) => row.part),
+      handed.map(({ next }) => next),
+      now,
+    ]);
+  const over = asked.filter(({ question, next }) => !question && next === undefined);
   await session.query(DROP, [over.map(({ row }) => row.message_id), over.map(({ row }) => row.part)]);
   return asked.flatMap(({ question }) => question ?? []);
 }
@@ -132,6 +140,10 @@ const DUE = `SELECT message_id, part, asked FROM overdue_receipts
 
 const PUT_OFF = `UPDATE overdue_receipts o SET asked = o.asked + 1, ask_at = t.ask_at
   FROM unnest($1::uuid[], $2::int[], $3::bigint[]) AS t (message_id, part, ask_at)
+  WHERE o.message_id = ANY(ARRAY[t.message_id]) AND o.part = t.part`;
+
+const HAND_OVER = `UPDATE overdue_receipts o SET connector_id = t.connector_id, asked = 0, ask_at = $4
+  FROM unnest($1::uuid[], $2::int[], $3::text[]) AS t (message_id, part, connector_id)
   WHERE o.message_id = ANY(ARRAY[t.message_id]) AND o.part = t.part`;
 
 const DROP = `DELETE FROM overdue_receipts o USING unnest($1::uuid[], $2::int[]) AS t (message_id, part)
@@ -148,9 +160,10 @@ const FIND = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence
 function questionOf(
   { message_id: messageId, part, connectorId }: DueRow & { readonly connectorId: string },
   row: FoundRow | undefined,
-): Question | undefined {
-  return (
-    row &&
-    toQuestion({ messageId, part, connectorId }, toProgress(row), () => joinContent(row.envelope, null))
-  );
+): { readonly question?: Question | undefined; readonly next?: string | undefined } {
+  if (!row) return {};
+  const overdue = { messageId, part, connectorId };
+  const progress = toProgress(row);
+  const question = toQuestion(overdue, progress, () => joinContent(row.envelope, null));
+  return question ? { question } : { next: askedNext(overdue, progress) };
 }

@@ -1,7 +1,7 @@
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { toProgress } from "../../messages/message-rows.ts";
-import { toQuestion } from "../../receipts/to-question.ts";
+import { askedNext, toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
@@ -93,14 +93,20 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
   const putOff = db.prepare(
     "UPDATE overdue_receipts SET asked = asked + 1, ask_at = ? WHERE message_id = ? AND part = ?",
   );
+  const handOver = db.prepare(
+    "UPDATE overdue_receipts SET connector_id = ?, asked = 0, ask_at = ? WHERE message_id = ? AND part = ?",
+  );
   const drop = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
   return ({ connectorId, now, limit, waitsMs }: QuestionRequest): readonly Question[] =>
     due.all(connectorId, now, limit).flatMap((row) => {
       const message = messages.find(row.message_id);
       const ref = { messageId: row.message_id, part: row.part, connectorId };
-      const question = message && toQuestion(ref, toProgress(message), () => contents.find(message));
+      const progress = message && toProgress(message);
+      const question = progress && toQuestion(ref, progress, () => contents.find(message));
+      const next = progress && !question ? askedNext(ref, progress) : undefined;
       const waitMs = waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0;
       if (question) putOff.run(now + waitMs, row.message_id, row.part);
+      else if (next !== undefined) handOver.run(next, now, row.message_id, row.part);
       else drop.run(row.message_id, row.part);
       return question ?? [];
     });
