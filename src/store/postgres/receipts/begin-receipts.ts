@@ -94,6 +94,7 @@ export async function beginReceipts(
     async open(log, { sizes, lost } = NONE_RECORDED) {
       const suppressions = createSuppressionList(session, erasedNames);
       const { messages, settled } = noteSettled(log);
+      const asked = [...messageIds, ...lost];
       // Without a receipt, no message is found to be sent, and no size is told.
       const unanswered = toMatch.length > 0 ? references.map(({ messageId }) => messageId) : [];
       const providerIds = createProviderIds<LockedMessage>({
@@ -104,10 +105,7 @@ export async function beginReceipts(
         suppressions,
         sizeOf: await readSizes(session, log, { ids: [...messageIds, ...unanswered], sizes }),
         wasHandedTo: await readHandedTo(session, log, unrecorded(toMatch, knownIds.state)),
-        isSentAgain: await readSentAgain(session, log, {
-          receipts: toMatch,
-          messageIds: [...messageIds, ...lost],
-        }),
+        isSentAgain: await readSentAgain(session, log, { receipts: toMatch, messageIds: asked }),
       });
       const write = async () => {
         await knownIds.write();
