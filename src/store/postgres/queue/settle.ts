@@ -22,7 +22,7 @@ export function createSettle({ changes, erasedNames }: SettleParts): Queue["sett
       const jobs = await lockJobs(session, settlements);
       await log.lock([...settlements.map(({ messageId }) => messageId), ...recording.messageIds]);
       const checked = settlements.map((settlement, index) => ({ settlement, job: jobs.get(index) }));
-      const settled = checked.flatMap((each) => record(log, each));
+      const settled = heldFirst(checked).flatMap((each) => record(log, each));
       await recording.record(log, settled);
       const moved = await moveJobs(session, log, checked);
       return { answers: checked.map(({ job }) => job !== undefined), moved };
@@ -35,6 +35,11 @@ interface CheckedSettlement {
   readonly settlement: Settlement;
   /** Absent: the lease was lost. */
   readonly job: JobRow | undefined;
+}
+
+/** What a lost attempt had sent is an earlier copy, once the later attempt at the message has been noted. */
+function heldFirst(checked: readonly CheckedSettlement[]): readonly CheckedSettlement[] {
+  return [...checked.filter(({ job }) => job), ...checked.filter(({ job }) => !job)];
 }
 
 interface JobRow {
