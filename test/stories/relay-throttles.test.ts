@@ -21,7 +21,8 @@ onBothStores(() => {
     const asked = await Promise.all(Array.from({ length: MAILS }, (_, index) => ask([`ann${index}`])));
     expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 202));
     const tookMs = await postrider.passUntil(() => relay.received.length === MAILS, 48 * 3_600_000);
-    expect(tookMs).toBeLessThan(30_000);
+    // A rest that meets the next full second again is longer. The waits of failed attempts took 7 to 39 minutes.
+    expect(tookMs).toBeLessThan(180_000);
     const paths = asked.map(({ body }) => `/v1/emails/messages/${body.message_id}`);
     const entries = await Promise.all(paths.map((path) => timeline({ path, apiKey: account.apiKey })));
     const throttled = entries.flat().filter(({ error }) => error?.code === "smtp.454");
