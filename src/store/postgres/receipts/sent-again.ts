@@ -1,7 +1,7 @@
 import { saysNotDelivered } from "../../../core/messages/copies.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { mayBeTooEarly } from "../../receipts/provider-ids.ts";
 import type { ReceiptState } from "../../receipts/receipt-state.ts";
+import { mayBeTooEarly } from "../../receipts/too-early.ts";
 import type { Session } from "../database/driver.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { findLeased } from "../queue/release.ts";

@@ -1,0 +1,61 @@
+/** Receipts that name the message by our id, under which nothing is recorded. */
+import { isOfNeitherCopy, isOfOtherCopy } from "../../core/messages/copies.ts";
+import type { Part } from "../../core/messages/message.ts";
+import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
+import { isOpen } from "../../core/messages/part.ts";
+import { isSettled } from "../../core/messages/progress.ts";
+import { applyToMatch } from "./apply-receipt.ts";
+import { markSent } from "./mark-sent.ts";
+import type { KnownMessage, ReceiptState } from "./receipt-state.ts";
+import { mayBeTooEarly } from "./too-early.ts";
+
+/** Applies one of them. `undefined`: it proves nothing. */
+export function applyToOwn<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+): ReceiptResult | undefined {
+  const message = state.messages.find(receipt.providerMessageId);
+  if (message?.progress.channel !== "sms" || receipt.status === "sent") return undefined;
+  return isSettled(message.progress)
+    ? applyToSettled(state, receipt, message)
+    : applyToOpen(state, receipt, message);
+}
+
+/**
+ * Another attempt has settled the message: what counts is whether the provider had been handed it before. That its copy was
+ * not delivered decides nothing while the other still may be; but it may be about that one, where connectors share receipts.
+ */
+function applyToSettled<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  message: M,
+): ReceiptResult | undefined {
+  const { status, parts } = message.progress;
+  const saysNothing = status === "sent" && parts.every((part) => isOfNeitherCopy(part, receipt));
+  if (saysNothing || !state.wasHandedTo(message.id, receipt.connectorId)) return undefined;
+  return applyToMatch(state, receipt, { message, part: 0, by: "id" });
+}
+
+/**
+ * To the parts whose attempt was never recorded: it was interrupted, is under way, or got no answer. `undefined` if there are
+ * none. A part that the provider has put off was not taken, and only word that it was delivered can be about it.
+ */
+function applyToOpen<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  message: M,
+): ReceiptResult | undefined {
+  const { id: messageId } = message;
+  const { parts, status: before } = message.progress;
+  const isEarly = mayBeTooEarly(receipt, message.progress) && state.isSentAgain(message);
+  if (isEarly) return undefined;
+  const mayBeTaken = (part: Part) => part.status === "unconfirmed" || before === "sending" || !part.error;
+  const isMeant = (part: Part) =>
+    isOpen(part) && (receipt.status === "delivered" || (mayBeTaken(part) && !isOfOtherCopy(part, receipt)));
+  const meant = parts.length === 0 ? [0] : parts.flatMap((part, index) => (isMeant(part) ? [index] : []));
+  if (meant.length === 0) return undefined;
+  for (const part of meant)
+    markSent(state, { message: state.messages.find(messageId) ?? message, part, by: "reference" }, receipt);
+  const sent = state.messages.find(messageId) ?? message;
+  return applyToMatch(state, receipt, { message: sent, part: meant[0] ?? 0, by: "id" });
+}

@@ -1,0 +1,50 @@
+/** Receipts that say an SMS was not delivered while an attempt may be sending it again: they count once that is over. */
+import { isOfOtherCopy, saysNotDelivered } from "../../core/messages/copies.ts";
+import { keepEarlyFailure } from "../../core/messages/early-failure.ts";
+import type { Progress } from "../../core/messages/message.ts";
+import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
+import { isOpen } from "../../core/messages/part.ts";
+import type { Match } from "./match-receipt.ts";
+import type { KnownMessage, ReceiptState } from "./receipt-state.ts";
+
+/**
+ * Whether a receipt says that a part was not delivered which an attempt under way may be sending again: that copy may be
+ * delivered, and final states never change. A part that was taken meanwhile may be as well, where the message is.
+ */
+export function isTooEarly<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  { message, part: index }: Match<M>,
+): boolean {
+  const { progress } = message;
+  const part = progress.parts[index];
+  const maybeAgain = part && !isOfOtherCopy(part, receipt) && (isOpen(part) || progress.status === "sent");
+  return mayBeTooEarly(receipt, progress) && maybeAgain === true && state.isSentAgain(message);
+}
+
+/**
+ * The rest is whether an attempt is under way. Before a message's first entry none has ended, and one that was sent by its
+ * first attempt has only that entry.
+ */
+export function mayBeTooEarly(receipt: Receipt, { channel, status, position }: Progress): boolean {
+  const mayBeUnderWay = (status === "sending" && position > 0) || (status === "sent" && position > 1);
+  return channel === "sms" && mayBeUnderWay && saysNotDelivered(receipt);
+}
+
+/**
+ * Until the attempt under way is over: its settlement finds it with the part. Not where it names the message by our id, so that
+ * it may be about the copy of a connector that shares receipts with this one: then it is to be parked.
+ */
+export function keepForLater<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  { message, part, by }: Match<M>,
+): ReceiptResult | undefined {
+  if (receipt.isOwnId) return undefined;
+  const { id: messageId, progress } = message;
+  const { connectorId, providerMessageId } = receipt;
+  if (by === "reference")
+    state.knownIds.note({ messageId, part, connectorId, providerMessageIds: [providerMessageId] });
+  state.messages.save(message, keepEarlyFailure(progress, part, { receipt, size: state.sizeOf(messageId) }));
+  return { kind: "late", messageId };
+}
