@@ -33,6 +33,7 @@ import { outboxContract } from "./contract/outbox.contract.ts";
 import { outboxOrderContract } from "./contract/outbox-order.contract.ts";
 import { outboxReplayContract } from "./contract/outbox-replay.contract.ts";
 import { overdueContract } from "./contract/overdue.contract.ts";
+import { overdueCopiesContract } from "./contract/overdue-copies.contract.ts";
 import { ownIdContract } from "./contract/own-id.contract.ts";
 import { parkedBoundContract } from "./contract/parked-bound.contract.ts";
 import { pruneContract } from "./contract/prune.contract.ts";
@@ -74,6 +75,7 @@ const SECTIONS = {
   lateRefusal: lateRefusalContract,
   parkedBound: parkedBoundContract,
   overdue: overdueContract,
+  overdueCopies: overdueCopiesContract,
   stage: stageContract,
   backlog: backlogContract,
   outbox: outboxContract,

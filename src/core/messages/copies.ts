@@ -43,6 +43,10 @@ function copyTold(part: Part, receipt: Receipt): Partial<Copy> | undefined {
   return there.find(hasInAnyBase) ?? (isAt(part) ? part : (there[0] ?? others.find(has)));
 }
 
+function copiesOf(part: Part): readonly Partial<Copy>[] {
+  return [part, ...othersOf(part)];
+}
+
 function othersOf({ other }: Pick<Copy, "other">): readonly Copy[] {
   return other ? [other, ...othersOf(other)] : [];
 }
@@ -75,7 +79,31 @@ export function withoutCopy(part: Part, receipt: Receipt): Part | undefined {
 
 /** The id of the copy that this connector has. */
 export function idAt(part: Part, connectorId: string): string | undefined {
-  return [part, ...othersOf(part)].find((copy) => copy.connectorId === connectorId)?.providerMessageId;
+  return copiesOf(part).find((copy) => copy.connectorId === connectorId)?.providerMessageId;
+}
+
+/** Whom a receipt that is overdue at a connector is awaited from: another one, where that one's copy has failed. `undefined`: from nobody. */
+export function awaitedFrom(part: Part | undefined, connectorId: string): string | undefined {
+  if (part?.status !== "sent") return undefined;
+  return copiesOf(part).some((copy) => copy.connectorId === connectorId) ? connectorId : part.connectorId;
+}
+
+/** The connector whose copy has failed between the two, and whom a receipt is awaited from instead. */
+export function awaitedInstead(
+  before: Part | undefined,
+  after: Part | undefined,
+): AwaitedInstead | undefined {
+  if (!before || before === after) return undefined;
+  const moves = copiesOf(before).map(({ connectorId: from = "" }) => ({
+    from,
+    to: awaitedFrom(after, from),
+  }));
+  return moves.find((move): move is AwaitedInstead => move.to !== undefined && move.to !== move.from);
+}
+
+export interface AwaitedInstead {
+  readonly from: string;
+  readonly to: string;
 }
 
 interface AttemptBy {

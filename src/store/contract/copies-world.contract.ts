@@ -3,10 +3,11 @@ import { expect } from "bun:test";
 import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../../core/queue/claimed-job.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
-import { SECOND, unconfirmed, type World } from "./world.contract.ts";
+import { CONNECTOR, SECOND, sent, unconfirmed, type World } from "./world.contract.ts";
 
 export const TO = "+919812345678";
 export const OTHER = "connector-b";
+export const THIRD = "connector-c";
 
 /** What the connector says of the message by the reference that its copy was sent with. */
 export function tell(world: World, id: string, over: Partial<Receipt>) {
@@ -48,4 +49,20 @@ export async function answerLate(world: World, messageId: string, connectorId: s
     providerMessageIds: [`${connectorId} ${messageId}`],
   };
   await world.store.receipts.recordLateAnswer(answer, world.clock.now);
+}
+
+/** The first connector's answer has come while the second was sending the message, or after: that one has taken it as well. */
+export async function takenByBoth(world: World, isAfter = false): Promise<string> {
+  const id = await neverAnsweredBy(world, [CONNECTOR]);
+  const job = await nextJob(world);
+  if (!isAfter) await answerLate(world, id, CONNECTOR);
+  await world.settle(job, { connectorId: OTHER, outcomes: [sent(`${OTHER} ${id}`)] });
+  if (isAfter) await answerLate(world, id, CONNECTOR);
+  expect(await world.status(id)).toBe("sent");
+  return id;
+}
+
+/** What the connector says of the copy by the id that it gave. */
+export function hear(world: World, id: string, connectorId: string, status: Receipt["status"]) {
+  return world.receive(`${connectorId} ${id}`, { connectorId, status });
 }

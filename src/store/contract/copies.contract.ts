@@ -1,10 +1,16 @@
 /** An SMS of which two connectors may have sent a copy: what the receipts of either decide. */
 import { expect, test } from "bun:test";
-import type { Receipt } from "../../core/messages/outcome.ts";
-import { answerLate, neverAnsweredBy, nextJob, OTHER, tell } from "./copies-world.contract.ts";
+import {
+  answerLate,
+  hear,
+  neverAnsweredBy,
+  nextJob,
+  OTHER,
+  THIRD,
+  takenByBoth,
+  tell,
+} from "./copies-world.contract.ts";
 import { CONNECTOR, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
-
-const THIRD = "connector-c";
 
 export function copiesContract(open: OpenStore): void {
   unansweredContract(open);
@@ -48,20 +54,6 @@ function unansweredContract(open: OpenStore): void {
 }
 
 function answeredLateContract(open: OpenStore): void {
-  /** The first connector's answer has come while the second was sending the message, or after: that one has taken it as well. */
-  async function takenByBoth(world: World, isAfter = false): Promise<string> {
-    const id = await neverAnsweredBy(world, [CONNECTOR]);
-    const job = await nextJob(world);
-    if (!isAfter) await answerLate(world, id, CONNECTOR);
-    await world.settle(job, { connectorId: OTHER, outcomes: [sent(`${OTHER} ${id}`)] });
-    if (isAfter) await answerLate(world, id, CONNECTOR);
-    expect(await world.status(id)).toBe("sent");
-    return id;
-  }
-
-  const hear = (world: World, id: string, connectorId: string, status: Receipt["status"]) =>
-    world.receive(`${connectorId} ${id}`, { connectorId, status });
-
   test(
     "of a message that two have taken, one's failure decides nothing, and the other's word ends it",
     inWorld(open, async (world) => {
@@ -135,48 +127,6 @@ function answeredLateContract(open: OpenStore): void {
             await world.receive(late ?? "", { status: end });
             expect(await world.status(id)).toBe(end);
           }
-    }),
-  );
-
-  test(
-    "each of two that have taken a message is asked about the copy that it has, until that has failed",
-    inWorld(open, async (world) => {
-      const id = await takenByBoth(world);
-      world.clock.now += 7_200 * SECOND;
-      const { clock, store } = world;
-      await store.receipts.flagOverdue({ now: clock.now, sentBefore: clock.now, limit: 10 });
-      const ask = async () => {
-        clock.now += SECOND;
-        const request = { now: clock.now, limit: 10, waitsMs: [SECOND] };
-        const asked = [CONNECTOR, OTHER].map((connectorId) =>
-          store.receipts.takeQuestions({ ...request, connectorId }),
-        );
-        return (await Promise.all(asked)).map((all) => all.map(({ providerMessageId }) => providerMessageId));
-      };
-      expect(await ask()).toEqual([[`${CONNECTOR} ${id}`], []]);
-      await hear(world, id, OTHER, "undelivered");
-      expect(await ask()).toEqual([[`${CONNECTOR} ${id}`], []]);
-      await hear(world, id, CONNECTOR, "undelivered");
-      expect(await ask()).toEqual([[], []]);
-    }),
-  );
-
-  test(
-    "once the copy has failed that was asked about, the other connector is asked about the one that is left",
-    inWorld(open, async (world) => {
-      const id = await takenByBoth(world);
-      const { clock, store } = world;
-      clock.now += 7_200 * SECOND;
-      await store.receipts.flagOverdue({ now: clock.now, sentBefore: clock.now, limit: 10 });
-      await hear(world, id, CONNECTOR, "undelivered");
-      const ask = (connectorId: string) =>
-        store.receipts.takeQuestions({ connectorId, now: clock.now, limit: 10, waitsMs: [SECOND] });
-      expect(await ask(CONNECTOR)).toEqual([]);
-      expect(await store.receipts.countOverdue()).toEqual([{ connectorId: OTHER, parts: 1 }]);
-      expect(await ask(OTHER)).toMatchObject([{ messageId: id, providerMessageId: `${OTHER} ${id}` }]);
-      await hear(world, id, OTHER, "undelivered");
-      expect(await ask(OTHER)).toEqual([]);
-      expect(await store.receipts.countOverdue()).toEqual([]);
     }),
   );
 

@@ -1,4 +1,4 @@
-import { isOfNeitherCopy } from "../../core/messages/copies.ts";
+import { awaitedInstead, isOfNeitherCopy } from "../../core/messages/copies.ts";
 import type { Part, TimelineEntry } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import { mayMove } from "../../core/messages/part.ts";
@@ -42,13 +42,16 @@ function apply<M extends KnownMessage>(
   let { progress } = message;
   let isLate = true;
   for (const part of indexes) {
+    const before = progress.parts[part];
     const step = applyReceipt(progress, part, receipt);
     progress = step.progress;
     isLate &&= step.isLate;
     const entries = step.entries.map((entry) => withSize(state.sizeOf, message.id, withMatch(entry, by)));
     if (entries.length > 0) messages.save(message, { progress, entries });
-    if (receipt.status !== "sent" && isTold(progress.parts[part]))
-      knownIds.received({ messageId: message.id, part });
+    const ref = { messageId: message.id, part };
+    const instead = awaitedInstead(before, progress.parts[part]);
+    if (instead) knownIds.awaitInstead(ref, instead, receipt.receivedAt);
+    else if (receipt.status !== "sent" && isTold(progress.parts[part])) knownIds.received(ref);
     learn(state, message, { receipt, email: progress.parts[part]?.address });
   }
   return { kind: isLate ? "late" : "applied", messageId: message.id };

@@ -1,4 +1,5 @@
 /** What the rules about receipts read and write, as each engine provides it inside a transaction. */
+import type { AwaitedInstead } from "../../core/messages/copies.ts";
 import type { Progress, TimelineEntry } from "../../core/messages/message.ts";
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
 import type { Step } from "../../core/messages/step.ts";
@@ -70,6 +71,8 @@ export interface KnownIds {
   find(connectorId: string, key: string): readonly KnownId[];
   /** The part's receipt has come. */
   received(part: PartRef): void;
+  /** One connector's has, and says that its copy was not delivered: if the part's is overdue there, it is at another one now. */
+  awaitInstead(part: PartRef, instead: AwaitedInstead, at: number): void;
 }
 
 export interface NotedIds extends PartRef {

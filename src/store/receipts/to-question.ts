@@ -1,4 +1,4 @@
-import { idAt } from "../../core/messages/copies.ts";
+import { awaitedFrom, idAt } from "../../core/messages/copies.ts";
 import type { Content, Progress } from "../../core/messages/message.ts";
 import type { PartRef } from "../../core/messages/outcome.ts";
 import type { Question } from "../store.ts";
@@ -25,6 +25,6 @@ export function askedNext(
   progress: Progress,
 ): string | undefined {
   const found = progress.parts[part];
-  const isLeft = found?.status === "sent" && found.providerMessageId !== undefined;
-  return isLeft && found.connectorId !== connectorId ? found.connectorId : undefined;
+  const next = awaitedFrom(found, connectorId);
+  return next !== connectorId && found?.providerMessageId !== undefined ? next : undefined;
 }

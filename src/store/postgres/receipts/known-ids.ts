@@ -7,6 +7,7 @@ import {
   toIdRows,
 } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
+import { type HandedOver, handOver } from "./hand-over.ts";
 
 /** A provider's id in the form in which ids are compared; see `foldId`. */
 export interface IdKey {
@@ -31,12 +32,13 @@ export async function loadKnownIds(session: Session, keys: readonly IdKey[]): Pr
           keys.map(({ connectorId }) => connectorId),
           keys.map(({ key }) => key),
         ]);
-  const { state, noted, received } = createState(rows);
+  const { state, noted, received, handed } = createState(rows);
   return {
     state,
     messageIds: rows.map((row) => row.message_id),
     async write() {
       if (noted.length > 0) await session.query(INSERT, columnsOf(noted));
+      await handOver(session, handed);
       if (received.length > 0) {
         const parts = [received.map(({ messageId }) => messageId), received.map(({ part }) => part)];
         await session.query(RECEIVED, parts);
@@ -65,6 +67,7 @@ function createState(rows: readonly IdRow[]) {
   const known = new Map<string, KnownId[]>();
   const noted: NotedRow[] = [];
   const received: PartRef[] = [];
+  const handed: HandedOver[] = [];
   const ofKey = (connectorId: string, key: string) => {
     const name = nameOfKey({ connectorId, key });
     const parts = known.get(name) ?? [];
@@ -89,8 +92,13 @@ function createState(rows: readonly IdRow[]) {
       for (const row of noted) if (isSamePart(row, part)) row.awaitedSince = null;
       received.push(part);
     },
+    awaitInstead(part, instead, at) {
+      // One statement hands a row over once.
+      for (const each of handed) if (isSamePart(each, part) && each.to === instead.from) each.to = instead.to;
+      handed.push({ ...part, ...instead, at });
+    },
   };
-  return { state, noted, received };
+  return { state, noted, received, handed };
 }
 
 function isSamePart(one: PartRef, other: PartRef): boolean {

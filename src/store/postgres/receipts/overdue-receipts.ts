@@ -1,3 +1,4 @@
+import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { joinContent, type MessageRow, toProgress } from "../../messages/message-rows.ts";
@@ -6,6 +7,7 @@ import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
+import { handOver } from "./hand-over.ts";
 
 type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "countOverdue">;
 
@@ -52,7 +54,10 @@ async function flag(
   const taken = await session.query<AwaitedRow>(TAKE, [sentBefore, ids]);
   const flagged = await session.query<{ message_id: string }>(FLAGGED, [ids]);
   const isFlagged = new Set(flagged.map((row) => row.message_id));
-  const open = taken.filter((row) => log.find(row.message_id)?.progress.parts[row.part]?.status === "sent");
+  const open = taken.flatMap((row): AwaitedRow[] => {
+    const connectorId = awaitedFrom(log.find(row.message_id)?.progress.parts[row.part], row.connector_id);
+    return connectorId === undefined ? [] : [{ ...row, connector_id: connectorId }];
+  });
   for (const row of open) {
     const message = log.find(row.message_id);
     if (!message || isFlagged.has(message.id)) continue;
@@ -122,14 +127,10 @@ async function take(
     open.map(({ row }) => row.part),
     open.map(({ row }) => now + (waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0)),
   ]);
-  const handed = asked.flatMap(({ row, next }) => (next === undefined ? [] : [{ row, next }]));
-  if (handed.length > 0)
-    await session.query(HAND_OVER, [
-      handed.map(({ row }) => row.message_id),
-      handed.map(({ row }) => row.part),
-      handed.map(({ next }) => next),
-      now,
-    ]);
+  const handed = asked.flatMap(({ row: { message_id: messageId, part }, next: to }) =>
+    to === undefined ? [] : [{ messageId, part, from: connectorId, to, at: now }],
+  );
+  await handOver(session, handed);
   const over = asked.filter(({ question, next }) => !question && next === undefined);
   await session.query(DROP, [over.map(({ row }) => row.message_id), over.map(({ row }) => row.part)]);
   return asked.flatMap(({ question }) => question ?? []);
@@ -140,10 +141,6 @@ const DUE = `SELECT message_id, part, asked FROM overdue_receipts
 
 const PUT_OFF = `UPDATE overdue_receipts o SET asked = o.asked + 1, ask_at = t.ask_at
   FROM unnest($1::uuid[], $2::int[], $3::bigint[]) AS t (message_id, part, ask_at)
-  WHERE o.message_id = ANY(ARRAY[t.message_id]) AND o.part = t.part`;
-
-const HAND_OVER = `UPDATE overdue_receipts o SET connector_id = t.connector_id, asked = 0, ask_at = $4
-  FROM unnest($1::uuid[], $2::int[], $3::text[]) AS t (message_id, part, connector_id)
   WHERE o.message_id = ANY(ARRAY[t.message_id]) AND o.part = t.part`;
 
 const DROP = `DELETE FROM overdue_receipts o USING unnest($1::uuid[], $2::int[]) AS t (message_id, part)

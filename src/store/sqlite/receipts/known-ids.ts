@@ -9,6 +9,7 @@ import {
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createRowInsert } from "../database/row-insert.ts";
+import { createHandOver } from "./hand-over.ts";
 
 /** Ids are written at the end of the transaction: by then their receipts may have come. */
 export function createKnownIds(db: Database): KnownIds {
@@ -37,6 +38,7 @@ export function createKnownIds(db: Database): KnownIds {
       // Also where an id awaited it: an earlier id of the part may be overdue.
       notOverdue.run(part.messageId, part.part);
     },
+    awaitInstead: createHandOver(db),
   };
 }
 

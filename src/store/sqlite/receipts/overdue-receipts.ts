@@ -1,3 +1,4 @@
+import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { toProgress } from "../../messages/message-rows.ts";
@@ -6,6 +7,7 @@ import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
 import type { MessageLog } from "../messages/message-log.ts";
+import { createHandOver } from "./hand-over.ts";
 
 export interface OverdueParts {
   readonly messages: MessageLog;
@@ -65,12 +67,13 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     stopWaiting.run(row.connector_id, row.id_key, row.message_id, row.part);
     const message = messages.find(row.message_id);
     const before = message && toProgress(message);
-    if (!message || before?.parts[row.part]?.status !== "sent") return;
+    const connectorId = awaitedFrom(before?.parts[row.part], row.connector_id);
+    if (!message || !before || connectorId === undefined) return;
     if (!isFlagged.get(row.message_id)) {
-      const overdue = { at: now, connectorId: row.connector_id, sentAt: row.awaited_since };
+      const overdue = { at: now, connectorId, sentAt: row.awaited_since };
       messages.save(message, noteOverdue(before, overdue));
     }
-    insert.run(row.message_id, row.part, row.connector_id, now);
+    insert.run(row.message_id, row.part, connectorId, now);
   };
   return ({ now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0]): number => {
     const rows = awaited.all(sentBefore, limit);
@@ -93,9 +96,7 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
   const putOff = db.prepare(
     "UPDATE overdue_receipts SET asked = asked + 1, ask_at = ? WHERE message_id = ? AND part = ?",
   );
-  const handOver = db.prepare(
-    "UPDATE overdue_receipts SET connector_id = ?, asked = 0, ask_at = ? WHERE message_id = ? AND part = ?",
-  );
+  const handOver = createHandOver(db);
   const drop = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
   return ({ connectorId, now, limit, waitsMs }: QuestionRequest): readonly Question[] =>
     due.all(connectorId, now, limit).flatMap((row) => {
@@ -106,7 +107,7 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
       const next = progress && !question ? askedNext(ref, progress) : undefined;
       const waitMs = waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0;
       if (question) putOff.run(now + waitMs, row.message_id, row.part);
-      else if (next !== undefined) handOver.run(next, now, row.message_id, row.part);
+      else if (next !== undefined) handOver(ref, { from: connectorId, to: next }, now);
       else drop.run(row.message_id, row.part);
       return question ?? [];
     });

@@ -1,0 +1,106 @@
+/** An SMS that two connectors have taken, and whose receipts are overdue: which of them is waited for, and asked. */
+import { expect, test } from "bun:test";
+import {
+  answerLate,
+  hear,
+  neverAnsweredBy,
+  nextJob,
+  OTHER,
+  THIRD,
+  takenByBoth,
+  triedBy,
+} from "./copies-world.contract.ts";
+import { CONNECTOR, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
+
+export function overdueCopiesContract(open: OpenStore): void {
+  async function flag({ clock, store }: World) {
+    clock.now += 7_200 * SECOND;
+    await store.receipts.flagOverdue({ now: clock.now, sentBefore: clock.now, limit: 10 });
+  }
+
+  /** The ids that the connector is asked about. */
+  async function ask({ clock, store }: World, connectorId: string) {
+    clock.now += SECOND;
+    const request = { connectorId, now: clock.now, limit: 10, waitsMs: [SECOND] };
+    const asked = await store.receipts.takeQuestions(request);
+    return asked.map(({ providerMessageId }) => providerMessageId);
+  }
+
+  const overdue = ({ store }: World) => store.receipts.countOverdue();
+
+  test(
+    "the first of two that have taken a message is asked about the copy that it has, until that has failed",
+    inWorld(open, async (world) => {
+      const id = await takenByBoth(world);
+      await flag(world);
+      expect([await ask(world, CONNECTOR), await ask(world, OTHER)]).toEqual([[`${CONNECTOR} ${id}`], []]);
+      await hear(world, id, OTHER, "undelivered");
+      expect([await ask(world, CONNECTOR), await ask(world, OTHER)]).toEqual([[`${CONNECTOR} ${id}`], []]);
+      await hear(world, id, CONNECTOR, "undelivered");
+      expect([await ask(world, CONNECTOR), await ask(world, OTHER)]).toEqual([[], []]);
+      expect(await overdue(world)).toEqual([]);
+    }),
+  );
+
+  test(
+    "once that one has failed, the other is overdue, and asked about its copy, whether or not the first can be asked",
+    inWorld(open, async (world) => {
+      for (const isAsked of [true, false]) {
+        const id = await takenByBoth(world);
+        await flag(world);
+        await hear(world, id, CONNECTOR, "undelivered");
+        if (isAsked) expect(await ask(world, CONNECTOR)).toEqual([]);
+        expect(await overdue(world)).toEqual([{ connectorId: OTHER, parts: 1 }]);
+        expect(await ask(world, OTHER)).toEqual([`${OTHER} ${id}`]);
+        await hear(world, id, OTHER, "undelivered");
+        expect(await overdue(world)).toEqual([]);
+      }
+    }),
+  );
+
+  test(
+    "where two of three have failed at once, the third is overdue",
+    inWorld(open, async (world) => {
+      const id = await neverAnsweredBy(world, [CONNECTOR, OTHER]);
+      const job = await nextJob(world);
+      await answerLate(world, id, CONNECTOR);
+      await answerLate(world, id, OTHER);
+      await world.settle(job, triedBy(world, THIRD, sent(`${THIRD} ${id}`)));
+      await flag(world);
+      await world.store.receipts.record(
+        [CONNECTOR, OTHER].map((connectorId) => ({
+          connectorId,
+          providerMessageId: `${connectorId} ${id}`,
+          status: "undelivered",
+          receivedAt: world.clock.now,
+        })),
+      );
+      expect(await overdue(world)).toEqual([{ connectorId: THIRD, parts: 1 }]);
+      expect(await ask(world, THIRD)).toEqual([`${THIRD} ${id}`]);
+    }),
+  );
+
+  test(
+    "one that has failed before is not overdue: the other is",
+    inWorld(open, async (world) => {
+      for (const connectorId of [CONNECTOR, OTHER]) {
+        const left = connectorId === OTHER ? CONNECTOR : OTHER;
+        const id = await takenByBoth(world);
+        await hear(world, id, connectorId, "undelivered");
+        await flag(world);
+        expect(await overdue(world)).toEqual([{ connectorId: left, parts: 1 }]);
+        const timeline = await world.store.messages.timeline({
+          accountId: world.account.id,
+          channel: "sms",
+          id,
+        });
+        expect(timeline?.findLast(({ kind }) => kind === "receipt_overdue")?.detail).toMatchObject({
+          connector: left,
+        });
+        expect(await ask(world, left)).toEqual([`${left} ${id}`]);
+        await hear(world, id, left, "delivered");
+        expect(await overdue(world)).toEqual([]);
+      }
+    }),
+  );
+}
