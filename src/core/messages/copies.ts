@@ -2,7 +2,7 @@
 import { foldId, inOtherRadix } from "../receipts/provider-id.ts";
 import type { Copy, Part } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
-import { afterOutcome, isOpen } from "./part.ts";
+import { type AttemptBy, afterOutcome, isOpen } from "./part.ts";
 
 /** Whether a receipt says that an SMS will not be delivered. */
 export function saysNotDelivered({ status }: Pick<Receipt, "status">): boolean {
@@ -69,7 +69,6 @@ function isOneId(one: string, other: string): boolean {
 /** The part once a copy of it was not delivered, where another one may be: `undefined` if there is none, so that it has failed. */
 export function withoutCopy(part: Part, receipt: Receipt): Part | undefined {
   const { other, ...rest } = part;
-  if (isOfNeitherCopy(part, receipt)) return part;
   if (isOfOtherCopy(part, receipt)) {
     const failed = copyTold(part, receipt);
     return { ...rest, ...nest(othersOf(part).filter((copy) => copy !== failed)) };
@@ -104,11 +103,6 @@ export function awaitedInstead(
 export interface AwaitedInstead {
   readonly from: string;
   readonly to: string;
-}
-
-interface AttemptBy {
-  readonly connectorId?: string | undefined;
-  readonly claim?: number | undefined;
 }
 
 /** A segment that was taken, after another attempt at it: that one's connector has a later copy, or may have. */

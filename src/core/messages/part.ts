@@ -19,7 +19,7 @@ export function mayMove(from: PartStatus, to: PartStatus): boolean {
 }
 
 /** Which attempt it was. Without `connectorId` nothing was handed to a provider. */
-interface AttemptBy {
+export interface AttemptBy {
   readonly connectorId?: string | undefined;
   readonly claim?: number | undefined;
 }
