@@ -45,6 +45,7 @@ import { receiptOtherIdContract } from "./contract/receipt-other-id.contract.ts"
 import { recordChangesContract } from "./contract/record-changes.contract.ts";
 import { recordsContract, recordsInUseContract } from "./contract/records.contract.ts";
 import { sandboxContract } from "./contract/sandbox.contract.ts";
+import { segmentsUnderWayContract } from "./contract/segments-under-way.contract.ts";
 import { settingsContract } from "./contract/settings.contract.ts";
 import { settleContract } from "./contract/settle.contract.ts";
 import { settleClaimsContract } from "./contract/settle-claims.contract.ts";
@@ -69,6 +70,7 @@ const SECTIONS = {
   copies: copiesContract,
   copiesInAnyOrder: copiesInAnyOrderContract,
   copyUnderWay: copyUnderWayContract,
+  segmentsUnderWay: segmentsUnderWayContract,
   endedByReceipt: endedByReceiptContract,
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,

@@ -64,6 +64,8 @@ export interface Part {
   readonly error?: MessageError;
   /** SMS, while it is `sent`: another connector's copy, which may be delivered as well. */
   readonly other?: Copy;
+  /** SMS, while it is `sent`: so said an answer while an attempt was under way, which may be sending it again. */
+  readonly isTakenMeanwhile?: true;
   /** SMS, while it is not settled: see `early-failure.ts`. */
   readonly early?: EarlyFailure;
 }

@@ -97,10 +97,18 @@ function isReply(error: MessageError | undefined): boolean {
 }
 
 /** The part without what belongs to its last state. */
-export function bare(part: Part): Omit<Part, "error" | "claim" | "other" | "early"> {
+export function bare(known: Part): Omit<Part, "error" | "claim" | "other" | "early" | "isTakenMeanwhile"> {
+  const part = withoutMeanwhile(known);
   if (part.claim === undefined && part.other === undefined && part.early === undefined)
     return withoutError(part);
   const { error: _error, claim: _claim, other: _other, early: _early, ...rest } = part;
+  return rest;
+}
+
+/** The part once the attempt that was under way is over. */
+export function withoutMeanwhile(part: Part): Omit<Part, "isTakenMeanwhile"> {
+  if (part.isTakenMeanwhile === undefined) return part;
+  const { isTakenMeanwhile: _, ...rest } = part;
   return rest;
 }
 

@@ -17,6 +17,7 @@ import {
   isOpen,
   mayMove,
   withoutError,
+  withoutMeanwhile,
 } from "./part.ts";
 import { append, record, type Step } from "./step.ts";
 
@@ -185,7 +186,8 @@ export function applyInterruption(before: Progress, at: number): Step {
 function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
   const length = Math.max(before.parts.length, attempt.outcomes.length);
   return Array.from({ length }, (_, index) => {
-    const part = before.parts[index] ?? uncounted(before);
+    const known = before.parts[index] ?? uncounted(before);
+    const part = attempt.isLate ? known : withoutMeanwhile(known);
     const outcome = attempt.outcomes[index];
     return outcome ? mergeOutcome(before.channel, part, { outcome, attempt }) : part;
   });
@@ -204,7 +206,11 @@ function mergeOutcome(
   part: Part,
   { outcome, attempt }: { readonly outcome: PartOutcome; readonly attempt: Attempt },
 ): Part {
-  if (channel === "sms" && attempt.isLate) return withEarlierCopy(part, outcome, attempt);
+  if (channel === "sms" && attempt.isLate) {
+    const taken = withEarlierCopy(part, outcome, attempt);
+    const mayBeSentAgain = isOpen(part) && attempt.next.kind === "held";
+    return mayBeSentAgain ? { ...taken, isTakenMeanwhile: true } : taken;
+  }
   if (isOpen(part)) return afterOutcome(part, outcome, attempt);
   return channel === "sms" ? withLaterCopy(part, outcome, attempt) : part;
 }

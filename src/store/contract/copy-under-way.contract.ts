@@ -159,18 +159,6 @@ function underWayContract(open: OpenStore): void {
   );
 
   test(
-    "a failed segment that is not being sent again ends the message though another of it is being sent",
-    inWorld(open, async (world) => {
-      const [id = ""] = await world.sms({ to: [TO] });
-      const again = { kind: "again", dueAt: world.clock.now } as const;
-      await world.settle(await world.claimOne(), { outcomes: [sent("a-0"), unconfirmed()], next: again });
-      await nextJob(world);
-      await world.receive("a-0", { status: "failed" });
-      expect(await world.status(id)).toBe("failed");
-    }),
-  );
-
-  test(
     "an id that came after the lease had ended is that of an earlier copy as well",
     inWorld(open, async (world) => {
       const [id = ""] = await world.sms({ to: [TO] });

@@ -9,17 +9,16 @@ import type { KnownMessage, ReceiptState } from "./receipt-state.ts";
 
 /**
  * Whether a receipt says that a part was not delivered which an attempt under way may be sending again: that copy may be
- * delivered, and final states never change. A part that was taken meanwhile may be as well, where the message is.
+ * delivered, and final states never change.
  */
 export function isTooEarly<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
   { message, part: index }: Match<M>,
 ): boolean {
-  const { progress } = message;
-  const part = progress.parts[index];
-  const maybeAgain = part && !isOfOtherCopy(part, receipt) && (isOpen(part) || progress.status === "sent");
-  return mayBeTooEarly(receipt, progress) && maybeAgain === true && state.isSentAgain(message);
+  const part = message.progress.parts[index];
+  const isMeant = part && !isOfOtherCopy(part, receipt) && (isOpen(part) || part.isTakenMeanwhile);
+  return mayBeTooEarly(receipt, message.progress) && isMeant === true && state.isSentAgain(message);
 }
 
 /**

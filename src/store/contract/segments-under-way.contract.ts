@@ -1,0 +1,86 @@
+/** An SMS of several segments that are sent again, while something is told of one of them. */
+import { expect, test } from "bun:test";
+import type { Receipt } from "../../core/messages/outcome.ts";
+import { nextJob, OTHER, triedBy } from "./copies-world.contract.ts";
+import {
+  CONNECTOR,
+  deferred,
+  inWorld,
+  type OpenStore,
+  sent,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
+
+export function segmentsUnderWayContract(open: OpenStore): void {
+  /** Two segments that have not been answered: while another connector sends both again, the answer to the first comes. */
+  async function answeredMeanwhile(world: World) {
+    const [id = ""] = await world.sms();
+    const silent = triedBy(world, CONNECTOR, unconfirmed());
+    await world.settle(await world.claimOne(), { ...silent, outcomes: [unconfirmed(), unconfirmed()] });
+    const job = await nextJob(world);
+    await answerLate(world, id, 0);
+    expect(await world.status(id)).toBe("sending");
+    return { id, job };
+  }
+
+  const answerLate = (world: World, messageId: string, part: number) =>
+    world.store.receipts.recordLateAnswer(
+      { connectorId: CONNECTOR, messageId, part, parts: 2, providerMessageIds: [`a-${part} ${messageId}`] },
+      world.clock.now,
+    );
+
+  const fail = (world: World, id: string, status: Receipt["status"]) =>
+    world.receive(`a-0 ${id}`, { status });
+
+  test(
+    "that a segment failed that has been answered meanwhile does not end a message that another connector is sending again",
+    inWorld(open, async (world) => {
+      for (const status of ["failed", "undelivered"] as const) {
+        const { id, job } = await answeredMeanwhile(world);
+        expect(await fail(world, id, status)).toMatchObject([{ kind: "late" }]);
+        expect(await world.status(id)).toBe("sending");
+        const outcomes = [sent(`b-0 ${id}`), sent(`b-1 ${id}`)];
+        await world.settle(job, { connectorId: OTHER, outcomes });
+        expect(await world.status(id)).toBe("sent");
+        for (const part of [0, 1]) await world.receive(`b-${part} ${id}`, { connectorId: OTHER });
+        expect(await world.status(id)).toBe("delivered");
+      }
+    }),
+  );
+
+  test(
+    "it does once the other has not taken it, or is sending the rest only",
+    inWorld(open, async (world) => {
+      for (const isBefore of [true, false]) {
+        const { id, job } = await answeredMeanwhile(world);
+        if (isBefore) await fail(world, id, "failed");
+        const put = { ...triedBy(world, OTHER, deferred()), outcomes: [deferred(), deferred()] };
+        await world.settle(job, put);
+        expect(await world.status(id)).toBe(isBefore ? "failed" : "queued");
+        if (isBefore) continue;
+        await nextJob(world);
+        await fail(world, id, "failed");
+        expect(await world.status(id)).toBe("failed");
+      }
+    }),
+  );
+
+  test(
+    "a failed segment that is not being sent again ends the message though another of it is being sent",
+    inWorld(open, async (world) => {
+      for (const isLate of [true, false]) {
+        const [id = ""] = await world.sms();
+        const outcomes = [isLate ? unconfirmed() : sent(`a-0 ${id}`), unconfirmed()];
+        const tried = triedBy(world, CONNECTOR, unconfirmed());
+        await world.settle(await world.claimOne(), { ...tried, outcomes });
+        if (isLate) await answerLate(world, id, 0);
+        const job = await nextJob(world);
+        await answerLate(world, id, 1);
+        await fail(world, id, "failed");
+        expect(await world.status(id)).toBe("failed");
+        await world.settle(job, { ...tried, outcomes: [undefined, deferred()] });
+      }
+    }),
+  );
+}
