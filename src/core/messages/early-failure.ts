@@ -54,7 +54,10 @@ export function settleAttempt(before: Progress, attempt: Attempt): Step {
 /** When it is told: before the attempt, which would end the part, after it, or after one of the next. */
 type Turn = "before" | "after" | "later";
 
-/** What was only put off, or not tried, is tried again: the next copy may be delivered. A part that was sent is not. */
+/**
+ * What was only put off, or not tried, is tried again: the next copy may be delivered. A part that was sent is not. What an
+ * interrupted attempt may have sent ends unconfirmed.
+ */
 function turnOf(
   part: Part,
   outcome: PartOutcome | undefined,
@@ -65,7 +68,8 @@ function turnOf(
   if (!isOpen(part)) return "after";
   const isTried = outcome !== undefined && outcome.kind !== "deferred" && connectorId !== undefined;
   if (isTried) return "after";
-  return next.kind === "again" ? "later" : "before";
+  if (next.kind === "again") return "later";
+  return next.kind === "done" && next.end === "unconfirmed" ? "after" : "before";
 }
 
 /** Where the connector that told it has just taken the part again, its answer says whether that is another copy. */

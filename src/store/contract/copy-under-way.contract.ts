@@ -5,6 +5,7 @@ import type { Settlement } from "../../core/queue/claimed-job.ts";
 import { answerLate, neverAnsweredBy, nextJob, OTHER, TO, tell, triedBy } from "./copies-world.contract.ts";
 import {
   CONNECTOR,
+  DAY,
   deferred,
   inWorld,
   type OpenStore,
@@ -100,6 +101,21 @@ function underWayContract(open: OpenStore): void {
         });
         expect(timeline?.flatMap(({ eventType = [] }) => eventType)).toEqual(["sms.sent", "sms.undelivered"]);
       }
+    }),
+  );
+
+  test(
+    "but not where the attempt that was under way was interrupted, which may have sent it",
+    inWorld(open, async (world) => {
+      const { id } = await failedMeanwhile(world);
+      world.clock.now += 2 * DAY;
+      await world.store.queue.stage(world.clock.now, 10);
+      await world.store.queue.expire(world.clock.now, 10);
+      expect((await world.message(id)).progress).toMatchObject({
+        status: "failed",
+        error: { code: "unconfirmed" },
+      });
+      expect((await world.history(id)).at(-1)).toBe("late_receipt:failed");
     }),
   );
 
