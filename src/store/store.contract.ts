@@ -35,6 +35,7 @@ import { outboxReplayContract } from "./contract/outbox-replay.contract.ts";
 import { overdueContract } from "./contract/overdue.contract.ts";
 import { overdueCopiesContract } from "./contract/overdue-copies.contract.ts";
 import { ownIdContract } from "./contract/own-id.contract.ts";
+import { ownIdUnderWayContract } from "./contract/own-id-under-way.contract.ts";
 import { parkedBoundContract } from "./contract/parked-bound.contract.ts";
 import { pruneContract } from "./contract/prune.contract.ts";
 import { pushContract } from "./contract/push.contract.ts";
@@ -67,6 +68,7 @@ const SECTIONS = {
   receiptOtherId: receiptOtherIdContract,
   receiptOrder: receiptOrderContract,
   ownId: ownIdContract,
+  ownIdUnderWay: ownIdUnderWayContract,
   copies: copiesContract,
   copiesInAnyOrder: copiesInAnyOrderContract,
   copyUnderWay: copyUnderWayContract,

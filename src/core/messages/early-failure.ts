@@ -9,19 +9,23 @@ import { isOpen, withoutEarly } from "./part.ts";
 import { type Attempt, applyAttempt, applyReceipt } from "./progress.ts";
 import type { Step } from "./step.ts";
 
-/** Keeps it with its part, unless there is one. `size`: of the message, for the entry that says it was sent. */
+/** Keeps it with its part, unless there is one; one by our id, which is parked as well, gives way. `size`: of the message, for the entry that says it was sent. */
 export function keepEarlyFailure(
   before: Progress,
   partIndex: number,
   { receipt, size }: { readonly receipt: Receipt; readonly size: EarlyFailure["size"] },
 ): Step {
-  const { connectorId, providerMessageId, status, error, receivedAt, raw } = receipt;
+  const { connectorId, providerMessageId, isOwnId, status, error, receivedAt, raw } = receipt;
   const early: EarlyFailure = {
     ...{ connectorId, providerMessageId, status, receivedAt, size },
+    ...(isOwnId && { isOwnId }),
     ...(error && { error }),
     ...(raw !== undefined && { raw }),
   };
-  const parts = before.parts.map((part, index) => (index === partIndex ? { early, ...part } : part));
+  const isKept = ({ early: other }: Part) => other !== undefined && (isOwnId || !other.isOwnId);
+  const parts = before.parts.map((part, index) =>
+    index === partIndex && !isKept(part) ? { ...part, early } : part,
+  );
   return { progress: { ...before, parts }, entries: [] };
 }
 
@@ -33,7 +37,7 @@ export function settleAttempt(before: Progress, attempt: Attempt): Step {
   const tell = (step: Step, turn: Turn) =>
     before.parts.reduce(
       (told, { early }, index) =>
-        early && turns[index] === turn
+        early && turns[index] === turn && !isFoundParked(early, turn)
           ? tellOne(besideTaken(told, index, { early, attempt }), index, early)
           : told,
       step,
@@ -70,6 +74,11 @@ function turnOf(
   if (isTried) return "after";
   if (next.kind === "again") return "later";
   return next.kind === "done" && next.end === "unconfirmed" ? "after" : "before";
+}
+
+/** Where connectors share receipts, one by our id may be about another copy: it is parked as well, and looked for there. */
+function isFoundParked({ isOwnId }: EarlyFailure, turn: Turn): boolean {
+  return isOwnId === true && turn === "after";
 }
 
 /** Where the connector that told it has just taken the part again, its answer says whether that is another copy. */

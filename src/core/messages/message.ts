@@ -80,7 +80,10 @@ export interface Copy {
 
 /** What a receipt said. */
 export interface EarlyFailure
-  extends Pick<Receipt, "connectorId" | "providerMessageId" | "status" | "error" | "receivedAt" | "raw"> {
+  extends Pick<
+    Receipt,
+    "connectorId" | "providerMessageId" | "isOwnId" | "status" | "error" | "receivedAt" | "raw"
+  > {
   /** Segments and encoding of the message, where they are known. */
   readonly size: Readonly<Record<string, string | number>>;
 }

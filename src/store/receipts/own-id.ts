@@ -7,7 +7,7 @@ import { isSettled } from "../../core/messages/progress.ts";
 import { applyToMatch } from "./apply-receipt.ts";
 import { markSent } from "./mark-sent.ts";
 import type { KnownMessage, ReceiptState } from "./receipt-state.ts";
-import { mayBeTooEarly } from "./too-early.ts";
+import { keepOwnForLater, mayBeTooEarly } from "./too-early.ts";
 
 /** Applies one of them. `undefined`: it proves nothing. */
 export function applyToOwn<M extends KnownMessage>(
@@ -47,8 +47,8 @@ function applyToOpen<M extends KnownMessage>(
 ): ReceiptResult | undefined {
   const { id: messageId } = message;
   const { parts, status: before } = message.progress;
-  const isEarly = mayBeTooEarly(receipt, message.progress) && state.isSentAgain(message);
-  if (isEarly) return undefined;
+  if (mayBeTooEarly(receipt, message.progress) && state.isSentAgain(message))
+    return keepOwnForLater(state, receipt, message);
   const mayBeTaken = (part: Part) => part.status === "unconfirmed" || before === "sending" || !part.error;
   const isMeant = (part: Part) =>
     isOpen(part) && (receipt.status === "delivered" || (mayBeTaken(part) && !isOfOtherCopy(part, receipt)));

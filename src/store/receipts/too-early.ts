@@ -30,20 +30,36 @@ export function mayBeTooEarly(receipt: Receipt, { channel, status, position }: P
   return channel === "sms" && mayBeUnderWay && saysNotDelivered(receipt);
 }
 
-/**
- * Until the attempt under way is over: its settlement finds it with the part. Not where it names the message by our id, so that
- * it may be about the copy of a connector that shares receipts with this one: then it is to be parked.
- */
+/** Until the attempt under way is over: its settlement finds it with the part. `undefined`: it is to be parked. */
 export function keepForLater<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
   { message, part, by }: Match<M>,
 ): ReceiptResult | undefined {
-  if (receipt.isOwnId) return undefined;
+  if (receipt.isOwnId) return keepOwnForLater(state, receipt, message);
   const { id: messageId, progress } = message;
   const { connectorId, providerMessageId } = receipt;
   if (by === "reference")
     state.knownIds.note({ messageId, part, connectorId, providerMessageIds: [providerMessageId] });
   state.messages.save(message, keepEarlyFailure(progress, part, { receipt, size: state.sizeOf(messageId) }));
   return { kind: "late", messageId };
+}
+
+/**
+ * One by our id is parked as well, since it may be about the copy of a connector that shares receipts with this one. With the
+ * segments that its connector may have, and no other, it is kept for the case that none takes them.
+ */
+export function keepOwnForLater<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  message: M,
+): undefined {
+  const { id, progress: before } = message;
+  const kept = before.parts.reduce((progress, part, index) => {
+    const isMeant = part.status === "unconfirmed" && !isOfOtherCopy(part, receipt);
+    return isMeant
+      ? keepEarlyFailure(progress, index, { receipt, size: state.sizeOf(id) }).progress
+      : progress;
+  }, before);
+  if (kept !== before) state.messages.save(message, { progress: kept, entries: [] });
 }

@@ -1,0 +1,84 @@
+/** A report by our id that a copy was not delivered, which comes while another connector is sending the message again. */
+import { expect, test } from "bun:test";
+import type { PartOutcome } from "../../core/messages/outcome.ts";
+import { nextJob, OTHER, THIRD, triedBy } from "./copies-world.contract.ts";
+import {
+  CONNECTOR,
+  DAY,
+  deferred,
+  inWorld,
+  type OpenStore,
+  sent,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
+
+export function ownIdUnderWayContract(open: OpenStore): void {
+  /** The first connector's attempt came to `first`; its report comes while the second is sending the message. */
+  async function toldMeanwhile(world: World, first: readonly PartOutcome[]) {
+    const [id = ""] = await world.sms();
+    const tried = triedBy(world, CONNECTOR, deferred());
+    await world.settle(await world.claimOne(), { ...tried, outcomes: first });
+    const job = await nextJob(world);
+    const told = await world.receive(id, { isOwnId: true, status: "undelivered" });
+    expect(told).toEqual([{ kind: "parked" }]);
+    expect(await world.status(id)).toBe("sending");
+    return { id, job };
+  }
+
+  const spent = { next: { kind: "done", end: "attempts_spent" } } as const;
+
+  async function expire({ clock, store }: World) {
+    clock.now += 2 * DAY;
+    await store.queue.stage(clock.now, 10);
+    await store.queue.expire(clock.now, 10);
+  }
+
+  test(
+    "counts in the end where none of the others takes it: it is given up, or nobody claims it in time",
+    inWorld(open, async (world) => {
+      for (const isGivenUp of [true, false])
+        for (const isKnown of [true, false])
+          for (const segments of [1, 3]) {
+            const lost = (id: string) =>
+              ({ ...unconfirmed(), ...(isKnown && { providerMessageIds: [id] }) }) as PartOutcome;
+            const [id = ""] = await world.sms();
+            const all = (outcome: PartOutcome) => ({ outcomes: Array(segments).fill(outcome) });
+            const tried = triedBy(world, CONNECTOR, deferred());
+            await world.settle(await world.claimOne(), { ...tried, ...all(lost(id)) });
+            const second = await nextJob(world);
+            await world.receive(id, { isOwnId: true, status: "undelivered" });
+            await world.settle(second, { ...triedBy(world, OTHER, deferred()), ...all(deferred()) });
+            expect(await world.status(id)).toBe("queued");
+            const put = { ...triedBy(world, THIRD, deferred()), ...all(deferred()) };
+            await world.settle(await nextJob(world), { ...put, ...(isGivenUp && spent) });
+            if (!isGivenUp) await expire(world);
+            expect(await world.status(id)).toBe("undelivered");
+          }
+    }),
+  );
+
+  test(
+    "decides nothing where another may have it",
+    inWorld(open, async (world) => {
+      const { id, job } = await toldMeanwhile(world, [unconfirmed()]);
+      await world.settle(job, { ...triedBy(world, OTHER, unconfirmed()), ...spent });
+      expect((await world.message(id)).progress).toMatchObject({
+        status: "failed",
+        error: { code: "unconfirmed" },
+      });
+      const taken = await toldMeanwhile(world, [unconfirmed()]);
+      await world.settle(taken.job, { connectorId: OTHER, outcomes: [sent("b")] });
+      expect(await world.status(taken.id)).toBe("sent");
+    }),
+  );
+
+  test(
+    "says nothing of a connector that put it off",
+    inWorld(open, async (world) => {
+      const { id, job } = await toldMeanwhile(world, [deferred()]);
+      await world.settle(job, { ...triedBy(world, OTHER, deferred()), ...spent });
+      expect(await world.status(id)).toBe("failed");
+    }),
+  );
+}
