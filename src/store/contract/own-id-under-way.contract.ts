@@ -1,6 +1,7 @@
 /** A report by our id that a copy was not delivered, which comes while another connector is sending the message again. */
 import { expect, test } from "bun:test";
 import type { PartOutcome } from "../../core/messages/outcome.ts";
+import { partReference } from "../../core/receipts/short-reference.ts";
 import { nextJob, OTHER, THIRD, triedBy } from "./copies-world.contract.ts";
 import {
   CONNECTOR,
@@ -70,6 +71,36 @@ export function ownIdUnderWayContract(open: OpenStore): void {
       const taken = await toldMeanwhile(world, [unconfirmed()]);
       await world.settle(taken.job, { connectorId: OTHER, outcomes: [sent("b")] });
       expect(await world.status(taken.id)).toBe("sent");
+    }),
+  );
+
+  test(
+    "is late behind one that is stored together with it, and has just ended the message",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      await world.settle(await world.claimOne(), triedBy(world, CONNECTOR, deferred()));
+      await world.settle(await nextJob(world), triedBy(world, OTHER, unconfirmed()));
+      const { now: receivedAt } = world.clock;
+      const reference = partReference(id, 0);
+      const told = { recipient: "+919812345678", status: "delivered", receivedAt } as const;
+      const results = await world.store.receipts.record([
+        { ...told, connectorId: OTHER, providerMessageId: "b", reference },
+        { ...told, connectorId: CONNECTOR, providerMessageId: id, isOwnId: true },
+      ]);
+      expect(results.map(({ kind }) => kind)).toEqual(["applied", "late"]);
+    }),
+  );
+
+  test(
+    "is parked where the id is recorded, and the number is another one: the message has ended",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      await world.settle(await world.claimOne(), { outcomes: [sent(id)] });
+      await world.receive(id, { isOwnId: true });
+      for (const status of ["delivered", "undelivered"] as const) {
+        const told = { isOwnId: true, recipient: "+14155550100", status } as const;
+        expect(await world.receive(id, told)).toEqual([{ kind: "parked" }]);
+      }
     }),
   );
 

@@ -2,6 +2,7 @@ import type { Progress } from "../../core/messages/message.ts";
 import type { PartOutcome, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import type { Settlement } from "../../core/queue/claimed-job.ts";
 import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import { foldId } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
 import { applyToMatch, applyToTarget } from "./apply-receipt.ts";
@@ -87,8 +88,10 @@ function applyFound<M extends KnownMessage>(
   receipt: Receipt,
 ): ReceiptResult | undefined {
   const found = matchReceipt(state, receipt);
-  if (!found) return receipt.isOwnId ? applyToOwn(state, receipt) : undefined;
-  return applyOrKeep(state, receipt, found);
+  if (found) return applyOrKeep(state, receipt, found);
+  const { connectorId, providerMessageId, isOwnId } = receipt;
+  const isRecorded = () => state.knownIds.find(connectorId, foldId(providerMessageId)).length > 0;
+  return isOwnId && !isRecorded() ? applyToOwn(state, receipt) : undefined;
 }
 
 function applyOrKeep<M extends KnownMessage>(

@@ -1,20 +1,16 @@
 import type { TimelineEntry } from "../../../core/messages/message.ts";
-import { isSettled } from "../../../core/messages/progress.ts";
 import { type ReceiptState, saysHandedTo } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 
-/** Reads the attempts at those of the locked messages that are settled. `ids`: as providers say them. */
+/** Reads the attempts at the locked messages: a receipt of the same transaction may settle them. `ids`: as providers say them. */
 export async function readHandedTo(
   session: Session,
   log: MessageLog,
   ids: readonly string[],
 ): Promise<ReceiptState<never>["wasHandedTo"]> {
-  const settled = ids.filter((id) => {
-    const progress = log.find(id)?.progress;
-    return progress?.channel === "sms" && isSettled(progress);
-  });
-  const rows = settled.length === 0 ? [] : await session.query<AttemptRow>(ATTEMPTS, [settled]);
+  const sms = ids.filter((id) => log.find(id)?.progress.channel === "sms");
+  const rows = sms.length === 0 ? [] : await session.query<AttemptRow>(ATTEMPTS, [sms]);
   const byMessage = Map.groupBy(rows, ({ message_id }) => message_id);
   return (messageId, connectorId) =>
     (byMessage.get(messageId) ?? []).some(({ kind, detail }) =>
