@@ -55,6 +55,29 @@ export function settleAttempt(before: Progress, attempt: Attempt): Step {
   return { ...after, progress: { ...after.progress, parts } };
 }
 
+/**
+ * `applyReceipt`, behind whatever was told too early of a segment that is sent, and waits for an attempt that was interrupted:
+ * where the receipt leaves nothing to be sent, no other attempt follows.
+ */
+export function settleReceipt(
+  before: Progress,
+  partIndex: number,
+  receipt: Receipt,
+): ReturnType<typeof applyReceipt> {
+  const told = before.parts.reduce(
+    (step: Step, part, index) =>
+      part.early && waitsForNone(before, part) ? tellOne(step, index, part.early) : step,
+    { progress: before, entries: [] },
+  );
+  const step = applyReceipt(told.progress, partIndex, receipt);
+  return { ...step, entries: [...told.entries, ...step.entries] };
+}
+
+/** The attempt at the segment was interrupted, and none follows at what is sent. */
+function waitsForNone({ status }: Progress, part: Part): boolean {
+  return status === "queued" && !isOpen(part);
+}
+
 /** When it is told: before the attempt, which would end the part, after it, or after one of the next. */
 type Turn = "before" | "after" | "later";
 
@@ -68,7 +91,8 @@ function turnOf(
   { before, attempt }: { readonly before: Progress; readonly attempt: Attempt },
 ): Turn {
   const { next, connectorId, isLate } = attempt;
-  if (isLate) return outcome && before.status === "queued" ? "after" : "later";
+  if (isLate)
+    return waitsForNone(before, part) || (outcome && before.status === "queued") ? "after" : "later";
   if (!isOpen(part)) return "after";
   const isTried = outcome !== undefined && outcome.kind !== "deferred" && connectorId !== undefined;
   if (isTried) return "after";
@@ -96,7 +120,8 @@ function besideTaken(
 }
 
 function tellOne(step: Step, partIndex: number, { size, ...receipt }: EarlyFailure): Step {
-  const { progress, entries } = applyReceipt(step.progress, partIndex, receipt);
+  const parts = step.progress.parts.map((part, index) => (index === partIndex ? withoutEarly(part) : part));
+  const { progress, entries } = applyReceipt({ ...step.progress, parts }, partIndex, receipt);
   return { progress, entries: [...step.entries, ...entries.map((entry) => withSize(entry, size))] };
 }
 

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import {
   awaited,
   begin,
+  finish,
   happen,
   happening,
   isDelivered,
@@ -57,6 +58,7 @@ async function isOver({ world, id, segments, ended }: Story): Promise<boolean> {
 
 async function failAll(story: Story): Promise<void> {
   await settleNow(story, ["sent", "sent"]);
+  await finish(story);
   for (const [segment, copies] of story.segments.entries())
     for (const connectorId of copies.keys()) await say(story, { kind: "has failed", connectorId, segment });
 }

@@ -139,6 +139,20 @@ export async function settleNow(story: Story, kinds: Happening["outcomes"]): Pro
   story.tried = undefined;
 }
 
+/** A worker claims once more, and finds that nothing is left to be sent. */
+export async function finish({ world, id, queue }: Story): Promise<void> {
+  await stage(world);
+  if ((await world.status(id)) !== "sent") return;
+  const nothing = {
+    countsAsAttempt: false,
+    outcomes: [],
+    keepsContent: false,
+    next: { kind: "done" },
+  } as const;
+  for (const { jobId, claim, messageId } of await world.claim(1, queue))
+    await world.store.queue.settle([{ jobId, claim, messageId, at: world.clock.now, ...nothing }]);
+}
+
 async function die(story: Story): Promise<void> {
   const { tried, segments, lost, world } = story;
   if (!tried) return;

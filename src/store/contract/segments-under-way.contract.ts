@@ -1,12 +1,14 @@
 /** An SMS of several segments that are sent again, while something is told of one of them. */
 import { expect, test } from "bun:test";
 import type { Receipt } from "../../core/messages/outcome.ts";
-import { nextJob, OTHER, triedBy } from "./copies-world.contract.ts";
+import { partReference } from "../../core/receipts/short-reference.ts";
+import { nextJob, OTHER, TO, triedBy } from "./copies-world.contract.ts";
 import {
   CONNECTOR,
   deferred,
   inWorld,
   type OpenStore,
+  SECOND,
   sent,
   unconfirmed,
   type World,
@@ -63,6 +65,30 @@ export function segmentsUnderWayContract(open: OpenStore): void {
         await fail(world, id, "failed");
         expect(await world.status(id)).toBe("failed");
       }
+    }),
+  );
+
+  test(
+    "it does as well where that attempt was interrupted, and what is heard of the rest leaves nothing to be sent",
+    inWorld(open, async (world) => {
+      const heard = {
+        "a receipt": (id: string) =>
+          world.receive(`a-1 ${id}`, { recipient: TO, reference: partReference(id, 1) }),
+        "a late answer": (id: string) => answerLate(world, id, 1),
+      };
+      for (const hear of Object.values(heard))
+        for (const status of ["failed", "undelivered"] as const) {
+          const { id } = await answeredMeanwhile(world);
+          await fail(world, id, status);
+          world.clock.now += 120 * SECOND;
+          await world.store.queue.stage(world.clock.now, 10);
+          expect(await world.status(id)).toBe("queued");
+          await hear(id);
+          await world.receive(`a-1 ${id}`);
+          expect(await world.status(id)).toBe(status);
+          await world.store.queue.stage(world.clock.now, 10);
+          expect(await world.claim()).toEqual([]);
+        }
     }),
   );
 

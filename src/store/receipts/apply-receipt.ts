@@ -1,8 +1,8 @@
 import { awaitedInstead, isOfNeitherCopy } from "../../core/messages/copies.ts";
+import { settleReceipt } from "../../core/messages/early-failure.ts";
 import type { Part, TimelineEntry } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import { mayMove } from "../../core/messages/part.ts";
-import { applyReceipt } from "../../core/messages/progress.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import type { Match } from "./match-receipt.ts";
 import type { KnownMessage, ReceiptState, SizeOf } from "./receipt-state.ts";
@@ -43,7 +43,7 @@ function apply<M extends KnownMessage>(
   let isLate = true;
   for (const part of indexes) {
     const before = progress.parts[part];
-    const step = applyReceipt(progress, part, receipt);
+    const step = settleReceipt(progress, part, receipt);
     progress = step.progress;
     isLate &&= step.isLate;
     const entries = step.entries.map((entry) => withSize(state.sizeOf, message.id, withMatch(entry, by)));
