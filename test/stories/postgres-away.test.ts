@@ -98,6 +98,11 @@ test.concurrent("a server that takes nobody any more is away: 503 and not ready,
   const answer = await post(world);
   expect([answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([503, true]);
   expect((await fetch(`${world.service.url}/readyz`)).status).toBe(503);
+  const metrics = await fetch(`${world.service.url}/metrics`);
+  expect([metrics.status, await metrics.text()]).toEqual([
+    200,
+    expect.stringMatching(/^postrider_database_up 0$/m),
+  ]);
   await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
   await client.end();
   await delivers(world);

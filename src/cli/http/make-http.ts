@@ -69,10 +69,11 @@ export function createHttp(
         inbound: store.inbound,
         connectors: engine.connectors,
         domains: domains.counts,
-        webhooks: { outbox: store.outbox, engine: webhooks },
+        outbox: store.outbox,
+        webhooks,
         alarms: alarms.alarms,
         clockAheadMs: clocks.aheadMs,
-        now: clock.now,
+        clock,
       }),
     readiness: async () => {
       await store.ping();

@@ -1,12 +1,13 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { InboundResult } from "../../core/inbound/inbound.ts";
 import type { InboundStore } from "../../store/store.ts";
+import { setOrRemove } from "./set-or-remove.ts";
 
 export interface InboundMetrics {
   /** The same store, which counts the messages it receives. */
   counted(inbound: InboundStore): InboundStore;
-  /** Sets the gauges from the store. */
-  refresh(inbound: Pick<InboundStore, "countUnassigned">): Promise<void>;
+  /** Sets the gauge; `undefined` while the database does not answer. */
+  show(unassigned: number | undefined): void;
 }
 
 export function inboundMetrics(registers: Registry[]): InboundMetrics {
@@ -41,6 +42,6 @@ export function inboundMetrics(registers: Registry[]): InboundMetrics {
         return results;
       },
     }),
-    refresh: async (inbound) => unassigned.set(await inbound.countUnassigned()),
+    show: (count) => setOrRemove(unassigned, count),
   };
 }

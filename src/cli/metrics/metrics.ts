@@ -1,16 +1,18 @@
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
 import type { ConnectorStatus } from "../../channels/channel.ts";
 import type { Alarm } from "../../core/alarms/alarm.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { DomainState } from "../../core/domains/domain.ts";
 import type { DeliveryMetrics } from "../../delivery/delivery-metrics.ts";
-import { MAX_COUNTED } from "../../store/max-counted.ts";
-import type { InboundStore, Queue, ReceiptStore } from "../../store/store.ts";
+import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";
 import { attemptMetrics } from "./attempt-metrics.ts";
 import { type InboundMetrics, inboundMetrics } from "./inbound-metrics.ts";
 import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogram.ts";
 import { createReturnMailMetrics, type ReturnMailMetrics } from "./return-mail-metrics.ts";
-import { type WebhookMetrics, type WebhookSources, webhookMetrics } from "./webhook-metrics.ts";
+import { setOrRemove } from "./set-or-remove.ts";
+import { readStored, type Stored, type StoredSources } from "./stored.ts";
+import { type WebhookMetrics, webhookMetrics } from "./webhook-metrics.ts";
 
 /** Milliseconds. Fine in the range of normal requests, coarse above. */
 const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000];
@@ -19,17 +21,14 @@ const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 
 const LAG_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
 
 /** Ages are compared with the wall clock at the time of the scrape. */
-export interface MetricsSources {
-  readonly queue: Pick<Queue, "backlog">;
+export interface MetricsSources extends StoredSources {
   readonly connectors: () => readonly { readonly id: string; readonly status: ConnectorStatus }[];
-  readonly receipts: Pick<ReceiptStore, "countParked" | "countOverdue">;
   readonly domains: () => Readonly<Record<DomainState, number>>;
-  readonly inbound: Pick<InboundStore, "countUnassigned">;
-  readonly webhooks: WebhookSources;
+  readonly webhooks: Pick<WebhookEngine, "paused" | "underWay">;
   readonly alarms: () => readonly Alarm[];
   /** How far this machine's clock is ahead of the database's. */
   readonly clockAheadMs: () => number | undefined;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "now" | "after">;
 }
 
 export interface Metrics extends ReturnMailMetrics {
@@ -68,7 +67,7 @@ export function createMetrics(): Metrics {
   const inbound = inboundMetrics(registers);
   const showAlarms = alarmMetrics(registers);
   const webhooks = webhookMetrics(registers);
-  const state = textOf(registry, stateMetrics(registers));
+  const show = stateMetrics(registers);
   return {
     observe,
     inbound,
@@ -77,12 +76,16 @@ export function createMetrics(): Metrics {
     request: requestMetrics(registers, requestSeconds),
     timer: lagSeconds.observe,
     async text(sources) {
-      await inbound.refresh(sources.inbound);
+      const stored = await readStored(sources);
+      // Nothing waits between here and the text: two scrapes at a time must not find each other's gauges half set.
+      show(sources, stored);
+      inbound.show(stored?.unassigned);
+      webhooks.show(sources.webhooks, stored?.webhooks);
       showAlarms(sources.alarms());
-      await webhooks.refresh(sources.webhooks);
       attempts.forgetOthers(new Set(sources.connectors().map(({ id }) => id)));
+      const text = registry.metrics();
       const histograms = [requestSeconds, lagSeconds, attempts, webhooks];
-      return (await state(sources)) + histograms.map((each) => each.text()).join("");
+      return (await text) + histograms.map((each) => each.text()).join("");
     },
   };
 }
@@ -167,32 +170,57 @@ function deliveryMetrics(registers: Registry[]): Omit<DeliveryMetrics, "attempt"
   };
 }
 
-function stateMetrics(registers: Registry[]) {
+/** Gauges of what is the case at a scrape; the returned function sets them. */
+function stateMetrics(registers: Registry[]): (sources: MetricsSources, stored: Stored | undefined) => void {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers });
-  return {
-    ready: gauge("postrider_queue_ready", "Ready jobs, counted up to 100,000", ["queue"]),
-    oldest: gauge("postrider_queue_oldest_ready_seconds", "How long the oldest ready job has been due", [
-      "queue",
-    ]),
-    parked: gauge("postrider_receipts_parked", "Receipts that match no message yet"),
-    overdue: gauge("postrider_receipts_overdue", "Segments whose receipt has not come in time", [
-      "connector",
-    ]),
-    domains: gauge(
-      "postrider_domains",
-      "Domains of all accounts; failing ones stop sending when they lapse",
-      ["state"],
-    ),
-    clockAhead: gauge(
-      "postrider_clock_ahead_of_database_seconds",
-      "How far this machine's clock is ahead of PostgreSQL's; negative if it is behind",
-    ),
-    ...connectorMetrics(gauge),
+  const domains = gauge(
+    "postrider_domains",
+    "Domains of all accounts; failing ones stop sending when they lapse",
+    ["state"],
+  );
+  const clockAhead = gauge(
+    "postrider_clock_ahead_of_database_seconds",
+    "How far this machine's clock is ahead of PostgreSQL's; negative if it is behind",
+  );
+  const connectors = connectorMetrics(gauge);
+  const showStored = storedMetrics(gauge);
+  return (sources, stored) => {
+    showStored(stored, sources.clock.now());
+    for (const each of [domains, ...Object.values(connectors)]) each.reset();
+    for (const [state, count] of Object.entries(sources.domains())) domains.labels(state).set(count);
+    for (const { id, status } of sources.connectors()) setConnector(connectors, id, status);
+    const aheadMs = sources.clockAheadMs();
+    setOrRemove(clockAhead, aheadMs === undefined ? undefined : aheadMs / 1_000);
   };
 }
 
-function connectorMetrics(gauge: (name: string, help: string, labelNames: string[]) => Gauge) {
+type MakeGauge = (name: string, help: string, labelNames?: string[]) => Gauge;
+
+/** Of these, all but the first are absent while the database does not answer. */
+function storedMetrics(gauge: MakeGauge): (stored: Stored | undefined, nowMs: number) => void {
+  const databaseUp = gauge("postrider_database_up", "1 if the database answered at this scrape");
+  const ready = gauge("postrider_queue_ready", "Ready jobs, counted up to 100,000", ["queue"]);
+  const oldest = gauge("postrider_queue_oldest_ready_seconds", "How long the oldest ready job has been due", [
+    "queue",
+  ]);
+  const parked = gauge("postrider_receipts_parked", "Receipts that match no message yet");
+  const overdue = gauge("postrider_receipts_overdue", "Segments whose receipt has not come in time", [
+    "connector",
+  ]);
+  return (stored, nowMs) => {
+    databaseUp.set(stored ? 1 : 0);
+    setOrRemove(parked, stored?.parked);
+    for (const each of [ready, oldest, overdue]) each.reset();
+    for (const { queue, ready: count, oldestReadySince = nowMs } of stored?.queues ?? []) {
+      ready.labels(queue).set(count);
+      oldest.labels(queue).set(Math.max(0, nowMs - oldestReadySince) / 1_000);
+    }
+    for (const { connectorId, parts } of stored?.overdue ?? []) overdue.labels(connectorId).set(parts);
+  };
+}
+
+function connectorMetrics(gauge: MakeGauge) {
   return {
     up: gauge("postrider_connector_up", "1 while the connector is connected", ["connector"]),
     binds: gauge("postrider_connector_binds", "Binds of the connector, by whether they are up", [
@@ -218,29 +246,6 @@ function connectorMetrics(gauge: (name: string, help: string, labelNames: string
       ["connector", "alarm"],
     ),
   };
-}
-
-function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Metrics["text"] {
-  return async ({ queue, receipts, connectors, domains, clockAheadMs, now }) => {
-    for (const gauge of Object.values(gauges)) gauge.reset();
-    setOrRemove(gauges.clockAhead, clockAheadMs());
-    for (const { queue: name, ready, oldestReadySince } of await queue.backlog(MAX_COUNTED)) {
-      gauges.ready.labels(name).set(ready);
-      gauges.oldest.labels(name).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
-    }
-    gauges.parked.set(await receipts.countParked());
-    for (const { connectorId, parts } of await receipts.countOverdue()) {
-      gauges.overdue.labels(connectorId).set(parts);
-    }
-    for (const [state, count] of Object.entries(domains())) gauges.domains.labels(state).set(count);
-    for (const { id, status } of connectors()) setConnector(gauges, id, status);
-    return registry.metrics();
-  };
-}
-
-function setOrRemove(gauge: Gauge, ms: number | undefined): void {
-  if (ms === undefined) gauge.remove();
-  else gauge.set(ms / 1_000);
 }
 
 function setConnector(

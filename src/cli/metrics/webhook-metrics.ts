@@ -3,6 +3,7 @@ import type { WebhookVerdict } from "../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store/store.ts";
 import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
 import { createLatencyHistogram } from "./latency-histogram.ts";
+import { setOrRemove } from "./set-or-remove.ts";
 
 const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
 
@@ -17,16 +18,13 @@ const OUTCOMES: Readonly<Record<Kind, string>> = {
 
 export interface WebhookMetrics {
   observe(kind: Kind, ms: number): void;
-  /** Sets the gauges from the store and the engine. */
-  refresh(sources: WebhookSources): Promise<void>;
+  /** Sets the gauges; without a backlog while the database does not answer. */
+  show(engine: Pick<WebhookEngine, "paused" | "underWay">, backlog: Backlog | undefined): void;
   /** Histograms, which the registry does not hold. */
   text(): string;
 }
 
-export interface WebhookSources {
-  readonly outbox: Pick<Outbox, "backlog">;
-  readonly engine: Pick<WebhookEngine, "paused" | "underWay">;
-}
+type Backlog = Awaited<ReturnType<Outbox["backlog"]>>;
 
 export function webhookMetrics(registers: Registry[]): WebhookMetrics {
   const outcomes = new Counter({
@@ -47,12 +45,12 @@ export function webhookMetrics(registers: Registry[]): WebhookMetrics {
       counters.get(kind)?.inc();
       seconds.observe(OUTCOMES[kind], ms);
     },
-    refresh: gauges(registers),
+    show: gauges(registers),
     text: seconds.text,
   };
 }
 
-function gauges(registers: Registry[]): WebhookMetrics["refresh"] {
+function gauges(registers: Registry[]): WebhookMetrics["show"] {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const ready = gauge("postrider_webhooks_ready", "Webhooks ready for delivery, counted up to 100,000");
   const waiting = gauge(
@@ -64,10 +62,9 @@ function gauges(registers: Registry[]): WebhookMetrics["refresh"] {
     "postrider_webhook_hosts_paused",
     "Hosts, by account, to which this process has paused deliveries",
   );
-  return async ({ outbox, engine }) => {
-    const backlog = await outbox.backlog();
-    ready.set(backlog.ready);
-    waiting.set(backlog.waiting);
+  return (engine, backlog) => {
+    setOrRemove(ready, backlog?.ready);
+    setOrRemove(waiting, backlog?.waiting);
     underWay.set(engine.underWay());
     paused.set(engine.paused().length);
   };
