@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
 import { type RotationStep, rotateKey } from "../../src/cli/keys/rotate-key.ts";
@@ -200,6 +200,20 @@ test.concurrent("a service at work keeps its key", async () => {
     output: expect.stringContaining("another process is using it"),
   });
   expect(keyFile()).toBe(key);
+}, 90_000);
+
+test.concurrent("a database of a newer version is refused with what to do, and nothing is changed", async () => {
+  await using world = openWorld();
+  const { folder, inFolder, rotate } = world;
+  const database = new Database(inFolder("postrider.db"));
+  database.exec("INSERT INTO migrations VALUES (999, '0999_future', 'x')");
+  database.close();
+  const before = sealedValues(world);
+  const words =
+    /^error: the database is of a newer version \(0999_future\), and this one cannot read it: [^\n]*\n$/;
+  expect(await rotate()).toEqual({ code: 1, output: expect.stringMatching(words) });
+  expect(sealedValues(world)).toEqual(before);
+  expect(readdirSync(folder()).filter((name) => name.startsWith("master.key"))).toEqual(["master.key"]);
 }, 90_000);
 
 test.concurrent("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {

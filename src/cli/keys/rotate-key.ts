@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { RandomBytes } from "../../core/uuid.ts";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
-import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
+import { readKeyCheckValue, refuseOtherVersionAt } from "../../store/sqlite/backup.ts";
 import { rotateMasterKey } from "../../store/sqlite/records/rotate-master-key.ts";
 import { createVault } from "../../store/vault.ts";
 import type { OnCutOff } from "../cut-off.ts";
@@ -10,6 +10,7 @@ import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/da
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
+import { withReasons } from "../or-refusal.ts";
 import { isKeyOf, readKey } from "./find-master-key.ts";
 import { findOldKey, isFiled, putKeyAside, retireKeyFile } from "./key-files.ts";
 
@@ -51,6 +52,7 @@ export function rotateKey(rotation: KeyRotation): Promise<"rotated" | "completed
 async function rotate(rotation: KeyRotation): Promise<void> {
   const { dataFolder, newSecret, forgetLinks, randomBytes, onCutOff, onStep } = rotation;
   const path = join(dataFolder, DATABASE_FILE);
+  await withReasons(async () => refuseOtherVersionAt(path));
   const checkValue = readKeyCheckValue(path);
   retireStaleFile(rotation, checkValue);
   const old = findOldKey(rotation, checkValue);

@@ -1,5 +1,5 @@
 import { type Driver, openDriver } from "./database/driver.ts";
-import { isNewer } from "./migrate.ts";
+import { isNewer, refuseOtherVersion } from "./migrate.ts";
 
 /** What a database holds, in numbers. */
 export interface Holdings {
@@ -83,6 +83,16 @@ export function readKeyCheckValue(path: string): string | undefined {
   const driver = openDriver(path, { isReadOnly: true });
   try {
     return readKeyCheck(driver);
+  } finally {
+    driver.close();
+  }
+}
+
+/** Throws, with words for the operator, where this program cannot work on a database. */
+export function refuseOtherVersionAt(path: string): void {
+  const driver = openDriver(path, { isReadOnly: true });
+  try {
+    refuseOtherVersion(driver);
   } finally {
     driver.close();
   }

@@ -50,8 +50,7 @@ export function migrate(driver: Driver, onMigration?: OnMigration): void {
   name TEXT NOT NULL,
   checksum TEXT NOT NULL
 ) STRICT`);
-    const done = driver.prepare<Done>("SELECT number, name, checksum FROM migrations ORDER BY number").all();
-    for (const row of done) check(row);
+    const done = checkedDone(driver);
     const open = MIGRATIONS.slice(done.length);
     for (const [index, migration] of open.entries()) {
       if (done.length > 0) onMigration?.({ name: migration.name, step: index + 1, of: open.length });
@@ -68,6 +67,17 @@ interface Done {
   readonly number: number;
   readonly name: string;
   readonly checksum: string;
+}
+
+/** Throws as `migrate` does, and changes nothing. For a database that has a schema. */
+export function refuseOtherVersion(driver: Driver): void {
+  checkedDone(driver);
+}
+
+function checkedDone(driver: Driver): readonly Done[] {
+  const done = driver.prepare<Done>("SELECT number, name, checksum FROM migrations ORDER BY number").all();
+  for (const row of done) check(row);
+  return done;
 }
 
 function check(row: Done): void {
