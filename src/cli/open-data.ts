@@ -34,6 +34,7 @@ function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: D
     ...faults,
     onMigration: tellOfMigration(log),
     checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
+    migrationThread: new URL("./migration-thread.ts", import.meta.url),
     ...(hasStoreThread && {
       thread: { program: new URL("./store-thread.ts", import.meta.url), clock, onLost },
     }),

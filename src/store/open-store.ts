@@ -27,6 +27,8 @@ export interface StoreOptions {
   readonly commitMs?: number;
   /** The program of the checkpoint thread; see `checkpointLongWal`. With `thread`, that thread has its own. */
   readonly checkpointThread?: URL;
+  /** See `SqliteOptions`. Not with `thread`, which migrates itself. */
+  readonly migrationThread?: URL;
   readonly onMigration?: OnMigration;
 }
 
@@ -88,12 +90,18 @@ export async function openPostgresStore({
 
 function openAt(
   path: string,
-  { masterKey, randomBytes, thread, shared, commitMs, checkpointThread, onMigration }: StoreOptions,
+  { masterKey, randomBytes, thread, shared, commitMs, onMigration, ...threads }: StoreOptions,
 ): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
   if (!thread) {
-    const faults = slowCommits(commitMs);
-    return openSqlite({ path, vault, ...faults, ...(shared && { shared }), checkpointThread, onMigration });
+    const { checkpointThread, migrationThread } = threads;
+    const options = {
+      ...slowCommits(commitMs),
+      ...(shared && { shared }),
+      checkpointThread,
+      migrationThread,
+    };
+    return openSqlite({ path, vault, ...options, onMigration });
   }
   const setup = { path, masterKey, ...(commitMs !== undefined && { commitMs }) };
   return openThreaded({ ...thread, setup, vault, onMigration });

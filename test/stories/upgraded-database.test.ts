@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeDataFolder, startPostrider } from "../postrider-process.ts";
+import { makeDataFolder, startCommand, startPostrider } from "../postrider-process.ts";
 
 const MIGRATIONS = new URL("../../src/store/sqlite/migrations/", import.meta.url);
 
@@ -46,6 +46,41 @@ for (const args of [[], ["--store-thread"]]) {
 
     const again = await startPostrider(options);
     expect(stepsIn(again.output())).toEqual([]);
+    again.kill("SIGKILL");
+    await again.exited;
+    folder.remove();
+  });
+}
+
+/** Lets the migrations take longer than anybody waits, until `letGo`, as with many millions of messages. */
+function makeSlow(folder: string): { letGo(): void } {
+  const run = (...statements: readonly string[]) => {
+    const database = new Database(join(folder, "postrider.db"));
+    for (const sql of statements) database.exec(sql);
+    database.close();
+  };
+  run(
+    "CREATE VIEW long AS WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 1e10) SELECT max(n) AS n FROM t",
+    "CREATE TRIGGER slow AFTER INSERT ON migrations BEGIN SELECT n FROM long; END",
+  );
+  return { letGo: () => run("DROP TRIGGER slow", "DROP VIEW long") };
+}
+
+for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
+  test(`a start that is stopped while it changes the schema ends within seconds, and has changed nothing ${args}`, async () => {
+    const folder = makeDataFolder();
+    makeOlder(folder.path, 11);
+    const slow = makeSlow(folder.path);
+    const options = { dataFolder: folder.path, args, env: { POSTRIDER_SECRET: "the older version's key" } };
+    const stopped = startCommand({ ...options, command: "serve" });
+    await stopped.line(/schema of this version/);
+    stopped.kill("SIGTERM");
+    expect(await stopped.exited).toBe(0);
+    expect(stopped.output()).toContain('"msg":"stopped before it was ready"');
+
+    slow.letGo();
+    const again = await startPostrider(options);
+    expect(stepsIn(again.output())).toHaveLength(2);
     again.kill("SIGKILL");
     await again.exited;
     folder.remove();

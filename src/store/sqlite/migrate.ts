@@ -92,6 +92,12 @@ function check(row: Done): void {
   }
 }
 
+/** Whether an older program has left the database as it is. */
+export function isOlder(driver: Driver): boolean {
+  const table = driver.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
+  return table !== undefined && checkedDone(driver).length < MIGRATIONS.length;
+}
+
 /** Whether a newer program has migrated the database. */
 export function isNewer(driver: Driver): boolean {
   const done = driver.prepare<Pick<Done, "number">>("SELECT number FROM migrations").all();

@@ -11,10 +11,11 @@ import { checkMasterKey, noteOpening } from "./database/meta.ts";
 import { createPlaceCheck } from "./database/place-check.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { removeLoosePieces } from "./messages/content-pieces.ts";
-import { migrate } from "./migrate.ts";
+import { isOlder, migrate } from "./migrate.ts";
 import type { SharedWriting } from "./open-beside.ts";
 import { endDeadLeases } from "./queue/stage.ts";
 import { createAccountCache } from "./records/account-cache.ts";
+import { migrateAside } from "./thread/migrate-aside.ts";
 import { endDeadWebhookLeases } from "./webhooks/webhook-stage.ts";
 
 export interface SqliteOptions {
@@ -29,6 +30,8 @@ export interface SqliteOptions {
   readonly hasOwnThread?: boolean;
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL | undefined;
+  /** The program for `migrateAside`; absent: this thread migrates. */
+  readonly migrationThread?: URL | undefined;
   readonly onMigration?: OnMigration | undefined;
 }
 
@@ -49,8 +52,10 @@ export async function openOn(
   options: Omit<SqliteOptions, "path">,
   path = ":memory:",
 ): Promise<SqliteStore> {
+  const { migrationThread, onMigration } = options;
   configure(driver);
-  migrate(driver, options.onMigration);
+  if (migrationThread && isOlder(driver)) await migrateAside(migrationThread, path, onMigration);
+  migrate(driver, onMigration);
   refuseWhatMoved(driver);
   const checkPlace = createPlaceCheck(path);
   const beforeCommit = () => {
