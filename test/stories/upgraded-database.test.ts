@@ -1,10 +1,13 @@
 /** A service that is started on the database of an older version. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeDataFolder, startCommand, startPostrider } from "../postrider-process.ts";
+import { createVault } from "../../src/store/vault.ts";
+import { freshDatabase } from "../postgres-database.ts";
+import { makeDataFolder, runPostrider, startCommand, startPostrider } from "../postrider-process.ts";
+import { BARE, tablesAfter } from "../tables-after.ts";
 
 const MIGRATIONS = new URL("../../src/store/sqlite/migrations/", import.meta.url);
 
@@ -86,6 +89,34 @@ for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
     folder.remove();
   });
 }
+
+test("a move to PostgreSQL that is refused leaves the schema to the older program, and one that is not takes it along", async () => {
+  const folder = makeDataFolder();
+  makeOlder(folder.path, 11);
+  const sqlite = new Database(join(folder.path, "postrider.db"));
+  const masterKey = "the older version's key";
+  const { checkValue } = createVault({ masterKey, randomBytes });
+  const ofService =
+    "INSERT INTO meta (name, value) VALUES ('admin_token_digest', 'x'), ('master_key_check', ?)";
+  sqlite.run(ofService, [checkValue]);
+  const last = () => sqlite.query("SELECT max(number) AS last FROM migrations").get();
+  const env = { POSTRIDER_SECRET: masterKey };
+  const move = (url: string) =>
+    runPostrider({ dataFolder: folder.path, command: "migrate-to", env, args: [url] });
+  const nobody = await move("postgres://postrider@127.0.0.1:1/postrider");
+  expect(nobody).toEqual({ code: 1, output: expect.stringContaining("cannot be reached") });
+  const { url, drop } = await freshDatabase();
+  await tablesAfter(url, `${BARE} CREATE TABLE accounts (id text); INSERT INTO accounts VALUES ('one')`);
+  expect(await move(url)).toEqual({ code: 1, output: expect.stringContaining("move into an empty one") });
+  expect(last()).toEqual({ last: 11 });
+
+  await tablesAfter(url, BARE);
+  expect(await move(url)).toMatchObject({ code: 0 });
+  expect(last()).toEqual({ last: 13 });
+  sqlite.close();
+  await drop();
+  folder.remove();
+});
 
 test("a first start makes the database without a word about its schema", async () => {
   const folder = makeDataFolder();

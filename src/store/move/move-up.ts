@@ -8,7 +8,7 @@ import { migrate } from "../postgres/migrate.ts";
 import { createDays } from "../postgres/retention/days.ts";
 import { openDriver as openSource, type Driver as Source } from "../sqlite/database/driver.ts";
 import { OPENINGS } from "../sqlite/database/meta.ts";
-import { migrate as migrateSource } from "../sqlite/migrate.ts";
+import { migrate as migrateSource, refuseOtherVersion } from "../sqlite/migrate.ts";
 import { configure } from "../sqlite/open-sqlite.ts";
 import type { Vault } from "../vault.ts";
 import { copyTable, type Moving, type Place } from "./copy-table.ts";
@@ -17,7 +17,7 @@ import { comeBack, leaveBehind, MOVING, refuseWhatMoved } from "./move-marks.ts"
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 
 export interface MoveUp {
-  /** The SQLite database, which nobody else may have open. It is migrated to this version's schema. */
+  /** The SQLite database, which nobody else may have open. It is migrated to this version's schema once the other is taken. */
   readonly path: string;
   /** The PostgreSQL database: empty, or with an interrupted move of this database. */
   readonly url: string;
@@ -40,7 +40,7 @@ export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
   const closable = openClosable(driver, order.clock);
   try {
     configure(source);
-    migrateSource(source);
+    refuseOtherVersion(source);
     return await fillAlone(driver, async (checkAlone) => {
       const name = sourceName(source);
       // If only the last step was missing, the source is marked already, but no service has run on either since.
@@ -49,6 +49,8 @@ export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
       await isCopyOf(closable.database, name);
       await migrate(driver);
       await takeTarget(closable.database, name);
+      // Only now, so that an older program can still start on it where the move is refused.
+      migrateSource(source);
       order.onStage?.("begun");
       const counted = await copyAll(source, closable.database, { ...order, checkAlone });
       order.onStage?.("complete");
