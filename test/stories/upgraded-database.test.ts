@@ -90,6 +90,25 @@ for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
   });
 }
 
+for (const [name, value, words] of [
+  ["master_key_check", "of another key", "written under another master key"],
+  ["moved_away_at", "1795880000000", "was moved to PostgreSQL"],
+] as const) {
+  test(`a start that is refused by ${name} leaves the schema to the older program`, async () => {
+    const folder = makeDataFolder();
+    makeOlder(folder.path, 11);
+    const database = new Database(join(folder.path, "postrider.db"));
+    database.run("INSERT INTO meta (name, value) VALUES (?, ?)", [name, value]);
+    const env = { POSTRIDER_SECRET: "the older version's key" };
+    const refused = await runPostrider({ dataFolder: folder.path, env });
+    expect(refused).toEqual({ code: 1, output: expect.stringContaining(words) });
+    expect(stepsIn(refused.output)).toEqual([]);
+    expect(database.query("SELECT max(number) AS last FROM migrations").get()).toEqual({ last: 11 });
+    database.close();
+    folder.remove();
+  });
+}
+
 test("a move to PostgreSQL that is refused leaves the schema to the older program, and one that is not takes it along", async () => {
   const folder = makeDataFolder();
   makeOlder(folder.path, 11);

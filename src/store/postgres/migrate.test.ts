@@ -5,7 +5,7 @@ import { rejection } from "../contract/world.contract.ts";
 import { StoreUnavailable } from "../store.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { isMigrated, migrate, migrateAt } from "./migrate.ts";
-import { withDriver } from "./postgres-world.contract.ts";
+import { openOther, withDriver } from "./postgres-world.contract.ts";
 
 const DONE = "SELECT number, checksum FROM migrations ORDER BY number";
 
@@ -59,6 +59,14 @@ test("a start leaves the schema as it is while a restore fills it, so that the r
     await driver.query("DELETE FROM meta WHERE name = 'moving_from'");
     await migrateAt(url);
     expect(await isMigrated(driver)).toBe(true);
+  }));
+
+test("a start with another master key leaves the schema as it is, for the processes that are at work on it", () =>
+  withDriver(async (driver, url) => {
+    await makeOlder(driver);
+    await driver.query("INSERT INTO meta (name, value) VALUES ('master_key_check', 'of another key')");
+    expect(String(await rejection(openOther(url)))).toContain("written under another master key");
+    expect(await driver.query(DONE)).toHaveLength(3);
   }));
 
 test("a migration does not wait behind a long transaction, and says whose it is", () =>

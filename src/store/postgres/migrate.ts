@@ -43,10 +43,17 @@ export async function isMigrated(session: Session): Promise<boolean> {
  * `migrate` for a start, with all the time that it takes. Throws for a database that a move or a restore fills: a restore
  * goes on only on the schema of its backup.
  */
-export async function migrateAt(url: string, onMigration?: OnMigration): Promise<void> {
+export async function migrateAt(
+  url: string,
+  { onMigration, refuse }: Omit<MigrateOptions, "upTo"> = {},
+): Promise<void> {
   const driver = openDriver({ url, connections: 1, statementMs: LONG_STATEMENT_MS });
+  const refuseToo = async (session: Session) => {
+    await refuseHalfMoved(session);
+    await refuse?.(session);
+  };
   try {
-    await migrate(driver, { onMigration, refuse: refuseHalfMoved });
+    await migrate(driver, { onMigration, refuse: refuseToo });
   } finally {
     await driver.close();
   }

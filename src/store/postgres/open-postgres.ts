@@ -4,7 +4,7 @@ import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
-import { checkMasterKey, readMeta, refuseHalfMoved, writeMeta } from "./database/meta.ts";
+import { checkMasterKey, readMeta, refuseHalfMoved, refuseOtherKey, writeMeta } from "./database/meta.ts";
 import { createNotifier } from "./database/notifier.ts";
 import { refuseUnsafeCommits } from "./database/safe-commits.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
@@ -57,7 +57,7 @@ export function openPostgres(options: PostgresOptions): Promise<Store> {
 /** As `openPostgres`, on drivers that the caller has opened; they are closed with the store. */
 export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresOptions): Promise<Store> {
   try {
-    if (!(await isMigrated(driver))) await migrateAt(options.url, options.onMigration);
+    await migrateOlder(driver, options);
     const closable = openClosable(driver, options.clock);
     const closablePulse = openClosable(pulse, options.clock);
     await refuseHalfMoved(driver);
@@ -78,6 +78,13 @@ export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresO
     await Promise.all([driver.close(), pulse.close()]);
     throw error;
   }
+}
+
+/** What is refused keeps its schema: processes of the version before may be at work on it. */
+async function migrateOlder(driver: Driver, { url, vault, onMigration }: PostgresOptions): Promise<void> {
+  if (await isMigrated(driver)) return;
+  await refuseUnsafeCommits(driver);
+  await migrateAt(url, { onMigration, refuse: (session) => refuseOtherKey(session, vault) });
 }
 
 /** All others' heartbeats wait for a process that stands still in its own: for less time than their leases are valid without one. */

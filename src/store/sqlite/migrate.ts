@@ -95,7 +95,8 @@ function check(row: Done): void {
 /** Whether an older program has left the database as it is. */
 export function isOlder(driver: Driver): boolean {
   const table = driver.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
-  return table !== undefined && checkedDone(driver).length < MIGRATIONS.length;
+  const done = table === undefined ? 0 : checkedDone(driver).length;
+  return done > 0 && done < MIGRATIONS.length;
 }
 
 /** Whether a newer program has migrated the database. */

@@ -7,7 +7,7 @@ import { createDatabase } from "./database/database.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { BUSY_TIMEOUT_MS } from "./database/empty-wal.ts";
 import { CHECKPOINT_PAGES, checkpointLongWal, closeAfter, WAL_SIZE_LIMIT } from "./database/long-wal.ts";
-import { checkMasterKey, noteOpening } from "./database/meta.ts";
+import { checkMasterKey, isOfKey, noteOpening } from "./database/meta.ts";
 import { createPlaceCheck } from "./database/place-check.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { removeLoosePieces } from "./messages/content-pieces.ts";
@@ -52,10 +52,9 @@ export async function openOn(
   options: Omit<SqliteOptions, "path">,
   path = ":memory:",
 ): Promise<SqliteStore> {
-  const { migrationThread, onMigration } = options;
   configure(driver);
-  if (migrationThread && isOlder(driver)) await migrateAside(migrationThread, path, onMigration);
-  migrate(driver, onMigration);
+  if (isOlder(driver)) await migrateOlder(driver, options, path);
+  migrate(driver);
   refuseWhatMoved(driver);
   const checkPlace = createPlaceCheck(path);
   const beforeCommit = () => {
@@ -79,6 +78,18 @@ export async function openOn(
     ...store,
     close: closeAfter(checkpointLongWal(db, { path, program: options.checkpointThread }), store),
   };
+}
+
+/** What is refused keeps its schema: the older program is to start on it, perhaps with what is missing here. */
+async function migrateOlder(
+  driver: Driver,
+  { vault, migrationThread, onMigration }: Omit<SqliteOptions, "path">,
+  path: string,
+): Promise<void> {
+  refuseWhatMoved(driver);
+  isOfKey(driver, vault);
+  if (migrationThread) await migrateAside(migrationThread, path, onMigration);
+  else migrate(driver, onMigration);
 }
 
 /** FULL syncs the log at every commit, so a 202 is on disk. FAST overwrites deleted rows in pages that are written anyway. */

@@ -52,7 +52,13 @@ export async function checkMasterKey(session: Session, vault: Vault): Promise<vo
     "INSERT INTO meta (name, value) VALUES ('master_key_check', $1) ON CONFLICT DO NOTHING",
     [vault.checkValue],
   );
-  if ((await readMeta(session, "master_key_check")) === vault.checkValue) return;
+  await refuseOtherKey(session, vault);
+}
+
+/** Throws if the secrets of the database are sealed under another master key than this. */
+export async function refuseOtherKey(session: Session, { checkValue }: Vault): Promise<void> {
+  const known = await readMeta(session, "master_key_check");
+  if (known === undefined || known === checkValue) return;
   throw new Error(
     "this database was written under another master key (POSTRIDER_SECRET): start with that one",
   );

@@ -65,13 +65,16 @@ export function raiseOpenings(db: Pick<Database, "prepare">): void {
 
 /** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */
 export async function checkMasterKey(db: Database, vault: Vault): Promise<void> {
+  if (isOfKey(db, vault)) return;
+  const insert = db.prepare("INSERT INTO meta (name, value) VALUES ('master_key_check', ?)");
+  await db.write(() => insert.run(vault.checkValue));
+}
+
+/** Whether the secrets are sealed under this master key; not if none is known yet. Throws if they are under another. */
+export function isOfKey(db: Pick<Database, "prepare">, { checkValue }: Vault): boolean {
   const known = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = 'master_key_check'").get();
-  if (known === undefined) {
-    const insert = db.prepare("INSERT INTO meta (name, value) VALUES ('master_key_check', ?)");
-    await db.write(() => insert.run(vault.checkValue));
-  } else if (known.value !== vault.checkValue) {
-    throw new Error(
-      "this database was written under another master key (POSTRIDER_SECRET or the key file of the data folder): start with that one",
-    );
-  }
+  if (known === undefined || known.value === checkValue) return known !== undefined;
+  throw new Error(
+    "this database was written under another master key (POSTRIDER_SECRET or the key file of the data folder): start with that one",
+  );
 }
