@@ -121,10 +121,14 @@ export function outcomeOf(verdict: WebhookVerdict, failures: number): Outcome {
 const LOOKS_PER_LIMIT = 10;
 const LEAST_LOOKS = 1_000;
 
-/** How many rows a page of so many events may look at. */
-export function looksOf(limit: number): number {
-  return Math.max(LEAST_LOOKS, limit * LOOKS_PER_LIMIT);
+/** How many rows a page of so many events may look at: where an index has all that are meant and no others, it needs one more. */
+export function looksOf({ host, state }: Passing, limit: number): number {
+  const isIndexed = host === undefined && (state === undefined || state === "failed");
+  return isIndexed ? limit + 1 : Math.max(LEAST_LOOKS, limit * LOOKS_PER_LIMIT);
 }
+
+/** What a walk may pass events over for. */
+type Passing = Pick<WebhookSelection, "host" | "state">;
 
 export interface WebhookWalk {
   readonly rows: readonly WebhookRow[];
@@ -134,7 +138,7 @@ export interface WebhookWalk {
 /** A page of what was looked at, in the order of the walk: `looks` rows, or all that were left. */
 export function selectPage(
   looked: readonly WebhookRow[],
-  { host, state }: Pick<WebhookSelection, "host" | "state">,
+  { host, state }: Passing,
   { limit, looks }: { readonly limit: number; readonly looks: number },
 ): WebhookWalk {
   const found = looked.filter(

@@ -55,7 +55,7 @@ export async function walk(
   page: OrderedWebhookPage,
 ): Promise<WebhookWalk> {
   const { from, end } = boundsOf(selection, page);
-  const looks = looksOf(page.limit);
+  const looks = looksOf(selection, page.limit);
   const { all, failed } = WALKS[page.order ?? "oldest"];
   const sql = selection.state === "failed" ? failed : all;
   const looked = await session.query<WebhookRow>(sql, [selection.accountId, from.at, from.id, end, looks]);

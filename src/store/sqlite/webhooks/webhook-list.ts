@@ -61,7 +61,7 @@ export function createWalk(
   return async (selection, { limit, after, order }) => {
     const rows: WebhookRow[] = [];
     let next = after;
-    for (let left = looksOf(limit); ; left -= PIECE) {
+    for (let left = looksOf(selection, limit); ; left -= PIECE) {
       const page = { limit: limit - rows.length, ...present({ after: next, order }) };
       const looks = Math.min(left, PIECE);
       const found = await db.read(() => walkPiece(selection, page, looks));
