@@ -31,9 +31,10 @@ export const showErasures: ShowPage = (visit) => {
 
 async function showList({ client, place }: Visit): Promise<View> {
   const { recipient, after } = place.query;
+  const page = { order: "newest", limit: ROWS_ON_A_PAGE, after };
   const [accounts, { data, next, problem }] = await Promise.all([
     readAccounts(client),
-    readFiltered(client.get<Page<Erasure>>("erasures", { recipient, after, limit: ROWS_ON_A_PAGE })),
+    readFiltered(client.get<Page<Erasure>>("erasures", { recipient, ...page })),
   ]);
   return {
     title: "Erasures",

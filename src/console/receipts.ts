@@ -20,12 +20,13 @@ interface Parked {
 
 const ROWS_ON_A_PAGE = "50";
 
-/** `#/receipts`: those that match no message. The others are on the timelines of their messages. */
+/** `#/receipts`: those that match no message, the newest first. The others are on the timelines of their messages. */
 export const showReceipts: ShowPage = async ({ client, place }) => {
   const { connector_id, after } = place.query;
+  const page = { order: "newest", limit: ROWS_ON_A_PAGE, after };
   const [connectors, { data, next, problem }] = await Promise.all([
     readAll<Named>(client, "connectors", MOST_CHOICES),
-    readFiltered(client.get<Page<Parked>>("receipts/parked", { connector_id, after, limit: ROWS_ON_A_PAGE })),
+    readFiltered(client.get<Page<Parked>>("receipts/parked", { connector_id, ...page })),
   ]);
   const choices = connectors.map(({ id, name }) => [id, name] as const);
   const filter = { name: "connector_id", label: "Connector", choices: [["", "all"], ...choices] as const };

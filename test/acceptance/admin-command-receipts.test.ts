@@ -43,6 +43,22 @@ test("receipts list --parked shows what matched no message, by connector and pag
   expect(elsewhere.data).toEqual([]);
 });
 
+test("it begins with the newest if asked to", async () => {
+  const newest = await json("receipts", "list", "--parked", "--order", "newest", "--limit", "1");
+  expect(newest.data).toMatchObject([{ provider_message_id: "lost-2" }]);
+  const rest = await json("receipts", "list", "--parked", "--order", "newest", "--after", newest.next);
+  expect(rest.data).toMatchObject([{ provider_message_id: "lost-1" }]);
+});
+
+test("so does erasures list", async () => {
+  const asked: string[] = [];
+  for (const recipient of ["+919876543210", "ann@example.net"])
+    asked.push((await json("erasures", "create", "--recipient", recipient)).id);
+  const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+  expect(idsOf(await json("erasures", "list"))).toEqual(asked);
+  expect(idsOf(await json("erasures", "list", "--order", "newest"))).toEqual(asked.toReversed());
+});
+
 test("without --parked it says where the others are", async () => {
   const { code, err } = await run(["receipts", "list"]);
   expect(code).toBe(2);

@@ -27,7 +27,7 @@ onEveryAdmin((startAdmin) => {
     expect(await admin.store.messages.find(query)).toBeUndefined();
   });
 
-  test("whether a recipient was erased can be asked", async () => {
+  test("whether a recipient was erased can be asked, from either end of the list", async () => {
     await using admin = await startAdmin();
     const ids: string[] = [];
     for (const recipient of [NUMBER, "Asha@Example.org", NUMBER]) {
@@ -42,7 +42,14 @@ onEveryAdmin((startAdmin) => {
     expect(await found(`recipient=9876543210&after=${ids[0]}`)).toEqual([ids[2]]);
     expect(await found("recipient=asha@example.ORG")).toEqual([ids[1]]);
     expect(await found("recipient=%2B14155550123")).toEqual([]);
+    expect(await found("order=newest")).toEqual(ids.toReversed());
+    expect(await found(`order=newest&after=${ids[1]}`)).toEqual([ids[0]]);
+    expect(await found("order=newest&recipient=%2B919876543210&limit=1")).toEqual([ids[2]]);
+    expect(await found(`order=newest&recipient=%2B919876543210&after=${ids[2]}`)).toEqual([ids[0]]);
     expect((await admin.call("GET", "erasures?recipient=nobody")).status).toBe(400);
+    expect((await admin.call("GET", "erasures?order=latest")).json.details).toEqual({
+      order: "must be one of oldest, newest",
+    });
   });
 
   test("whether an address of an international domain was erased can be asked in either form", async () => {

@@ -41,6 +41,19 @@ onEveryAdmin((startAdmin) => {
     expect(second.next).toBeUndefined();
   });
 
+  test("they begin with the newest where that is asked for, and say which orders there are", async () => {
+    const first = await list("order=newest&limit=2");
+    expect(first.data).toMatchObject([{ provider_message_id: "C3" }, { provider_message_id: "B2" }]);
+    const second = await list(`order=newest&limit=2&after=${first.next}`);
+    expect(second.data).toMatchObject([{ provider_message_id: "A1" }]);
+    expect(second.next).toBeUndefined();
+    expect((await list("order=oldest")).data).toEqual((await list()).data);
+    expect((await list("order=latest&after=x")).details).toEqual({
+      order: "must be one of oldest, newest",
+      after: "must be the `next` of a page before",
+    });
+  });
+
   test("what is no `next` of a page before is refused, however large a number it is", async () => {
     for (const after of ["99999999999999999999", "1e999", "abc"]) {
       const { status, json } = await admin.call("GET", `receipts/parked?after=${after}`);

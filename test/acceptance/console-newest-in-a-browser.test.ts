@@ -62,6 +62,48 @@ test("the sandbox begins with what it was given last, and goes on page by page t
   expect(complaints).toEqual([]);
 });
 
+/** Its rows, newest first, of a list that has one more than fit on its page. */
+async function expectNewestFirst(region: string, isNewest: (row: string) => boolean): Promise<void> {
+  const rows = page.getByRole("region", { name: region }).locator("tbody tr");
+  const shown = () => rows.allTextContents();
+  const first = await until(shown, ({ length }) => length === 50);
+  expect(first.map(isNewest)).toEqual([true, ...Array<boolean>(49).fill(false)]);
+  await page.getByRole("link", { name: "Next page" }).click();
+  const rest = await until(shown, ({ length }) => length === 1);
+  expect(rest.map(isNewest)).toEqual([false]);
+  await page.getByRole("link", { name: "First page" }).click();
+  await until(shown, ({ length }) => length === 50);
+}
+
+test("parked receipts begin with the one that came last, and go on page by page to the first", async () => {
+  const config = { provider: "kannel", base_url: "http://127.0.0.1:9", username: "u", password: "p" };
+  const made = await admin<{ callback_path: string }>(service, "/connectors", {
+    kind: "http",
+    name: "kannel",
+    config,
+  });
+  const report = async (id: string) => {
+    const { status } = await fetch(`${service.url}${made.callback_path}?id=${id}&status=1`);
+    expect(status).toBe(200);
+  };
+  await Promise.all(Array.from({ length: 50 }, (_, n) => report(`lost-${n}`)));
+  await report("the-last");
+  await go("receipts");
+  await expectNewestFirst("Parked receipts", (row) => row.includes("the-last"));
+  expect(complaints).toEqual([]);
+});
+
+test("so do erasures", async () => {
+  const ask = (recipient: string, more: object = {}) => admin(service, "/erasures", { recipient, ...more });
+  const numbers = Array.from({ length: 50 }, (_, n) => `+919800000${String(n).padStart(3, "0")}`);
+  await Promise.all(numbers.map((number) => ask(number)));
+  const { account_id } = service.sandbox;
+  await ask("last@example.net", { account_id });
+  await go("erasures");
+  await expectNewestFirst("Erasures", (row) => !row.includes("all accounts"));
+  expect(complaints).toEqual([]);
+});
+
 test("the list of messages has the code of the error of each that has failed, and in words on hovering", async () => {
   await sendSms("+15005550001", {}, "undelivered");
   await go("messages");

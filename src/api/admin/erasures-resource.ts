@@ -15,13 +15,12 @@ import { answerPage, pageSchema } from "../lists/answer-page.ts";
 import { restorePlus } from "../lists/restore-plus.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "./draft.ts";
-import { PAGE_QUERY, type Page, readPage } from "./page.ts";
+import { ORDERED_PAGE_QUERY, type OrderedPage, readOrderedPage } from "./page.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf, MISSING } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
 /** Erasures by recipient: everything about one number or address is deleted, and a record of that is kept. */
 export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  const { erasures } = deps.store;
   return [
     {
       ...adminOnly("erasure"),
@@ -35,25 +34,7 @@ export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
       },
       handle: async (call) => Response.json(toResource(await createErasure(deps, call)), { status: 202 }),
     },
-    {
-      ...adminOnly("erasure"),
-      method: "GET",
-      path: adminPath("erasures"),
-      operation: "listErasures",
-      summary: "List erasures, of all or of one recipient",
-      query: { recipient: Type.Optional(recipient), ...PAGE_QUERY },
-      responses: {
-        200: { description: "In the order they were asked for", schema: pageSchema(shown, "after") },
-      },
-      handle({ query }) {
-        const asked = query.get("recipient");
-        const read =
-          asked === null
-            ? erasures.list
-            : (page: Page) => listByRecipient(deps, readQueriedRecipient(asked), page);
-        return answerPage(readPage(query), read, toResource);
-      },
-    },
+    listErasures(deps),
     {
       ...adminOnly("erasure"),
       method: "GET",
@@ -62,12 +43,38 @@ export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
       summary: "Show an erasure",
       responses: { 200: { description: "The erasure", schema: shown }, 404: MISSING },
       async handle({ params: { id = "" } }) {
-        const erasure = isUuid(id) ? await erasures.find(id.toLowerCase()) : undefined;
+        const erasure = isUuid(id) ? await deps.store.erasures.find(id.toLowerCase()) : undefined;
         if (!erasure) throw notFound();
         return Response.json(toResource(erasure));
       },
     },
   ];
+}
+
+function listErasures(deps: AdminDeps): Endpoint {
+  const { erasures } = deps.store;
+  return {
+    ...adminOnly("erasure"),
+    method: "GET",
+    path: adminPath("erasures"),
+    operation: "listErasures",
+    summary: "List erasures, of all or of one recipient",
+    query: { recipient: Type.Optional(recipient), ...ORDERED_PAGE_QUERY },
+    responses: {
+      200: {
+        description: "In the order they were asked for, the oldest first unless `order` says otherwise",
+        schema: pageSchema(shown, "after"),
+      },
+    },
+    handle({ query }) {
+      const asked = query.get("recipient");
+      const read =
+        asked === null
+          ? erasures.list
+          : (page: OrderedPage) => listByRecipient(deps, readQueriedRecipient(asked), page);
+      return answerPage(readOrderedPage(query), read, toResource);
+    },
+  };
 }
 
 const recipient = Type.String({
@@ -140,13 +147,13 @@ function digestOf(salt: string, recipient: string): string {
 async function listByRecipient(
   { store }: AdminDeps,
   recipient: string,
-  page: Page,
+  { after, limit, order }: OrderedPage,
 ): Promise<readonly Erasure[]> {
   const found: Erasure[] = [];
   const spellings = spellingsOf(recipient);
   const isMatch = ({ salt, digest }: Erasure) => spellings.some((each) => digestOf(salt, each) === digest);
-  for await (const record of eachRecord(store.erasures.list, page.after)) {
-    if (isMatch(record) && found.push(record) === page.limit) break;
+  for await (const record of eachRecord((page) => store.erasures.list({ ...page, order }), after)) {
+    if (isMatch(record) && found.push(record) === limit) break;
   }
   return found;
 }

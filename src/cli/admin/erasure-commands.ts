@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
 import type { OptionRow } from "./option-rows.ts";
-import { addReading } from "./record-verbs.ts";
+import { addReading, ORDER } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -14,11 +14,10 @@ const COLUMNS: readonly Column[] = [
   column("DONE", "completed_at"),
 ];
 
-const ofRecipient: OptionRow = {
-  flags: "--recipient <recipient>",
-  field: "recipient",
-  meaning: "only of this number or address",
-};
+const FILTERS: readonly OptionRow[] = [
+  { flags: "--recipient <recipient>", field: "recipient", meaning: "only of this number or address" },
+  ORDER,
+];
 
 /** `erasures create`, `list` and `show`. */
 export function addErasureCommands(program: Command, commandLine: CommandLine): void {
@@ -35,6 +34,5 @@ export function addErasureCommands(program: Command, commandLine: CommandLine): 
   })
     .requiredOption("--recipient <recipient>", "the phone number or email address")
     .option("--account <id>", "only in this account; none: in all");
-  const filters = [ofRecipient];
-  addReading(noun, commandLine, { name: "erasures", one: "erasure", columns: COLUMNS, filters });
+  addReading(noun, commandLine, { name: "erasures", one: "erasure", columns: COLUMNS, filters: FILTERS });
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, column, UsageFailure } from "./command-line.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
-import { addPaging, readPage } from "./record-verbs.ts";
+import { addPaging, ORDER, readPage } from "./record-verbs.ts";
 
 const COLUMNS: readonly Column[] = [
   column("RECEIVED", "received_at"),
@@ -13,11 +13,10 @@ const COLUMNS: readonly Column[] = [
   column("RAW", "raw"),
 ];
 
-const CONNECTOR: OptionRow = {
-  flags: "--connector <id>",
-  field: "connector_id",
-  meaning: "only what came over this connector",
-};
+const FILTERS: readonly OptionRow[] = [
+  { flags: "--connector <id>", field: "connector_id", meaning: "only what came over this connector" },
+  ORDER,
+];
 
 /** `receipts list --parked`: those that match no message. The others are on the timelines of their messages. */
 export function addReceiptCommands(program: Command, commandLine: CommandLine): void {
@@ -30,10 +29,10 @@ export function addReceiptCommands(program: Command, commandLine: CommandLine): 
     async work(run) {
       if (!run.options.parked)
         throw new UsageFailure("only parked receipts can be listed: --parked; others are on timelines");
-      run.printRows(COLUMNS, await readPage(run, "receipts/parked", [CONNECTOR]));
+      run.printRows(COLUMNS, await readPage(run, "receipts/parked", FILTERS));
     },
   });
   verb.option("--parked", "those that match no message");
-  addOptions(verb, [CONNECTOR]);
+  addOptions(verb, FILTERS);
   addPaging(verb);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { ERASED_ADDRESS, type NewErasure } from "../../core/messages/erasure.ts";
+import type { ErasurePage } from "../store.ts";
 import { deferred, HOUR, inWorld, numberAll, type OpenStore, sent, type World } from "./world.contract.ts";
 
 const THEIRS = "+919800000001";
@@ -43,6 +44,24 @@ export function erasureContract(open: OpenStore): void {
       expect(await store.erasures.list({ after: asked.id, limit: 10 })).toEqual([]);
       expect(JSON.stringify(record)).not.toContain(THEIRS);
       expect(await store.erasures.find(world.id())).toBeUndefined();
+    }),
+  );
+
+  test(
+    "erasures are listed in the order they were asked for, or its reverse, page by page",
+    inWorld(open, async (world) => {
+      const { erasures } = world.store;
+      const ids: string[] = [];
+      for (const recipient of [THEIRS, OTHERS, ADDRESS])
+        ids.push((await erasures.create(await request(world, recipient))).id);
+      const [first = "", second = "", third = ""] = ids;
+      const list = async (page: Partial<ErasurePage>) =>
+        (await erasures.list({ limit: 2, ...page })).map(({ id }) => id);
+      expect(await list({})).toEqual([first, second]);
+      expect(await list({ after: second })).toEqual([third]);
+      expect(await list({ order: "newest" })).toEqual([third, second]);
+      expect(await list({ order: "newest", after: second })).toEqual([first]);
+      expect(await list({ order: "newest", after: first })).toEqual([]);
     }),
   );
 

@@ -246,7 +246,7 @@ export function overdueContract(open: OpenStore): void {
   );
 
   test(
-    "parked receipts are listed in the order they came, by connector, a page at a time, and go after their time",
+    "parked receipts are listed in the order they came, or its reverse, by connector, page by page, and go after their time",
     inWorld(open, async ({ store, receive, clock }) => {
       for (const id of ["x", "y", "z"]) await receive(id, { recipient: "919812345678", raw: "stat:DELIVRD" });
       await receive("x", { connectorId: "connector-b" });
@@ -259,6 +259,12 @@ export function overdueContract(open: OpenStore): void {
       expect(await receipts.parked({ connectorId: CONNECTOR, after, limit: 1 })).toEqual([all[2]!]);
       expect(await receipts.parked({ connectorId: CONNECTOR, limit: 1 })).toEqual([all[0]!]);
       expect(await receipts.parked({ connectorId: "connector-b", limit: 10 })).toEqual([all[3]!]);
+      const newest = { order: "newest", limit: 2 } as const;
+      expect(await receipts.parked(newest)).toEqual([all[3]!, all[2]!]);
+      expect(await receipts.parked({ ...newest, after: all[2]!.id })).toEqual([all[1]!, all[0]!]);
+      expect(await receipts.parked({ ...newest, after: all[0]!.id })).toEqual([]);
+      expect(await receipts.parked({ ...newest, connectorId: CONNECTOR })).toEqual([all[2]!, all[1]!]);
+      expect(await receipts.parked({ ...newest, connectorId: CONNECTOR, after })).toEqual([all[0]!]);
       expect(await store.retention.pruneReceived(clock.now, 10)).toBe(0);
       await store.retention.pruneReceived(clock.now + 1, 2);
       expect(await receipts.parked({ limit: 10 })).toEqual(all.slice(2));

@@ -1,4 +1,5 @@
 /** What both engines share of erasures: their rows, whose turn it is, and what is about the recipient. */
+import type { ListOrder } from "../../core/list-order.ts";
 import { ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
@@ -39,6 +40,9 @@ export interface ErasureRow {
   readonly erased: number;
   readonly redacted: number;
 }
+
+/** Where the first page of a list begins. */
+export const BEFORE_ALL = { oldest: "", newest: "g" } as const satisfies Record<ListOrder, string>;
 
 export function toErasure(row: ErasureRow): Erasure {
   return {

@@ -1,3 +1,4 @@
+import type { ListOrder } from "../../core/list-order.ts";
 import type { Erasure, NewErasure } from "../../core/messages/erasure.ts";
 
 /**
@@ -15,5 +16,13 @@ export interface Erasures {
   /** Continues the oldest unfinished one, over about `limit` rows. 1 if it did, 0 if there is none or it has to wait. */
   advance(now: number, limit: number): Promise<number>;
   /** In order of id. */
-  list(page: { readonly after?: string; readonly limit: number }): Promise<readonly Erasure[]>;
+  list(page: ErasurePage): Promise<readonly Erasure[]>;
+}
+
+export interface ErasurePage {
+  /** Absent: the oldest first. */
+  readonly order?: ListOrder;
+  /** `id` of the last one of the page before, in the same order. */
+  readonly after?: string;
+  readonly limit: number;
 }

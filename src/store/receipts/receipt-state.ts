@@ -7,6 +7,7 @@ import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provi
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { SuppressionReason } from "../../core/suppressions/suppression.ts";
 import { uuidTime } from "../../core/uuid.ts";
+import type { ParkedQuery } from "./receipts.ts";
 
 export interface ReceiptState<M extends KnownMessage> {
   readonly messages: {
@@ -160,6 +161,11 @@ export function keysOfParked({ providerMessageId, otherId, recipient }: Receipt)
 
 /** In the column `reference`: marks the row of a parked receipt's other id, as long as it has one under its first. Lists and counts show only the first row. */
 export const SECOND_ROW = -1;
+
+/** Behind which row a page of parked receipts begins. */
+export function lastOf({ after, order }: Pick<ParkedQuery, "after" | "order">): number {
+  return Number(after) || (order === "newest" ? Number.MAX_SAFE_INTEGER : 0);
+}
 
 /** The keys under which receipts about these ids may be parked. */
 export function keysOfIds(ids: readonly string[]): readonly string[] {

@@ -1,3 +1,4 @@
+import type { ListOrder } from "../../core/list-order.ts";
 import type { PartRef, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import type { LateAnswer, LateRefusal } from "../../core/receipts/late-answer.ts";
 
@@ -22,7 +23,7 @@ export interface ReceiptStore {
    * an attempt is under way that decides this: to be called again later.
    */
   recordLateRefusal(refusal: LateRefusal, at: number): Promise<boolean>;
-  /** Receipts that match no message (yet), in the order they came. */
+  /** Receipts that match no message (yet), in the order they came, or in the opposite one. */
   parked(query: ParkedQuery): Promise<readonly ParkedReceipt[]>;
   /** How many are parked, counted up to 100,000. */
   countParked(): Promise<number>;
@@ -48,7 +49,9 @@ export interface ReceiptStore {
 
 export interface ParkedQuery {
   readonly connectorId?: string;
-  /** `id` of the last one of the page before. */
+  /** Absent: the oldest first. */
+  readonly order?: ListOrder;
+  /** `id` of the last one of the page before, in the same order. */
   readonly after?: string;
   readonly limit: number;
 }

@@ -134,11 +134,15 @@ test("lists that may begin at either end walk along an index from both", async (
       await store.outbox.list({ accountId: account.id, ...filter }, page);
     for (const filter of [{}, { accountId: account.id }, { messageId: "m" }])
       await store.sandbox.list({ ...page, ...filter });
+    for (const filter of [{}, { connectorId: "c" }]) await store.receipts.parked({ ...page, ...filter });
+    await store.erasures.list(page);
   }
-  const walks = ears.statements().filter((sql) => /FROM (webhooks|sandbox_messages) /.test(sql));
+  const walks = ears
+    .statements()
+    .filter((sql) => /FROM (webhooks|sandbox_messages|parked_receipts|erasures) /.test(sql));
   const plans = walks.map((sql) => ears.plan(sql).join("; "));
   const INDEX =
-    /^SEARCH \w+ USING (COVERING )?INDEX (webhooks_by_time|webhooks_failed|sqlite_autoindex_sandbox_messages_1|sandbox_messages_of_message) \([^;]+\)$/;
+    /^SEARCH \w+ USING (INTEGER PRIMARY KEY|(COVERING )?INDEX (webhooks_by_time|webhooks_failed|sqlite_autoindex_sandbox_messages_1|sandbox_messages_of_message|parked_receipts_of_connector|sqlite_autoindex_erasures_1)) \([^;]+\)$/;
   expect(plans.filter((plan) => !INDEX.test(plan))).toEqual([]);
   expect(walks.filter((sql) => sql.includes("DESC")).length * 2).toBe(walks.length);
   await store.close();

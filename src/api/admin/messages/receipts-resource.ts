@@ -5,7 +5,7 @@ import type { ParkedReceipt } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { PAGE_QUERY, readPage } from "../page.ts";
+import { ORDERED_PAGE_QUERY, readOrderedPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 
 /** Parked receipts, which match no message: they show how a connector's id settings have to be corrected. */
@@ -18,18 +18,19 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       summary: "List the receipts that match no message (yet)",
       tag: "Admin: messages",
       auth: "admin",
-      query: { connector_id: Type.Optional(Type.String()), ...PAGE_QUERY } as Readonly<
+      query: { connector_id: Type.Optional(Type.String()), ...ORDERED_PAGE_QUERY } as Readonly<
         Record<string, TSchema>
       >,
       responses: {
         200: {
-          description: "In the order received; each is kept for 7 days",
+          description:
+            "In the order received, the oldest first unless `order` says otherwise; each is kept for 7 days",
           schema: pageSchema(shown, "after"),
         },
       },
       handle({ query }) {
         const connectorId = query.get("connector_id")?.toLowerCase();
-        const asked = readPage(query, (text) => PARKED_ID.test(text));
+        const asked = readOrderedPage(query, (text) => PARKED_ID.test(text));
         return answerPage(
           asked,
           (page) => store.receipts.parked({ ...page, ...(connectorId !== undefined && { connectorId }) }),

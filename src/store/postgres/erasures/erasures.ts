@@ -1,4 +1,6 @@
+import type { ListOrder } from "../../../core/list-order.ts";
 import {
+  BEFORE_ALL,
   currentWalk,
   type ErasureRow,
   type ErasureTask,
@@ -37,10 +39,14 @@ export function createErasures(session: Session, parts: EraseParts): Erasures {
     },
     advance: createAdvance(session, parts),
     find: async (id) => (await select("SELECT * FROM erasures WHERE id = $1", [id]))[0],
-    list: ({ after = "", limit }) =>
-      select("SELECT * FROM erasures WHERE id > $1 ORDER BY id LIMIT $2", [after, limit]),
+    list: ({ order = "oldest", after = BEFORE_ALL[order], limit }) => select(LISTS[order], [after, limit]),
   };
 }
+
+const LISTS = {
+  oldest: "SELECT * FROM erasures WHERE id > $1 ORDER BY id LIMIT $2",
+  newest: "SELECT * FROM erasures WHERE id < $1 ORDER BY id DESC LIMIT $2",
+} as const satisfies Record<ListOrder, string>;
 
 const INSERT = `INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at)
   VALUES ($1, $2, $3, $4, $5, $6)`;

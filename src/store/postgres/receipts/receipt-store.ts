@@ -1,8 +1,9 @@
+import type { ListOrder } from "../../../core/list-order.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
-import { SECOND_ROW } from "../../receipts/receipt-state.ts";
-import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
+import { lastOf, SECOND_ROW } from "../../receipts/receipt-state.ts";
+import type { DroppedReceipts, ParkedQuery, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { ClosableDatabase } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
@@ -50,15 +51,14 @@ function subjectsOf({ connectorId, providerMessageIds: ids, messageId }: LateAns
 /** True of one row of each receipt. */
 const IS_FIRST_ROW = `reference IS DISTINCT FROM ${SECOND_ROW}`;
 
-async function listParked(
-  session: Session,
-  { connectorId, after, limit }: Parameters<ReceiptStore["parked"]>[0],
-): Promise<readonly ParkedReceipt[]> {
-  const last = Number(after ?? 0) || 0;
+async function listParked(session: Session, query: ParkedQuery): Promise<readonly ParkedReceipt[]> {
+  const { order = "oldest", connectorId, limit } = query;
+  const { all, ofConnector } = LISTS[order];
+  const last = lastOf(query);
   const rows =
     connectorId === undefined
-      ? await session.query<ParkedRow>(LIST, [last, limit])
-      : await session.query<ParkedRow>(LIST_OF_CONNECTOR, [last, limit, connectorId]);
+      ? await session.query<ParkedRow>(all, [last, limit])
+      : await session.query<ParkedRow>(ofConnector, [last, limit, connectorId]);
   return rows.map(({ id, receipt }) => ({ id: String(id), receipt: JSON.parse(receipt) as Receipt }));
 }
 
@@ -67,10 +67,17 @@ interface ParkedRow {
   readonly receipt: string;
 }
 
-const LIST = `SELECT id, receipt FROM parked_receipts WHERE id > $1 AND ${IS_FIRST_ROW} ORDER BY id LIMIT $2`;
+const BEYOND = {
+  oldest: `id > $1 AND ${IS_FIRST_ROW} ORDER BY id LIMIT $2`,
+  newest: `id < $1 AND ${IS_FIRST_ROW} ORDER BY id DESC LIMIT $2`,
+} as const satisfies Record<ListOrder, string>;
 
-const LIST_OF_CONNECTOR = `SELECT id, receipt FROM parked_receipts WHERE connector_id = $3 AND id > $1 AND ${IS_FIRST_ROW}
-  ORDER BY id LIMIT $2`;
+const listsOf = (order: ListOrder) => ({
+  all: `SELECT id, receipt FROM parked_receipts WHERE ${BEYOND[order]}`,
+  ofConnector: `SELECT id, receipt FROM parked_receipts WHERE connector_id = $3 AND ${BEYOND[order]}`,
+});
+
+const LISTS = { oldest: listsOf("oldest"), newest: listsOf("newest") };
 
 async function countParked(session: Session): Promise<number> {
   const [row] = await session.query<{ count: number }>(COUNT);

@@ -1,4 +1,6 @@
+import type { ListOrder } from "../../../core/list-order.ts";
 import {
+  BEFORE_ALL,
   currentWalk,
   type ErasureRow,
   type ErasureTask,
@@ -23,7 +25,10 @@ export function createErasures(db: Database, parts: EraseParts): Erasures {
     "INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const find = db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id = ?");
-  const list = db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id > ? ORDER BY id LIMIT ?");
+  const lists = {
+    oldest: db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id > ? ORDER BY id LIMIT ?"),
+    newest: db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id < ? ORDER BY id DESC LIMIT ?"),
+  } as const satisfies Record<ListOrder, unknown>;
   return {
     create: ({ id, accountId, recipient, salt, digest, createdAt }) =>
       db.write(() => {
@@ -36,7 +41,8 @@ export function createErasures(db: Database, parts: EraseParts): Erasures {
         const row = find.get(id);
         return row && toErasure(row);
       }),
-    list: ({ after, limit }) => db.read(() => list.all(after ?? "", limit).map(toErasure)),
+    list: ({ order = "oldest", after = BEFORE_ALL[order], limit }) =>
+      db.read(() => lists[order].all(after, limit).map(toErasure)),
   };
 }
 

@@ -1,7 +1,8 @@
+import type { ListOrder } from "../../../core/list-order.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
-import { SECOND_ROW } from "../../receipts/receipt-state.ts";
+import { lastOf, SECOND_ROW } from "../../receipts/receipt-state.ts";
 import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { EndingParts } from "../messages/ending.ts";
@@ -46,21 +47,28 @@ interface ParkedRow {
 }
 
 function createParkedList(db: Database): ReceiptStore["parked"] {
-  const all = db.prepare<ParkedRow>(
-    `SELECT id, receipt FROM parked_receipts WHERE id > ? AND ${IS_FIRST_ROW} ORDER BY id LIMIT ?`,
-  );
-  const ofConnector = db.prepare<ParkedRow>(
-    `SELECT id, receipt FROM parked_receipts WHERE connector_id = ? AND id > ? AND ${IS_FIRST_ROW}
-     ORDER BY id LIMIT ?`,
-  );
-  return ({ connectorId, after, limit }) =>
+  const prepared = (order: ListOrder) => ({
+    all: db.prepare<ParkedRow>(`SELECT id, receipt FROM parked_receipts WHERE ${BEYOND[order]}`),
+    ofConnector: db.prepare<ParkedRow>(
+      `SELECT id, receipt FROM parked_receipts WHERE connector_id = ? AND ${BEYOND[order]}`,
+    ),
+  });
+  const lists = { oldest: prepared("oldest"), newest: prepared("newest") };
+  return (query) =>
     db.read(() => {
-      const last = Number(after ?? 0) || 0;
+      const { order = "oldest", connectorId, limit } = query;
+      const { all, ofConnector } = lists[order];
+      const last = lastOf(query);
       const rows =
         connectorId === undefined ? all.all(last, limit) : ofConnector.all(connectorId, last, limit);
       return rows.map(toParkedReceipt);
     });
 }
+
+const BEYOND = {
+  oldest: `id > ? AND ${IS_FIRST_ROW} ORDER BY id LIMIT ?`,
+  newest: `id < ? AND ${IS_FIRST_ROW} ORDER BY id DESC LIMIT ?`,
+} as const satisfies Record<ListOrder, string>;
 
 /** Counts first, in a read: a connector hardly ever has too many. */
 function createDropParked(db: Database): ReceiptStore["dropParked"] {
