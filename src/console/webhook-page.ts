@@ -74,12 +74,8 @@ function attemptTable(attempts: readonly Attempt[]): HTMLElement {
       { head: "At", of: ({ at }) => time(at) },
       { head: "Took", kind: "number", of: ({ latency_ms: ms }) => `${ms} ms` },
       { head: "Status", kind: "number", of: ({ status }) => status },
-      {
-        head: "Error",
-        kind: "wide",
-        of: (attempt) => attempt.error && resultText(attempt),
-      },
-      { head: "Answer", kind: "wide", of: ({ answer }) => answer },
+      { head: "Error", kind: "whole", of: (attempt) => attempt.error && resultText(attempt) },
+      { head: "Answer", kind: "whole", of: ({ answer }) => answer && h("code", {}, answer) },
     ],
     attempts.toReversed(),
   );

@@ -142,3 +142,25 @@ test("webhooks begin with the newest event, say how the last delivery ended, and
     expect(event).toContain(part);
   expect(complaints).toEqual([]);
 });
+
+test("an event shows all that is kept of a receiver's answer, as text", async () => {
+  const callback_url = "https://127.0.0.1/hook";
+  const id = `evt_${await sendSms("+14155550203", { callback_url })}_1`;
+  const answer = `<img src=x onerror=alert(1)> ${"<p>Bad gateway</p> ".repeat(50)}${"x".repeat(60)} the end`;
+  const at = new Date().toISOString();
+  await page.route(`**/admin/v1/webhooks/${id}`, async (asked) => {
+    const event = (await (await asked.fetch()).json()) as object;
+    await asked.fulfill({ json: { ...event, last_attempts: [{ at, latency_ms: 3, status: 502, answer }] } });
+  });
+  await page.setViewportSize({ width: 400, height: 800 });
+  await go(`webhooks/${id}`);
+  const cell = page.getByRole("region", { name: "Last attempts" }).locator("td", { hasText: "Bad gateway" });
+  expect(await cell.innerText()).toBe(answer);
+  const text = await cell.locator("code").boundingBox();
+  const box = await cell.boundingBox();
+  expect(box?.height).toBeGreaterThanOrEqual(text?.height ?? Number.POSITIVE_INFINITY);
+  expect(text?.height).toBeGreaterThan(100);
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(400);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(complaints).toEqual([]);
+});
