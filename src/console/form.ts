@@ -1,5 +1,5 @@
 import { Failure } from "./client.ts";
-import { fill, h } from "./dom.ts";
+import { type Child, fill, h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import { type Field, type Parsed, parseText, type Row, toText } from "./fields.ts";
 import { type Outlet, outletsInput } from "./outlets-input.ts";
@@ -21,12 +21,14 @@ export interface FormPlan {
   readonly save: (given: Row, changes: Row) => Promise<void>;
 }
 
-/** A form whose fields stay as they were typed until `save` has gone well. */
+/** A form whose fields stay as they were typed until `save` has gone well. Until then its page is not left unasked. */
 export function recordForm({ fields, rarely = [], values, submit, back, save }: FormPlan): HTMLElement {
   const marksOptional = fields.some(({ isRequired }) => isRequired);
   const inputs = [...fields, ...rarely].map((field) => createInput(field, values[field.name], marksOptional));
   // As the page holds it: an input keeps no line break, and a text area writes all of them alike.
-  const before = inputs.map(({ read }) => JSON.stringify(read()));
+  const held = () => inputs.map(({ read }) => JSON.stringify(read()));
+  const before = held();
+  let sent: readonly string[] = before;
   const failure = h("p", { class: "problem", role: "alert" });
   const button = h("button", { class: "primary" }, submit);
   const send = async () => {
@@ -34,10 +36,12 @@ export function recordForm({ fields, rarely = [], values, submit, back, save }: 
     if (showProblems(inputs, problemsOf(parsed))) return;
     const values = parsed.map(([name, one]) => [name, "value" in one ? one.value : undefined] as const);
     const given = values.filter(([, value]) => value !== undefined);
+    const sending = held();
     const changed = values.filter((_, index) => JSON.stringify(parsed[index]?.[1]) !== before[index]);
     const changes = changed.map(([name, value]) => [name, value ?? null] as const);
     try {
       await showWorking(button, () => save(Object.fromEntries(given), Object.fromEntries(changes)));
+      sent = sending;
     } catch (error) {
       fill(failure, summaryOf(error, inputs));
       if (error instanceof Failure) showProblems(inputs, error.details);
@@ -48,21 +52,31 @@ export function recordForm({ fields, rarely = [], values, submit, back, save }: 
     fill(failure);
     void send();
   };
-  const boxes = inputs.map(({ box }) => box);
-  const more = boxes.slice(fields.length);
+  const onleave = (event: Event) => {
+    const isUnsent = held().some((text, index) => text !== sent[index]);
+    if (isUnsent) event.preventDefault();
+  };
+  const giveUp = () => {
+    sent = held();
+  };
+  const cancel = back !== undefined && h("a", { class: "button", href: back, onclick: giveUp }, "Cancel");
   return h(
     "form",
-    { class: "record", novalidate: true, onsubmit },
-    boxes.slice(0, fields.length),
-    more.length > 0 && h("details", {}, h("summary", {}, `More settings (${more.length})`), more),
+    { class: "record", novalidate: true, onsubmit, onleave },
+    boxesOf(inputs, fields.length),
     failure,
-    h(
-      "div",
-      { class: "actions" },
-      button,
-      back !== undefined && h("a", { class: "button", href: back }, "Cancel"),
-    ),
+    h("div", { class: "actions" }, button, cancel),
   );
+}
+
+/** The first ones, and a line that opens the others. */
+function boxesOf(inputs: readonly Input[], first: number): Child {
+  const boxes = inputs.map(({ box }) => box);
+  const more = boxes.slice(first);
+  return [
+    boxes.slice(0, first),
+    more.length > 0 && h("details", {}, h("summary", {}, `More settings (${more.length})`), more),
+  ];
 }
 
 interface Input {

@@ -1,6 +1,6 @@
 /** The console: makes its parts, and starts. */
 import { createClient } from "./client.ts";
-import { h } from "./dom.ts";
+import { fill, h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import { createFrame } from "./frame.ts";
 import { readAgainOnLinks } from "./go-to.ts";
@@ -11,19 +11,26 @@ import { rememberPositions } from "./position.ts";
 import { startRouter } from "./router.ts";
 import { createSchemas } from "./schemas.ts";
 import { createSignIn } from "./sign-in.ts";
+import { holdsUnsent, isLeftAnyway } from "./unsent.ts";
 
 function start(): void {
   const root = h("div");
   const notices = createNotices();
   const signIn = createSignIn(root);
   const client = createClient(signIn);
-  const signOut = () =>
-    void client.send("DELETE", "session").then(
-      // Nothing of what was read stays in the page.
-      () => location.reload(),
-      (error: unknown) => notices.notify(failureText(error), "failed"),
-    );
-  const frame = createFrame(NAVIGATION, signOut);
+  const signOut = async () => {
+    if (holdsUnsent(root) && !(await isLeftAnyway())) return;
+    try {
+      await client.send("DELETE", "session");
+    } catch (error) {
+      notices.notify(failureText(error), "failed");
+      return;
+    }
+    // Nothing of what was read, or typed, stays in the page.
+    fill(frame.main);
+    location.reload();
+  };
+  const frame = createFrame(NAVIGATION, () => void signOut());
   root.append(frame.element);
   readAgainOnLinks(root);
   keepTimesTrue();

@@ -2,12 +2,12 @@ import { type Client, Failure } from "./client.ts";
 import { h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import { type Frame, focusTitle } from "./frame.ts";
-import { goTo } from "./go-to.ts";
 import type { Notices } from "./notices.ts";
 import { pageFor } from "./pages.ts";
 import { type Place, parsePlace } from "./place.ts";
 import type { Positions } from "./position.ts";
 import type { ReadSchema } from "./schemas.ts";
+import { watchDepartures } from "./unsent.ts";
 import type { View, Visit } from "./visit.ts";
 import { showWaiting } from "./waiting.ts";
 
@@ -27,26 +27,28 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
   const show = async (moved: (place: Place, focused: string) => void): Promise<void> => {
     leaving.abort();
     leaving = new AbortController();
+    departures.begin();
     positions.pause();
     const left = leaving.signal;
-    const place = parsePlace(location.hash);
-    const ifHere = (act: () => void) => left.aborted || act();
-    const visit: Visit = {
-      place,
-      client: clientUntil(left),
-      schemas,
-      left,
-      notify: notices.notify,
-      reload: () => ifHere(() => void show(stay)),
-      leaveFor: (hash) => ifHere(() => goTo(hash)),
-    };
-    const view = await showWaiting(frame.main, viewOf(visit));
+    const { hash } = location;
+    const place = parsePlace(hash);
+    const view = await showWaiting(frame.main, viewOf(visitOf(place, left)));
     if (left.aborted) return;
     const focused = document.activeElement?.id ?? "";
     frame.show(view, place.path[0] ?? "");
     moved(place, focused);
     shown = place;
+    departures.end(hash);
     positions.resume();
+  };
+
+  const visitOf = (place: Place, left: AbortSignal): Visit => {
+    const ifHere = (act: () => void) => left.aborted || act();
+    return {
+      ...{ place, schemas, left, client: clientUntil(left), notify: notices.notify },
+      reload: () => ifHere(() => void show(stay)),
+      leaveFor: (hash) => ifHere(() => departures.leaveFor(hash)),
+    };
   };
 
   /** To another page, to other rows of the same one, or back to where one was. */
@@ -65,7 +67,7 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
     if (!focus(focused)) focusTitle(frame.main);
   };
 
-  addEventListener("hashchange", () => void show(arrive));
+  const departures = watchDepartures(frame.main, () => void show(arrive));
   void show(arrive);
 }
 
