@@ -20,6 +20,8 @@ export interface BrowserConsole {
   signedIn(place?: string): Promise<Console>;
   /** Another password was made, which has ended all sessions. */
   changePassword(to: string): void;
+  /** All sessions have ended. */
+  forgetSession(): void;
   /** Stops the service, and starts it again at the same address. */
   restart(whileGone: () => Promise<void>): Promise<void>;
 }
@@ -86,6 +88,9 @@ export function browserConsole(): BrowserConsole {
     },
     changePassword(to) {
       password = to;
+      session = undefined;
+    },
+    forgetSession() {
       session = undefined;
     },
     async restart(whileGone) {

@@ -9,7 +9,13 @@ import type { Endpoint } from "./endpoint.ts";
 export interface HandlerDeps {
   readonly store: Pick<
     Store,
-    "intake" | "messages" | "records" | "suppressions" | "adminTokenDigest" | "consolePasswordDigest"
+    | "intake"
+    | "messages"
+    | "records"
+    | "suppressions"
+    | "adminTokenDigest"
+    | "consolePasswordDigest"
+    | "consoleRound"
   >;
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */

@@ -14,8 +14,14 @@ export interface NavigationGroup {
   readonly links: readonly { readonly name: string; readonly title: string }[];
 }
 
+/** Out of the console. */
+export interface WayOut {
+  readonly text: string;
+  readonly leave: () => void;
+}
+
 /** The navigation, and the page beside it. */
-export function createFrame(groups: readonly NavigationGroup[], signOut: () => void): Frame {
+export function createFrame(groups: readonly NavigationGroup[], ways: readonly WayOut[]): Frame {
   const navigation = h("nav", { "aria-label": "Pages" }, groups.map(groupOf));
   const menu = h(
     "button",
@@ -27,7 +33,7 @@ export function createFrame(groups: readonly NavigationGroup[], signOut: () => v
     { id: "side", class: "side" },
     navigation,
     h("a", { class: "docs", href: "/docs" }, "API documentation"),
-    h("button", { type: "button", class: "plain", onclick: signOut }, "Sign out"),
+    ways.map(({ text, leave }) => h("button", { type: "button", class: "plain", onclick: leave }, text)),
   );
   const open = (isOpen: boolean) => {
     side.classList.toggle("open", isOpen);

@@ -1,5 +1,6 @@
 /** The console: makes its parts, and starts. */
 import { createClient } from "./client.ts";
+import { isConfirmed } from "./dialogs.ts";
 import { fill, h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
 import { createFrame } from "./frame.ts";
@@ -13,15 +14,18 @@ import { createSchemas } from "./schemas.ts";
 import { createSignIn } from "./sign-in.ts";
 import { holdsUnsent, isLeftAnyway } from "./unsent.ts";
 
+const ENDS_ALL =
+  "End all sessions of the console, in every browser, this one too? Whoever knows the password can sign in again.";
+
 function start(): void {
   const root = h("div");
   const notices = createNotices();
   const signIn = createSignIn(root);
   const client = createClient(signIn);
-  const signOut = async () => {
+  const signOut = async (sessions: "session" | "sessions") => {
     if (holdsUnsent(root) && !(await isLeftAnyway())) return;
     try {
-      await client.send("DELETE", "session");
+      await client.send("DELETE", sessions);
     } catch (error) {
       notices.notify(failureText(error), "failed");
       return;
@@ -30,7 +34,13 @@ function start(): void {
     fill(frame.main);
     location.reload();
   };
-  const frame = createFrame(NAVIGATION, () => void signOut());
+  const endAllSessions = async () => {
+    if (await isConfirmed(ENDS_ALL, "End them")) await signOut("sessions");
+  };
+  const frame = createFrame(NAVIGATION, [
+    { text: "Sign out", leave: () => void signOut("session") },
+    { text: "End all sessions", leave: () => void endAllSessions() },
+  ]);
   root.append(frame.element);
   readAgainOnLinks(root);
   keepTimesTrue();

@@ -70,6 +70,9 @@ export interface Store {
   /** Hex SHA-256 of the console's password; `undefined` where there is none yet. */
   consolePasswordDigest(): Promise<string | undefined>;
   setConsolePasswordDigest(digest: string): Promise<void>;
+  /** What all sessions of the console are signed for, beside its password; `undefined` until one is set. */
+  consoleRound(): Promise<string | undefined>;
+  setConsoleRound(round: string): Promise<void>;
   /** What was kept of master keys that have been rotated away, newest first. */
   earlierKeys(): Promise<readonly string[]>;
   /**

@@ -84,3 +84,7 @@ test("console password makes a new one, which signs in", async () => {
   });
   expect(signIn.status).toBe(200);
 });
+
+test("console sign-out says what it has done", async () => {
+  expect(await text("console", "sign-out")).toBe("everybody is signed out within a second\n");
+});

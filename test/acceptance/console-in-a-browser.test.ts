@@ -5,7 +5,7 @@ import { browserConsole } from "../browser-console.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 
 const opened = browserConsole();
-const { open, signIn, signedIn, changePassword } = opened;
+const { open, signIn, signedIn, changePassword, forgetSession } = opened;
 
 async function send(path: string, body: object, apiKey = opened.service.sandbox.api_key): Promise<string> {
   const headers = { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json" };
@@ -103,6 +103,22 @@ test("a session that ends while a form is filled in asks for the password, and t
   await signIn(page);
   await heading("Typed before the end");
   expect(complaints).toEqual([]);
+});
+
+test("whoever ends all sessions signs everybody out, and can sign in again with the same password", async () => {
+  const [one, other] = [await open("accounts"), await open()];
+  await signIn(one.page);
+  await one.heading("Accounts");
+  await signIn(other.page);
+  await other.heading("Overview");
+  await one.page.getByRole("button", { name: "End all sessions" }).click();
+  await one.page.getByRole("dialog").getByRole("button", { name: "End them" }).click();
+  // The overview reads itself again.
+  for (const { page } of [one, other]) await page.getByLabel("Console password").waitFor();
+  await signIn(other.page);
+  await other.page.getByLabel("Console password").waitFor({ state: "detached" });
+  expect([...one.complaints, ...other.complaints]).toEqual([]);
+  forgetSession();
 });
 
 test("a form sends what was changed in it, and leaves what was not as it is to the letter", async () => {

@@ -152,6 +152,29 @@ onEveryAdmin((start) => {
     expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
   });
 
+  test("all sessions end within a second of being ended, wherever they were opened, and the password stays", async () => {
+    await using admin = await start();
+    const [one, other] = [browserAt(admin), browserAt(admin)];
+    for (const browser of [one, other])
+      await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+    const copied = one.cookie() ?? "";
+    expect(await one.request("DELETE", "sessions", undefined, {})).toMatchObject({ status: 401 });
+    expect(await one.request("DELETE", "sessions")).toMatchObject({
+      status: 204,
+      set: "postrider_console=; Path=/admin/v1/; Max-Age=0; HttpOnly; SameSite=Strict",
+    });
+    await one.request("POST", "session", { password: CONSOLE_PASSWORD });
+    expect(await one.request("GET", "accounts")).toMatchObject({ status: 200 });
+    await admin.clock.advance(1_000);
+    expect(await other.request("GET", "accounts")).toMatchObject({ status: 401 });
+    expect(await one.request("GET", "accounts")).toMatchObject({ status: 200 });
+    other.keep(copied);
+    expect(await other.request("GET", "accounts")).toMatchObject({ status: 401 });
+    expect(await admin.call("DELETE", "sessions")).toMatchObject({ status: 204 });
+    await admin.clock.advance(1_000);
+    expect(await one.request("GET", "accounts")).toMatchObject({ status: 401 });
+  });
+
   test("whoever tries passwords is told to wait after ten", async () => {
     await using admin = await start();
     const browser = browserAt(admin);

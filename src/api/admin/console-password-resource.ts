@@ -1,11 +1,15 @@
 import { hash } from "node:crypto";
 import Type from "typebox";
 import { makeConsolePassword } from "../../core/records/console-password.ts";
+import { withoutCookie } from "../console/session-endpoints.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { adminPath } from "./record-plan.ts";
 
-/** The password of the web console. */
+/** Enough that no round is ever the same as one before. */
+const ROUND_BYTES = 16;
+
+/** The password of the web console, and the end of its sessions. */
 export function consolePasswordEndpoints({
   store,
   randomBytes,
@@ -25,6 +29,19 @@ export function consolePasswordEndpoints({
         const password = makeConsolePassword(randomBytes);
         await store.setConsolePasswordDigest(hash("sha256", password, "hex"));
         return Response.json({ console_password: password });
+      },
+    },
+    {
+      method: "DELETE",
+      path: adminPath("sessions"),
+      operation: "endConsoleSessions",
+      summary: "End all sessions of the web console, within a second; its password stays",
+      tag: "Admin: console",
+      auth: "admin",
+      responses: { 204: { description: "They end; so does that of the caller" } },
+      async handle({ headers }) {
+        await store.setConsoleRound(Buffer.from(randomBytes(ROUND_BYTES)).toString("hex"));
+        return new Response(null, { status: 204, headers: withoutCookie(headers) });
       },
     },
   ];

@@ -1,6 +1,7 @@
 /**
  * Sessions of the web console. A session is a cookie that says when it ends, signed with a key of this service and for the
- * password of the day: no process has to remember it, all processes know it, and a new password ends every session.
+ * password and the round of the day: no process has to remember it, all processes know it, and a new password or a new round
+ * ends every session.
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { HOUR_MS } from "../../core/durations.ts";
@@ -11,8 +12,8 @@ export interface ConsoleSessions {
   /** A new session for whoever knows the password; `undefined` for anybody else. */
   open(password: string): Promise<ConsoleSession | undefined>;
   /**
-   * The session whose cookie a request carries; `undefined` without one, and once it has ended or the password is another (a
-   * second later at most). Requests that any page can make a browser send do not count: see `CONSOLE_HEADER`.
+   * The session whose cookie a request carries; `undefined` without one, and once it has ended or the password or the round is another
+   * (a second later at most). Requests that any page can make a browser send do not count: see `CONSOLE_HEADER`.
    */
   of(headers: Headers): Promise<ConsoleSession | undefined>;
 }
@@ -32,38 +33,52 @@ const CONSOLE_HEADER = "x-postrider-console";
 export const SESSION_MS = 12 * HOUR_MS;
 
 export type ConsoleSessionDeps = Pick<HandlerDeps, "clock" | "consoleKey"> & {
-  readonly store: Pick<HandlerDeps["store"], "consolePasswordDigest">;
+  readonly store: Pick<HandlerDeps["store"], "consolePasswordDigest" | "consoleRound">;
 };
 
 export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessionDeps): ConsoleSessions {
-  const digests = createFreshCache<string | undefined>({ clock, maxEntries: 1 });
+  const seals = createFreshCache<Seal>({ clock, maxEntries: 1 });
 
-  const readDigest = async () => digests.get("", () => store.consolePasswordDigest());
+  const readSeal = async (): Promise<Seal> => {
+    const [passwordDigest, round = ""] = await Promise.all([
+      store.consolePasswordDigest(),
+      store.consoleRound(),
+    ]);
+    return { passwordDigest, round };
+  };
 
-  const cookieOf = (expiresAt: number, passwordDigest: string, key: Uint8Array) => {
-    const signature = createHmac("sha256", key).update(`console ${expiresAt} ${passwordDigest}`);
+  const cookieOf = (expiresAt: number, { passwordDigest, round }: Seal, key: Uint8Array) => {
+    const signature = createHmac("sha256", key).update(`console ${expiresAt} ${passwordDigest} ${round}`);
     return `${expiresAt}.${signature.digest("base64url")}`;
   };
 
   return {
     async open(password) {
-      const digest = await store.consolePasswordDigest();
+      const seal = await readSeal();
+      const { passwordDigest: digest } = seal;
       if (!consoleKey || digest === undefined || !isSame(hash("sha256", password, "hex"), digest)) return;
       const expiresAt = clock.now() + SESSION_MS;
-      return { cookie: cookieOf(expiresAt, digest, consoleKey), expiresAt };
+      return { cookie: cookieOf(expiresAt, seal, consoleKey), expiresAt };
     },
     async of(headers) {
       const cookie = headers.has(CONSOLE_HEADER) ? readCookie(headers.get("cookie")) : undefined;
       const expiresAt = Number.parseInt(cookie ?? "", 10);
       if (!consoleKey || cookie === undefined || !(expiresAt > clock.now())) return;
-      const isOf = (digest: string | undefined) =>
-        digest !== undefined && isSame(cookie, cookieOf(expiresAt, digest, consoleKey));
-      if (isOf(await readDigest())) return { cookie, expiresAt };
+      const isOf = (seal: Seal) =>
+        seal.passwordDigest !== undefined && isSame(cookie, cookieOf(expiresAt, seal, consoleKey));
+      if (isOf(await seals.get("", readSeal))) return { cookie, expiresAt };
       // Whoever has just signed in with a new password is let in, also where the one before was read a moment ago.
-      digests.forget();
-      return isOf(await readDigest()) ? { cookie, expiresAt } : undefined;
+      seals.forget();
+      return isOf(await seals.get("", readSeal)) ? { cookie, expiresAt } : undefined;
     },
   };
+}
+
+/** What all sessions are signed for. */
+interface Seal {
+  readonly passwordDigest: string | undefined;
+  /** "" until one was set. */
+  readonly round: string;
 }
 
 function readCookie(header: string | null): string | undefined {

@@ -68,8 +68,7 @@ export function sessionEndpoints(
       summary: "Sign out of the web console: deletes the cookie",
       auth: "none",
       responses: { 204: { description: "Signed out" } },
-      handle: ({ headers }) =>
-        new Response(null, { status: 204, headers: { "Set-Cookie": toCookie("", 0, headers) } }),
+      handle: ({ headers }) => new Response(null, { status: 204, headers: withoutCookie(headers) }),
     },
   ];
 }
@@ -89,6 +88,11 @@ function readPassword({ body }: Call): string {
 
 function showSession(opened: ConsoleSession | undefined, headers: Readonly<Record<string, string>> = {}) {
   return Response.json(opened ? { expires_at: toIso(opened.expiresAt) } : {}, { headers });
+}
+
+/** Headers of the answer that signs the browser out. */
+export function withoutCookie(headers: Headers): Readonly<Record<string, string>> {
+  return { "Set-Cookie": toCookie("", 0, headers) };
 }
 
 /**

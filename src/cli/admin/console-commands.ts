@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type CommandLine } from "./command-line.ts";
 
-/** `console password`. */
+/** `console password` and `console sign-out`. */
 export function addConsoleCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "console").description("the web console");
   addVerb(noun, commandLine, {
@@ -11,5 +11,13 @@ export function addConsoleCommands(program: Command, commandLine: CommandLine): 
       print(await client.request("POST", "console-password"), (made: { console_password: string }) => {
         return `${made.console_password}\nKeep it now: it is not stored, and never shown again.\n`;
       }),
+  });
+  addVerb(noun, commandLine, {
+    usage: "sign-out",
+    summary: "sign everybody out of the web console; its password stays",
+    async work({ client, print }) {
+      await client.request("DELETE", "sessions");
+      print({ signed_out: true }, () => "everybody is signed out within a second\n");
+    },
   });
 }

@@ -164,6 +164,11 @@ export function recordsContract(open: OpenStore): void {
       expect(await store.consolePasswordDigest()).toBe("password");
       await store.setConsolePasswordDigest("another");
       expect(await store.consolePasswordDigest()).toBe("another");
+      expect(await store.consoleRound()).toBeUndefined();
+      for (const round of ["one", "two"]) {
+        await store.setConsoleRound(round);
+        expect(await store.consoleRound()).toBe(round);
+      }
       expect(readFileSync(first.announce.path, "utf8")).toBe("made");
       expect(statSync(first.announce.path).mode & 0o777).toBe(0o600);
     } finally {

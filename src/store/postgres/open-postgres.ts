@@ -157,6 +157,8 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
     consolePasswordDigest: () => readMeta(db, "console_password_digest"),
     setConsolePasswordDigest: (digest) =>
       db.transaction((session) => writeMeta(session, "console_password_digest", digest)),
+    consoleRound: () => readMeta(db, "console_round"),
+    setConsoleRound: (round) => db.transaction((session) => writeMeta(session, "console_round", round)),
     ping: async () => (await db.query<{ time: number }>(TIME))[0]?.time,
     close: closable.close,
   };

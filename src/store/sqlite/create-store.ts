@@ -95,6 +95,8 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     adminTokenDigest: () => db.read(records.meta.adminTokenDigest),
     consolePasswordDigest: () => db.read(records.meta.consolePasswordDigest),
     setConsolePasswordDigest: (digest) => db.write(() => records.meta.setConsolePasswordDigest(digest)),
+    consoleRound: () => db.read(records.meta.consoleRound),
+    setConsoleRound: (round) => db.write(() => records.meta.setConsoleRound(round)),
     earlierKeys: () => db.read(() => readEarlierKeys(db, parts.vault)),
     async ping() {
       await db.read(() => ping.get());

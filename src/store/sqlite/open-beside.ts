@@ -28,6 +28,7 @@ export interface StoreBeside {
     | "queue"
     | "adminTokenDigest"
     | "consolePasswordDigest"
+    | "consoleRound"
     | "close"
   >;
   /** Lets accounts and settings be read again: they may have changed. */

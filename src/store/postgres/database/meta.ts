@@ -13,6 +13,7 @@ export async function readMeta(session: Session, name: MetaName): Promise<string
 type MetaName =
   | "admin_token_digest"
   | "console_password_digest"
+  | "console_round"
   | "records_version"
   | "master_key_check"
   | "earlier_keys"

@@ -9,6 +9,9 @@ export interface Meta {
   consolePasswordDigest(): string | undefined;
   /** Inside a transaction. */
   setConsolePasswordDigest(digest: string): void;
+  consoleRound(): string | undefined;
+  /** Inside a transaction. */
+  setConsoleRound(round: string): void;
   recordsVersion(): number;
   /** Inside a transaction. */
   raiseRecordsVersion(): void;
@@ -32,6 +35,8 @@ export function createMeta(db: Database, vault: Vault): Meta {
     setAdminTokenDigest: (digest) => void upsert.run("admin_token_digest", digest),
     consolePasswordDigest: () => select.get("console_password_digest")?.value,
     setConsolePasswordDigest: (digest) => void upsert.run("console_password_digest", digest),
+    consoleRound: () => select.get("console_round")?.value,
+    setConsoleRound: (round) => void upsert.run("console_round", round),
     recordsVersion,
     cursorKey,
     makeCursorKey() {

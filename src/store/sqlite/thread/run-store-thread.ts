@@ -76,6 +76,7 @@ function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
   const methods = new Map<string, Method>([
     ["bootstrap", store.bootstrap as Method],
     ["setConsolePasswordDigest", store.setConsolePasswordDigest as Method],
+    ["setConsoleRound", store.setConsoleRound as Method],
   ]);
   for (const [part, verbs] of Object.entries(store)) {
     if (typeof verbs !== "object") continue;

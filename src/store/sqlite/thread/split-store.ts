@@ -39,6 +39,8 @@ export function createSplitStore(
     adminTokenDigest: store.adminTokenDigest,
     consolePasswordDigest: store.consolePasswordDigest,
     setConsolePasswordDigest: (digest) => calls.call("setConsolePasswordDigest", digest),
+    consoleRound: store.consoleRound,
+    setConsoleRound: (round) => calls.call("setConsoleRound", round),
     earlierKeys: store.earlierKeys,
     ping: store.ping,
   };
