@@ -26,7 +26,7 @@ export function connectorTable(connectors: readonly Connector[]): HTMLElement {
   return table<Connector>(
     "Connectors",
     [
-      { head: "Name", of: ({ id, name }) => link(["connectors", id], name) },
+      { head: "Name", kind: "text", of: ({ id, name }) => link(["connectors", id], name) },
       { head: "Kind", of: ({ kind }) => kind },
       { head: "Channel", of: ({ channel }) => channel },
       { head: "State", of: (connector) => badge(stateOf(connector)) },

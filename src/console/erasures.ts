@@ -56,7 +56,7 @@ function noErasure(recipient: string | undefined): HTMLElement {
 function erasureTable(erasures: readonly Erasure[], accounts: readonly Account[]): HTMLElement {
   const columns: readonly Column<Erasure>[] = [
     { head: "Asked for", of: (erasure) => link(["erasures", erasure.id], time(erasure.created_at)) },
-    { head: "In", of: (erasure) => accountOf(erasure, accounts) },
+    { head: "In", kind: "text", of: (erasure) => accountOf(erasure, accounts) },
     { head: "Status", of: ({ status }) => badge(status) },
     { head: "Erased", kind: "number", of: ({ erased }) => erased },
     { head: "Redacted", kind: "number", of: ({ redacted }) => redacted },

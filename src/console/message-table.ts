@@ -9,7 +9,7 @@ export function messageTable(messages: readonly Message[], templates: TemplateNa
     [
       { head: "Time", of: ({ created_at: at }) => time(at) },
       { head: "Channel", of: ({ channel }) => channel },
-      { head: "Recipient", of: (message) => messageLink(message) },
+      { head: "Recipient", kind: "text", of: (message) => messageLink(message) },
       { head: "Status", of: statusOf },
       { head: "Subject or template", kind: "wide", of: (message) => aboutOf(message, templates) },
     ],

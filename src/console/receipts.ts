@@ -48,7 +48,7 @@ function receiptTable(receipts: readonly Parked[], connectors: readonly Named[])
   const nameOf = (wanted: string) => connectors.find(({ id }) => id === wanted)?.name ?? wanted;
   const columns: readonly Column<Parked>[] = [
     { head: "Received", of: ({ received_at: at }) => time(at) },
-    { head: "Connector", of: ({ connector_id: id }) => link(["connectors", id], nameOf(id)) },
+    { head: "Connector", kind: "text", of: ({ connector_id: id }) => link(["connectors", id], nameOf(id)) },
     { head: "Provider's id", of: ({ provider_message_id: id, other_id: other }) => idsOf([id, other]) },
     { head: "Recipient", of: ({ recipient }) => recipient },
     { head: "Says", of: ({ status }) => badge(status) },

@@ -2,7 +2,7 @@
 import { type Child, h } from "./dom.ts";
 import { labelOf, type Row } from "./fields.ts";
 import { type Noun, nameOf } from "./nouns.ts";
-import { badge, facts, id, json, link, table, time } from "./pieces.ts";
+import { badge, type Column, facts, id, json, link, table, time } from "./pieces.ts";
 import { type References, referred } from "./references.ts";
 import { connectorsText, type Route } from "./route-text.ts";
 
@@ -25,7 +25,7 @@ function valueNode(name: string, record: Row, known: References): Child {
 export function recordTable(noun: Noun, records: readonly Row[], known: References): HTMLElement {
   const columns = noun.columns.map((name, index) => ({
     head: headOf(name),
-    ...(name === "body" && { kind: "wide" as const }),
+    ...kindOf(name, index),
     of: (record: Row) =>
       index === 0
         ? link([noun.name, String(record.id)], nameOf(noun, record))
@@ -33,6 +33,14 @@ export function recordTable(noun: Noun, records: readonly Row[], known: Referenc
   }));
   return table(noun.title, columns, records);
 }
+
+/** What may be long breaks lines, so that it moves no other column out of sight. */
+function kindOf(name: string, index: number): Pick<Column<Row>, "kind"> {
+  if (name === "body") return { kind: "wide" };
+  return index === 0 || LONG.includes(name) || isReference(name) ? { kind: "text" } : {};
+}
+
+const LONG = ["name", "connectors"];
 
 /** All fields of a record, but those that are shown elsewhere or twice. */
 export function recordFacts(record: Row, known: References, shownElsewhere: readonly string[]): HTMLElement {

@@ -71,7 +71,7 @@ function eventTable(events: readonly WebhookEvent[]): HTMLElement {
       { head: "Occurred", of: ({ occurred_at: at }) => time(at) },
       { head: "Type", of: ({ id, type }) => link(["webhooks", id], type) },
       { head: "State", of: ({ state }) => badge(state) },
-      { head: "Host", of: ({ host }) => host },
+      { head: "Host", kind: "text", of: ({ host }) => host },
       { head: "Attempts", kind: "number", of: ({ attempts }) => attempts },
       { head: "Next attempt", of: ({ next_attempt_at: at }) => time(at) },
       { head: "Last result", kind: "wide", of: ({ last_attempt: last }) => last && resultText(last) },
@@ -119,8 +119,12 @@ export function pausedHostTable(hosts: readonly PausedHost[], accounts: readonly
   return table<PausedHost>(
     "Paused hosts",
     [
-      { head: "Host", of: ({ host, account_id }) => link(["webhooks"], host, { account_id, host }) },
-      { head: "Account", of: ({ account_id }) => accountName(accounts, account_id) },
+      {
+        head: "Host",
+        kind: "text",
+        of: ({ host, account_id }) => link(["webhooks"], host, { account_id, host }),
+      },
+      { head: "Account", kind: "text", of: ({ account_id }) => accountName(accounts, account_id) },
       { head: "Paused until", of: ({ paused_until: at }) => time(at) },
       { head: "Failures", kind: "number", of: ({ failures }) => failures },
       { head: "Reason", kind: "wide", of: ({ reason }) => reason.replaceAll("_", " ") },

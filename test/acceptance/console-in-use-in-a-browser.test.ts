@@ -148,6 +148,34 @@ test("long names and addresses stay within a narrow window", async () => {
   expect(complaints).toEqual([]);
 });
 
+test("a long name breaks lines, and moves no other column of its list out of sight", async () => {
+  const { service } = opened;
+  const name = "x".repeat(100);
+  const account = await admin<{ id: string }>(service, "/accounts", { name, mode: "live" });
+  const connector = await admin<{ id: string }>(service, "/connectors", { kind: "mx", name });
+  const route = await admin<{ id: string }>(service, "/routes", {
+    channel: "email",
+    account_id: account.id,
+    connector_ids: [connector.id],
+  });
+  const { page, complaints, heading, go } = await signedIn();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const lists = { "": "Connectors", [`routes?account_id=${account.id}`]: "Routes" };
+  for (const [place, label] of Object.entries(lists)) {
+    await go(place);
+    await heading(place === "" ? "Overview" : label);
+    const list = page.getByRole("region", { name: label });
+    await list.getByText(name).first().waitFor();
+    const hidden = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.table[aria-label="${label}"]'))`;
+    expect([label, await page.evaluate(hidden)]).toEqual([label, 0]);
+    const choice = await page.getByLabel("Account").boundingBox();
+    expect(choice?.width).toBeLessThanOrEqual(320);
+  }
+  await admin(service, `/routes/${route.id}`, undefined, "DELETE");
+  await admin(service, `/connectors/${connector.id}`, undefined, "DELETE");
+  expect(complaints).toEqual([]);
+});
+
 test("an empty list says what belongs there, or that nothing is like what was asked for", async () => {
   const { page, complaints, heading } = await signedIn("opt-outs");
   await heading("Opt-outs");
