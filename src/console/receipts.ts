@@ -34,15 +34,18 @@ export const showReceipts: ShowPage = async ({ client, place }) => {
     title: "Parked receipts",
     content: [
       filterForm(place, [filter]),
-      problem ??
-        (data.length > 0
-          ? receiptTable(data, connectors)
-          : none("No receipts are parked: each of the last 7 days belongs to a message.")),
+      problem ?? (data.length > 0 ? receiptTable(data, connectors) : none(noneParked(connector_id))),
       pager(place, "after", next),
       data.length > 0 && section("Why they match no message", causes(connector_id)),
     ],
   };
 };
+
+function noneParked(connectorId: string | undefined): string {
+  return connectorId
+    ? "No receipts of this connector are parked."
+    : "No receipts are parked: each of the last 7 days belongs to a message.";
+}
 
 function receiptTable(receipts: readonly Parked[], connectors: readonly Named[]): HTMLElement {
   const nameOf = (wanted: string) => connectors.find(({ id }) => id === wanted)?.name ?? wanted;

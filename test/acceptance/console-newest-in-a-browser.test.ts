@@ -90,6 +90,9 @@ test("parked receipts begin with the one that came last, and go on page by page 
   await report("the-last");
   await go("receipts");
   await expectNewestFirst("Parked receipts", (row) => row.includes("the-last"));
+  const { id: quiet } = await admin<{ id: string }>(service, "/connectors", { kind: "mx", name: "quiet" });
+  await go(`receipts?connector_id=${quiet}`);
+  await page.getByText("No receipts of this connector are parked.").waitFor();
   expect(complaints).toEqual([]);
 });
 
