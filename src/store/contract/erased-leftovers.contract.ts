@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { InboundPiece } from "../../core/inbound/inbound.ts";
-import type { Account } from "../../core/records/accounts.ts";
+import type { Account, InboundNumber } from "../../core/records/accounts.ts";
 import { DAY, HOUR, inWorld, numberAll, type OpenStore, type World } from "./world.contract.ts";
 
 const HANDSET = "+919800000001";
@@ -57,8 +57,16 @@ function parkedReceipts(open: OpenStore): void {
       await erase(world, HANDSET, account);
       expect(await store.receipts.countParked()).toBe(1);
       await world.settle(job);
+      // One that is under way, to somebody else, and one to the number that nobody has attempted.
+      await world.sms({ account: other, to: [OTHER] });
+      await world.claimOne();
       await world.sms({ account: other, to: [HANDSET, OTHER] });
       await erase(world, HANDSET, account);
+      expect(await store.receipts.countParked()).toBe(0);
+      await world.receive("p-unknown", { recipient: HANDSET });
+      await world.email({ parts: [{ status: "pending", address: "ravi@x.test" }], jobs: [{ queue: "mail" }] });
+      await world.claim(1, "mail");
+      await erase(world, HANDSET, other);
       expect(await store.receipts.countParked()).toBe(0);
     }),
   );
@@ -102,15 +110,20 @@ function inbound(open: OpenStore): void {
       const { store, account, clock } = world;
       const other = await world.addAccount();
       await map(world, account);
-      await map(world, other, "+14155550199");
+      await map(world, other, { number: "+14155550199" });
+      // Another connector's messages to the same number.
+      const beside = { id: "d", name: "d", kind: "smpp", config: {}, secrets: {}, isEnabled: true };
+      await store.records.create("connectors", { ...beside, createdAt: 1 });
+      await map(world, other, { connectorId: beside.id });
       const part = { reference: 7, total: 2, number: 1 };
       await write(world, { part, text: "half" });
       await write(world, { part, text: "half", to: "+14155550199" });
+      await write(world, { part, text: "half", connectorId: beside.id });
       await erase(world, HANDSET, account);
       clock.now += DAY;
       await store.inbound.storeIncomplete(clock.now, 10);
       expect(await store.inbound.list({ accountId: account.id, limit: 10 })).toEqual([]);
-      expect(await store.inbound.list({ accountId: other.id, limit: 10 })).toHaveLength(1);
+      expect(await store.inbound.list({ accountId: other.id, limit: 10 })).toHaveLength(2);
     }),
   );
 }
@@ -147,8 +160,9 @@ function together(open: OpenStore): void {
   );
 }
 
-async function map({ store, id }: World, account: Account, number = NUMBER): Promise<void> {
-  await store.records.create("inboundNumbers", { id: id(), accountId: account.id, number, createdAt: 1 });
+async function map(world: World, account: Account, over: Partial<InboundNumber> = {}): Promise<void> {
+  const number = { id: world.id(), accountId: account.id, number: NUMBER, createdAt: 1 };
+  await world.store.records.create("inboundNumbers", { ...number, ...over });
 }
 
 /** The id of the message. */

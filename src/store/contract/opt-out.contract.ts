@@ -62,6 +62,22 @@ export function optOutContract(open: OpenStore): void {
   );
 
   test(
+    "a start word lifts nothing of another account, of the same number or of all",
+    inWorld(open, async (world) => {
+      const { store, id } = world;
+      const other = await world.addAccount();
+      const optOut = { accountId: other.id, recipient: HANDSET, reason: "r", createdAt: 1 };
+      for (const sender of [{ sender: NUMBER }, {}])
+        await store.records.create("optOuts", { ...optOut, ...sender, id: id() });
+      await map(world);
+      await write(world, "stop");
+      await write(world, "start");
+      expect(await out(world, NUMBER)).toEqual([]);
+      expect(await list({ ...world, account: other })).toHaveLength(2);
+    }),
+  );
+
+  test(
     "a job claimed after its recipient opted out says so, and only of that sender",
     inWorld(open, async (world) => {
       const { store, account, id } = world;

@@ -64,6 +64,22 @@ export function outboxOrderContract(open: OpenStore): void {
   );
 
   test(
+    "an event that was overtaken moves nothing of those that went ahead when it is delivered at last",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const id = await sendAndReceive(world);
+      for (let tries = 0; tries < 2; tries++) {
+        await store.outbox.stage(clock.now, 10);
+        await settleWebhook(world, await takeOf(world, id), { kind: "again", at: clock.now });
+      }
+      await settleWebhook(world, await takeOf(world, id), DELIVERED);
+      await store.outbox.stage(clock.now, 10);
+      await settleWebhook(world, await takeOf(world, id), DELIVERED);
+      expect(await states(world, id)).toEqual(["1 delivered", "2 delivered"]);
+    }),
+  );
+
+  test(
     "who waits is told of every lane that gets an event in line, for whatever reason",
     inWorld(open, async (world) => {
       const { store, clock, account } = world;

@@ -62,6 +62,22 @@ export function overdueContract(open: OpenStore): void {
   );
 
   test(
+    "where nothing is left to ask about one, others are asked about and counted all the same",
+    inWorld(open, async (world) => {
+      for (const outcome of [sent(), sent("a")]) {
+        await world.sms();
+        await world.settle(await world.claimOne(), { outcomes: [outcome] });
+      }
+      world.clock.now += 60 * MINUTE;
+      expect(await flag(world)).toBe(2);
+      expect(await ask(world)).toHaveLength(1);
+      expect(await world.store.receipts.countOverdue()).toEqual([{ connectorId: CONNECTOR, parts: 1 }]);
+      world.clock.now += 5 * MINUTE;
+      expect(await ask(world)).toHaveLength(1);
+    }),
+  );
+
+  test(
     "a receipt ends it for its segment, and for no other of the message or of another",
     inWorld(open, async (world) => {
       await sentSms(world, ["a", "b", "c"]);

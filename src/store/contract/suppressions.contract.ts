@@ -46,6 +46,7 @@ export function suppressionContract(open: OpenStore): void {
         (await store.suppressions.find(account.id, ["ann@example.org"], clock.now))[0]?.reason;
       expect(await add({ expiresAt: clock.now + 2 * DAY, reason: "soft_bounce" })).toBe(1);
       expect(await add({ expiresAt: clock.now + DAY, reason: "hard_bounce" })).toBe(0);
+      expect(await add({ expiresAt: clock.now + 2 * DAY, reason: "hard_bounce" })).toBe(0);
       expect(await reason()).toBe("soft_bounce");
       expect(await add({ reason: "complaint" })).toBe(1);
       expect(await add({ reason: "manual" })).toBe(0);

@@ -129,9 +129,10 @@ test("a job that somebody is writing about when its process is declared dead kee
     await stranger.exec("BEGIN");
     await stranger.query("SELECT 1 FROM jobs WHERE id = $1 FOR UPDATE", [held!.jobId]);
     await declareDead();
+    expect(await store.queue.stage(clock.now + 60 * SECOND, 10)).toBe(1);
     await stranger.exec("ROLLBACK");
   });
-  expect(await store.queue.stage(clock.now, 10)).toBe(1);
+  expect(await store.queue.stage(clock.now, 10)).toBe(0);
   expect(await store.queue.stage(clock.now + 60 * SECOND, 10)).toBe(1);
   await driver.close();
   await store.close();
@@ -148,6 +149,26 @@ test("webhooks that a dead process was delivering are in line again at once, and
   expect(await take("b")).toMatchObject({ messageId: dead!.messageId, claim: 2 });
   expect(own!.messageId).not.toBe(dead!.messageId);
   expect(await take("b")).toBeUndefined();
+  await store.close();
+});
+
+test("a webhook that somebody is writing about when its process is declared dead keeps its lease, and holds up nobody", async () => {
+  const { store, url, clock, declareDead, take, ...world } = await openTwo();
+  await world.sms({ to: ["+1", "+2"], content: { callbackUrl: "https://a.test/" } });
+  for (const job of await world.claim("b", 2)) await settle(store, job, clock.now);
+  const held = await take("a");
+  await take("a");
+  const driver = openDriver({ url, connections: 1 });
+  await driver.hold(async (stranger) => {
+    await stranger.exec("BEGIN");
+    await stranger.query("SELECT 1 FROM webhooks WHERE id = $1 FOR UPDATE", [held!.id]);
+    await declareDead();
+    expect(await store.outbox.stage(clock.now + 60 * SECOND, 10)).toBe(1);
+    await stranger.exec("ROLLBACK");
+  });
+  expect(await store.outbox.stage(clock.now, 10)).toBe(0);
+  expect(await store.outbox.stage(clock.now + 60 * SECOND, 10)).toBe(1);
+  await driver.close();
   await store.close();
 });
 
