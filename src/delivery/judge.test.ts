@@ -5,7 +5,14 @@ import type { Progress } from "../core/messages/message.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import { judge, judgeFailedSegment, judgeHeld, judgeOutOfHours, judgeWaiting } from "./judge.ts";
+import {
+  judge,
+  judgeExpired,
+  judgeFailedSegment,
+  judgeHeld,
+  judgeOutOfHours,
+  judgeWaiting,
+} from "./judge.ts";
 import { ownerOf } from "./outlets/owner-of-job.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
@@ -39,6 +46,17 @@ test("what an interrupted attempt may have sent is not taken for unsent when a l
       error: { code: "unconfirmed" },
     });
   }
+});
+
+test("an SMS whose window is over has failed, in doubt, if an attempt was interrupted, and has expired if none was", () => {
+  const ends = [true, false].map((wasInterrupted) => {
+    const late = job({ wasInterrupted });
+    return applyAttempt(late.progress, judgeExpired(late, AT)).progress;
+  });
+  expect(ends).toMatchObject([
+    { status: "failed", error: { code: "unconfirmed" } },
+    { status: "expired", error: { code: "expired" } },
+  ]);
 });
 
 test("a later attempt that sends it is told as it is, and of one that hears nothing either, that it was not the only one", () => {

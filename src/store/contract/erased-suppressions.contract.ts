@@ -134,6 +134,28 @@ function erasedOptOuts(open: OpenStore): void {
   );
 
   test(
+    "STOP counts in its account, though the number was erased and has opted out of another one",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      const other = await world.addAccount();
+      const { sender: _, ...ofAll } = optOutOf(world, { accountId: other.id });
+      await store.records.create("optOuts", ofAll);
+      await optOut(world, { accountId: other.id });
+      await erase(world, HANDSET);
+      const number = { id: world.id(), accountId: account.id, number: NUMBER, createdAt: clock.now };
+      await store.records.create("inboundNumbers", number);
+      const asked = { accountId: account.id, sender: NUMBER, to: [HANDSET] };
+      for (const scope of ["sender", "account"]) {
+        await store.records.setSettings(account.id, { opt_out_scope: scope });
+        await write(world, "STOP");
+        expect(await store.suppressions.findOptedOut(asked)).toEqual([HANDSET]);
+        await write(world, "START");
+        expect(await store.suppressions.findOptedOut(asked)).toEqual([]);
+      }
+    }),
+  );
+
+  test(
     "opt-outs of one number from several senders are erased all, in the one account only, and found by the number",
     inWorld(open, async (world) => {
       const { store, account } = world;

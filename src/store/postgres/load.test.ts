@@ -2,18 +2,20 @@ import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { freshDatabase } from "../../../test/postgres-database.ts";
 import { createSystemClock } from "../../cli/system-clock.ts";
-import { createWorld } from "../contract/world.contract.ts";
+import { createWorld, DAY, type World } from "../contract/world.contract.ts";
 import { LOCKS } from "./database/lock-numbers.ts";
 import { dump } from "./dump.ts";
 import { type LoadSource, load } from "./load.ts";
-import { openFresh } from "./postgres-world.contract.ts";
+import { openFresh, openOther } from "./postgres-world.contract.ts";
 
 type Rows = readonly (readonly (string | null)[])[];
 
-/** What is to be loaded: a database with a message, in memory. */
-async function takeDump(): Promise<Omit<LoadSource, "onTable">> {
+/** What is to be loaded, in memory: a database with a message, unless something else is put there. */
+async function takeDump(
+  fill = async (world: Omit<World, "inside">) => void (await world.sms()),
+): Promise<Omit<LoadSource, "onTable">> {
   const { store, url } = await openFresh();
-  await (await createWorld(store)).sms();
+  await fill(await createWorld(store));
   const tables = new Map<string, { columns: readonly string[]; rows: Rows }>();
   let current = "";
   const made = await dump(url, {
@@ -49,6 +51,23 @@ test("a load says when the database holds a part of the dump, and when all of it
   const onTable = () => void heard.push("table");
   await load(url, createSystemClock(), { ...source, onTable, onStage: (stage) => heard.push(stage) });
   expect(heard.filter((each, index) => each !== heard[index - 1])).toEqual(["begun", "table", "complete"]);
+  await drop();
+});
+
+test("where a database was loaded what was being sent is in line at once, and what is scheduled keeps its time", async () => {
+  let now = 0;
+  const source = await takeDump(async ({ clock, sms, claim }) => {
+    now = clock.now;
+    await sms();
+    await claim();
+    await sms({ dueAt: now + DAY });
+  });
+  const { url, drop } = await freshDatabase();
+  await load(url, { ...createSystemClock(), now: () => now }, { ...source, onTable: () => undefined });
+  const store = await openOther(url);
+  expect(await store.queue.stage(now, 10)).toBe(1);
+  expect(await store.queue.nextDueAt()).toBe(now + DAY);
+  await store.close();
   await drop();
 });
 

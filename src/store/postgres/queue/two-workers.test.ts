@@ -10,6 +10,7 @@ import {
   type World,
 } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
+import { openDriver, type Session } from "../database/driver.ts";
 import { openFresh, openOther } from "../postgres-world.contract.ts";
 
 const MESSAGES = 300;
@@ -82,3 +83,36 @@ test("two processes that claim, settle, release and stage at once send each mess
   await other.close();
   await store.close();
 }, 60_000);
+
+test("a job or a webhook that another process is just claiming is left to it, and nobody waits for it", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  /** How much is claimed while the first row is locked, and afterwards. */
+  const claimed = (table: string, claim: () => Promise<readonly unknown[]>) =>
+    driver.hold(async (another) => {
+      await another.exec("BEGIN");
+      await lockFirst(another, table);
+      const beside = await claim();
+      await another.exec("ROLLBACK");
+      return [beside.length, (await claim()).length];
+    });
+  await world.sms({ to: ["+1", "+2", "+3"], content: { callbackUrl: "https://a.test/" } });
+  const jobs: ClaimedJob[] = [];
+  const claimJobs = async () => {
+    const some = await world.claim();
+    jobs.push(...some);
+    return some;
+  };
+  expect(await claimed("jobs", claimJobs)).toEqual([2, 1]);
+  for (const job of jobs) await world.settle(job);
+  const lanes = [{ lane: { accountId: world.account.id, host: "a.test" }, limit: 10 }];
+  const claimWebhooks = () => store.outbox.claim({ lanes, now: world.clock.now, leaseMs: SECOND });
+  expect(await claimed("webhooks", claimWebhooks)).toEqual([2, 1]);
+  await driver.close();
+  await store.close();
+});
+
+function lockFirst(session: Session, table: string): Promise<unknown> {
+  return session.query(`SELECT 1 FROM ${table} WHERE id = (SELECT min(id) FROM ${table}) FOR UPDATE`);
+}
