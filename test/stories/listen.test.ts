@@ -60,6 +60,8 @@ onBothStores(() => {
     expect(await listening.exited).toBe(0);
     expect(listening.output()).toMatch(new RegExp(`sms.sent ${first} -> 200 in \\d+ ms`));
     expect(listening.output()).not.toContain("9876543210");
+    // At the start, and once the service was back.
+    expect(listening.output().match(/^listening to /gm)).toHaveLength(2);
     const cursor = /--after (\S+)\n/.exec(listening.output())?.[1];
     const again = startListening(["--forward-to", local.url, "--after", cursor!]);
     const third = await sendSms();

@@ -4,6 +4,7 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
 import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
+import { readHosts } from "../../src/store/postgres/connections/hosts.ts";
 import { admin } from "../admin.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
@@ -122,7 +123,7 @@ test.concurrent("after a rotation every secret opens under the new key, and the 
   expect([...before.keys()].sort()).toEqual(places);
   expect(await rotate()).toMatchObject({
     code: 0,
-    output: expect.stringContaining("encrypted with the new"),
+    output: expect.stringContaining(`all secrets in ${readHosts(databaseUrl).place} are now encrypted`),
   });
   const after = await sealedValues(world);
   for (const [place, value] of before) expect([place, after.get(place)]).not.toEqual([place, value]);
