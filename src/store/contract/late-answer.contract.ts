@@ -50,6 +50,23 @@ export function lateAnswerContract(open: OpenStore): void {
   );
 
   test(
+    "a failure that came before its id is kept while an attempt is under way, also where the answer before was the only entry",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, receive, status } = world;
+      await receive("0A", { status: "failed" });
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      // One id, in two forms.
+      await answer(world, id, { providerMessageIds: ["10"] });
+      await answer(world, id, { providerMessageIds: ["0A"] });
+      expect(await status(id)).toBe("sent");
+      await settle(job, { outcomes: [sent("11")] });
+      await receive("11");
+      expect(await status(id)).toBe("delivered");
+    }),
+  );
+
+  test(
     "an account that keeps bodies keeps that of a message which a receipt proves sent, before its attempt is given up and after",
     inWorld(open, async (world) => {
       const { store, account, sms, claimOne, settle, clock, receive, status, inside } = world;

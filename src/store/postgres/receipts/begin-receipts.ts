@@ -105,7 +105,7 @@ export async function beginReceipts(
         suppressions,
         sizeOf: await readSizes(session, log, { ids: [...messageIds, ...unanswered], sizes }),
         wasHandedTo: await readHandedTo(session, log, unrecorded(toMatch, knownIds.state)),
-        isSentAgain: await readSentAgain(session, log, { receipts: toMatch, messageIds: asked }),
+        isSentAgain: await readSentAgain(session, log, { receipts: toMatch, messageIds: asked, answered }),
       });
       const write = async () => {
         await knownIds.write();

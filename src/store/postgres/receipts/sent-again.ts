@@ -10,18 +10,21 @@ import { readSettings } from "../records/account-settings.ts";
 export interface Received {
   readonly receipts: readonly Receipt[];
   readonly messageIds: readonly string[];
+  /** Those that a late answer is about: it comes before the receipts, and becomes one more entry. */
+  readonly answered: readonly string[];
 }
 
 /** Reads the leases of those of the locked messages for which a receipt may be too early, nearly always of none, and the settings of their accounts. */
 export async function readSentAgain(
   session: Session,
   log: MessageLog,
-  { receipts, messageIds }: Received,
+  { receipts, messageIds, answered }: Received,
 ): Promise<ReceiptState<LockedMessage>["isSentAgain"]> {
   const bad = receipts.find(saysNotDelivered);
   const sending = messageIds.flatMap((id) => {
     const message = bad && log.find(id);
-    return message && mayBeTooEarly(bad, message.progress) ? [message] : [];
+    if (!message) return [];
+    return answered.includes(id) || mayBeTooEarly(bad, message.progress) ? [message] : [];
   });
   const leased = await findLeased(
     session,
