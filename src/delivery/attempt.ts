@@ -11,10 +11,8 @@ import { earliestSendAt } from "../core/sms/promotional-hours.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import {
-  hasFailedSegment,
   judge,
   judgeExpired,
-  judgeFailedSegment,
   judgeFailover,
   judgeHeld,
   judgeOutOfHours,
@@ -107,7 +105,6 @@ function judgeBefore(
 ): Settlement | Promise<Settlement> | undefined {
   const now = deps.clock.now();
   if (isSettled(job.progress)) return judgeSettled(job, now);
-  if (hasFailedSegment(job)) return judgeFailedSegment(job, now);
   if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
   if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
   if (job.wasInterrupted && holdsUnconfirmed(job)) return hold(deps, job, outlet);

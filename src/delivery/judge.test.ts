@@ -5,14 +5,7 @@ import type { Progress } from "../core/messages/message.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import {
-  judge,
-  judgeExpired,
-  judgeFailedSegment,
-  judgeHeld,
-  judgeOutOfHours,
-  judgeWaiting,
-} from "./judge.ts";
+import { judge, judgeExpired, judgeHeld, judgeOutOfHours, judgeWaiting } from "./judge.ts";
 import { ownerOf } from "./outlets/owner-of-job.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
@@ -104,25 +97,6 @@ test("an SMS of which a segment is refused has failed at once, for that, and its
     const { progress, entries } = applyAttempt(calm.progress, settlement);
     expect(progress).toMatchObject({ status: "failed", error: { code: "smpp.0x0000000b" } });
     expect(entries.at(-1)?.eventType).toBe("sms.failed");
-  }
-});
-
-test("an SMS of which a receipt has rejected a segment fails for that, also where another got no answer or may have been sent", () => {
-  const error = { code: "receipt.rejectd", message: "rejected" };
-  const parts = [
-    { status: "unconfirmed" },
-    { status: "pending" },
-    { status: "sent" },
-    { status: "failed", error },
-  ] as const;
-  for (const wasInterrupted of [false, true]) {
-    const told = job({ wasInterrupted, progress: sms({ parts }) });
-    const { progress, entries } = applyAttempt(told.progress, judgeFailedSegment(told, AT));
-    expect(progress).toMatchObject({ status: "failed", error });
-    expect(progress.parts.map(({ status }) => status)).toEqual(["failed", "failed", "sent", "failed"]);
-    expect(progress.parts[1]?.error?.code === "unconfirmed").toBe(wasInterrupted);
-    const reason = "segment 4 was rejected; not sent: 1 of 4";
-    expect(entries).toMatchObject([{ kind: "status", eventType: "sms.failed", error, detail: { reason } }]);
   }
 });
 

@@ -32,25 +32,6 @@ export function judgeExpired(job: ClaimedJob, now: number): Settlement {
   return { ...settlementOf(job, now), next: { kind: "done", end } };
 }
 
-/**
- * Whether a receipt says that a segment of the SMS has failed. Then the message has failed, and sending the other segments
- * would only cost money. A segment that is `undelivered` or `expired` does not stop the others: the handset may be
- * reachable again when they arrive.
- */
-export function hasFailedSegment({ progress: { channel, parts } }: ClaimedJob): boolean {
-  return channel === "sms" && parts.some(({ status }) => status === "failed");
-}
-
-/** The message has failed because that segment has; the others are not sent. An interrupted attempt may have sent some of them. */
-export function judgeFailedSegment(job: ClaimedJob, now: number): Settlement {
-  const { parts } = job.progress;
-  const failed = parts.findIndex(({ status }) => status === "failed");
-  const unsent = parts.filter(({ status }) => status === "pending").length;
-  const reason = `segment ${failed + 1} was rejected; not sent: ${unsent} of ${parts.length}`;
-  const end = job.wasInterrupted ? "unconfirmed" : "attempts_spent";
-  return { ...settlementOf(job, now), detail: { reason }, next: { kind: "done", end } };
-}
-
 /** Nothing is left to do: a receipt, for example, has settled the message since the job was claimed. */
 export function judgeSettled(job: ClaimedJob, now: number): Settlement {
   return { ...settlementOf(job, now), next: { kind: "done" } };

@@ -3,13 +3,7 @@ import type { PartOutcome, Receipt } from "../../src/core/messages/outcome.ts";
 import { isSettled } from "../../src/core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../../src/core/queue/claimed-job.ts";
 import { partReference } from "../../src/core/receipts/short-reference.ts";
-import {
-  hasFailedSegment,
-  judge,
-  judgeExpired,
-  judgeFailedSegment,
-  judgeSettled,
-} from "../../src/delivery/judge.ts";
+import { judge, judgeExpired, judgeSettled } from "../../src/delivery/judge.ts";
 import type { Dice } from "../chaos/dice.ts";
 import type { Ground } from "./engine-ground.ts";
 
@@ -25,7 +19,6 @@ export const ERROR = { code: "x.1", message: "words" };
 export function settlementOf({ dice, clock: { now } }: Ground, job: ClaimedJob): Settlement {
   const { progress } = job;
   if (isSettled(progress)) return judgeSettled(job, now);
-  if (hasFailedSegment(job)) return judgeFailedSegment(job, now);
   if (job.expiresAt <= now) return judgeExpired(job, now);
   const counted = progress.parts.length || segmentsOf(job.messageId);
   const parts = Array.from({ length: counted }, (_, index) => {
