@@ -6,20 +6,14 @@ import { hasControls } from "../../core/text-rules.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { givenFields } from "./given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "./record-endpoints.ts";
+import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
 /** Contacts: the users of an account's applications, to whom devices are registered. */
 export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({ account_id: givenFields.account_id, external_id: externalId }),
       judge: ({ valid, errors }) => judge(valid.external_id, errors),
       toRecord: (given, { id, now }) => ({
@@ -28,17 +22,15 @@ export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
         externalId: given.external_id,
         createdAt: now,
       }),
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({ external_id: Type.Optional(externalId) }),
       clearable: { external_id: "externalId" },
       judge: ({ valid, errors }) => judge(valid.external_id, errors),
       toChanges: (given) => present({ externalId: given.external_id }),
-    }),
-    deleteEndpoint(deps, plan, { goesToo: "the devices registered to it" }),
-  ];
+    },
+    remove: { goesToo: "the devices registered to it" },
+  });
 }
 
 const externalId = Type.String({

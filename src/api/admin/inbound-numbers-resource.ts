@@ -7,21 +7,15 @@ import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { connectorProblem } from "./draft.ts";
 import { givenFields } from "./given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "./record-endpoints.ts";
+import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
 /** Inbound numbers: the numbers and short codes whose messages an account receives. */
 export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const judge = (draft: Given) => judgeGiven(deps, draft);
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({
         account_id: givenFields.account_id,
         number,
@@ -36,10 +30,8 @@ export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
           connectorId: given.connector_id?.toLowerCase(),
           createdAt: now,
         }),
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({ number: Type.Optional(number), connector_id: Type.Optional(connectorId) }),
       clearable: { connector_id: "connectorId" },
       judge,
@@ -48,9 +40,8 @@ export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
           number: given.number === undefined ? undefined : toInboundAddress(given.number),
           connectorId: given.connector_id?.toLowerCase(),
         }),
-    }),
-    deleteEndpoint(deps, plan),
-  ];
+    },
+  });
 }
 
 const number = Type.String({

@@ -4,20 +4,14 @@ import { PUSH_PLATFORMS, type PushApp } from "../../core/records/accounts.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { givenFields } from "./given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "./record-endpoints.ts";
+import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
 /** Push apps: the applications whose devices may register. */
 export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({
         account_id: givenFields.account_id,
         name: givenFields.name,
@@ -30,19 +24,17 @@ export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {
         platforms: [...new Set(given.platforms ?? PUSH_PLATFORMS)],
         createdAt: now,
       }),
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({
         name: Type.Optional(givenFields.name),
         platforms: Type.Optional(platforms),
       }),
       toChanges: (given) =>
         present({ name: given.name, platforms: given.platforms && [...new Set(given.platforms)] }),
-    }),
-    deleteEndpoint(deps, plan, { usedBy: async () => [ITS_DEVICES] }),
-  ];
+    },
+    remove: { usedBy: async () => [ITS_DEVICES] },
+  });
 }
 
 const ITS_DEVICES = "devices registered with it, which are deleted with their contacts";

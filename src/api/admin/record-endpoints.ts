@@ -55,6 +55,28 @@ export interface Change<K extends RecordKind, S extends TObject> {
   ): Partial<RecordTypes[K]> | Promise<Partial<RecordTypes[K]>>;
 }
 
+/** How the records of a kind come, change and go. */
+interface Course<K extends RecordKind, Created extends TObject, Changed extends TObject> {
+  readonly create: Creation<K, Created>;
+  readonly update: Change<K, Changed>;
+  readonly remove?: Removal<K>;
+}
+
+/** All five endpoints of a kind of record. */
+export function recordEndpoints<K extends RecordKind, Created extends TObject, Changed extends TObject>(
+  deps: AdminDeps,
+  plan: RecordPlan<K>,
+  { create, update, remove }: Course<K, Created, Changed>,
+): readonly Endpoint[] {
+  return [
+    createEndpoint(deps, plan, create),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, update),
+    deleteEndpoint(deps, plan, remove),
+  ];
+}
+
 export function createEndpoint<K extends RecordKind, S extends TObject>(
   deps: AdminDeps,
   plan: RecordPlan<K>,

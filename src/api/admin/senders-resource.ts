@@ -7,21 +7,15 @@ import type { AccountMode } from "../../core/records/accounts.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { givenFields } from "./given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "./record-endpoints.ts";
+import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
 /** Senders: the sender ids (for Indian numbers, DLT headers) that an account may use. */
 export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const { records } = deps.store;
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({ account_id: givenFields.account_id, sender_id: senderId, ...optional }),
       judge: ({ valid, errors }, account) => judge(valid, errors, account?.mode),
       toRecord: (given, { id, now }) =>
@@ -36,10 +30,8 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
           isDefault: given.is_default ?? false,
           createdAt: now,
         }),
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({ sender_id: Type.Optional(senderId), ...optional }),
       clearable: {
         dlt_entity_id: "dltEntityId",
@@ -59,9 +51,8 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
           status: given.status,
           isDefault: given.is_default,
         }),
-    }),
-    deleteEndpoint(deps, plan),
-  ];
+    },
+  });
 }
 
 /** A number of 3 to 15 digits, or a name of up to 11 letters and digits (3GPP TS 23.040 §9.1.2.5 leaves room for 11). */

@@ -18,13 +18,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { conflict } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { givenFields } from "./given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "./record-endpoints.ts";
+import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
 import { senderIdProblem } from "./senders-resource.ts";
 import { shownFields } from "./shown-fields.ts";
@@ -32,8 +26,8 @@ import { shownFields } from "./shown-fields.ts";
 /** SMS templates: the texts that an account may send, with the DLT ids they are registered under. */
 export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan = planOf(deps.store.records);
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({ account_id: givenFields.account_id, name: givenFields.name, body, ...optional }),
       judge: ({ valid, errors }, account) => judge(valid, errors, account?.mode),
       async toRecord(given, { id, now }) {
@@ -48,10 +42,8 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
         await refuseTwin(deps.store.records, template);
         return template;
       },
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({
         name: Type.Optional(givenFields.name),
         body: Type.Optional(body),
@@ -70,9 +62,8 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
           ...toFields(given),
         });
       },
-    }),
-    deleteEndpoint(deps, plan),
-  ];
+    },
+  });
 }
 
 const MAX_VARIABLES = 20;

@@ -6,21 +6,15 @@ import type { AccountMode, DltEntity } from "../../../core/records/accounts.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "../record-endpoints.ts";
+import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 
 /** DLT entities: the businesses that an account sends for, as registered on an Indian DLT portal. */
 export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const { records } = deps.store;
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({ account_id: givenFields.account_id, entity_id: entityId, ...optional }),
       judge({ valid, errors }, account) {
         judge(valid.entity_id, errors, account?.mode);
@@ -33,10 +27,8 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
           ...toFields(given),
           createdAt: now,
         }),
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({ entity_id: Type.Optional(entityId), ...optional }),
       clearable: {
         name: "name",
@@ -48,9 +40,8 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
         judge(valid.entity_id, errors, (await records.find("accounts", { id: accountId }))?.mode);
       },
       toChanges: (given) => present({ entityId: given.entity_id, ...toFields(given) }),
-    }),
-    deleteEndpoint(deps, plan),
-  ];
+    },
+  });
 }
 
 const entityId = Type.String({

@@ -6,13 +6,7 @@ import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "../record-endpoints.ts";
+import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import { newDkimPair } from "./dkim-pair.ts";
@@ -26,37 +20,36 @@ import { verifyEndpoint } from "./verify-domain.ts";
 export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan = planOf(deps);
   return [
-    createEndpoint(deps, plan, {
-      schema: Type.Object({ account_id: givenFields.account_id, domain: domainName }),
-      judge({ valid, errors }) {
-        if (valid.domain !== undefined && !isDomain(normalised(valid.domain)))
-          errors.add("domain", NOT_A_DOMAIN);
+    ...recordEndpoints(deps, plan, {
+      create: {
+        schema: Type.Object({ account_id: givenFields.account_id, domain: domainName }),
+        judge({ valid, errors }) {
+          if (valid.domain !== undefined && !isDomain(normalised(valid.domain)))
+            errors.add("domain", NOT_A_DOMAIN);
+        },
+        toRecord: async (given, { id, now }) => ({
+          id,
+          accountId: given.account_id.toLowerCase(),
+          domain: normalised(given.domain),
+          ownershipToken: `postrider-verification=${Buffer.from(deps.randomBytes(20)).toString("hex")}`,
+          dkimKeys: [await newDkimPair(deps, now)],
+          createdAt: now,
+        }),
       },
-      toRecord: async (given, { id, now }) => ({
-        id,
-        accountId: given.account_id.toLowerCase(),
-        domain: normalised(given.domain),
-        ownershipToken: `postrider-verification=${Buffer.from(deps.randomBytes(20)).toString("hex")}`,
-        dkimKeys: [await newDkimPair(deps, now)],
-        createdAt: now,
-      }),
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
-      schema: Type.Object({ dkim_selector: Type.Optional(selector) }),
-      judge({ valid, errors }, { dkimKeys }) {
-        const name = valid.dkim_selector;
-        if (name === undefined) return;
-        if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name))
-          errors.add("dkim_selector", "must be letters, digits and hyphens");
-        if (dkimKeys.at(-1)?.seenAt !== undefined)
-          errors.add("dkim_selector", "is in the DNS already: new keys get a new one");
+      update: {
+        schema: Type.Object({ dkim_selector: Type.Optional(selector) }),
+        judge({ valid, errors }, { dkimKeys }) {
+          const name = valid.dkim_selector;
+          if (name === undefined) return;
+          if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name))
+            errors.add("dkim_selector", "must be letters, digits and hyphens");
+          if (dkimKeys.at(-1)?.seenAt !== undefined)
+            errors.add("dkim_selector", "is in the DNS already: new keys get a new one");
+        },
+        toChanges: (given, { dkimKeys }) =>
+          given.dkim_selector ? { dkimKeys: withSelector(dkimKeys, given.dkim_selector.toLowerCase()) } : {},
       },
-      toChanges: (given, { dkimKeys }) =>
-        given.dkim_selector ? { dkimKeys: withSelector(dkimKeys, given.dkim_selector.toLowerCase()) } : {},
     }),
-    deleteEndpoint(deps, plan),
     verifyEndpoint(deps, plan),
     rotateEndpoint(deps, plan),
   ];

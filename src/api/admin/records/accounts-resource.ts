@@ -5,38 +5,30 @@ import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "../record-endpoints.ts";
+import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { makeWebhookSecret } from "../webhooks/webhook-secrets-resource.ts";
 
 /** Accounts: the customers, each with its own keys, records and messages. A new one gets a webhook secret. */
 export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({ name: givenFields.name, mode }),
       toRecord: ({ name, mode }, { id, now }) => ({ id, name, mode, createdAt: now }),
       async after({ id, createdAt }) {
         const secret = { secret: makeWebhookSecret(deps.randomBytes), createdAt };
         await deps.store.records.addWebhookSecret(id, secret);
       },
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({ name: Type.Optional(givenFields.name), mode: Type.Optional(mode) }),
       judge({ valid, errors }, current) {
         if (current.mode === "live" && valid.mode === "sandbox") errors.add("mode", STAYS_LIVE);
       },
       toChanges: ({ name, mode }) => present({ name, mode }),
-    }),
-    deleteEndpoint(deps, plan, { usedBy: (account) => usersOf(deps.store.records, account) }),
-  ];
+    },
+    remove: { usedBy: (account) => usersOf(deps.store.records, account) },
+  });
 }
 
 const mode = Type.Enum(ACCOUNT_MODES, {

@@ -7,21 +7,15 @@ import type { Endpoint } from "../../endpoint.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "../record-endpoints.ts";
+import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
 /** Opt-outs: the numbers to which an account's SMS are not sent, from one sender or from any. */
 export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({
         account_id: givenFields.account_id,
         recipient,
@@ -45,15 +39,12 @@ export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
           reason: given.reason ?? "added by an operator",
           createdAt: now,
         }),
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({ reason: Type.Optional(reason) }),
       toChanges: (given) => present({ reason: given.reason }),
-    }),
-    deleteEndpoint(deps, plan),
-  ];
+    },
+  });
 }
 
 const recipient = Type.String({

@@ -9,21 +9,15 @@ import { NOT_A_TIMESTAMP, parseTimestamp, toIso } from "../../../core/timestamp.
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "../record-endpoints.ts";
+import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
 /** Suppressions: the addresses to which an account's emails are not sent. */
 export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  return [
-    createEndpoint(deps, plan, {
+  return recordEndpoints(deps, plan, {
+    create: {
       schema: Type.Object({
         account_id: givenFields.account_id,
         email,
@@ -43,10 +37,8 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
         createdAt: now,
         ...present({ source: given.source, expiresAt: toMs(given.expires_at) }),
       }),
-    }),
-    listEndpoint(deps, plan),
-    showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
+    },
+    update: {
       schema: Type.Object({
         reason: Type.Optional(reason),
         source: Type.Optional(source),
@@ -55,9 +47,8 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
       clearable: { source: "source", expires_at: "expiresAt" },
       judge: ({ valid, errors }) => judgeTime(valid.expires_at, errors),
       toChanges: ({ reason, source, expires_at }) => present({ reason, source, expiresAt: toMs(expires_at) }),
-    }),
-    deleteEndpoint(deps, plan),
-  ];
+    },
+  });
 }
 
 const email = Type.String({
