@@ -1,10 +1,10 @@
 import Type from "typebox";
-import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
 import type { Contact } from "../../core/records/accounts.ts";
 import { hasControls } from "../../core/text-rules.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { judgeField } from "./draft.ts";
 import { givenFields } from "./given-fields.ts";
 import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
@@ -15,7 +15,7 @@ export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return recordEndpoints(deps, plan, {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, external_id: externalId }),
-      judge: ({ valid, errors }) => judge(valid.external_id, errors),
+      judge: (draft) => judgeField(draft, "external_id", externalIdProblem),
       toRecord: (given, { id, now }) => ({
         id,
         accountId: given.account_id.toLowerCase(),
@@ -26,7 +26,7 @@ export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
     update: {
       schema: Type.Object({ external_id: Type.Optional(externalId) }),
       clearable: { external_id: "externalId" },
-      judge: ({ valid, errors }) => judge(valid.external_id, errors),
+      judge: (draft) => judgeField(draft, "external_id", externalIdProblem),
       toChanges: (given) => present({ externalId: given.external_id }),
     },
     remove: { goesToo: "the devices registered to it" },
@@ -60,6 +60,6 @@ function toResource(contact: Contact) {
   };
 }
 
-function judge(id: string | undefined, errors: ErrorCollector): void {
-  if (id !== undefined && hasControls(id)) errors.add("external_id", "must not contain control characters");
+function externalIdProblem(id: string): string | undefined {
+  return hasControls(id) ? "must not contain control characters" : undefined;
 }

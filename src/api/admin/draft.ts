@@ -37,6 +37,17 @@ export function sealDraft<S extends TObject>(draft: Draft<S>): Static<S> {
   return draft.valid as Static<S>;
 }
 
+/** Judges a field if the draft has it. `problemOf` says what is wrong with its value, in words. */
+export function judgeField<V extends object, Name extends keyof V & string>(
+  { valid, errors }: { readonly valid: V; readonly errors: Pick<ErrorCollector, "add"> },
+  name: Name,
+  problemOf: (value: Exclude<V[Name], undefined>) => string | undefined,
+): void {
+  const value = valid[name];
+  const problem = value === undefined ? undefined : problemOf(value as Exclude<V[Name], undefined>);
+  if (problem !== undefined) errors.add(name, problem);
+}
+
 /** The account that a body or a query names; if there is none, notes that under `account_id`. */
 export async function accountNamed(
   records: Records,

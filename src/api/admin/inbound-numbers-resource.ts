@@ -1,11 +1,10 @@
 import Type from "typebox";
-import type { ErrorCollector } from "../../core/field-errors.ts";
 import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { present } from "../../core/present.ts";
 import type { InboundNumber } from "../../core/records/accounts.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { connectorProblem } from "./draft.ts";
+import { connectorProblem, type Draft } from "./draft.ts";
 import { givenFields } from "./given-fields.ts";
 import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
@@ -13,7 +12,7 @@ import { shownFields } from "./shown-fields.ts";
 
 /** Inbound numbers: the numbers and short codes whose messages an account receives. */
 export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  const judge = (draft: Given) => judgeGiven(deps, draft);
+  const judge = (draft: Draft<typeof changes>) => judgeGiven(deps, draft);
   return recordEndpoints(deps, plan, {
     create: {
       schema: Type.Object({
@@ -32,7 +31,7 @@ export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
         }),
     },
     update: {
-      schema: Type.Object({ number: Type.Optional(number), connector_id: Type.Optional(connectorId) }),
+      schema: changes,
       clearable: { connector_id: "connectorId" },
       judge,
       toChanges: (given) =>
@@ -56,12 +55,9 @@ const connectorId = Type.String({
   description: "The connector for SMS that receives its messages; absent: any",
 });
 
-interface Given {
-  readonly valid: { readonly number?: string | undefined; readonly connector_id?: string | undefined };
-  readonly errors: ErrorCollector;
-}
+const changes = Type.Object({ number: Type.Optional(number), connector_id: Type.Optional(connectorId) });
 
-async function judgeGiven(deps: AdminDeps, { valid, errors }: Given): Promise<void> {
+async function judgeGiven(deps: AdminDeps, { valid, errors }: Draft<typeof changes>): Promise<void> {
   // The schema accepts blanks, of which nothing is left.
   if (valid.number !== undefined && toInboundAddress(valid.number) === "") errors.add("number", "required");
   const id = valid.connector_id;

@@ -1,11 +1,11 @@
-import Type from "typebox";
+import Type, { type Static, type TObject } from "typebox";
 import { dltIdProblem } from "../../core/dlt/dlt-id.ts";
 import { HEADER_TYPES } from "../../core/dlt/dlt-registry.ts";
-import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
 import type { AccountMode } from "../../core/records/accounts.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { type Draft, judgeField } from "./draft.ts";
 import { givenFields } from "./given-fields.ts";
 import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
@@ -17,40 +17,28 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return recordEndpoints(deps, plan, {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, sender_id: senderId, ...optional }),
-      judge: ({ valid, errors }, account) => judge(valid, errors, account?.mode),
-      toRecord: (given, { id, now }) =>
-        present({
-          id,
-          accountId: given.account_id.toLowerCase(),
-          senderId: given.sender_id,
-          dltEntityId: given.dlt_entity_id,
-          linkedDltTemplateIds: given.linked_dlt_template_ids,
-          headerType: given.header_type,
-          status: given.status,
-          isDefault: given.is_default ?? false,
-          createdAt: now,
-        }),
+      judge: (draft, account) => judge(draft, account?.mode),
+      toRecord: (given, { id, now }) => ({
+        id,
+        accountId: given.account_id.toLowerCase(),
+        senderId: given.sender_id,
+        isDefault: false,
+        ...toFields(given),
+        createdAt: now,
+      }),
     },
     update: {
-      schema: Type.Object({ sender_id: Type.Optional(senderId), ...optional }),
+      schema: changes,
       clearable: {
         dlt_entity_id: "dltEntityId",
         linked_dlt_template_ids: "linkedDltTemplateIds",
         header_type: "headerType",
         status: "status",
       },
-      async judge({ valid, errors }, { accountId }) {
-        judge(valid, errors, (await records.find("accounts", { id: accountId }))?.mode);
+      async judge(draft, { accountId }) {
+        judge(draft, (await records.find("accounts", { id: accountId }))?.mode);
       },
-      toChanges: (given) =>
-        present({
-          senderId: given.sender_id,
-          dltEntityId: given.dlt_entity_id,
-          linkedDltTemplateIds: given.linked_dlt_template_ids,
-          headerType: given.header_type,
-          status: given.status,
-          isDefault: given.is_default,
-        }),
+      toChanges: (given) => ({ ...present({ senderId: given.sender_id }), ...toFields(given) }),
     },
   });
 }
@@ -87,6 +75,8 @@ const optional = {
   ),
 };
 
+const changes = Type.Object({ sender_id: Type.Optional(senderId), ...optional });
+
 const plan: RecordPlan<"senders"> = {
   kind: "senders",
   path: "senders",
@@ -110,18 +100,21 @@ const plan: RecordPlan<"senders"> = {
   }),
 };
 
-interface ValidSender {
-  readonly sender_id?: string | undefined;
-  readonly dlt_entity_id?: string | undefined;
-  readonly linked_dlt_template_ids?: readonly (string | undefined)[] | undefined;
+function toFields(given: Static<TObject<typeof optional>>) {
+  return present({
+    dltEntityId: given.dlt_entity_id,
+    linkedDltTemplateIds: given.linked_dlt_template_ids,
+    headerType: given.header_type,
+    status: given.status,
+    isDefault: given.is_default,
+  });
 }
 
-function judge(valid: ValidSender, errors: ErrorCollector, mode: AccountMode | undefined): void {
-  const problem = valid.sender_id === undefined ? undefined : senderIdProblem(valid.sender_id);
-  if (problem !== undefined) errors.add("sender_id", problem);
+function judge(draft: Draft<typeof changes>, mode: AccountMode | undefined): void {
+  judgeField(draft, "sender_id", senderIdProblem);
   if (mode === undefined) return;
-  const entity = valid.dlt_entity_id === undefined ? undefined : dltIdProblem(valid.dlt_entity_id, mode);
-  if (entity !== undefined) errors.add("dlt_entity_id", entity);
+  judgeField(draft, "dlt_entity_id", (id) => dltIdProblem(id, mode));
+  const { valid, errors } = draft;
   const field = "linked_dlt_template_ids";
   const linked = valid.linked_dlt_template_ids ?? [];
   linked.forEach((id, index) => {

@@ -1,6 +1,5 @@
 import Type, { type Static, type TObject } from "typebox";
 import { dltIdProblem } from "../../core/dlt/dlt-id.ts";
-import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
 import type { AccountMode, SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
@@ -17,6 +16,7 @@ import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { type Draft, judgeField } from "./draft.ts";
 import { givenFields } from "./given-fields.ts";
 import { recordEndpoints } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
@@ -29,7 +29,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return recordEndpoints(deps, plan, {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, name: givenFields.name, body, ...optional }),
-      judge: ({ valid, errors }, account) => judge(valid, errors, account?.mode),
+      judge: (draft, account) => judge(draft, account?.mode),
       async toRecord(given, { id, now }) {
         const template: SmsTemplate = present({
           id,
@@ -44,15 +44,10 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
       },
     },
     update: {
-      schema: Type.Object({
-        name: Type.Optional(givenFields.name),
-        body: Type.Optional(body),
-        ...optional,
-      }),
+      schema: changes,
       clearable: OPTIONAL_FIELDS,
-      async judge({ valid, errors }, { accountId }) {
-        const account = await deps.store.records.find("accounts", { id: accountId });
-        judge(valid, errors, account?.mode);
+      async judge(draft, { accountId }) {
+        judge(draft, (await deps.store.records.find("accounts", { id: accountId }))?.mode);
       },
       async toChanges(given, current) {
         await refuseTwin(deps.store.records, { ...current, dltTemplateId: given.dlt_template_id });
@@ -106,6 +101,12 @@ const optional = {
   ),
   status: givenFields.status,
 };
+
+const changes = Type.Object({
+  name: Type.Optional(givenFields.name),
+  body: Type.Optional(body),
+  ...optional,
+});
 
 /** The optional fields, and their names in the record. */
 const OPTIONAL_FIELDS = {
@@ -185,23 +186,11 @@ function toResource(template: SmsTemplate, isTransliterated: boolean) {
   };
 }
 
-interface ValidTemplate {
-  readonly body?: string | undefined;
-  readonly dlt_template_id?: string | undefined;
-  readonly dlt_entity_id?: string | undefined;
-  readonly from?: string | undefined;
-}
-
-function judge(valid: ValidTemplate, errors: ErrorCollector, mode: AccountMode | undefined): void {
-  for (const field of ["dlt_template_id", "dlt_entity_id"] as const) {
-    const id = valid[field];
-    const problem = id !== undefined && mode !== undefined ? dltIdProblem(id, mode) : undefined;
-    if (problem !== undefined) errors.add(field, problem);
-  }
-  const fromProblem = valid.from === undefined ? undefined : senderIdProblem(valid.from);
-  if (fromProblem !== undefined) errors.add("from", fromProblem);
-  const problem = valid.body === undefined ? undefined : bodyProblem(valid.body);
-  if (problem !== undefined) errors.add("body", problem);
+function judge(draft: Draft<typeof changes>, mode: AccountMode | undefined): void {
+  for (const field of ["dlt_template_id", "dlt_entity_id"] as const)
+    judgeField(draft, field, (id) => mode && dltIdProblem(id, mode));
+  judgeField(draft, "from", senderIdProblem);
+  judgeField(draft, "body", bodyProblem);
 }
 
 /** Why a text cannot be the body of a template; `undefined` if it can. */

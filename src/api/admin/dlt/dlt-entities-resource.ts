@@ -1,10 +1,10 @@
 import Type, { type Static, type TObject } from "typebox";
 import { dltIdProblem } from "../../../core/dlt/dlt-id.ts";
-import type { ErrorCollector } from "../../../core/field-errors.ts";
 import { present } from "../../../core/present.ts";
 import type { AccountMode, DltEntity } from "../../../core/records/accounts.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { type Draft, judgeField } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
 import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
@@ -16,9 +16,7 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return recordEndpoints(deps, plan, {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, entity_id: entityId, ...optional }),
-      judge({ valid, errors }, account) {
-        judge(valid.entity_id, errors, account?.mode);
-      },
+      judge: (draft, account) => judge(draft, account?.mode),
       toRecord: (given, { id, now }) =>
         present({
           id,
@@ -29,15 +27,15 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
         }),
     },
     update: {
-      schema: Type.Object({ entity_id: Type.Optional(entityId), ...optional }),
+      schema: changes,
       clearable: {
         name: "name",
         status: "status",
         whitelisted_urls: "whitelistedUrls",
         callback_numbers: "callbackNumbers",
       },
-      async judge({ valid, errors }, { accountId }) {
-        judge(valid.entity_id, errors, (await records.find("accounts", { id: accountId }))?.mode);
+      async judge(draft, { accountId }) {
+        judge(draft, (await records.find("accounts", { id: accountId }))?.mode);
       },
       toChanges: (given) => present({ entityId: given.entity_id, ...toFields(given) }),
     },
@@ -75,6 +73,8 @@ const optional = {
   ),
 };
 
+const changes = Type.Object({ entity_id: Type.Optional(entityId), ...optional });
+
 const plan: RecordPlan<"dltEntities"> = {
   kind: "dltEntities",
   path: "dlt-entities",
@@ -105,7 +105,6 @@ function toFields(given: Static<TObject<typeof optional>>): Partial<DltEntity> {
   });
 }
 
-function judge(id: string | undefined, errors: ErrorCollector, mode: AccountMode | undefined): void {
-  const problem = id === undefined || mode === undefined ? undefined : dltIdProblem(id, mode);
-  if (problem !== undefined) errors.add("entity_id", problem);
+function judge(draft: Draft<typeof changes>, mode: AccountMode | undefined): void {
+  judgeField(draft, "entity_id", (id) => mode && dltIdProblem(id, mode));
 }

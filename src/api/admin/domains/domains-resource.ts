@@ -5,6 +5,7 @@ import { domainKey } from "../../../core/suppressions/address-key.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { judgeField } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
 import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
@@ -23,10 +24,8 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
     ...recordEndpoints(deps, plan, {
       create: {
         schema: Type.Object({ account_id: givenFields.account_id, domain: domainName }),
-        judge({ valid, errors }) {
-          if (valid.domain !== undefined && !isDomain(normalised(valid.domain)))
-            errors.add("domain", NOT_A_DOMAIN);
-        },
+        judge: (draft) =>
+          judgeField(draft, "domain", (text) => (isDomain(normalised(text)) ? undefined : NOT_A_DOMAIN)),
         toRecord: async (given, { id, now }) => ({
           id,
           accountId: given.account_id.toLowerCase(),

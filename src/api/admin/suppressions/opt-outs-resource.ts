@@ -6,6 +6,7 @@ import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { judgeField } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
 import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
@@ -22,13 +23,9 @@ export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
         sender: Type.Optional(sender),
         reason: Type.Optional(reason),
       }),
-      judge({ valid, errors }) {
-        if (valid.recipient !== undefined && !parsePhoneNumber(valid.recipient)) {
-          errors.add("recipient", INVALID_PHONE_NUMBER);
-        }
-        if (valid.sender !== undefined && senderKey(valid.sender) === "") {
-          errors.add("sender", "must name a sender; without one it is any of the account");
-        }
+      judge(draft) {
+        judgeField(draft, "recipient", (text) => (parsePhoneNumber(text) ? undefined : INVALID_PHONE_NUMBER));
+        judgeField(draft, "sender", (text) => (senderKey(text) === "" ? NO_SENDER : undefined));
       },
       toRecord: (given, { id, now }) =>
         present({
@@ -58,6 +55,8 @@ const sender = Type.String({
   description: "The sender it applies to; absent: all of the account",
 });
 const reason = Type.String({ minLength: 1, maxLength: 255 });
+
+const NO_SENDER = "must name a sender; without one it is any of the account";
 
 const plan: RecordPlan<"optOuts"> = {
   kind: "optOuts",

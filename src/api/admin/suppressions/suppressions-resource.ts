@@ -1,6 +1,5 @@
 import Type from "typebox";
 import { parseEmailAddress } from "../../../core/email/email-address.ts";
-import type { ErrorCollector } from "../../../core/field-errors.ts";
 import { present } from "../../../core/present.ts";
 import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
@@ -8,6 +7,7 @@ import { SUPPRESSION_REASONS } from "../../../core/suppressions/suppression.ts";
 import { NOT_A_TIMESTAMP, parseTimestamp, toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { judgeField } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
 import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
@@ -25,9 +25,9 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
         source: Type.Optional(source),
         expires_at: Type.Optional(expiresAt),
       }),
-      judge: ({ valid, errors }) => {
-        judge(valid.email, errors);
-        judgeTime(valid.expires_at, errors);
+      judge(draft) {
+        judgeField(draft, "email", (text) => (parseEmailAddress(text) ? undefined : NOT_AN_ADDRESS));
+        judgeField(draft, "expires_at", timeProblem);
       },
       toRecord: (given, { id, now }) => ({
         id,
@@ -45,7 +45,7 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
         expires_at: Type.Optional(expiresAt),
       }),
       clearable: { source: "source", expires_at: "expiresAt" },
-      judge: ({ valid, errors }) => judgeTime(valid.expires_at, errors),
+      judge: (draft) => judgeField(draft, "expires_at", timeProblem),
       toChanges: ({ reason, source, expires_at }) => present({ reason, source, expiresAt: toMs(expires_at) }),
     },
   });
@@ -98,14 +98,8 @@ function toMs(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseTimestamp(text);
 }
 
-function judgeTime(text: string | undefined, errors: ErrorCollector): void {
-  if (text !== undefined && parseTimestamp(text) === undefined) {
-    errors.add("expires_at", NOT_A_TIMESTAMP);
-  }
+function timeProblem(text: string): string | undefined {
+  return parseTimestamp(text) === undefined ? NOT_A_TIMESTAMP : undefined;
 }
 
-function judge(address: string | undefined, errors: ErrorCollector): void {
-  if (address !== undefined && !parseEmailAddress(address)) {
-    errors.add("email", "must be an email address");
-  }
-}
+const NOT_AN_ADDRESS = "must be an email address";
