@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
+import { createNotifier } from "../../store/notifier.ts";
 import type { Queue } from "../../store/store.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { prepareForward } from "./forward.ts";
@@ -34,24 +35,21 @@ export interface ListenersOptions {
 
 export function createListeners(options: ListenersOptions): Listeners {
   const { count, clock, memory } = options;
-  const onReadyCalls = new Set<(queue: string) => void>();
+  const ready = createNotifier<string>();
   const threads: ListenerThread[] = [];
   let forwardSocket: ForwardSocket | undefined;
 
   const onMessage = (name: string, message: FromListener) => {
-    if (message.kind === "ready")
-      for (const queue of message.queues) for (const onReady of onReadyCalls) onReady(queue);
+    if (message.kind === "ready") ready.notify(message.queues);
     if (message.kind === "turn") report(name, message, options.observe);
   };
   return {
     heard: (queue) => ({
       ...queue,
       onReady(listener) {
-        const forget = queue.onReady(listener);
-        onReadyCalls.add(listener);
+        const ends = [queue.onReady(listener), ready.subscribe(listener)];
         return () => {
-          forget();
-          onReadyCalls.delete(listener);
+          for (const end of ends) end();
         };
       },
     }),

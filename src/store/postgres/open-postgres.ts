@@ -1,11 +1,11 @@
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
+import { createNotifier } from "../notifier.ts";
 import type { OnMigration } from "../on-migration.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
 import { checkMasterKey, readMeta, refuseHalfMoved, refuseOtherKey, writeMeta } from "./database/meta.ts";
-import { createNotifier } from "./database/notifier.ts";
 import { refuseUnsafeCommits } from "./database/safe-commits.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";

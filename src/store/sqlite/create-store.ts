@@ -2,9 +2,9 @@ import type { AcceptResult } from "../../core/messages/accept-request.ts";
 import { createRecordValues } from "../records/record-values.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
+import { createCommitNotifier } from "./database/commit-notifier.ts";
 import type { Database } from "./database/database.ts";
 import { createMeta } from "./database/meta.ts";
-import { createNotifier } from "./database/notifier.ts";
 import { createRowNumbers, type NumberShare } from "./database/row-numbers.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErasures } from "./erasures/erasures.ts";
@@ -122,7 +122,7 @@ function createQueue(db: Database, shared: ReturnType<typeof createShared>): Sto
 function createShared(db: Database, { vault, accounts, share }: StoreParts) {
   const queues = createQueues(db);
   const events = createEventLog(db, accounts);
-  const notifier = createNotifier<string>(db);
+  const notifier = createCommitNotifier<string>(db);
   const webhooks = createWebhookLog(db, notifier);
   const messages = createMessageLog(db, events, webhooks);
   const contents = createContents(db, messages);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import { createNotifier } from "../../notifier.ts";
 import type { Store } from "../../store.ts";
-import { createNotifier } from "../database/notifier.ts";
 import type { CopyWatch } from "./copy-watch.ts";
 import { openMessenger } from "./messenger.ts";
 

@@ -1,9 +1,9 @@
 import { uuidTime } from "../../../core/uuid.ts";
 import type { OtherEvent } from "../../../core/webhooks/feed-event.ts";
+import type { Notifier } from "../../notifier.ts";
 import type { EventFeed } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
-import type { Notifier } from "../database/notifier.ts";
 import { isOutOfRange } from "../database/sql-errors.ts";
 import type { Database } from "../database/transactions.ts";
 import type { Days } from "../retention/days.ts";

@@ -5,12 +5,12 @@ import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../..
 import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
 import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
+import type { Notifier } from "../../notifier.ts";
 import type { InboundStore } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { createListCommit } from "../database/group-commit.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { ClosableDatabase, Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { dropUnassigned } from "./drop-unassigned.ts";

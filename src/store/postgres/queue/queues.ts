@@ -1,3 +1,4 @@
+import { createNotifier } from "../../notifier.ts";
 import type { Database } from "../database/transactions.ts";
 
 /** Numbers queues, since rows of jobs name them by number, and notifies listeners after a commit that makes jobs ready. */
@@ -12,7 +13,7 @@ export interface Queues {
 export function createQueues(db: Database): Queues {
   // A number is never taken back, so it is remembered for good. Queues are routes: there are few.
   const numbers = new Map<string, number>();
-  const listeners = new Set<(queue: string) => void>();
+  const notifier = createNotifier<string>();
 
   const learn = async (names: readonly string[]) => {
     // In order, so that two processes that add the same queues cannot deadlock.
@@ -37,12 +38,7 @@ export function createQueues(db: Database): Queues {
       if (unknown.length > 0) await learn(unknown);
       return numberOf;
     },
-    notify(names) {
-      for (const name of new Set(names)) for (const listener of listeners) listener(name);
-    },
-    onReady(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    notify: (names) => notifier.notify(new Set(names)),
+    onReady: notifier.subscribe,
   };
 }

@@ -1,6 +1,6 @@
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import type { Notifier } from "../../notifier.ts";
 import type { Outbox } from "../../store.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { ClosableDatabase } from "../database/transactions.ts";
 import { createWebhookClaim } from "./webhook-claim.ts";
 import { createWebhookList } from "./webhook-list.ts";

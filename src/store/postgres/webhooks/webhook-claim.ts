@@ -1,5 +1,6 @@
 import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { InboundRow } from "../../inbound/inbound-rows.ts";
+import type { Notifier } from "../../notifier.ts";
 import type { Outbox, WebhookClaim } from "../../store.ts";
 import {
   createBodyWriter,
@@ -8,7 +9,6 @@ import {
   type WebhookBody,
 } from "../../webhooks/webhook-body.ts";
 import type { Session } from "../database/driver.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { type LaneRow, lanesOf, letNextGo, toLaneOf } from "./webhook-locks.ts";
 

@@ -1,10 +1,10 @@
 import { isUuid } from "../../../core/uuid.ts";
 import { toWebhookId } from "../../../core/webhooks/webhook-event.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import type { Notifier } from "../../notifier.ts";
 import type { Outbox } from "../../store.ts";
 import { isAtRest, isBlocking, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { walk } from "./webhook-list.ts";
 import { ACCOUNT_ID, type LaneRow, type LockedWebhook, lanesOf, lockWebhooks } from "./webhook-locks.ts";

@@ -1,9 +1,9 @@
 import type { Lane, WebhookAttempt, WebhookSettlement } from "../../../core/webhooks/webhook-outbox.ts";
+import type { Notifier } from "../../notifier.ts";
 import type { Outbox } from "../../store.ts";
 import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 import { createListCommit } from "../database/group-commit.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { type LaneRow, type LockedWebhook, lanesOf, letNextGo, lockWebhooks } from "./webhook-locks.ts";
 

@@ -1,8 +1,8 @@
 import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import type { Notifier } from "../../notifier.ts";
 import type { Outbox } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import type { Notifier } from "../database/notifier.ts";
 import { MAY_END } from "../queue/leases.ts";
 import { ACCOUNT_ID, type LaneRow, lanesOf } from "./webhook-locks.ts";
 

@@ -1,6 +1,6 @@
 import type { OtherEvent } from "../../../core/webhooks/feed-event.ts";
+import { createCommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
-import { createNotifier } from "../database/notifier.ts";
 import { createRowInsert } from "../database/row-insert.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 
@@ -22,7 +22,7 @@ interface NumberedEntry {
 }
 
 export function createEventLog(db: Database, accounts: AccountCache): EventLog {
-  const notifier = createNotifier<number>(db);
+  const notifier = createCommitNotifier<number>(db);
   const insert = createRowInsert(db, { into: "events", columns: "account, message_id, position" });
   const addOther = db.prepare("INSERT INTO events (account, at, id, type, data) VALUES (?, ?, ?, ?, ?)");
   return {

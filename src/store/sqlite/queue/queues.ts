@@ -1,5 +1,5 @@
+import { createCommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
-import { createNotifier } from "../database/notifier.ts";
 
 /** Numbers queues, since rows of jobs name them by number, and notifies listeners after a commit that makes jobs ready. */
 export interface Queues {
@@ -20,7 +20,7 @@ const MAX_KEPT = 10_000;
 export function createQueues(db: Database): Queues {
   const numbers = new Map<string, number>();
   const names = new Map<number, string>();
-  const notifier = createNotifier<string>(db);
+  const notifier = createCommitNotifier<string>(db);
   const findNumber = db.prepare<{ number: number }>("SELECT number FROM queues WHERE name = ?");
   const findName = db.prepare<{ name: string }>("SELECT name FROM queues WHERE number = ?");
   const insert = db.prepare<{ number: number }>("INSERT INTO queues (name) VALUES (?) RETURNING number");

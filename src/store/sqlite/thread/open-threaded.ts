@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import { createNotifier } from "../../notifier.ts";
 import type { OnMigration } from "../../on-migration.ts";
 import type { Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
@@ -43,17 +44,17 @@ export async function openThreaded({
   onMigration,
   start = (program, workerData) => new Worker(program, { workerData }),
 }: ThreadedOptions): Promise<Store> {
-  const ready = createListeners<string>();
-  const events = createListeners<string>();
-  const lanes = createListeners<Lane>();
+  const ready = createNotifier<string>();
+  const events = createNotifier<string>();
+  const lanes = createNotifier<Lane>();
   let reading: ReadingStore | undefined;
   const thread = listenTo(start(program, setup), {
     onAnswers(answers) {
       reading?.renew();
       calls.answer(answers);
-      ready.tell(answers.ready);
-      events.tell(answers.events);
-      lanes.tell(answers.lanes);
+      ready.notify(answers.ready);
+      events.notify(answers.events);
+      lanes.notify(answers.lanes);
     },
     onLost(error) {
       calls.fail("the store's thread is gone");
@@ -66,25 +67,15 @@ export async function openThreaded({
   const opened = openReading(setup.path, vault);
   reading = opened;
   return {
-    ...createSplitStore(calls, opened, { onReady: ready.add, onEvents: events.add, onLanes: lanes.add }),
+    ...createSplitStore(calls, opened, {
+      onReady: ready.subscribe,
+      onEvents: events.subscribe,
+      onLanes: lanes.subscribe,
+    }),
     async close() {
       await calls.close();
       await opened.store.close();
       await thread.close();
-    },
-  };
-}
-
-/** Listeners for what a commit has touched: queues, accounts, lanes. */
-function createListeners<Name>() {
-  const listeners = new Set<(name: Name) => void>();
-  return {
-    add(listener: (name: Name) => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    tell(names: readonly Name[]) {
-      for (const name of names) for (const listener of listeners) listener(name);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Outbox } from "../../store.ts";
+import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import { createWebhookClaim } from "./webhook-claim.ts";
 import { createWebhookList } from "./webhook-list.ts";
@@ -15,7 +15,7 @@ export interface OutboxParts {
   readonly accounts: AccountCache;
   readonly log: WebhookLog;
   /** Notified of each lane that has a new ready event. */
-  readonly notifier: Notifier<string>;
+  readonly notifier: CommitNotifier<string>;
 }
 
 /** The `Outbox` on SQLite, put together from its parts. */

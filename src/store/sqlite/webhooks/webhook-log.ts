@@ -2,8 +2,8 @@ import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { isPublic, type PublicEntry } from "../../../core/webhooks/webhook-event.ts";
 import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import { OVERTAKEN_AFTER_FAILURES, toLane } from "../../webhooks/webhook-rows.ts";
+import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
-import type { Notifier } from "../database/notifier.ts";
 
 /** Where a message's webhooks go. */
 export interface Callback {
@@ -22,7 +22,7 @@ export interface WebhookLog {
   isBlocked(event: EventKey): boolean;
 }
 
-export function createWebhookLog(db: Database, notifier: Pick<Notifier<string>, "notify">): WebhookLog {
+export function createWebhookLog(db: Database, notifier: Pick<CommitNotifier<string>, "notify">): WebhookLog {
   const insert = db.prepare(
     `INSERT INTO webhooks (message_id, sequence, position, account, lane, event_type, state, at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

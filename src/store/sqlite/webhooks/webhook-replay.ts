@@ -2,8 +2,8 @@ import { present } from "../../../core/present.ts";
 import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
+import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import { createWalk } from "./webhook-list.ts";
 import type { WebhookLog } from "./webhook-log.ts";
@@ -11,7 +11,7 @@ import type { WebhookLog } from "./webhook-log.ts";
 export interface ReplayParts {
   readonly accounts: AccountCache;
   readonly log: WebhookLog;
-  readonly notifier: Pick<Notifier<string>, "notify">;
+  readonly notifier: Pick<CommitNotifier<string>, "notify">;
 }
 
 /** `Outbox.replay` and `Outbox.replayAll`. */

@@ -1,8 +1,8 @@
 import type { WebhookAttempt, WebhookSettlement } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhooks/webhook-rows.ts";
+import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 
 /** Statements per settlement, by which group commit limits its batches. */
@@ -41,7 +41,7 @@ export function createWebhookSettle(db: Database, { log, notifier }: SettleParts
 
 interface SettleParts {
   readonly log: WebhookLog;
-  readonly notifier: Pick<Notifier<string>, "notify">;
+  readonly notifier: Pick<CommitNotifier<string>, "notify">;
 }
 
 interface LeasedRow {

@@ -1,7 +1,7 @@
 import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
 import type { Outbox } from "../../store.ts";
+import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
-import type { Notifier } from "../database/notifier.ts";
 
 /** The end of leases that a start has ended: long past, since the store has no clock. */
 const LEASE_ENDED = 0;
@@ -9,7 +9,7 @@ const LEASE_ENDED = 0;
 /** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
 export function createWebhookStage(
   db: Database,
-  notifier: Pick<Notifier<string>, "notify">,
+  notifier: Pick<CommitNotifier<string>, "notify">,
 ): Pick<Outbox, "stage" | "nextDueAt"> {
   const due = db.prepare<{ id: number; lane: string }>(
     `SELECT id, lane FROM webhooks

@@ -1,4 +1,4 @@
-/** Notifies listeners of what a commit has brought. */
+/** Notifies listeners of what a commit has brought: queues, accounts, lanes. */
 export interface Notifier<Name> {
   /** To be called after a commit that has brought something under these names. */
   notify(names: Iterable<Name>): void;
