@@ -1,4 +1,5 @@
 import type { Vault } from "../vault.ts";
+import type { Vaults } from "./rotation.ts";
 
 /** `name`: the row of `meta` that holds the keys; `place`: what they are sealed for. */
 export const EARLIER_KEYS = { name: "earlier_keys", place: "meta/earlier_keys" } as const;
@@ -15,7 +16,7 @@ const MAX_KEYS = 20;
 export function withEarlierKey(
   key: string | undefined,
   sealed: string | undefined,
-  { from, to }: { readonly from: Vault; readonly to: Vault },
+  { from, to }: Vaults,
 ): string | undefined {
   if (key === undefined) return undefined;
   const keys = [key, ...openEarlierKeys(from, sealed)].slice(0, MAX_KEYS);

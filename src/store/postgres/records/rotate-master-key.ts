@@ -1,8 +1,7 @@
 import { PEPPER } from "../../erasures/erased-recipient.ts";
 import { withEarlierKey } from "../../records/earlier-keys.ts";
-import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
-import { createRecordValues } from "../../records/record-values.ts";
-import type { Vault } from "../../vault.ts";
+import type { RecordTable } from "../../records/record-tables.ts";
+import { resealed, SEALED_TABLES, type VaultRotation, type Vaults } from "../../records/rotation.ts";
 import { type Connection, openDriver, type Session } from "../database/driver.ts";
 import { readMeta, refuseHalfMoved, writeMeta } from "../database/meta.ts";
 import { isMigrated, migrateAt, migrationsOf } from "../migrate.ts";
@@ -10,15 +9,8 @@ import { MIGRATIONS } from "../migrations.ts";
 import { createSettings } from "./settings.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
-export interface Rotation {
+export interface Rotation extends VaultRotation {
   readonly url: string;
-  /** The vaults of the present master key (`from`) and of the new one (`to`). */
-  readonly from: Vault;
-  readonly to: Vault;
-  /** Put first in `Store.earlierKeys`; absent: they are all dropped. */
-  readonly earlierKey?: string;
-  /** For tests: called when everything is sealed again and nothing is committed yet. */
-  readonly beforeCommit?: () => void;
 }
 
 /**
@@ -41,23 +33,22 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   }
 }
 
-async function resealAll(session: Connection, { from, to, earlierKey }: Rotation): Promise<void> {
+async function resealAll(session: Connection, { earlierKey, ...vaults }: VaultRotation): Promise<void> {
   const held = await session.query(
     "SELECT 1 FROM meta WHERE name = 'master_key_check' AND value = $1 FOR UPDATE",
-    [from.checkValue],
+    [vaults.from.checkValue],
   );
   if (held.length === 0)
     throw new Error("another process has changed the master key of the database meanwhile");
   await refuseOthers(session);
   await refuseNewer(session);
-  const vaults = { from, to };
-  for (const table of Object.values(RECORD_TABLES)) await sealRecords(session, table, vaults);
+  for (const table of SEALED_TABLES) await sealRecords(session, table, vaults);
   const accounts = await session.query<{ id: string }>("SELECT id FROM accounts");
   for (const { id } of accounts) await sealWebhookSecrets(session, id, vaults);
   for (const id of [undefined, ...accounts.map((account) => account.id)])
     await sealSettings(session, id, vaults);
   await sealMeta(session, vaults, earlierKey);
-  await writeMeta(session, "master_key_check", to.checkValue);
+  await writeMeta(session, "master_key_check", vaults.to.checkValue);
 }
 
 async function refuseOthers(session: Session): Promise<void> {
@@ -83,22 +74,10 @@ async function refuseNewer(session: Session): Promise<void> {
   throw new Error("the database is of a newer version: rotate its key with that one");
 }
 
-interface Vaults {
-  readonly from: Vault;
-  readonly to: Vault;
-}
-
-async function sealRecords(session: Session, table: RecordTable, { from, to }: Vaults): Promise<void> {
-  const sealed = Object.entries(table.columns).filter(([, column]) => column.type === "sealed");
-  if (sealed.length === 0) return;
-  const [old, fresh] = [createRecordValues(from), createRecordValues(to)];
+async function sealRecords(session: Session, table: RecordTable, vaults: Vaults): Promise<void> {
   for (const row of await session.query<Record<string, unknown>>(`SELECT * FROM ${table.table}`)) {
-    const id = String(row.id);
-    const fields = old.toRecord(table, row);
-    for (const [field, column] of sealed) {
-      const value = fresh.toSql({ table, column, id }, fields[field]);
-      await session.query(`UPDATE ${table.table} SET ${column.name} = $1 WHERE id = $2`, [value, id]);
-    }
+    for (const [column, value] of resealed(table, row, vaults))
+      await session.query(`UPDATE ${table.table} SET ${column} = $1 WHERE id = $2`, [value, String(row.id)]);
   }
 }
 

@@ -1,4 +1,5 @@
 import { createErasedForm, type ErasedForm, PEPPER } from "../../erasures/erased-recipient.ts";
+import type { Vaults } from "../../records/rotation.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 
@@ -37,10 +38,7 @@ export function createErasedNames(db: Database, vault: Vault): ErasedNames {
 }
 
 /** Seals the pepper under another master key. Inside a transaction. */
-export function sealPepper(
-  db: Pick<Database, "prepare">,
-  { from, to }: { readonly from: Vault; readonly to: Vault },
-): void {
+export function sealPepper(db: Pick<Database, "prepare">, { from, to }: Vaults): void {
   const row = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?").get(PEPPER.name);
   if (!row) return;
   const sealed = to.seal(from.open(row.value, PEPPER.place), PEPPER.place);

@@ -1,4 +1,5 @@
 import { openEarlierKeys, withEarlierKey } from "../../records/earlier-keys.ts";
+import type { Vaults } from "../../records/rotation.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 
@@ -8,11 +9,7 @@ export function readEarlierKeys(db: Pick<Database, "prepare">, vault: Vault): re
 }
 
 /** Puts `key` first and seals all keys under the new master key; without a `key`, drops them all. Inside a transaction. */
-export function addEarlierKey(
-  db: Pick<Database, "prepare">,
-  key: string | undefined,
-  vaults: { readonly from: Vault; readonly to: Vault },
-): void {
+export function addEarlierKey(db: Pick<Database, "prepare">, key: string | undefined, vaults: Vaults): void {
   const sealed = withEarlierKey(key, readSealed(db), vaults);
   db.prepare("DELETE FROM meta WHERE name = 'earlier_keys'").run();
   if (sealed === undefined) return;

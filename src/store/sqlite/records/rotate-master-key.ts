@@ -1,8 +1,7 @@
-import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
-import { createRecordValues } from "../../records/record-values.ts";
-import type { Vault } from "../../vault.ts";
+import type { RecordTable } from "../../records/record-tables.ts";
+import { resealed, SEALED_TABLES, type VaultRotation, type Vaults } from "../../records/rotation.ts";
 import { createDatabase, type Database } from "../database/database.ts";
-import { type Driver, openDriver, type SqlValue } from "../database/driver.ts";
+import { openDriver, type SqlValue } from "../database/driver.ts";
 import { raiseOpenings } from "../database/meta.ts";
 import { sealPepper } from "../erasures/erased-names.ts";
 import { migrate } from "../migrate.ts";
@@ -11,16 +10,9 @@ import { addEarlierKey } from "./earlier-keys.ts";
 import { createSettings } from "./settings.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
-export interface Rotation {
+export interface Rotation extends VaultRotation {
   /** Path of a database that nobody else has open. */
   readonly path: string;
-  /** The vaults of the present master key (`from`) and of the new one (`to`). */
-  readonly from: Vault;
-  readonly to: Vault;
-  /** Put first in `Store.earlierKeys`; absent: they are all dropped. */
-  readonly earlierKey?: string;
-  /** For tests: called when everything is sealed again and nothing is on disk yet. */
-  readonly beforeCommit?: () => void;
 }
 
 /**
@@ -42,34 +34,22 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   }
 }
 
-function resealAll(db: Database, { from, to, earlierKey }: Rotation): void {
-  for (const table of Object.values(RECORD_TABLES)) sealRecords(db, table, { from, to });
+function resealAll(db: Database, { earlierKey, ...vaults }: VaultRotation): void {
+  for (const table of SEALED_TABLES) sealRecords(db, table, vaults);
   const accounts = db.prepare<{ id: string }>("SELECT id FROM accounts").all();
-  for (const { id } of accounts) sealWebhookSecrets(db, id, { from, to });
-  for (const id of [undefined, ...accounts.map((account) => account.id)]) sealSettings(db, id, { from, to });
-  addEarlierKey(db, earlierKey, { from, to });
-  sealPepper(db, { from, to });
-  db.prepare("UPDATE meta SET value = ? WHERE name = 'master_key_check'").run(to.checkValue);
+  for (const { id } of accounts) sealWebhookSecrets(db, id, vaults);
+  for (const id of [undefined, ...accounts.map((account) => account.id)]) sealSettings(db, id, vaults);
+  addEarlierKey(db, earlierKey, vaults);
+  sealPepper(db, vaults);
+  db.prepare("UPDATE meta SET value = ? WHERE name = 'master_key_check'").run(vaults.to.checkValue);
   // What a move that was cut off has copied is sealed under the old key: it must not go on.
   raiseOpenings(db);
 }
 
-interface Vaults {
-  readonly from: Vault;
-  readonly to: Vault;
-}
-
-function sealRecords(db: Pick<Driver, "prepare">, table: RecordTable, { from, to }: Vaults): void {
-  const sealed = Object.entries(table.columns).filter(([, column]) => column.type === "sealed");
-  if (sealed.length === 0) return;
-  const [old, fresh] = [createRecordValues(from), createRecordValues(to)];
+function sealRecords(db: Database, table: RecordTable, vaults: Vaults): void {
   for (const row of db.prepare<Record<string, SqlValue>>(`SELECT * FROM ${table.table}`).all()) {
-    const id = String(row.id);
-    const fields = old.toRecord(table, row);
-    for (const [field, column] of sealed) {
-      const value = fresh.toSql({ table, column, id }, fields[field]);
-      db.prepare(`UPDATE ${table.table} SET ${column.name} = ? WHERE id = ?`).run(value, id);
-    }
+    for (const [column, value] of resealed(table, row, vaults))
+      db.prepare(`UPDATE ${table.table} SET ${column} = ? WHERE id = ?`).run(value, String(row.id));
   }
 }
 

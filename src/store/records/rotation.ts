@@ -1,0 +1,39 @@
+/** What both engines share of a rotation: every secret is sealed again under another master key. */
+import type { Vault } from "../vault.ts";
+import { RECORD_TABLES, type RecordTable } from "./record-tables.ts";
+import { createRecordValues } from "./record-values.ts";
+
+/** The vaults of the present master key (`from`) and of the new one (`to`). */
+export interface Vaults {
+  readonly from: Vault;
+  readonly to: Vault;
+}
+
+export interface VaultRotation extends Vaults {
+  /** Put first in `Store.earlierKeys`; absent: they are all dropped. */
+  readonly earlierKey?: string;
+  /** For tests: called when everything is sealed again and nothing is committed yet. */
+  readonly beforeCommit?: () => void;
+}
+
+/** The tables that have sealed columns. */
+export const SEALED_TABLES: readonly RecordTable[] = Object.values<RecordTable>(RECORD_TABLES).filter(
+  (table) => sealedFields(table).length > 0,
+);
+
+/** The sealed columns of a row, and their values under the new key. */
+export function resealed(
+  table: RecordTable,
+  row: Readonly<Record<string, unknown>>,
+  { from, to }: Vaults,
+): readonly (readonly [column: string, value: string | number | null])[] {
+  const record = createRecordValues(from).toRecord(table, row);
+  const { toSql } = createRecordValues(to);
+  return sealedFields(table).map(([field, column]) => {
+    return [column.name, toSql({ table, column, id: String(row.id) }, record[field])];
+  });
+}
+
+function sealedFields({ columns }: RecordTable) {
+  return Object.entries(columns).filter(([, { type }]) => type === "sealed");
+}
