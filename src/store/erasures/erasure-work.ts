@@ -1,9 +1,12 @@
 /** What both engines share of erasures: their rows, whose turn it is, and what is about the recipient. */
 import type { ListOrder } from "../../core/list-order.ts";
-import { ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
+import { createWordScrubber, ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
+import type { Suppression } from "../../core/records/accounts.ts";
+import { addressKey } from "../../core/suppressions/address-key.ts";
 import { writingsOf } from "../address-spellings.ts";
+import type { ErasedForm } from "./erased-recipient.ts";
 
 /** What one walk of an erasure has to look for. */
 export interface ErasureTask {
@@ -98,6 +101,33 @@ export interface WalkedAccount extends Pick<Stretch, "isBlocked"> {
 /** Whether a stretch that has come to the end of an account may go on in the next: in most accounts nothing is found. */
 export function mayGoOn({ erased, redacted, looks }: WalkedAccount, most: number): boolean {
   return erased === 0 && redacted === 0 && looks < most;
+}
+
+export interface SuppressionRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly reason: Suppression["reason"];
+  readonly source: string | null;
+  readonly expires_at: number | null;
+  readonly created_at: number;
+}
+
+/** The entry that takes the place of a suppression of the recipient, and names nobody. */
+export function toErasedSuppression(
+  row: SuppressionRow,
+  { recipient, writings }: ErasureTask,
+  toErased: ErasedForm,
+): Suppression {
+  const scrub = createWordScrubber(recipient, ...writings);
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    email: toErased(addressKey(recipient)),
+    reason: row.reason,
+    ...(row.source !== null && { source: scrub(row.source) }),
+    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+    createdAt: row.created_at,
+  };
 }
 
 /** Whether a parked receipt names the recipient anywhere. Providers write numbers without the plus, or without the country. */

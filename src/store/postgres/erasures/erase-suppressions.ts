@@ -1,6 +1,5 @@
 import { createWordScrubber } from "../../../core/messages/erasure.ts";
-import type { Suppression } from "../../../core/records/accounts.ts";
-import { addressKey } from "../../../core/suppressions/address-key.ts";
+import { type SuppressionRow, toErasedSuppression } from "../../erasures/erasure-work.ts";
 import { addSuppressions } from "../suppressions/suppression-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
@@ -10,36 +9,16 @@ export function createSuppressionErasures(erasedNames: ErasedNames): readonly Wa
   return [createSuppressionErasure(erasedNames), createOptOutErasure(erasedNames)];
 }
 
-interface SuppressionRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly reason: Suppression["reason"];
-  readonly source: string | null;
-  readonly expires_at: number | null;
-  readonly created_at: number;
-}
-
 /** There is at most one in each account. */
 function createSuppressionErasure(erasedNames: ErasedNames): Walk {
-  return async (session, { recipient, writings, accountId }) => {
+  return async (session, task) => {
     await erasedNames.lockLists(session);
-    const rows = await session.query<SuppressionRow>(TAKE_SUPPRESSIONS, [
-      recipient.toLowerCase(),
-      accountId ?? null,
-    ]);
+    const values = [task.recipient.toLowerCase(), task.accountId ?? null];
+    const rows = await session.query<SuppressionRow>(TAKE_SUPPRESSIONS, values);
     if (rows.length === 0) return {};
     const toErased = await erasedNames.needForm(session);
-    const scrub = createWordScrubber(recipient, ...writings);
     // If an import has brought the erased form already, the entry that lasts longer stays.
-    const erased = rows.map((row) => ({
-      id: row.id,
-      accountId: row.account_id,
-      email: toErased(addressKey(recipient)),
-      reason: row.reason,
-      ...(row.source !== null && { source: scrub(row.source) }),
-      ...(row.expires_at !== null && { expiresAt: row.expires_at }),
-      createdAt: row.created_at,
-    }));
+    const erased = rows.map((row) => toErasedSuppression(row, task, toErased));
     await addSuppressions(session, erased, undefined);
     return {};
   };

@@ -1,7 +1,5 @@
 import { createWordScrubber } from "../../../core/messages/erasure.ts";
-import type { Suppression } from "../../../core/records/accounts.ts";
-import { addressKey } from "../../../core/suppressions/address-key.ts";
-import type { ErasureTask } from "../../erasures/erasure-work.ts";
+import { type ErasureTask, type SuppressionRow, toErasedSuppression } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
@@ -20,15 +18,6 @@ export function createSuppressionErasures(db: Database, parts: EraseSuppressionP
   return [createSuppressionErasure(db, parts), createOptOutErasure(db, parts)];
 }
 
-interface SuppressionRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly reason: Suppression["reason"];
-  readonly source: string | null;
-  readonly expires_at: number | null;
-  readonly created_at: number;
-}
-
 /** There is at most one in each account. */
 function createSuppressionErasure(db: Database, parts: EraseSuppressionParts): Walk {
   const { accounts, suppressions, erasedNames } = parts;
@@ -39,22 +28,11 @@ function createSuppressionErasure(db: Database, parts: EraseSuppressionParts): W
   );
   const remove = db.prepare("DELETE FROM suppressions WHERE id = ?");
   return (task, position, looks) => {
-    const { recipient, writings } = task;
     const { from, to, ...rest } = stretchOf(task, position, looks);
-    const scrub = createWordScrubber(recipient, ...writings);
-    for (const row of find.all(recipient.toLowerCase(), from, to)) {
+    for (const row of find.all(task.recipient.toLowerCase(), from, to)) {
       remove.run(row.id);
       // If an import has brought the erased form already, the entry that lasts longer stays.
-      const erased = {
-        id: row.id,
-        accountId: row.account_id,
-        email: erasedNames.needForm()(addressKey(recipient)),
-        reason: row.reason,
-        ...(row.source !== null && { source: scrub(row.source) }),
-        ...(row.expires_at !== null && { expiresAt: row.expires_at }),
-        createdAt: row.created_at,
-      };
-      suppressions.add([erased]);
+      suppressions.add([toErasedSuppression(row, task, erasedNames.needForm())]);
     }
     return rest;
   };
