@@ -1,12 +1,10 @@
 import type { AnswerIds, DeviceRegistration } from "../../../core/push/push-registration.ts";
-import type { Session, SqlValue } from "../database/driver.ts";
+import { attributesOf, type RegistrationRow } from "../../push/registration-rows.ts";
+import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockContacts, removeEmptied } from "./push-contacts.ts";
 
-interface RegistrationRow {
-  readonly id: string;
-  readonly contact_id: string;
-  readonly device_id: string | null;
+interface FoundRow extends RegistrationRow {
   readonly token: string | null;
 }
 
@@ -21,7 +19,7 @@ export async function register(
   const { appId, deviceId, token } = device;
   // One at a time for each app: two devices that exchange tokens would deadlock.
   await session.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCKS.registering, appId]);
-  const rows = await session.query<RegistrationRow>(FIND, [appId, deviceId ?? null, token]);
+  const rows = await session.query<FoundRow>(FIND, [appId, deviceId ?? null, token]);
   const holder = rows.find((row) => row.token === token);
   const known = deviceId === undefined ? holder : rows.find((row) => row.device_id === deviceId);
   const adopted = known ?? (holder?.device_id === null ? holder : undefined);
@@ -66,7 +64,7 @@ async function update(
   known: RegistrationRow,
 ): Promise<Required<AnswerIds>> {
   // The contact as it is now: the device may have been identified since it was found.
-  const [row] = await session.query<{ contact_id: string }>(UPDATE, [...attributes(device), known.id]);
+  const [row] = await session.query<{ contact_id: string }>(UPDATE, [...attributesOf(device), known.id]);
   return { registrationId: known.id, contactId: row?.contact_id ?? known.contact_id };
 }
 
@@ -77,7 +75,7 @@ async function create(
   const { registrationId, contactId, accountId, appId, now } = device;
   const made = await session.query(INSERT_CONTACT, [contactId, now, appId, accountId]);
   if (made.length === 0) return undefined;
-  await session.query(INSERT, [...attributes(device), registrationId, accountId, appId, contactId]);
+  await session.query(INSERT, [...attributesOf(device), registrationId, accountId, appId, contactId]);
   return { registrationId, contactId };
 }
 
@@ -89,13 +87,3 @@ const INSERT_CONTACT = `INSERT INTO contacts (id, account_id, created_at)
 const INSERT = `INSERT INTO registrations (platform, token, device_id, os_version, app_version, locale, timezone,
     updated_at, created_at, id, account_id, app_id, contact_id)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12)`;
-
-function attributes(device: DeviceRegistration): SqlValue[] {
-  const { platform, token, deviceId, osVersion, appVersion, locale, timezone, now } = device;
-  return [
-    platform,
-    token,
-    ...[deviceId, osVersion, appVersion, locale, timezone].map((text) => text ?? null),
-    now,
-  ];
-}

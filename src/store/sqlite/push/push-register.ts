@@ -1,13 +1,7 @@
 import type { AnswerIds, DeviceRegistration } from "../../../core/push/push-registration.ts";
+import { attributesOf, type RegistrationRow } from "../../push/registration-rows.ts";
 import type { Database } from "../database/database.ts";
-import type { SqlValue } from "../database/driver.ts";
 import { createContactRemoval } from "./push-contacts.ts";
-
-interface RegistrationRow {
-  readonly id: string;
-  readonly contact_id: string;
-  readonly device_id: string | null;
-}
 
 /**
  * Finds or makes the registration of a device, inside a transaction. The device id finds it, else the token: a
@@ -36,7 +30,7 @@ export function createRegister(
     const adopted = known ?? (holder?.device_id === null ? holder : undefined);
     if (holder && holder.id !== adopted?.id) freeToken(holder);
     if (!adopted) return create(device);
-    update.run(...attributes(device), device.now, adopted.id);
+    update.run(...attributesOf(device), adopted.id);
     return { registrationId: adopted.id, contactId: adopted.contact_id };
   };
 }
@@ -54,7 +48,7 @@ function createInsert(db: Database): (device: DeviceRegistration) => Required<An
   return (device) => {
     const { registrationId, contactId, accountId, appId, now } = device;
     if (contact.run(contactId, now, appId, accountId) === 0) return undefined;
-    registration.run(...attributes(device), now, registrationId, accountId, appId, contactId, now);
+    registration.run(...attributesOf(device), registrationId, accountId, appId, contactId, now);
     return { registrationId, contactId };
   };
 }
@@ -72,17 +66,4 @@ function createTokenRelease(db: Database): (holder: RegistrationRow) => void {
     remove.run(holder.id);
     removeEmptied(holder.contact_id);
   };
-}
-
-function attributes(device: DeviceRegistration): SqlValue[] {
-  const { platform, token, deviceId, osVersion, appVersion, locale, timezone } = device;
-  return [
-    platform,
-    token,
-    deviceId ?? null,
-    osVersion ?? null,
-    appVersion ?? null,
-    locale ?? null,
-    timezone ?? null,
-  ];
 }
