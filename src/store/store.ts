@@ -16,7 +16,7 @@
  */
 import type { Account, ApiKey, PushApp } from "../core/records/accounts.ts";
 import type { Erasures } from "./erasures/erasures.ts";
-import type { EventFeed } from "./event-feed.ts";
+import type { EventFeed } from "./events/event-feed.ts";
 import type { InboundStore } from "./inbound/inbound.ts";
 import type { Intake } from "./intake/intake.ts";
 import type { MailPolicyStore } from "./mail-policies.ts";
@@ -32,7 +32,7 @@ import type { SuppressionStore } from "./suppressions/suppressions.ts";
 import type { Outbox } from "./webhooks/outbox.ts";
 
 export type * from "./erasures/erasures.ts";
-export type * from "./event-feed.ts";
+export type * from "./events/event-feed.ts";
 export type * from "./inbound/inbound.ts";
 export type * from "./intake/intake.ts";
 export type * from "./mail-policies.ts";

@@ -1,5 +1,12 @@
 import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
+import {
+  MAX_PAGE_SIZE,
+  NOTHING,
+  type OtherColumns,
+  type SizedEvent,
+  toOther,
+} from "../../events/feed-rows.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "../../messages/message-rows.ts";
 import type { EventFeed } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
@@ -7,9 +14,6 @@ import type { Session } from "../database/driver.ts";
 import { readCursorKey } from "../database/meta.ts";
 import type { Database } from "../database/transactions.ts";
 import { createNumberEvents, type NumberingParts } from "./number-events.ts";
-
-/** Octets of content and data in one page: metadata may be long, and all events of a batch repeat it. */
-const MAX_PAGE_OCTETS = 1024 * 1024;
 
 interface FeedParts extends NumberingParts {
   readonly vault: Vault;
@@ -26,9 +30,11 @@ export function createEventFeed(db: Database, parts: FeedParts): EventFeed {
       let octets = 0;
       for (const row of rows) {
         const { event, size } =
-          row.position === 0 ? toOther(row) : toMessageEvent(found.get(row.number), accountId);
+          row.position === 0
+            ? toOther({ ...row, id: row.event_id })
+            : toMessageEvent(found.get(row.number), accountId);
         octets += size;
-        if (octets > MAX_PAGE_OCTETS && next > after) break;
+        if (octets > MAX_PAGE_SIZE && next > after) break;
         next = row.number;
         if (event) events.push(event);
       }
@@ -48,14 +54,11 @@ export function createEventFeed(db: Database, parts: FeedParts): EventFeed {
   };
 }
 
-interface EventRow {
+interface EventRow extends Omit<OtherColumns, "id"> {
   readonly number: number;
   readonly subject_id: string;
   readonly position: number;
   readonly event_id: string | null;
-  readonly at: number | null;
-  readonly type: string | null;
-  readonly data: string | null;
 }
 
 /** Apart from what they are about: of many days' tables a plan is made for one at a time. */
@@ -69,7 +72,7 @@ interface FoundRow extends TimelineRow {
   readonly event_number: number;
   readonly id: string;
   readonly message_recipient: string;
-  /** `null`: beyond `MAX_PAGE_OCTETS`. */
+  /** `null`: beyond `MAX_PAGE_SIZE`. */
   readonly envelope: string | null;
   readonly octets: number;
 }
@@ -88,9 +91,9 @@ async function findMessages(
   return new Map(found.map((row) => [row.event_number, row]));
 }
 
-/** Contents beyond `MAX_PAGE_OCTETS` are measured, but not read. */
+/** Contents beyond `MAX_PAGE_SIZE` are measured, but not read. */
 const FIND = `SELECT event_number, id, message_recipient, octets,
-    CASE WHEN turn = 1 OR sum <= ${MAX_PAGE_OCTETS} THEN envelope END AS envelope,
+    CASE WHEN turn = 1 OR sum <= ${MAX_PAGE_SIZE} THEN envelope END AS envelope,
     position, at, kind, status, sequence, event_type, recipient, error, detail
   FROM (SELECT p.number AS event_number, m.id, m.recipient AS message_recipient, c.envelope, t.*,
       octet_length(c.envelope) AS octets, row_number() OVER w AS turn, sum(octet_length(c.envelope)) OVER w AS sum
@@ -99,20 +102,11 @@ const FIND = `SELECT event_number, id, message_recipient, octets,
     JOIN timeline t ON t.message_id = p.subject_id AND t.position = p.position
     WINDOW w AS (ORDER BY p.number)) AS measured`;
 
-type Sized = { readonly event: FeedEvent | undefined; readonly size: number };
-
-const NOTHING: Sized = { event: undefined, size: 0 };
-
-function toMessageEvent(row: FoundRow | undefined, accountId: string): Sized {
+function toMessageEvent(row: FoundRow | undefined, accountId: string): SizedEvent {
   if (!row) return NOTHING;
   const entry = toTimelineEntry(row);
   if (row.envelope === null || !isPublic(entry)) return { event: undefined, size: row.octets };
   const { id, message_recipient: recipient } = row;
   const message = { id, accountId, recipient, content: joinContent(row.envelope, null) };
   return { event: { kind: "message", message, entry }, size: row.octets };
-}
-
-function toOther({ at, event_id: id, type, data }: EventRow): Sized {
-  if (at === null || id === null || type === null || data === null) return NOTHING;
-  return { event: { kind: "other", id, type, at, data: JSON.parse(data) }, size: data.length };
 }

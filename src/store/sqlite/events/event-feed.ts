@@ -2,6 +2,13 @@ import { setImmediate } from "node:timers/promises";
 import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import {
+  MAX_PAGE_SIZE,
+  NOTHING,
+  type OtherColumns,
+  type SizedEvent,
+  toOther,
+} from "../../events/feed-rows.ts";
+import {
   joinContent,
   TIMELINE_COLUMNS,
   type TimelineRow,
@@ -13,9 +20,6 @@ import type { Meta } from "../database/meta.ts";
 import { createEnvelopeOf } from "../messages/own-content.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { EventLog } from "./event-log.ts";
-
-/** Characters of content and data in one page: metadata may be long, and all events of a batch repeat it. */
-const MAX_PAGE_CHARACTERS = 1024 * 1024;
 
 /** Events that are read in one go, with others' work in between: a page of a thousand takes as long as hundreds of requests. */
 const PIECE = 100;
@@ -45,7 +49,7 @@ export function createEventFeed(db: Database, { accounts, events, meta }: FeedPa
     for (const row of rows) {
       const { event, size } = toEvent(row, accountId);
       page.characters += size;
-      if (page.characters > MAX_PAGE_CHARACTERS && page.events.length > 0) return true;
+      if (page.characters > MAX_PAGE_SIZE && page.events.length > 0) return true;
       page.next = row.number;
       if (event) page.events.push(event);
     }
@@ -81,20 +85,14 @@ interface OpenPage {
   characters: number;
 }
 
-interface EventRow {
+interface EventRow extends OtherColumns {
   readonly number: number;
   readonly message_id: string | null;
   readonly position: number | null;
-  readonly at: number | null;
-  readonly id: string | null;
-  readonly type: string | null;
-  readonly data: string | null;
 }
 
-type Sized = { readonly event: FeedEvent | undefined; readonly size: number };
-
 /** Looks up row after row: a join took three times as long. */
-function createEventReader(db: Database): (row: EventRow, accountId: string) => Sized {
+function createEventReader(db: Database): (row: EventRow, accountId: string) => SizedEvent {
   const findMessage = db.prepare<{ recipient: string; content: number; envelope: string | null }>(
     "SELECT recipient, content, envelope FROM messages WHERE id = ?",
   );
@@ -103,7 +101,7 @@ function createEventReader(db: Database): (row: EventRow, accountId: string) => 
     `SELECT ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = ? AND position = ?`,
   );
 
-  const ofMessage = (id: string, position: number | null, accountId: string): Sized => {
+  const ofMessage = (id: string, position: number | null, accountId: string): SizedEvent => {
     const message = findMessage.get(id);
     const envelope = message && envelopeOf(message);
     const row = findEntry.get(id, position);
@@ -116,12 +114,4 @@ function createEventReader(db: Database): (row: EventRow, accountId: string) => 
 
   return (row, accountId) =>
     row.message_id === null ? toOther(row) : ofMessage(row.message_id, row.position, accountId);
-}
-
-const NOTHING: Sized = { event: undefined, size: 0 };
-
-function toOther({ at, id, type, data }: EventRow): Sized {
-  if (at === null || id === null || type === null || data === null) return NOTHING;
-  const event = { kind: "other", id, type, at, data: JSON.parse(data) } as const;
-  return { event, size: data.length };
 }

@@ -1,4 +1,4 @@
-import type { FeedEvent } from "../core/webhooks/feed-event.ts";
+import type { FeedEvent } from "../../core/webhooks/feed-event.ts";
 
 /**
  * Every public event of an account, until its message is pruned. Events are numbered in the order in which they become
