@@ -18,7 +18,7 @@ import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
 import { createWipe } from "../messages/ending.ts";
 import { createMessageRemoval } from "../messages/message-removal.ts";
-import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
+import { HAS_LEASED_JOB, OF_MESSAGE } from "../queue/jobs-of-message.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { Walk } from "./erasures.ts";
 
@@ -72,7 +72,7 @@ function createAccountWalk(
   const rows = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account = ?1 AND channel = ?2 AND id > ?3 AND id <= ?4`;
   const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id LIMIT ?6`);
   const email = db.prepare<MessageRow>(`${rows} AND instr(lower(parts), ?5) > 0 ORDER BY id LIMIT ?6`);
-  const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
   const hasLeasedWebhook = db.prepare(
     "SELECT 1 FROM webhooks WHERE message_id = ? AND state = 'leased' LIMIT 1",
   );

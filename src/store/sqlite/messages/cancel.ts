@@ -3,7 +3,7 @@ import { toProgress } from "../../messages/message-rows.ts";
 import type { MessageStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { IdempotencyKeys } from "../intake/idempotency-keys.ts";
-import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
+import { HAS_LEASED_JOB, OF_MESSAGE } from "../queue/jobs-of-message.ts";
 import { createEnding, type EndingParts } from "./ending.ts";
 
 interface CancelParts extends EndingParts {
@@ -13,7 +13,7 @@ interface CancelParts extends EndingParts {
 /** `MessageStore.cancel`. Claims are transactions too, so a job is leased before this one, or never. */
 export function createCancel(db: Database, parts: CancelParts): MessageStore["cancel"] {
   const end = createEnding(parts);
-  const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
   const wasLost = db.prepare(
     "SELECT 1 FROM timeline WHERE message_id = ? AND kind IN ('interrupted', 'lost_settle') LIMIT 1",
   );

@@ -15,7 +15,7 @@ import type { Contents } from "../messages/contents.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
-import { OF_MESSAGE } from "./jobs-of-message.ts";
+import { HAS_LEASED_JOB } from "./jobs-of-message.ts";
 import type { Queues } from "./queues.ts";
 
 export interface ClaimParts {
@@ -61,7 +61,7 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
     `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ?, queue = coalesce(?, queue)
      WHERE id = ? AND claim = ? AND is_leased = 1 RETURNING queue, message_id`,
   );
-  const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
   return (jobs, now) =>
     db.write(() => {
       for (const { jobId, claim, queue } of jobs) {

@@ -4,3 +4,6 @@
  */
 export const OF_MESSAGE = `id BETWEEN (SELECT first_job FROM messages WHERE id = ?1)
   AND (SELECT last_job FROM messages WHERE id = ?1) AND message_id = ?1`;
+
+/** Finds whether message ?1 has a job that is leased. */
+export const HAS_LEASED_JOB = `SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`;

@@ -3,7 +3,7 @@ import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
-import { OF_MESSAGE } from "./jobs-of-message.ts";
+import { HAS_LEASED_JOB } from "./jobs-of-message.ts";
 import type { Queues } from "./queues.ts";
 
 export interface StageParts {
@@ -30,7 +30,7 @@ export function createStage(
   const first = db.prepare<{ due_at: number | null }>(
     "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
   );
-  const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
 
   const interrupt = (messageId: string, now: number) => {
     const message = messages.readLeased(messageId);
