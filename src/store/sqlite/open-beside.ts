@@ -4,7 +4,7 @@ import type { Vault } from "../vault.ts";
 import { createStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { openDriver } from "./database/driver.ts";
-import { checkpointLongWal, closeAfter } from "./database/long-wal.ts";
+import { checkpointLongWal } from "./database/long-wal.ts";
 import { createPlaceCheck } from "./database/place-check.ts";
 import type { NumberShare } from "./database/row-numbers.ts";
 import { createWriteLock } from "./database/write-lock.ts";
@@ -46,18 +46,16 @@ export function openBeside(options: {
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL | undefined;
 }): StoreBeside {
+  const { path, vault, checkpointThread: program } = options;
   const { memory, share } = options.shared;
-  const driver = openDriver(options.path);
+  const driver = openDriver(path);
   configure(driver);
-  const beforeCommit = createPlaceCheck(options.path);
+  const beforeCommit = createPlaceCheck(path);
   // Nothing is committed here yet: files replaced before the first write must not be taken for those opened now.
   beforeCommit();
   const db = createDatabase({ driver, schedule: turnEnd.last, lock: createWriteLock(memory), beforeCommit });
   const accounts = createAccountCache(db);
-  const store = createStore(db, { vault: options.vault, accounts, share });
-  const close = closeAfter(
-    checkpointLongWal(db, { path: options.path, program: options.checkpointThread }),
-    store,
-  );
+  const store = createStore(db, { vault, accounts, share });
+  const close = checkpointLongWal(db, { path, program }, store.close);
   return { store: { ...store, close }, forget: accounts.forget };
 }

@@ -6,7 +6,7 @@ import { createStore, type SqliteStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { BUSY_TIMEOUT_MS } from "./database/empty-wal.ts";
-import { CHECKPOINT_PAGES, checkpointLongWal, closeAfter, WAL_SIZE_LIMIT } from "./database/long-wal.ts";
+import { CHECKPOINT_PAGES, checkpointLongWal, WAL_SIZE_LIMIT } from "./database/long-wal.ts";
 import { checkMasterKey, isOfKey, noteOpening } from "./database/meta.ts";
 import { createPlaceCheck } from "./database/place-check.ts";
 import { createWriteLock } from "./database/write-lock.ts";
@@ -76,7 +76,7 @@ export async function openOn(
   const store = createStore(db, { vault, accounts: createAccountCache(db), ...share });
   return {
     ...store,
-    close: closeAfter(checkpointLongWal(db, { path, program: options.checkpointThread }), store),
+    close: checkpointLongWal(db, { path, program: options.checkpointThread }, store.close),
   };
 }
 

@@ -26,13 +26,15 @@ export interface LongWalOptions {
  * would checkpoint all of it, about a second for 500 MiB, while everything else waits. So a thread checkpoints a WAL that
  * has become long, until it is short again.
  *
- * @returns ends the thread, if there is one
+ * @param close closes the store
+ * @returns the same, but ends the thread first, if there is one
  */
 export function checkpointLongWal(
   db: Pick<Database, "prepare" | "onCommit">,
   { path, program }: LongWalOptions,
+  close: () => Promise<void>,
 ): () => Promise<void> {
-  if (path === ":memory:" || !program) return async () => {};
+  if (path === ":memory:" || !program) return close;
   const wal = `${realpathSync(path)}-wal`;
   let thread: Worker | undefined;
   let commits = 0;
@@ -59,16 +61,6 @@ export function checkpointLongWal(
     const running = thread;
     thread = undefined;
     await running?.terminate();
-  };
-}
-
-/** Makes the `close` of a store that ends the thread first. */
-export function closeAfter(
-  endThread: () => Promise<void>,
-  { close }: { close(): Promise<void> },
-): () => Promise<void> {
-  return async () => {
-    await endThread();
     await close();
   };
 }
