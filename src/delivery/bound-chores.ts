@@ -1,8 +1,8 @@
+import type { Chore } from "../core/chores.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { InboundStore, ReceiptStore } from "../store/store.ts";
 import type { DeliveryMetrics, Dropped } from "./delivery-metrics.ts";
-import type { Chore } from "./upkeep.ts";
 
 /** Receipts of one connector that may be parked. Only few wait for their message at a time; more than this match nothing. */
 export const MAX_PARKED = 100_000;

@@ -1,3 +1,4 @@
+import type { Chore } from "../core/chores.ts";
 import { type Domain, type DomainState, stateOf } from "../core/domains/domain.ts";
 import { checkRecords, type DomainDns } from "../core/domains/domain-check.ts";
 import { recordsOf } from "../core/domains/domain-records.ts";
@@ -6,7 +7,6 @@ import { DAY_MS } from "../core/durations.ts";
 import type { Log } from "../core/log.ts";
 import { readSetting } from "../core/records/settings.ts";
 import type { Records } from "../store/store.ts";
-import type { Chore } from "./upkeep.ts";
 
 /** Checks daily whether the DNS records of every sender's domain are still there. */
 export interface DomainWatch {

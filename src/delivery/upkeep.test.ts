@@ -1,16 +1,15 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import type { Chore } from "../core/chores.ts";
 import { sleep } from "../core/clock.ts";
 import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight-jobs.ts";
-import { type Chore, createUpkeep, stageChore } from "./upkeep.ts";
+import { createUpkeep, stageChore } from "./upkeep.ts";
 
 function open(...chores: readonly Chore[]) {
   const clock = createHeldClock();
   const warnings: unknown[] = [];
-  const ignore = () => {};
-  const log = { isDebug: () => false, debug: ignore, info: ignore, error: ignore };
   const warn = ({ chore, err }: Record<string, unknown>) => warnings.push([chore, String(err)]);
-  return { clock, warnings, upkeep: createUpkeep({ clock, log: { ...log, warn }, chores }) };
+  return { clock, warnings, upkeep: createUpkeep({ clock, log: { warn }, chores }) };
 }
 
 test("a chore that fails is told of and tried again in its turn, and holds up no other", async () => {

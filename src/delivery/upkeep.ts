@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../core/clock.ts";
+import { type Chore, type Chores, type ChoresOptions, createChores } from "../core/chores.ts";
 import { DAY_MS } from "../core/durations.ts";
 import type { Log } from "../core/log.ts";
 import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
@@ -7,61 +7,14 @@ import type { Queue, Store } from "../store/store.ts";
 /** Rows that one transaction moves: few enough not to hold up accepting. */
 const CHUNK = 500;
 
-export interface Chore {
-  readonly name: string;
-  readonly everyMs: number;
-  /** Does one bounded piece of work, and resolves with the number of rows it moved; more than 0 makes it run again at once. */
-  readonly run: (now: number) => Promise<number>;
-  /** Nobody waits for it: after each piece it rests for as long as that took, so that it takes half of the time at most. */
-  readonly isPatient?: boolean;
-}
-
-export interface Upkeep {
-  start(): void;
-  /** Names of the chores that are more than `ms` late. */
-  stalled(ms: number): readonly string[];
-  stop(): Promise<void>;
-}
-
-/** The standing work: stages what has come due, expires, wipes and prunes. Each chore is a loop of its own. */
-export function createUpkeep(deps: {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly chores: readonly Chore[];
-}): Upkeep {
-  const { chores } = deps;
-  const stopping = new AbortController();
-  const turnedAt = new Map<string, number>();
-  let loops: readonly Promise<void>[] = [];
-
-  const loop = async (chore: Chore) => {
-    while (!stopping.signal.aborted) {
-      const startedMs = deps.clock.monotonicMs();
-      turnedAt.set(chore.name, startedMs);
-      const moved = await chore.run(deps.clock.now()).catch((error) => {
-        deps.log.warn({ err: error, chore: chore.name }, "upkeep failed; it will be tried again");
-        return 0;
-      });
-      const restMs = chore.isPatient ? deps.clock.monotonicMs() - startedMs : 0;
-      await sleep(deps.clock, moved > 0 ? restMs : chore.everyMs, stopping.signal);
-    }
-  };
-
-  return {
-    start() {
-      loops = chores.map(loop);
-    },
-    stalled(ms) {
-      const now = deps.clock.monotonicMs();
-      return chores.flatMap(({ name, everyMs }) =>
-        now - (turnedAt.get(name) ?? now) > everyMs + ms ? [name] : [],
-      );
-    },
-    async stop() {
-      stopping.abort();
-      await Promise.all(loops);
-    },
-  };
+/** The standing work: stages what has come due, expires, wipes and prunes. */
+export function createUpkeep({
+  log,
+  ...deps
+}: Omit<ChoresOptions, "onError"> & { readonly log: Pick<Log, "warn"> }): Chores {
+  const onError = (error: unknown, { name }: Chore) =>
+    log.warn({ err: error, chore: name }, "upkeep failed; it will be tried again");
+  return createChores({ ...deps, onError });
 }
 
 type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention">;

@@ -4,13 +4,13 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { adminEndpoints } from "../../api/admin/admin-endpoints.ts";
 import { createApp } from "../../api/app.ts";
 import type { AnswerRequest } from "../../api/app-deps.ts";
+import type { Chores } from "../../core/chores.ts";
 import type { Clock } from "../../core/clock.ts";
 import { inTime } from "../../core/in-time.ts";
 import { present } from "../../core/present.ts";
 import type { AlarmWatch } from "../../delivery/alarm-watch.ts";
 import type { DomainWatch } from "../../delivery/domain-watch.ts";
 import type { Engine } from "../../delivery/engine.ts";
-import type { Upkeep } from "../../delivery/upkeep.ts";
 import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
 import { CONNECTOR_KINDS, checkConnector } from "../channels.ts";
 import type { ClockWatch } from "../clock-watch.ts";
@@ -31,7 +31,7 @@ const CONFIG_WAIT_MS = 1_000;
 
 export interface HttpParts {
   readonly engine: Engine;
-  readonly upkeep: Upkeep;
+  readonly upkeep: Chores;
   readonly domains: DomainWatch;
   readonly webhooks: WebhookEngine;
   readonly alarms: AlarmWatch;

@@ -1,0 +1,61 @@
+import { type Clock, sleep } from "./clock.ts";
+
+/** Standing work, each chore in a loop of its own. */
+export interface Chores {
+  start(): void;
+  /** Names of the chores that are more than `ms` late; none before `start`. */
+  stalled(ms: number): readonly string[];
+  /** Resolves when all loops have ended. */
+  stop(): Promise<void>;
+}
+
+export interface Chore {
+  readonly name: string;
+  readonly everyMs: number;
+  /** Does one bounded piece of work, and resolves with the number of rows it moved; more than 0 makes it run again at once. */
+  readonly run: (now: number) => Promise<number>;
+  /** Nobody waits for it: after each piece it rests for as long as that took, so that it takes half of the time at most. */
+  readonly isPatient?: boolean;
+}
+
+export interface ChoresOptions {
+  readonly clock: Clock;
+  readonly chores: readonly Chore[];
+  /** Called with what a run has failed with; it is tried again in its turn. */
+  readonly onError: (error: unknown, chore: Chore) => void;
+}
+
+export function createChores({ clock, chores, onError }: ChoresOptions): Chores {
+  const stopping = new AbortController();
+  const turnedAt = new Map<string, number>();
+  let loops: readonly Promise<void>[] = [];
+
+  const loop = async (chore: Chore) => {
+    while (!stopping.signal.aborted) {
+      const startedMs = clock.monotonicMs();
+      turnedAt.set(chore.name, startedMs);
+      const moved = await chore.run(clock.now()).catch((error) => {
+        onError(error, chore);
+        return 0;
+      });
+      const restMs = chore.isPatient ? clock.monotonicMs() - startedMs : 0;
+      await sleep(clock, moved > 0 ? restMs : chore.everyMs, stopping.signal);
+    }
+  };
+
+  return {
+    start() {
+      loops = chores.map(loop);
+    },
+    stalled(ms) {
+      const now = clock.monotonicMs();
+      return chores.flatMap(({ name, everyMs }) =>
+        now - (turnedAt.get(name) ?? now) > everyMs + ms ? [name] : [],
+      );
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+}
