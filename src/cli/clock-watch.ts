@@ -1,4 +1,5 @@
-import { type Clock, sleep } from "../core/clock.ts";
+import { createChores } from "../core/chores.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Store } from "../store/store.ts";
 
@@ -27,15 +28,13 @@ export function createClockWatch({
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn">;
 }): ClockWatch {
-  const stopping = new AbortController();
   let aheadMs: number | undefined;
   let isFar = false;
-  let watching: Promise<void> | undefined;
 
   const look = async () => {
     const askedMs = clock.monotonicMs();
     const time = await store.ping();
-    if (time === undefined) return;
+    if (time === undefined) return 0;
     // The answer was made between the question and now.
     const doubtMs = (clock.monotonicMs() - askedMs) / 2;
     aheadMs = Math.round(clock.now() - doubtMs - time);
@@ -44,21 +43,12 @@ export function createClockWatch({
     const fields = { ahead_seconds: Math.round(aheadMs / 1_000) };
     if (isFar && !wasFar) log.warn(fields, "this machine's clock and the database's differ");
     if (!isFar && wasFar) log.info(fields, "this machine's clock and the database's agree again");
+    return 0;
   };
-  const watch = async () => {
-    while (!stopping.signal.aborted) {
-      await look().catch((error) => log.warn({ err: error }, "the database's clock could not be read"));
-      await sleep(clock, EVERY_MS, stopping.signal);
-    }
-  };
-  return {
-    start() {
-      watching ??= watch();
-    },
-    aheadMs: () => aheadMs,
-    async stop() {
-      stopping.abort();
-      await watching;
-    },
-  };
+  const { start, stop } = createChores({
+    clock,
+    chores: [{ name: "compare clocks", everyMs: EVERY_MS, run: look }],
+    onError: (error) => log.warn({ err: error }, "the database's clock could not be read"),
+  });
+  return { start, aheadMs: () => aheadMs, stop };
 }

@@ -9,7 +9,8 @@ import {
   raisedAlarms,
   type Troubles,
 } from "../core/alarms/alarm.ts";
-import { type Clock, sleep } from "../core/clock.ts";
+import { createChores } from "../core/chores.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
 import type { Records } from "../store/store.ts";
@@ -36,9 +37,7 @@ export interface AlarmWatch {
 
 export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   const { clock, log, tell } = deps;
-  const stopping = new AbortController();
   let troubles: Troubles = new Map();
-  let watching: Promise<void> | undefined;
 
   const look = async () => {
     const now = clock.now();
@@ -55,24 +54,14 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
       logChange(log, change);
       tell(change);
     }
+    return 0;
   };
-  const watch = async () => {
-    while (!stopping.signal.aborted) {
-      await look().catch((error) => log.warn({ err: error }, "alarms could not be checked"));
-      await sleep(clock, EVERY_MS, stopping.signal);
-    }
-  };
-
-  return {
-    start() {
-      watching = watch();
-    },
-    alarms: () => raisedAlarms(troubles),
-    async stop() {
-      stopping.abort();
-      await watching;
-    },
-  };
+  const { start, stop } = createChores({
+    clock,
+    chores: [{ name: "watch for alarms", everyMs: EVERY_MS, run: look }],
+    onError: (error) => log.warn({ err: error }, "alarms could not be checked"),
+  });
+  return { start, alarms: () => raisedAlarms(troubles), stop };
 }
 
 const NOT_OF_CONNECTORS: ReadonlySet<AlarmName> = new Set(["queue_too_old", "disk_low"]);
