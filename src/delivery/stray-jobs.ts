@@ -6,6 +6,7 @@ import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { chooseRoute, type Destination } from "../core/records/routes.ts";
+import { sentFrom } from "../core/sms/sent-from.ts";
 import type { Queue, Records, ReleasedJob } from "../store/store.ts";
 import type { Shares } from "./shares/shares.ts";
 import { untilStored } from "./until-stored.ts";
@@ -118,14 +119,8 @@ async function moveJobs(
 }
 
 function claim({ queue, clock, shares }: StrayJobsDeps, name: string): Promise<readonly ClaimedJob[]> {
-  const { process } = shares?.claimant() ?? NOBODY_ELSE;
-  return queue.claim({
-    queue: name,
-    limit: CHUNK,
-    now: clock.now(),
-    leaseMs: LEASE_MS,
-    ...(process !== undefined && { process }),
-  });
+  const { isOurs: _, ...by } = shares?.claimant() ?? NOBODY_ELSE;
+  return queue.claim({ queue: name, limit: CHUNK, now: clock.now(), leaseMs: LEASE_MS, ...by });
 }
 
 function routeJob(job: ClaimedJob, routes: readonly Route[]): ReleasedJob {
@@ -136,8 +131,8 @@ function routeJob(job: ClaimedJob, routes: readonly Route[]): ReleasedJob {
 /** An email to several recipients takes the route of the first. */
 function destinationOf({ accountId, recipient, content, progress, parts }: ClaimedJob): Destination {
   if (content.channel === "sms") {
-    const { category, resolved, from } = content;
-    return { accountId, channel: "sms", destination: recipient, sender: resolved?.from ?? from, category };
+    const sender = sentFrom(content);
+    return { accountId, channel: "sms", destination: recipient, sender, category: content.category };
   }
   const address = progress.parts[parts?.[0] ?? 0]?.address ?? recipient;
   return {

@@ -3,6 +3,7 @@ import Type from "typebox";
 import type { NewMessage } from "../../core/messages/accept-request.ts";
 import { SMS_STATUSES, type SmsContent, type StoredMessage } from "../../core/messages/message.ts";
 import { jsonWithVariables } from "../../core/sms/json-with-variables.ts";
+import { sentFrom } from "../../core/sms/sent-from.ts";
 import { toIso } from "../../core/timestamp.ts";
 
 const messageId = Type.String({ description: "Unique message identifier" });
@@ -74,7 +75,7 @@ function fieldsBeforeVariables(message: StoredMessage, content: SmsContent) {
     message_id: message.id,
     account_id: message.accountId,
     to: message.recipient,
-    from: resolved?.from ?? content.from,
+    from: sentFrom(content),
     template_id: content.templateId,
     dlt_template_id: resolved?.dltTemplateId ?? content.dltTemplateId,
     dlt_entity_id: resolved?.dltEntityId ?? content.dltEntityId,

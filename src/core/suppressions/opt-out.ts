@@ -1,6 +1,8 @@
 /** The words by which people opt out of messages and back in, and which sender that is about. */
 import { toInboundAddress } from "../inbound/inbound-address.ts";
+import type { Content } from "../messages/message.ts";
 import { readSetting } from "../records/settings.ts";
+import { sentFrom } from "../sms/sent-from.ts";
 
 export const KEYWORD_MEANINGS = ["stop", "start"] as const;
 export type KeywordMeaning = (typeof KEYWORD_MEANINGS)[number];
@@ -27,6 +29,12 @@ export function optOutSender(to: string, settings: Readonly<Record<string, strin
 /** A sender as opt-outs name it: `15550123` and `+15550123` are one. */
 export function senderKey(sender: string): string {
   return toInboundAddress(sender);
+}
+
+/** The sender of a message's SMS as opt-outs name it; `undefined` for an email, and where the message has none. */
+export function senderKeyOf(content: Content): string | undefined {
+  const from = content.channel === "sms" ? sentFrom(content) : undefined;
+  return from === undefined ? undefined : senderKey(from);
 }
 
 /** Longer texts are no stop word: a word has at most 40 characters. */

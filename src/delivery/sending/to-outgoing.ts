@@ -4,6 +4,7 @@ import type { MessageError } from "../../core/messages/message.ts";
 import { isOpen } from "../../core/messages/part.ts";
 import { present } from "../../core/present.ts";
 import { type ClaimedJob, covers, holdsUnconfirmed } from "../../core/queue/claimed-job.ts";
+import { sentFrom } from "../../core/sms/sent-from.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import type { Skipped } from "./skip-suppressed.ts";
 
@@ -41,14 +42,20 @@ export function toOutgoing(
     remainingMs,
     createdAt: job.createdAt,
   };
-  if (content.channel === "sms")
-    return withText(
-      {
-        ...{ ...shared, channel: "sms", claim: job.claim, flow: job.flow, to: job.recipient, content },
-        ...senderOf(content),
-      },
-      job,
-    );
+  if (content.channel === "sms") {
+    const { claim, flow, recipient: to } = job;
+    const from = sentFrom(content);
+    const sms: OutgoingSms = {
+      ...shared,
+      channel: "sms",
+      claim,
+      flow,
+      to,
+      content,
+      ...(from !== undefined && { from }),
+    };
+    return withText(sms, job);
+  }
   return findSenderDomain(job.accountId, domainOf(content.from.email)).then(({ isVerified, ...sender }) => {
     if (!isVerified && job.accountMode === "live") return { kind: "impossible", error: NOT_VERIFIED };
     return { kind: "ready", message: { ...shared, channel: "email", content, ...sender } };
@@ -68,11 +75,6 @@ function partsToSend(job: ClaimedJob): readonly number[] | undefined {
   return job.progress.parts.flatMap((part, index) =>
     isOpen(part) && covers(job, index) && !(holds && part.status === "unconfirmed") ? [index] : [],
   );
-}
-
-function senderOf(content: OutgoingSms["content"]): { from?: string } {
-  const from = content.resolved?.from ?? content.from;
-  return from === undefined ? {} : { from };
 }
 
 function withText(message: OutgoingSms, { settings }: ClaimedJob): Outgoing {

@@ -1,6 +1,6 @@
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
 import type { Account } from "../../../core/records/accounts.ts";
-import { senderKey } from "../../../core/suppressions/opt-out.ts";
+import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import { OutcomeUnknown, type Queue } from "../../store.ts";
@@ -116,17 +116,11 @@ async function optedOutOf(
   const sms = found.filter(({ channel }) => channel === "sms");
   const targets = sms.map((row) => ({
     accountId: row.account_id,
-    sender: senderOf(row),
+    sender: senderKeyOf(joinContent(row.envelope, null)),
     recipient: row.recipient,
   }));
   const indexes = await findOptedOut(session, erasedNames, targets);
   return new Set(sms.flatMap(({ id }, index) => (indexes.has(index) ? [id] : [])));
-}
-
-function senderOf({ envelope }: FoundRow): string | undefined {
-  const content = joinContent(envelope, null);
-  const from = content.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
-  return from === undefined ? undefined : senderKey(from);
 }
 
 function toClaimed(

@@ -1,5 +1,5 @@
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
-import { senderKey } from "../../../core/suppressions/opt-out.ts";
+import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import {
   joinContent,
@@ -193,9 +193,7 @@ function hasOptedOut(
   accountId: string,
   { content, recipient }: Pick<ClaimedJob, "content" | "recipient">,
 ): boolean {
-  if (content.channel !== "sms") return false;
-  const from = content.resolved?.from ?? content.from;
-  return optOuts.covers({ accountId, sender: from && senderKey(from), recipient });
+  return content.channel === "sms" && optOuts.covers({ accountId, sender: senderKeyOf(content), recipient });
 }
 
 function toJobMessage(row: MessageRow) {
