@@ -1,6 +1,5 @@
 import Type from "typebox";
 import { ALARM_NAMES, type Alarm } from "../../core/alarms/alarm.ts";
-import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
@@ -34,6 +33,6 @@ const shown = Type.Object({
 });
 
 function toResource({ name, subject, subjectName, reason, since, raisedAt }: Alarm) {
-  const of = { subject, ...present({ subject_name: subjectName }) };
-  return { name, ...of, reason, since: toIso(since), raised_at: toIso(raisedAt) };
+  const times = { since: toIso(since), raised_at: toIso(raisedAt) };
+  return { name, subject, subject_name: subjectName, reason, ...times };
 }

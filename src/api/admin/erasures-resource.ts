@@ -17,7 +17,7 @@ import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "./draft.ts";
 import { ORDERED_PAGE_QUERY, type OrderedPage, readOrderedPage } from "./page.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf, MISSING } from "./record-plan.ts";
-import { shownFields } from "./shown-fields.ts";
+import { shownFields, shownTime } from "./shown-fields.ts";
 
 /** Erasures by recipient: everything about one number or address is deleted, and a record of that is kept. */
 export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -167,7 +167,7 @@ function spellingsOf(recipient: string): readonly string[] {
 }
 
 function toResource(erasure: Erasure) {
-  return present({
+  return {
     id: erasure.id,
     account_id: erasure.accountId,
     status: erasure.completedAt === undefined ? "running" : "done",
@@ -176,6 +176,6 @@ function toResource(erasure: Erasure) {
     erased: erasure.erased,
     redacted: erasure.redacted,
     created_at: toIso(erasure.createdAt),
-    completed_at: erasure.completedAt === undefined ? undefined : toIso(erasure.completedAt),
-  });
+    completed_at: shownTime(erasure.completedAt),
+  };
 }

@@ -1,10 +1,9 @@
 import Type from "typebox";
-import { present } from "../../core/present.ts";
-import { toIso } from "../../core/timestamp.ts";
 import type { QueueBacklog } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { adminPath } from "./record-plan.ts";
+import { shownTime } from "./shown-fields.ts";
 
 /** Counting costs, and from here on it makes no difference to whoever looks. */
 const COUNTED = 10_000;
@@ -35,6 +34,5 @@ const shown = Type.Object({
 });
 
 function toResource({ queue, ready, oldestReadySince }: QueueBacklog) {
-  const oldest = oldestReadySince === undefined ? undefined : toIso(oldestReadySince);
-  return { queue, ready, has_more: ready >= COUNTED, ...present({ oldest_ready_at: oldest }) };
+  return { queue, ready, has_more: ready >= COUNTED, oldest_ready_at: shownTime(oldestReadySince) };
 }

@@ -3,7 +3,7 @@ import { DLT_LISTS } from "../../../core/dlt/dlt-columns.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { validationFailed } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { accountNamed, noSuchAccount, readDraft, sealDraft } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
 import { adminOnly, adminPath, bodyOf } from "../record-plan.ts";
 import { readDltCsv } from "./dlt-csv.ts";
@@ -31,7 +31,7 @@ export function dltImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
         const given = sealDraft(draft);
         const sheet = await readDltCsv(given.csv, given.kind);
         if ("problem" in sheet) throw validationFailed({ csv: sheet.problem });
-        if (!account) throw validationFailed({ account_id: "no such account" });
+        if (!account) throw noSuchAccount();
         const isDryRun = given.dry_run ?? false;
         const wanted = { account, sheet, isDryRun, from: given.after ?? 0, now: call.now };
         const { done, total, ...counts } = await importDlt(deps, wanted);

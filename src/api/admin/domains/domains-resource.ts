@@ -9,7 +9,7 @@ import { judgeField } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
 import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { shownFields } from "../shown-fields.ts";
+import { shownFields, shownTime } from "../shown-fields.ts";
 import { newDkimPair } from "./dkim-pair.ts";
 import { dnsRecordFields, shownDnsRecord } from "./dns-records.ts";
 import { isDomain, NOT_A_DOMAIN } from "./domain-name.ts";
@@ -108,20 +108,16 @@ function toResource(domain: Domain, { returnPathHost, graceMs }: DomainPolicy) {
     state: stateOf(domain),
     dkim_selector: signingPair(domain)?.selector,
     next_dkim_selector: nextPair(domain)?.selector,
-    verified_at: toTime(verifiedAt),
-    failing_since: toTime(failingSince),
+    verified_at: shownTime(verifiedAt),
+    failing_since: shownTime(failingSince),
     stops_at: failingSince === undefined ? undefined : toIso(failingSince + graceMs),
-    lapsed_at: toTime(lapsedAt),
-    checked_at: toTime(lastCheck?.at),
+    lapsed_at: shownTime(lapsedAt),
+    checked_at: shownTime(lastCheck?.at),
     records: recordsOf(domain, returnPathHost).map((record) => ({
       ...shownDnsRecord(record),
       last_result: resultOf(record),
     })),
   };
-}
-
-function toTime(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : toIso(at);
 }
 
 function normalised(written: string): string {

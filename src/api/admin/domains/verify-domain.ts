@@ -2,11 +2,11 @@ import Type from "typebox";
 import { checkRecords } from "../../../core/domains/domain-check.ts";
 import { type DnsRecord, type RecordVerdict, recordsOf } from "../../../core/domains/domain-records.ts";
 import { judgeDomain } from "../../../core/domains/domain-verdict.ts";
-import { toIso } from "../../../core/timestamp.ts";
 import type { Call, Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { changeRecord } from "../change-record.ts";
 import { adminOnly, adminPath, MISSING, type RecordPlan, recordOf } from "../record-plan.ts";
+import { shownTime } from "../shown-fields.ts";
 import { dnsRecordFields, shownDnsRecord } from "./dns-records.ts";
 import { readDomainPolicy } from "./domain-policy.ts";
 import { withTimeLimit } from "./timed-dns.ts";
@@ -53,7 +53,7 @@ async function verify(deps: AdminDeps, plan: RecordPlan<"domains">, call: Call):
   return Response.json({
     verified:
       updated.verifiedAt !== undefined && updated.failingSince === undefined && isComplete(records, verdicts),
-    verified_at: updated.verifiedAt === undefined ? undefined : toIso(updated.verifiedAt),
+    verified_at: shownTime(updated.verifiedAt),
     records: records.map((record, index) => ({
       ...shownDnsRecord(record),
       ok: verdicts[index]?.result === "ok",

@@ -1,7 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { createErrors } from "../../../core/field-errors.ts";
 import { CHANNELS, type StoredMessage } from "../../../core/messages/message.ts";
-import { present } from "../../../core/present.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { messageNotFound } from "../../errors.ts";
@@ -43,10 +42,7 @@ function listEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
       const filters = readFilters(query, now);
       const { id: accountId } = await accountOfQuery(store.records, query);
       const page = await store.messages.list({ accountId, ...filters });
-      return Response.json({
-        data: page.messages.map(toResource),
-        ...present({ next: page.next }),
-      });
+      return Response.json({ data: page.messages.map(toResource), next: page.next });
     },
   };
 }

@@ -3,7 +3,6 @@ import Type from "typebox";
 import { present } from "../../../core/present.ts";
 import type { ApiKey } from "../../../core/records/accounts.ts";
 import { apiKeyPrefix, makeApiKey } from "../../../core/records/api-key.ts";
-import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { changeRecord } from "../change-record.ts";
@@ -20,7 +19,7 @@ import {
   shownRecord,
   shownSchema,
 } from "../record-plan.ts";
-import { shownFields } from "../shown-fields.ts";
+import { shownFields, shownTime } from "../shown-fields.ts";
 
 /** API keys are revoked, never deleted, so that it stays known which key a message was sent with. */
 export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -85,7 +84,7 @@ function show(key: ApiKey) {
     account_id: key.accountId,
     name: key.name,
     prefix: key.prefix,
-    revoked_at: key.revokedAt === undefined ? undefined : toIso(key.revokedAt),
+    revoked_at: shownTime(key.revokedAt),
   };
 }
 

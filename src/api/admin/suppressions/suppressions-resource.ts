@@ -4,14 +4,14 @@ import { present } from "../../../core/present.ts";
 import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { SUPPRESSION_REASONS } from "../../../core/suppressions/suppression.ts";
-import { NOT_A_TIMESTAMP, parseTimestamp, toIso } from "../../../core/timestamp.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { judgeField } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
 import { recordEndpoints } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { shownFields } from "../shown-fields.ts";
+import { shownFields, shownTime } from "../shown-fields.ts";
 import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
 /** Suppressions: the addresses to which an account's emails are not sent. */
@@ -87,10 +87,8 @@ function toResource(suppression: Suppression) {
     account_id: suppression.accountId,
     ...showRecipient("email", suppression.email),
     reason: suppression.reason,
-    ...present({
-      source: suppression.source,
-      expires_at: suppression.expiresAt === undefined ? undefined : toIso(suppression.expiresAt),
-    }),
+    source: suppression.source,
+    expires_at: shownTime(suppression.expiresAt),
   };
 }
 
