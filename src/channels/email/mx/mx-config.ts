@@ -1,9 +1,9 @@
-import { type Static, Type } from "typebox";
-import { Compile } from "typebox/schema";
+import { Type } from "typebox";
 import { isIpRange } from "../../../core/ip-range.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
+import { createConfigCheck } from "../config-check.ts";
 import { ehloNameProblem } from "../smtp/ehlo-name.ts";
 import { type SessionSettings, toSessionSettings } from "../smtp/session-settings.ts";
 
@@ -166,10 +166,4 @@ function rate(description: string) {
   return Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description }));
 }
 
-let validator: { Check(value: unknown): boolean } | undefined;
-
-function isMxConfig(config: unknown): config is Static<typeof mxConfigSchema> {
-  // At the first use, since a start takes milliseconds longer for it.
-  validator ??= Compile(mxConfigSchema);
-  return validator.Check(config);
-}
+const isMxConfig = createConfigCheck(mxConfigSchema);

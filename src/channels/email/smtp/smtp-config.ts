@@ -1,8 +1,8 @@
-import { type Static, Type } from "typebox";
-import { Compile } from "typebox/schema";
+import { Type } from "typebox";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { bareHost } from "../../host-name.ts";
+import { createConfigCheck } from "../config-check.ts";
 import { MAIL_PROVIDERS, type MailProviderName } from "../providers/read-mail-callback.ts";
 import { type SessionSettings, toSessionSettings } from "./session-settings.ts";
 
@@ -148,10 +148,4 @@ function number(
   return Type.Optional(Type.Integer({ minimum, maximum, default: DEFAULTS[name], description }));
 }
 
-let validator: { Check(value: unknown): boolean } | undefined;
-
-function isSmtpConfig(config: unknown): config is Static<typeof smtpConfigSchema> {
-  // At the first use, since a start takes milliseconds longer for it.
-  validator ??= Compile(smtpConfigSchema);
-  return validator.Check(config);
-}
+const isSmtpConfig = createConfigCheck(smtpConfigSchema);

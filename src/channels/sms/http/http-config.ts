@@ -1,9 +1,9 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { Value } from "typebox/value";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { CertificateFields } from "../../certificate-advice.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { milliseconds, OWN_DLT_CODES, RECEIPTS_WITH } from "../config-fields.ts";
+import { readConfig } from "../read-config.ts";
 import { gatewaySchema } from "./gateway.ts";
 import { PROVIDER_NAMES, type ProviderName } from "./provider-names.ts";
 
@@ -104,15 +104,9 @@ export const HTTP_SECRETS = {
 
 export type HttpSecret = keyof typeof HTTP_SECRETS;
 
-/** The connector's configuration, defaults filled in; an error in words where it does not fit the schema. */
+/** See `readConfig`. */
 export function readHttpConfig(connector: Pick<Connector, "name" | "config">): HttpConfig | Error {
-  const config = Value.Clean(
-    httpConfigSchema,
-    Value.Default(httpConfigSchema, Value.Clone(connector.config)),
-  );
-  if (Value.Check(httpConfigSchema, config)) return config;
-  const problems = Value.Errors(httpConfigSchema, config).map((e) => `${e.instancePath || "/"} ${e.message}`);
-  return new Error(`the configuration of connector ${connector.name} is invalid: ${problems.join("; ")}`);
+  return readConfig(httpConfigSchema, connector);
 }
 
 /** What an operator may set about the certificate of the provider. */

@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
-import { Value } from "typebox/value";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { bareHost } from "../../host-name.ts";
 import { milliseconds, OWN_DLT_CODES, RECEIPTS_WITH } from "../config-fields.ts";
+import { readConfig } from "../read-config.ts";
 import type { BindRole, SessionOptions } from "./session/session.ts";
 import type { StatusClass } from "./wire/status-words.ts";
 
@@ -171,15 +171,10 @@ export type SmppConfig = Static<typeof smppConfigSchema>;
 const CONNECT_TIMEOUT_MS = 10_000;
 const BIND_TIMEOUT_MS = 30_000;
 
-/** The connector's configuration, defaults filled in; an error in words where it does not fit the schema. */
+/** See `readConfig`. */
 export function readSmppConfig(connector: Connector): SmppConfig | Error {
-  const config = Value.Clean(
-    smppConfigSchema,
-    Value.Default(smppConfigSchema, Value.Clone(connector.config)),
-  );
-  if (Value.Check(smppConfigSchema, config)) return { ...config, host: bareHost(config.host) };
-  const problems = Value.Errors(smppConfigSchema, config).map((e) => `${e.instancePath || "/"} ${e.message}`);
-  return new Error(`the configuration of connector ${connector.name} is invalid: ${problems.join("; ")}`);
+  const config = readConfig(smppConfigSchema, connector);
+  return config instanceof Error ? config : { ...config, host: bareHost(config.host) };
 }
 
 /** One for each session there is to be; the first is one that submits. */
