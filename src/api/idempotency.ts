@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { DAY_MS } from "../core/durations.ts";
 import type { Idempotency, SavedAnswer } from "../core/messages/accept-request.ts";
-import { readSetting } from "../core/records/settings.ts";
+import { readSetting, type StoredSettings } from "../core/records/settings.ts";
 import type { Intake } from "../store/store.ts";
 import type { Call } from "./endpoint.ts";
 import { idempotencyKeyReused, type Refusal, validationFailed } from "./errors.ts";
@@ -60,7 +60,7 @@ export function windowed(idempotency: Omit<Idempotency, "expiresAt">): Idempoten
 }
 
 /** Whether the account's settings refuse a key that comes with another body. */
-export function isStrict(settings: Readonly<Record<string, string>>): boolean {
+export function isStrict(settings: StoredSettings): boolean {
   return readSetting(settings, "idempotency") === "strict";
 }
 

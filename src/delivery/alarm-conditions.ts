@@ -1,7 +1,7 @@
 /** What is wrong now, as far as this process can see: the conditions that alarms are raised for. */
 import type { ChannelStatus } from "../channels/channel.ts";
 import type { AlarmName, Condition } from "../core/alarms/alarm.ts";
-import { readSetting } from "../core/records/settings.ts";
+import { readSetting, type StoredSettings } from "../core/records/settings.ts";
 import type { Queue, QueueBacklog, ReceiptStore } from "../store/store.ts";
 
 export interface AlarmSources {
@@ -23,7 +23,7 @@ export interface Disk {
 export interface Situation {
   readonly now: number;
   /** The instance's, by name. */
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: StoredSettings;
   readonly isRaised: (name: AlarmName, subject: string) => boolean;
 }
 

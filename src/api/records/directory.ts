@@ -12,6 +12,7 @@ import type {
   SmsTemplate,
 } from "../../core/records/accounts.ts";
 import { withConditionKeys } from "../../core/records/routes.ts";
+import type { StoredSettings } from "../../core/records/settings.ts";
 import { type SmsSegments, segmentSms } from "../../core/sms/sms-segments.ts";
 import type { OptOutQuery, Records } from "../../store/store.ts";
 import type { HandlerDeps } from "../app-deps.ts";
@@ -38,7 +39,7 @@ export interface Directory {
   account(id: string): MaybePromise<Account | undefined>;
   pushApp(accountId: string, id: string): MaybePromise<PushApp | undefined>;
   /** Settings of the instance, overridden by the account's if one is given. Without defaults. */
-  settings(accountId: string | undefined): MaybePromise<Readonly<Record<string, string>>>;
+  settings(accountId: string | undefined): MaybePromise<StoredSettings>;
   /** To be called after a change: everything is read again. */
   forget(): void;
 }
@@ -67,7 +68,7 @@ export function createDirectory(deps: Pick<HandlerDeps, "store" | "clock" | "con
   const accounts = cache<Account | undefined>();
   const optOuts = cache<KnownOptOuts>(1000);
   const pushApps = cache<PushApp | undefined>();
-  const settings = cache<Readonly<Record<string, string>>>();
+  const settings = cache<StoredSettings>();
 
   return {
     template: (accountId, id) =>

@@ -1,6 +1,6 @@
 /** The checks of a request's recipients that hold in the sandbox too: allowed destinations and opt-outs. */
 import type { ErrorCollector, Summary } from "../../core/field-errors.ts";
-import { readSetting } from "../../core/records/settings.ts";
+import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
 import { senderKey } from "../../core/suppressions/opt-out.ts";
 import type { CheckedSms, SmsCheck } from "./sms-checks.ts";
 
@@ -56,7 +56,7 @@ function reportOptedOut(optedOut: Numbers, sms: CheckedSms, errors: ErrorCollect
 /** For sandbox and live accounts. */
 export const GUARD_CHECKS: readonly SmsCheck[] = [DESTINATIONS, OPT_OUTS];
 
-function allowedPrefixes(settings: Readonly<Record<string, string>>): readonly string[] {
+function allowedPrefixes(settings: StoredSettings): readonly string[] {
   const listed = readSetting(settings, "allowed_destinations") ?? "";
   return listed.split(",").flatMap((prefix) => {
     const digits = prefix.trim().replace(/^\+/, "");

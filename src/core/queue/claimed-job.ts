@@ -1,8 +1,10 @@
 /** What the delivery engine claims from the queue, and how it settles it. Times are Unix milliseconds. */
+
 import type { Content, Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartOutcome } from "../messages/outcome.ts";
 import type { NextStep } from "../messages/progress.ts";
 import type { Account } from "../records/accounts.ts";
+import type { StoredSettings } from "../records/settings.ts";
 
 export interface ClaimRequest {
   readonly queue: string;
@@ -27,7 +29,7 @@ export interface ClaimedJob {
   readonly accountId: string;
   /** The mode and settings of the account, as of the claim. */
   readonly accountMode: Account["mode"];
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: StoredSettings;
   readonly recipient: string;
   readonly progress: Progress;
   /** Indexes of the parts this job covers; absent: all. */

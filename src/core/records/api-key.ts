@@ -1,13 +1,14 @@
 import type { RandomBytes } from "../uuid.ts";
 import type { Account } from "./accounts.ts";
 import { BASE62, randomBase62 } from "./random-base62.ts";
+import type { StoredSettings } from "./settings.ts";
 
 /** Whose request it is, by its API key. */
 export interface KeyOwner {
   readonly keyId: string;
   readonly account: Account;
   /** Settings of the account over those of the instance; names of `core/records/settings.ts`. Unset ones are absent. */
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: StoredSettings;
 }
 
 /**

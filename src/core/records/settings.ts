@@ -145,9 +145,12 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type SettingValue<Name extends SettingName> = (typeof SETTINGS)[Name]["default"];
 
-/** The value of a setting among those stored (the account's over the instance's); its default where there is none. */
+/** Settings that have been set, as text, by name: an account's over the instance's. Those that are absent have their defaults. */
+export type StoredSettings = Readonly<Record<string, string>>;
+
+/** The value of a setting among those stored; its default where there is none. */
 export function readSetting<Name extends SettingName>(
-  stored: Readonly<Record<string, string>>,
+  stored: StoredSettings,
   name: Name,
 ): SettingValue<Name> {
   const setting: Setting<SettingValue<Name>> = SETTINGS[name] as unknown as Setting<SettingValue<Name>>;

@@ -2,13 +2,13 @@
 import { DAY_MS, MINUTE_MS } from "../durations.ts";
 import type { Content } from "../messages/message.ts";
 import type { AccountMode } from "../records/accounts.ts";
-import { readSetting } from "../records/settings.ts";
+import { readSetting, type StoredSettings } from "../records/settings.ts";
 import { isIndian } from "./phone-number.ts";
 
 export interface Promotion {
   readonly accountMode: AccountMode;
   /** Settings of the account over those of the instance. */
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: StoredSettings;
   readonly content: Content;
 }
 

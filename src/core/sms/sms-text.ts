@@ -1,4 +1,4 @@
-import { readSetting } from "../records/settings.ts";
+import { readSetting, type StoredSettings } from "../records/settings.ts";
 import { isLonger } from "../text-rules.ts";
 import { gsm7Length } from "./gsm7.ts";
 import { isIndian } from "./phone-number.ts";
@@ -7,7 +7,7 @@ import { transliterate } from "./transliterate.ts";
 
 export interface SmsToRender {
   readonly variables?: Variables;
-  readonly settings: Settings;
+  readonly settings: StoredSettings;
   /** The recipients. Operators of Indian numbers compare the text with the one that is registered. */
   readonly to: readonly string[];
 }
@@ -28,7 +28,7 @@ export function renderSms(
 }
 
 /** A value stays as it is where it would become longer than operators take: `₹` becomes `Rs.`. */
-function withPlainValues(variables: Variables, settings: Settings): Variables {
+function withPlainValues(variables: Variables, settings: StoredSettings): Variables {
   const most = readSetting(settings, "dlt_variable_max_length");
   const plainOf = (value: string | number) => {
     const plain = transliterate(String(value));
@@ -36,5 +36,3 @@ function withPlainValues(variables: Variables, settings: Settings): Variables {
   };
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, plainOf(value)]));
 }
-
-type Settings = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 /** The words by which people opt out of messages and back in, and which sender that is about. */
 import { toInboundAddress } from "../inbound/inbound-address.ts";
 import type { Content } from "../messages/message.ts";
-import { readSetting } from "../records/settings.ts";
+import { readSetting, type StoredSettings } from "../records/settings.ts";
 import { sentFrom } from "../sms/sent-from.ts";
 
 export const KEYWORD_MEANINGS = ["stop", "start"] as const;
@@ -11,10 +11,7 @@ export type KeywordMeaning = (typeof KEYWORD_MEANINGS)[number];
  * What a message asks for, if its whole text is one of the account's words. Case, width and composition of letters do not
  * matter, nor does what is not a letter or a digit: `Stop.` and `stop all` ask for what STOP and STOPALL do.
  */
-export function readKeyword(
-  text: string,
-  settings: Readonly<Record<string, string>>,
-): KeywordMeaning | undefined {
+export function readKeyword(text: string, settings: StoredSettings): KeywordMeaning | undefined {
   if (text.length > MAX_TEXT || readSetting(settings, "opt_out_scope") === "off") return undefined;
   const word = plainWord(text);
   if (wordsOf(readSetting(settings, "stop_words")).includes(word)) return "stop";
@@ -22,7 +19,7 @@ export function readKeyword(
 }
 
 /** The sender that a stop word to this number is about; `undefined`: all senders of the account. */
-export function optOutSender(to: string, settings: Readonly<Record<string, string>>): string | undefined {
+export function optOutSender(to: string, settings: StoredSettings): string | undefined {
   return readSetting(settings, "opt_out_scope") === "account" ? undefined : senderKey(to);
 }
 

@@ -1,6 +1,6 @@
 /** Why an account sends no email to an address any more, and for how long. */
 import { DAY_MS } from "../durations.ts";
-import { readSetting } from "../records/settings.ts";
+import { readSetting, type StoredSettings } from "../records/settings.ts";
 
 export const SUPPRESSION_REASONS = [
   "hard_bounce",
@@ -37,9 +37,7 @@ export function firstSoftDay(now: number): number {
   return Math.floor(now / DAY_MS) - SOFT_MEMORY_DAYS;
 }
 
-type Settings = Readonly<Record<string, string>>;
-
-export function isSoftLimit(count: SoftBounces, settings: Settings): boolean {
+export function isSoftLimit(count: SoftBounces, settings: StoredSettings): boolean {
   const limit = readSetting(settings, "suppress_after_soft_bounce_days");
   return limit > 0 && count.days >= limit;
 }
@@ -48,14 +46,14 @@ export function isSoftLimit(count: SoftBounces, settings: Settings): boolean {
 export function suppressedUntil(
   reason: SuppressionReason,
   at: number,
-  settings: Settings,
+  settings: StoredSettings,
 ): number | undefined {
   const days = daysOf(reason, settings);
   return days === 0 ? undefined : at + days * DAY_MS;
 }
 
 /** 0: for ever, as for complaints and for everybody who asked for it. */
-function daysOf(reason: SuppressionReason, settings: Settings): number {
+function daysOf(reason: SuppressionReason, settings: StoredSettings): number {
   if (reason === "hard_bounce") return readSetting(settings, "hard_bounce_suppression_days");
   if (reason === "soft_bounce") return readSetting(settings, "soft_bounce_suppression_days");
   return 0;

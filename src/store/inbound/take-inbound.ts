@@ -1,5 +1,5 @@
 import type { InboundMessage, InboundPiece, InboundResult } from "../../core/inbound/inbound.ts";
-import { readSetting } from "../../core/records/settings.ts";
+import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
 import {
   type KeywordMeaning,
   optOutSender,
@@ -25,7 +25,7 @@ export interface InboundState {
 export interface InboundAccount {
   readonly number: number;
   readonly account: { readonly id: string };
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: StoredSettings;
 }
 
 /** Changes of opt-outs, inside a transaction. */

@@ -1,5 +1,6 @@
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import type { KeyOwner } from "../../core/records/api-key.ts";
+import type { StoredSettings } from "../../core/records/settings.ts";
 
 /** What operators maintain: accounts, keys, connectors, routes and the like (`RecordTypes`), settings, webhook secrets. */
 export interface Records {
@@ -23,7 +24,7 @@ export interface Records {
   /** Whose API key it is, by its hex SHA-256, with the account's settings; `undefined` for unknown and for revoked keys. */
   findKeyOwner(digest: string): Promise<KeyOwner | undefined>;
   /** Settings of the account (`undefined`: of the instance), as far as they are set. */
-  settings(accountId: string | undefined): Promise<Readonly<Record<string, string>>>;
+  settings(accountId: string | undefined): Promise<StoredSettings>;
   /** Sets these settings, and unsets those that are `undefined`; all of them or none. Others stay as they are. False if there is no such account. */
   setSettings(accountId: string | undefined, values: SettingChanges): Promise<boolean>;
   /** Newest first; at most two are valid at a time. */

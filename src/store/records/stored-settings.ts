@@ -1,5 +1,5 @@
 /** How settings are stored: secret ones sealed, for the same place in both engines, since a move copies them as they are. */
-import { isSettingName, SETTINGS, type Setting } from "../../core/records/settings.ts";
+import { isSettingName, SETTINGS, type Setting, type StoredSettings } from "../../core/records/settings.ts";
 import type { Vault } from "../vault.ts";
 
 export function toStoredSetting(vault: Vault, name: string, value: string): string {
@@ -11,7 +11,7 @@ export interface SettingRow {
   readonly value: string;
 }
 
-export function fromSettingRows(vault: Vault, rows: readonly SettingRow[]): Readonly<Record<string, string>> {
+export function fromSettingRows(vault: Vault, rows: readonly SettingRow[]): StoredSettings {
   return Object.fromEntries(
     rows.map(({ name, value }) => [name, isSecret(name) ? vault.open(value, placeOf(name)) : value]),
   );

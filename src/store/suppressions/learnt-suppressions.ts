@@ -1,4 +1,5 @@
 /** What messages teach about their recipients, for the suppression lists of both engines. */
+import type { StoredSettings } from "../../core/records/settings.ts";
 import { bounceKind } from "../../core/email/bounce-kind.ts";
 import type { Part } from "../../core/messages/message.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
@@ -39,7 +40,7 @@ function reasonOf({ error }: Part): SuppressionReason | undefined {
 export interface LearntFrom {
   readonly accountId: string;
   readonly messageId: string;
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: StoredSettings;
 }
 
 /** The list's entry for a reason, with the message as its source. */

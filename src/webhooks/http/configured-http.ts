@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { readSetting } from "../../core/records/settings.ts";
+import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
 import type { Records } from "../../store/store.ts";
 import { parseRange, type Range } from "./address-rules.ts";
 import type { Resolver } from "./find-addresses.ts";
@@ -52,7 +52,7 @@ interface HttpSettings {
   readonly servers: string | undefined;
 }
 
-function toHttpSettings(stored: Readonly<Record<string, string>>): HttpSettings {
+function toHttpSettings(stored: StoredSettings): HttpSettings {
   return {
     allowed: readSetting(stored, "webhook_allowed_ranges"),
     ca: readSetting(stored, "webhook_ca"),

@@ -6,6 +6,7 @@ import {
   SETTINGS,
   type Setting,
   type SettingName,
+  type StoredSettings,
   settingProblem,
 } from "../../../core/records/settings.ts";
 import type { Call, Endpoint } from "../../endpoint.ts";
@@ -168,8 +169,8 @@ async function answerOne(
 }
 
 interface Stored {
-  readonly instance: Readonly<Record<string, string>>;
-  readonly account: Readonly<Record<string, string>>;
+  readonly instance: StoredSettings;
+  readonly account: StoredSettings;
 }
 
 async function readStored({ store }: AdminDeps, account: Account | undefined): Promise<Stored> {

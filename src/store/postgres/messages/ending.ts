@@ -1,14 +1,15 @@
+import type { StoredSettings } from "../../../core/records/settings.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
 import type { Step } from "../../../core/messages/step.ts";
 import type { Session } from "../database/driver.ts";
-import { readSettings, type Settings } from "../records/account-settings.ts";
+import { readSettings } from "../records/account-settings.ts";
 import type { LockedMessage, MessageLog } from "./message-log.ts";
 
 /** Saves a step that ends a message, or some of its parts, without an attempt, and wipes a body that is not needed any more. */
 export function endMessage(
   log: MessageLog,
   message: LockedMessage,
-  { step, settings }: { readonly step: Step; readonly settings: Settings },
+  { step, settings }: { readonly step: Step; readonly settings: StoredSettings },
 ): void {
   log.save(message, step);
   wipe(log, message, { isOver: isSettled(step.progress), settings });
@@ -48,7 +49,7 @@ const END_WAITING = `WITH ended AS (
 export function wipe(
   log: MessageLog,
   message: LockedMessage,
-  { isOver, settings }: { readonly isOver: boolean; readonly settings: Settings },
+  { isOver, settings }: { readonly isOver: boolean; readonly settings: StoredSettings },
 ): void {
   if (settings.keep_bodies === "true") log.keepBatch(message);
   else if (isOver) log.wipeSingle(message);

@@ -1,5 +1,6 @@
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
 import type { Account } from "../../../core/records/accounts.ts";
+import type { StoredSettings } from "../../../core/records/settings.ts";
 import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
@@ -7,7 +8,7 @@ import { OutcomeUnknown, type Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import { readSettings, type Settings } from "../records/account-settings.ts";
+import { readSettings } from "../records/account-settings.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
 import { createDoubtfulClaims, isLeased } from "./doubtful-claims.ts";
 import { type LeasedRow, takeJobs } from "./take-jobs.ts";
@@ -125,7 +126,11 @@ async function optedOutOf(
 
 function toClaimed(
   job: LeasedRow,
-  { message, optedOut, settings }: { message: FoundRow; optedOut: ReadonlySet<string>; settings: Settings },
+  {
+    message,
+    optedOut,
+    settings,
+  }: { message: FoundRow; optedOut: ReadonlySet<string>; settings: StoredSettings },
 ): ClaimedJob {
   return {
     jobId: job.id,

@@ -1,12 +1,11 @@
+import type { StoredSettings } from "../../../core/records/settings.ts";
 import type { Session } from "../database/driver.ts";
-
-export type Settings = Readonly<Record<string, string>>;
 
 /** The settings of these accounts (by id), which override the instance's; read in one statement. */
 export async function readSettings(
   session: Session,
   accountIds: Iterable<string>,
-): Promise<(accountId: string) => Settings> {
+): Promise<(accountId: string) => StoredSettings> {
   const ids = [...new Set(accountIds)];
   const rows = ids.length === 0 ? [] : await session.query<SettingRow>(SETTINGS, [ids]);
   const ofInstance = toSettings(rows, null);
@@ -23,7 +22,7 @@ interface SettingRow {
   readonly value: string;
 }
 
-function toSettings(rows: readonly SettingRow[], owner: string | null): Settings {
+function toSettings(rows: readonly SettingRow[], owner: string | null): StoredSettings {
   return Object.fromEntries(
     rows.flatMap(({ account_id: of, name, value }) => (of === owner ? [[name, value]] : [])),
   );

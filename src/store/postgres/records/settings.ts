@@ -1,10 +1,11 @@
+import type { StoredSettings } from "../../../core/records/settings.ts";
 import { fromSettingRows, type SettingRow, toStoredSetting } from "../../records/stored-settings.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 
 /** Settings of the instance (`accountId` undefined) and of accounts. */
 export interface SettingRows {
-  of(session: Session, accountId: string | undefined): Promise<Readonly<Record<string, string>>>;
+  of(session: Session, accountId: string | undefined): Promise<StoredSettings>;
   set(session: Session, setting: NewSetting): Promise<void>;
 }
 

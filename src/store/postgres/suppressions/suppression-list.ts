@@ -1,4 +1,5 @@
 import type { Suppression } from "../../../core/records/accounts.ts";
+import type { StoredSettings } from "../../../core/records/settings.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { countSoftBounce, isSoftLimit, type SoftBounces } from "../../../core/suppressions/suppression.ts";
 import {
@@ -10,7 +11,7 @@ import {
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { LockedMessage } from "../messages/message-log.ts";
-import { readSettings, type Settings } from "../records/account-settings.ts";
+import { readSettings } from "../records/account-settings.ts";
 import { nameOfAddress, readSoftBounces, type SoftChange, writeSoftBounces } from "./soft-bounces.ts";
 import { addSuppressions } from "./suppression-rows.ts";
 
@@ -76,7 +77,7 @@ export function createSuppressionList(session: Session, erasedNames: ErasedNames
 
 interface Known {
   readonly known: ReadonlyMap<string, SoftBounces>;
-  readonly settingsOf: (accountId: string) => Settings;
+  readonly settingsOf: (accountId: string) => StoredSettings;
 }
 
 /** Goes through it in order: after a delivery the count of soft bounces begins anew. */

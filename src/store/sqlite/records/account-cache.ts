@@ -1,4 +1,5 @@
 import type { Account, AccountMode } from "../../../core/records/accounts.ts";
+import type { StoredSettings } from "../../../core/records/settings.ts";
 import type { Database } from "../database/database.ts";
 
 /** A cache of accounts with their settings, for the hot paths. */
@@ -15,7 +16,7 @@ export interface AccountEntry {
   readonly number: number;
   readonly account: Account;
   /** The account's settings over the instance's. */
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: StoredSettings;
 }
 
 /** When the cache is full it is emptied. */

@@ -1,10 +1,11 @@
+import type { StoredSettings } from "../../../core/records/settings.ts";
 import { fromSettingRows, type SettingRow, toStoredSetting } from "../../records/stored-settings.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 
 /** Settings of the instance (`accountId` undefined) and of accounts. `set`: inside a transaction; `undefined` unsets. */
 export interface SettingRows {
-  of(accountId: string | undefined): Readonly<Record<string, string>>;
+  of(accountId: string | undefined): StoredSettings;
   set(accountId: string | undefined, name: string, value: string | undefined): void;
 }
 
