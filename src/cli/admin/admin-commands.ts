@@ -25,22 +25,22 @@ export function addAdminCommands(
   target: AdminTarget,
   terminal: Terminal = PROCESS_TERMINAL,
 ): void {
-  const commandLine: CommandLine = { target, terminal };
+  const commandLine: CommandLine = { program, target, terminal };
   for (const noun of NOUNS) {
-    const command = addNounCommands(program, commandLine, noun);
-    if (noun.name === "suppressions") addSuppressionCommands(command, commandLine);
-    if (noun.name === "domains") addDomainCommands(command, commandLine, noun);
+    const command = addNounCommands(commandLine, noun);
+    if (noun.name === "suppressions") addSuppressionCommands(command);
+    if (noun.name === "domains") addDomainCommands(command, noun);
   }
-  addDltCommands(program, commandLine);
-  addConnectorCommands(program, commandLine);
-  addSettingCommands(program, commandLine);
-  addWebhookCommands(program, commandLine);
-  addInboundCommands(program, commandLine);
-  addSandboxCommands(program, commandLine);
-  addMessageCommands(program, commandLine);
-  addQueueCommands(program, commandLine);
-  addAlarmCommands(program, commandLine);
-  addReceiptCommands(program, commandLine);
-  addErasureCommands(program, commandLine);
-  addConsoleCommands(program, commandLine);
+  addDltCommands(commandLine);
+  addConnectorCommands(commandLine);
+  addSettingCommands(commandLine);
+  addWebhookCommands(commandLine);
+  addInboundCommands(commandLine);
+  addSandboxCommands(commandLine);
+  addMessageCommands(commandLine);
+  addQueueCommands(commandLine);
+  addAlarmCommands(commandLine);
+  addReceiptCommands(commandLine);
+  addErasureCommands(commandLine);
+  addConsoleCommands(commandLine);
 }

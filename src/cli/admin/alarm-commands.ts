@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
+import { addNoun, type Column, type CommandLine, column } from "./command-line.ts";
 
 const COLUMNS: readonly Column[] = [
   column("ALARM", "name"),
@@ -11,9 +10,9 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** `alarms list`. */
-export function addAlarmCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "alarms").description("list alarms");
-  addVerb(noun, commandLine, {
+export function addAlarmCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "alarms", "list alarms");
+  noun.verb({
     usage: "list",
     summary: "list raised alarms, the oldest first",
     work: async ({ client, printRows }) => printRows(COLUMNS, await client.request("GET", "alarms")),

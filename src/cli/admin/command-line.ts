@@ -7,6 +7,7 @@ import { namedAsOption } from "./flag-names.ts";
 import { formatTable, toCell, toJson, toLines } from "./table.ts";
 
 export interface CommandLine {
+  readonly program: Command;
   readonly target: AdminTarget;
   readonly terminal: Terminal;
 }
@@ -43,10 +44,19 @@ export class UsageFailure extends Error {
   override readonly name = "UsageFailure";
 }
 
-export function addNoun(program: Command, { terminal }: CommandLine, noun: string): Command {
-  const command = program.command(noun);
+/** A noun of the command line, to which verbs are added. */
+export interface NounCommand {
+  readonly command: Command;
+  readonly terminal: Terminal;
+  /** Adds a verb; returns it, for its options. */
+  verb(verb: Verb): Command;
+}
+
+export function addNoun(commandLine: CommandLine, name: string, description: string): NounCommand {
+  const { program, terminal } = commandLine;
+  const command = program.command(name).description(description);
   tellUsage(command, terminal);
-  return command;
+  return { command, terminal, verb: (verb) => addVerb(command, commandLine, verb) };
 }
 
 /** Prints help and usage errors to the terminal, and ends with code 2 on an error. Commands added to this one do the same. */
@@ -79,7 +89,7 @@ interface Verb {
   work(run: Run): Promise<void>;
 }
 
-export function addVerb(noun: Command, commandLine: CommandLine, { usage, summary, work }: Verb): Command {
+function addVerb(noun: Command, commandLine: CommandLine, { usage, summary, work }: Verb): Command {
   return noun
     .command(usage)
     .description(summary)

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { AdminClient } from "./admin-client.ts";
 import {
   addNoun,
-  addVerb,
   type Column,
   type CommandLine,
   column,
+  type NounCommand,
   type Row,
   type Run,
   UsageFailure,
@@ -41,18 +41,18 @@ const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
   filters: [],
 };
 
-export function addConnectorCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "connectors").description("manage connectors");
-  addCreate(noun, commandLine);
-  addReading(noun, commandLine, CONNECTORS);
-  addUpdate(noun, commandLine);
-  addDelete(noun, commandLine, CONNECTORS);
-  addTest(noun, commandLine);
-  addKinds(noun, commandLine);
+export function addConnectorCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "connectors", "manage connectors");
+  addCreate(noun);
+  addReading(noun, CONNECTORS);
+  addUpdate(noun);
+  addDelete(noun, CONNECTORS);
+  addTest(noun);
+  addKinds(noun);
 }
 
-function addCreate(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(noun, commandLine, {
+function addCreate(noun: NounCommand): void {
+  const verb = noun.verb({
     usage: "create",
     summary: "create one connector; each field of its kind is an option: --host, --system-id …",
     async work(run) {
@@ -71,8 +71,8 @@ function addCreate(noun: Command, commandLine: CommandLine): void {
   addSharedOptions(verb);
 }
 
-function addUpdate(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(noun, commandLine, {
+function addUpdate(noun: NounCommand): void {
+  const verb = noun.verb({
     usage: "update <id>",
     summary: "change one connector; an empty value clears",
     async work(run) {
@@ -139,8 +139,8 @@ async function kindNamed(client: AdminClient, name: string): Promise<Kind> {
   );
 }
 
-function addTest(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(noun, commandLine, {
+function addTest(noun: NounCommand): void {
+  const verb = noun.verb({
     usage: "test <id>",
     summary: "connect, log in and disconnect; sends nothing",
     async work(run) {
@@ -160,8 +160,8 @@ const FIELD_COLUMNS: readonly Column[] = [
   column("MEANING", "meaning"),
 ];
 
-function addKinds(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
+function addKinds(noun: NounCommand): void {
+  noun.verb({
     usage: "kinds [kind]",
     summary: "list the kinds of connectors, or the fields of one",
     async work(run) {

@@ -1,10 +1,9 @@
-import type { Command } from "commander";
-import { addNoun, addVerb, type CommandLine } from "./command-line.ts";
+import { addNoun, type CommandLine } from "./command-line.ts";
 
 /** `console password` and `console sign-out`. */
-export function addConsoleCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "console").description("the web console");
-  addVerb(noun, commandLine, {
+export function addConsoleCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "console", "the web console");
+  noun.verb({
     usage: "password",
     summary: "make a new password for the web console, and sign everybody out of it",
     work: async ({ client, print }) =>
@@ -12,7 +11,7 @@ export function addConsoleCommands(program: Command, commandLine: CommandLine): 
         return `${made.console_password}\nKeep it now: it is not stored, and never shown again.\n`;
       }),
   });
-  addVerb(noun, commandLine, {
+  noun.verb({
     usage: "sign-out",
     summary: "sign everybody out of the web console; its password stays",
     async work({ client, print }) {

@@ -1,16 +1,15 @@
 /** `dlt import`: imports a DLT portal's export into an account. */
-import type { Command } from "commander";
 import { DLT_LISTS } from "../../core/dlt/dlt-columns.ts";
 import { AdminFailure } from "./admin-client.ts";
-import { addNoun, addVerb, type CommandLine, type Row, type Run, type Terminal } from "./command-line.ts";
+import { addNoun, type CommandLine, type Row, type Run, type Terminal } from "./command-line.ts";
 import { LONG, splitDltCsv } from "./dlt-pieces.ts";
 import { readTextFile } from "./input-file.ts";
 import { addOptions } from "./option-rows.ts";
 import { toCell } from "./table.ts";
 
-export function addDltCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "dlt").description("India's DLT registry");
-  const verb = addVerb(noun, commandLine, {
+export function addDltCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "dlt", "India's DLT registry");
+  const verb = noun.verb({
     usage: "import",
     summary: "import templates, headers or entities from a DLT portal's CSV export",
     async work(run) {

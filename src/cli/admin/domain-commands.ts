@@ -1,18 +1,17 @@
-import type { Command } from "commander";
-import { addVerb, type CommandLine, type Row } from "./command-line.ts";
+import type { NounCommand, Row } from "./command-line.ts";
 import type { Noun } from "./nouns.ts";
 import { pathOf, recordText } from "./record-verbs.ts";
 import { formatTable, toCell } from "./table.ts";
 
 /** `domains verify` and `domains rotate-dkim`. */
-export function addDomainCommands(command: Command, commandLine: CommandLine, noun: Noun): void {
-  addVerify(command, commandLine);
-  addRotateDkim(command, commandLine, noun);
+export function addDomainCommands(command: NounCommand, noun: Noun): void {
+  addVerify(command);
+  addRotateDkim(command, noun);
 }
 
-function addVerify(command: Command, commandLine: CommandLine): void {
-  const { columns } = commandLine.terminal;
-  addVerb(command, commandLine, {
+function addVerify(command: NounCommand): void {
+  const { columns } = command.terminal;
+  command.verb({
     usage: "verify <id>",
     summary: "check the domain's records in the DNS",
     async work(run) {
@@ -23,8 +22,8 @@ function addVerify(command: Command, commandLine: CommandLine): void {
   });
 }
 
-function addRotateDkim(command: Command, commandLine: CommandLine, noun: Noun): void {
-  addVerb(command, commandLine, {
+function addRotateDkim(command: NounCommand, noun: Noun): void {
+  command.verb({
     usage: "rotate-dkim <id>",
     summary: "make new DKIM keys; the old ones sign until the new are in the DNS",
     work: async (run) =>

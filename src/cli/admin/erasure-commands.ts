@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
+import { addNoun, type Column, type CommandLine, column } from "./command-line.ts";
 import type { OptionRow } from "./option-rows.ts";
 import { addReading, ORDER } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
@@ -20,19 +19,18 @@ const FILTERS: readonly OptionRow[] = [
 ];
 
 /** `erasures create`, `list` and `show`. */
-export function addErasureCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "erasures").description(
-    "erase what is stored about a recipient",
-  );
-  addVerb(noun, commandLine, {
-    usage: "create",
-    summary: "erase what is stored about a number or an address; this cannot be undone",
-    async work({ client, options, print }) {
-      const body = { recipient: options.recipient, account_id: options.account };
-      print(await client.request("POST", "erasures", { body }), formatFields);
-    },
-  })
+export function addErasureCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "erasures", "erase what is stored about a recipient");
+  noun
+    .verb({
+      usage: "create",
+      summary: "erase what is stored about a number or an address; this cannot be undone",
+      async work({ client, options, print }) {
+        const body = { recipient: options.recipient, account_id: options.account };
+        print(await client.request("POST", "erasures", { body }), formatFields);
+      },
+    })
     .requiredOption("--recipient <recipient>", "the phone number or email address")
     .option("--account <id>", "only in this account; none: in all");
-  addReading(noun, commandLine, { name: "erasures", one: "erasure", columns: COLUMNS, filters: FILTERS });
+  addReading(noun, { name: "erasures", one: "erasure", columns: COLUMNS, filters: FILTERS });
 }

@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
+import { addNoun, type Column, type CommandLine, column } from "./command-line.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
 import { addPaging } from "./record-verbs.ts";
 
@@ -23,9 +22,9 @@ const FILTERS: readonly OptionRow[] = [
 ];
 
 /** `inbound list`: messages from handsets. */
-export function addInboundCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "inbound").description("read inbound SMS");
-  const verb = addVerb(noun, commandLine, {
+export function addInboundCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "inbound", "read inbound SMS");
+  const verb = noun.verb({
     usage: "list",
     summary: "list inbound SMS of the last 7 days, newest first",
     async work({ client, options, printRows }) {

@@ -1,13 +1,13 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { isObject } from "../../core/field-errors.ts";
 import { CHANNELS } from "../../core/messages/message.ts";
 import {
   addNoun,
-  addVerb,
   type Column,
   type CommandLine,
   column,
   errorColumn,
+  type NounCommand,
   type Row,
 } from "./command-line.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
@@ -53,21 +53,19 @@ const FILTERS: readonly OptionRow[] = [
 ];
 
 /** `messages list`, `show` and `timeline`. */
-export function addMessageCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "messages").description(
-    "read messages, and what happened to them",
-  );
-  addList(noun, commandLine);
-  addVerb(noun, commandLine, {
+export function addMessageCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "messages", "read messages, and what happened to them");
+  addList(noun);
+  noun.verb({
     usage: "show <id>",
     summary: "show a message, of whichever account and channel",
     work: async (run) => run.print(await run.client.request("GET", pathOf("messages", run)), formatFields),
   });
-  addTimeline(noun, commandLine);
+  addTimeline(noun);
 }
 
-function addList(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(noun, commandLine, {
+function addList(noun: NounCommand): void {
+  const verb = noun.verb({
     usage: "list",
     summary: "list an account's messages, the newest first",
     work: async (run) => run.printRows(LIST_COLUMNS, await readPage(run, "messages", FILTERS)),
@@ -76,17 +74,18 @@ function addList(noun: Command, commandLine: CommandLine): void {
   addPaging(verb, { counts: "up to 200; 50 if not given" });
 }
 
-function addTimeline(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
-    usage: "timeline <id>",
-    summary: "show everything that happened to a message",
-    async work(run) {
-      const { account: account_id, channel } = run.options as Record<string, string | undefined>;
-      const options = { query: { account_id, channel } };
-      const answer = await run.client.request("GET", `${pathOf("messages", run)}/timeline`, options);
-      run.printRows(COLUMNS, withAccepted(answer as Timeline), answer);
-    },
-  })
+function addTimeline(noun: NounCommand): void {
+  noun
+    .verb({
+      usage: "timeline <id>",
+      summary: "show everything that happened to a message",
+      async work(run) {
+        const { account: account_id, channel } = run.options as Record<string, string | undefined>;
+        const options = { query: { account_id, channel } };
+        const answer = await run.client.request("GET", `${pathOf("messages", run)}/timeline`, options);
+        run.printRows(COLUMNS, withAccepted(answer as Timeline), answer);
+      },
+    })
     .option("--account <id>", "only if it is this account's")
     .addOption(new Option("--channel <channel>", "only if it is of this channel").choices(CHANNELS));
 }

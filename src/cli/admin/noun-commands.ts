@@ -1,6 +1,6 @@
 /** `create`, `list`, `show`, `update` and `delete` (keys: `revoke`) of the nouns in the table. */
 import type { Command } from "commander";
-import { addNoun, addVerb, type CommandLine, type Row } from "./command-line.ts";
+import { addNoun, type CommandLine, type NounCommand, type Row } from "./command-line.ts";
 import type { Noun } from "./nouns.ts";
 import { addOptions, fieldsOf } from "./option-rows.ts";
 import {
@@ -15,17 +15,17 @@ import {
   withClears,
 } from "./record-verbs.ts";
 
-export function addNounCommands(program: Command, commandLine: CommandLine, noun: Noun): Command {
-  const command = addNoun(program, commandLine, noun.name).description(`manage ${pluralOf(noun)}`);
-  addCreate(command, commandLine, noun);
-  addReading(command, commandLine, noun);
-  addUpdate(command, commandLine, noun);
-  addRemoval(command, commandLine, noun);
+export function addNounCommands(commandLine: CommandLine, noun: Noun): NounCommand {
+  const command = addNoun(commandLine, noun.name, `manage ${pluralOf(noun)}`);
+  addCreate(command, noun);
+  addReading(command, noun);
+  addUpdate(command, noun);
+  addRemoval(command, noun);
   return command;
 }
 
-function addCreate(command: Command, commandLine: CommandLine, noun: Noun): void {
-  const verb = addVerb(command, commandLine, {
+function addCreate(command: NounCommand, noun: Noun): void {
+  const verb = command.verb({
     usage: "create",
     summary: `create one ${noun.one}`,
     async work(run) {
@@ -38,8 +38,8 @@ function addCreate(command: Command, commandLine: CommandLine, noun: Noun): void
   addOptions(verb, noun.create);
 }
 
-function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void {
-  const verb = addVerb(command, commandLine, {
+function addUpdate(command: NounCommand, noun: Noun): void {
+  const verb = command.verb({
     usage: "update <id>",
     summary: `change one ${noun.one}; an empty value clears`,
     async work(run) {
@@ -53,12 +53,12 @@ function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void
   addOptions(verb, noun.update);
 }
 
-function addRemoval(command: Command, commandLine: CommandLine, noun: Noun): void {
+function addRemoval(command: NounCommand, noun: Noun): void {
   if (noun.name !== "keys") {
-    addDelete(command, commandLine, noun);
+    addDelete(command, noun);
     return;
   }
-  addVerb(command, commandLine, {
+  command.verb({
     usage: "revoke <id>",
     summary: "revoke one API key: requests with it are refused from then on",
     work: async (run) =>
@@ -66,7 +66,7 @@ function addRemoval(command: Command, commandLine: CommandLine, noun: Noun): voi
         recordText(noun, record),
       ),
   });
-  addMistakenDelete(command);
+  addMistakenDelete(command.command);
 }
 
 /** The word for it of all other nouns, which is too far from `revoke` for Commander to suggest that. */

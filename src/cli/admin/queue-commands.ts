@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
+import { addNoun, type Column, type CommandLine, column } from "./command-line.ts";
 
 const COLUMNS: readonly Column[] = [
   column("ROUTE", "queue"),
@@ -8,9 +7,9 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** `queues list`. */
-export function addQueueCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "queues").description("see what waits to be sent");
-  addVerb(noun, commandLine, {
+export function addQueueCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "queues", "see what waits to be sent");
+  noun.verb({
     usage: "list",
     summary: "list the queues, one for each route, with the messages ready to be sent",
     work: async ({ client, printRows }) => printRows(COLUMNS, await client.request("GET", "queues")),

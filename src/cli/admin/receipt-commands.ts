@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, column, UsageFailure } from "./command-line.ts";
+import { addNoun, type Column, type CommandLine, column, UsageFailure } from "./command-line.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
 import { addPaging, ORDER, readPage } from "./record-verbs.ts";
 
@@ -19,11 +18,9 @@ const FILTERS: readonly OptionRow[] = [
 ];
 
 /** `receipts list --parked`: those that match no message. The others are on the timelines of their messages. */
-export function addReceiptCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "receipts").description(
-    "read delivery receipts that match no message",
-  );
-  const verb = addVerb(noun, commandLine, {
+export function addReceiptCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "receipts", "read delivery receipts that match no message");
+  const verb = noun.verb({
     usage: "list",
     summary: "list receipts that match no message",
     async work(run) {

@@ -1,6 +1,6 @@
 /** Verbs that the nouns of many records share, and what they print. */
 import type { Command } from "commander";
-import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import { type NounCommand, type Row, type Run, UsageFailure } from "./command-line.ts";
 import { PLACE_OF_CURSOR } from "./flag-names.ts";
 import type { Noun } from "./nouns.ts";
 import { addOptions, fieldsOf, type OptionRow } from "./option-rows.ts";
@@ -8,18 +8,17 @@ import { formatFields } from "./table.ts";
 
 /** `list` and `show`, for every noun alike. */
 export function addReading(
-  command: Command,
-  commandLine: CommandLine,
+  command: NounCommand,
   noun: Pick<Noun, "name" | "one" | "columns" | "filters" | "footer">,
 ): void {
-  const list = addVerb(command, commandLine, {
+  const list = command.verb({
     usage: "list",
     summary: `list ${pluralOf(noun)}`,
     work: async (run) => run.printRows(noun.columns, await readPage(run, noun.name, noun.filters)),
   });
   addOptions(list, noun.filters);
   addPaging(list);
-  addVerb(command, commandLine, {
+  command.verb({
     usage: "show <id>",
     summary: `show one ${noun.one}`,
     work: async (run) =>
@@ -66,12 +65,8 @@ export function addPaging(
   ]);
 }
 
-export function addDelete(
-  command: Command,
-  commandLine: CommandLine,
-  noun: Pick<Noun, "name" | "one" | "goesToo">,
-): void {
-  addVerb(command, commandLine, {
+export function addDelete(command: NounCommand, noun: Pick<Noun, "name" | "one" | "goesToo">): void {
+  command.verb({
     usage: "delete <id>",
     summary: `delete one ${noun.one}${noun.goesToo ? `, with ${noun.goesToo}` : ""}`,
     async work(run) {

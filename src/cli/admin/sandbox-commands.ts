@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
+import { addNoun, type Column, type CommandLine, column, type NounCommand } from "./command-line.ts";
 import { addOptions, type OptionRow } from "./option-rows.ts";
 import { addPaging, ORDER, readPage } from "./record-verbs.ts";
 
@@ -21,33 +20,32 @@ const FILTERS: readonly OptionRow[] = [
 ];
 
 /** `sandbox messages` and `sandbox receive`. */
-export function addSandboxCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "sandbox").description(
-    "read what the sandbox has sent, or simulate an inbound SMS",
-  );
-  const verb = addVerb(noun, commandLine, {
+export function addSandboxCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "sandbox", "read what the sandbox has sent, or simulate an inbound SMS");
+  const verb = noun.verb({
     usage: "messages",
     summary: "list what sandbox accounts have sent, as it would have been transmitted",
     work: async (run) => run.printRows(COLUMNS, await readPage(run, "sandbox/messages", FILTERS)),
   });
   addOptions(verb, FILTERS);
   addPaging(verb);
-  addReceive(noun, commandLine);
+  addReceive(noun);
 }
 
-function addReceive(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
-    usage: "receive",
-    summary: "simulate an inbound SMS for a sandbox account",
-    async work({ client, options, print }) {
-      const { account: account_id, from, to, text } = options;
-      const body = { account_id, from, to, text };
-      print(
-        await client.request("POST", "sandbox/inbound", { body }),
-        (answer: { message_id: string }) => `received as ${answer.message_id}\n`,
-      );
-    },
-  })
+function addReceive(noun: NounCommand): void {
+  noun
+    .verb({
+      usage: "receive",
+      summary: "simulate an inbound SMS for a sandbox account",
+      async work({ client, options, print }) {
+        const { account: account_id, from, to, text } = options;
+        const body = { account_id, from, to, text };
+        print(
+          await client.request("POST", "sandbox/inbound", { body }),
+          (answer: { message_id: string }) => `received as ${answer.message_id}\n`,
+        );
+      },
+    })
     .requiredOption("--account <id>", "a sandbox account")
     .requiredOption("--from <number>", "who writes")
     .requiredOption("--to <number>", "the number or short code it is written to")

@@ -1,21 +1,23 @@
-import type { Command } from "commander";
 import { AdminFailure } from "./admin-client.ts";
-import { addNoun, addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import { addNoun, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
 import { readValue } from "./input-file.ts";
 import { toCell } from "./table.ts";
 
-export function addSettingCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "settings").description("read and change settings");
-  addVerb(noun, commandLine, {
-    usage: "get [name]",
-    summary: "show the value of one setting, or all settings with defaults and descriptions",
-    work: get,
-  }).option("--account <id>", "as they are for this account");
-  addVerb(noun, commandLine, {
-    usage: "set <name> [value]",
-    summary: "set one; without a value, reset it to its default; `-`: read the value from standard input",
-    work: set,
-  })
+export function addSettingCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "settings", "read and change settings");
+  noun
+    .verb({
+      usage: "get [name]",
+      summary: "show the value of one setting, or all settings with defaults and descriptions",
+      work: get,
+    })
+    .option("--account <id>", "as they are for this account");
+  noun
+    .verb({
+      usage: "set <name> [value]",
+      summary: "set one; without a value, reset it to its default; `-`: read the value from standard input",
+      work: set,
+    })
     .option("--account <id>", "for this account only")
     // A value may begin with dashes, as a certificate does: `set` itself refuses other words.
     .allowUnknownOption()

@@ -1,7 +1,7 @@
 /** `suppressions import`, `export` and `release`. */
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { AdminFailure } from "./admin-client.ts";
-import { addVerb, type CommandLine, type Row, type Run } from "./command-line.ts";
+import type { NounCommand, Row, Run } from "./command-line.ts";
 import { CSV_HEAD, csvLine, type FileEntry, jsonLine, readEntries } from "./suppression-file.ts";
 import { toCell } from "./table.ts";
 
@@ -11,10 +11,10 @@ const CHUNK = 1_000;
 /** Entries after which the next line of progress is printed: a fraction of a second. */
 const PROGRESS = 10_000;
 
-export function addSuppressionCommands(noun: Command, commandLine: CommandLine): void {
-  const { stdout, stderr } = commandLine.terminal;
+export function addSuppressionCommands(noun: NounCommand): void {
+  const { stdout, stderr } = noun.terminal;
   const verb = (usage: string, summary: string, work: (run: Run) => Promise<void>) =>
-    addVerb(noun, commandLine, { usage, summary, work }).requiredOption("--account <id>", "the account");
+    noun.verb({ usage, summary, work }).requiredOption("--account <id>", "the account");
   verb("import", "add the addresses of a CSV or JSON lines file", (run) =>
     importAll(run, stderr),
   ).requiredOption(

@@ -1,13 +1,12 @@
 /** `webhooks`: events and their deliveries, replays, tests, paused hosts, and the secrets that sign. */
-import type { Command } from "commander";
 import { AdminFailure } from "./admin-client.ts";
 import {
   addNoun,
-  addVerb,
   type Column,
   type CommandLine,
   column,
   errorColumn,
+  type NounCommand,
   type Row,
   type Run,
   rowsText,
@@ -17,15 +16,15 @@ import { addOptions, type OptionRow } from "./option-rows.ts";
 import { addPaging, ORDER, pathOf, readPage } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
 
-export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "webhooks").description("manage webhooks");
-  addList(noun, commandLine);
-  addShow(noun, commandLine);
-  addAttempts(noun, commandLine);
-  addReplay(noun, commandLine);
-  addTest(noun, commandLine);
-  addHosts(noun, commandLine);
-  addSecret(noun, commandLine);
+export function addWebhookCommands(commandLine: CommandLine): void {
+  const noun = addNoun(commandLine, "webhooks", "manage webhooks");
+  addList(noun);
+  addShow(noun);
+  addAttempts(noun);
+  addReplay(noun);
+  addTest(noun);
+  addHosts(noun);
+  addSecret(noun);
 }
 
 const EVENT_COLUMNS: readonly Column[] = [
@@ -62,8 +61,8 @@ const EVENT_FILTERS: readonly OptionRow[] = [
   ORDER,
 ];
 
-function addList(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(noun, commandLine, {
+function addList(noun: NounCommand): void {
+  const verb = noun.verb({
     usage: "list",
     summary: "list events for callback URLs, with the state of their delivery",
     async work(run) {
@@ -85,13 +84,13 @@ const ATTEMPT_COLUMNS: readonly Column[] = [
 ];
 
 /** The event, and below it what `attempts` shows. */
-function addShow(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
+function addShow(noun: NounCommand): void {
+  noun.verb({
     usage: "show <webhook-id>",
     summary: "show an event, and its last deliveries with the answers",
     work: async (run) =>
       run.print(await run.client.request("GET", pathOf("webhooks", run)), (event: ShownEvent) =>
-        eventText(event, commandLine.terminal.columns),
+        eventText(event, noun.terminal.columns),
       ),
   });
 }
@@ -106,8 +105,8 @@ function eventText(event: ShownEvent, width: number | undefined): string {
   return formatFields(fields) + attempts;
 }
 
-function addAttempts(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
+function addAttempts(noun: NounCommand): void {
+  noun.verb({
     usage: "attempts <webhook-id>",
     summary: "show the last deliveries of an event, with the answers",
     work: async (run) =>
@@ -115,15 +114,16 @@ function addAttempts(noun: Command, commandLine: CommandLine): void {
   });
 }
 
-function addReplay(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
-    usage: "replay [webhook-id]",
-    summary: "deliver again: one event, or all delivered and failed events of an account",
-    async work(run) {
-      const replayed = run.args[0] === undefined ? await replayMany(run) : await replayOne(run);
-      run.print({ replayed }, () => `${replayed} queued for delivery again\n`);
-    },
-  })
+function addReplay(noun: NounCommand): void {
+  noun
+    .verb({
+      usage: "replay [webhook-id]",
+      summary: "deliver again: one event, or all delivered and failed events of an account",
+      async work(run) {
+        const replayed = run.args[0] === undefined ? await replayMany(run) : await replayOne(run);
+        run.print({ replayed }, () => `${replayed} queued for delivery again\n`);
+      },
+    })
     .option(
       "--account <id>",
       "the account; needed unless a webhook-id is given, with --host, --since or --until",
@@ -177,8 +177,8 @@ function cutShort(error: unknown, replayed: number): unknown {
   );
 }
 
-function addTest(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(noun, commandLine, {
+function addTest(noun: NounCommand): void {
+  const verb = noun.verb({
     usage: "test",
     summary: "deliver a test event to a URL at once, and show the result",
     async work(run) {
@@ -203,8 +203,8 @@ const HOST_COLUMNS: readonly Column[] = [
   column("REASON", "reason"),
 ];
 
-function addHosts(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
+function addHosts(noun: NounCommand): void {
+  noun.verb({
     usage: "hosts",
     summary: "list paused hosts, and why they are paused",
     work: async ({ client, printRows }) =>
@@ -216,20 +216,21 @@ interface Secrets {
   readonly secrets: readonly { readonly secret: string }[];
 }
 
-function addSecret(noun: Command, commandLine: CommandLine): void {
-  addVerb(noun, commandLine, {
-    usage: "secret",
-    summary: "show the secrets that sign an account's webhooks, newest first",
-    async work({ client, options, print }) {
-      const { account: account_id, rotate, newest } = options as Record<string, string | undefined>;
-      if (newest !== undefined && !rotate) throw new UsageFailure("--newest goes with --rotate");
-      const query = { account_id, newest };
-      const shown = rotate
-        ? await client.request("POST", "webhooks/secret/rotate", { query })
-        : await client.request("GET", "webhooks/secret", { query });
-      print(shown, ({ secrets }: Secrets) => secrets.map(({ secret }) => `${secret}\n`).join(""));
-    },
-  })
+function addSecret(noun: NounCommand): void {
+  noun
+    .verb({
+      usage: "secret",
+      summary: "show the secrets that sign an account's webhooks, newest first",
+      async work({ client, options, print }) {
+        const { account: account_id, rotate, newest } = options as Record<string, string | undefined>;
+        if (newest !== undefined && !rotate) throw new UsageFailure("--newest goes with --rotate");
+        const query = { account_id, newest };
+        const shown = rotate
+          ? await client.request("POST", "webhooks/secret/rotate", { query })
+          : await client.request("GET", "webhooks/secret", { query });
+        print(shown, ({ secrets }: Secrets) => secrets.map(({ secret }) => `${secret}\n`).join(""));
+      },
+    })
     .requiredOption("--account <id>", "the account")
     .option("--rotate", "make a new one; the one before stays valid beside it")
     .option("--newest <time>", "when the newest one was made; needed to rotate again within a minute");
