@@ -2,3 +2,6 @@ export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
+
+/** From its creation on a message is shown for so long. Then it answers 404, and its rows may go once it is final. */
+export const RETENTION_MS = 7 * DAY_MS;

@@ -1,5 +1,5 @@
 import { type Chore, type Chores, type ChoresOptions, createChores } from "../core/chores.ts";
-import { DAY_MS } from "../core/durations.ts";
+import { DAY_MS, RETENTION_MS } from "../core/durations.ts";
 import type { Log } from "../core/log.ts";
 import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
 import type { Queue, Store } from "../store/store.ts";
@@ -47,10 +47,7 @@ function oldMessages(now: number) {
   return { before: now - RETENTION_MS, atLatest: now - LONGEST_KEPT_MS, limit: CHUNK };
 }
 
-/** Seven days after its creation a message answers 404, and its rows may go once it is final. */
-const RETENTION_MS = 7 * DAY_MS;
-
-/** By day 16 its rows go even where it is not final. */
+/** By day 16 a message's rows go even where it is not final. */
 const LONGEST_KEPT_MS = 16 * DAY_MS;
 
 /** When parts of a long message from a handset have not come after this long, it is shown without them. */

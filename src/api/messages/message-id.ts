@@ -1,7 +1,5 @@
-import { DAY_MS } from "../../core/durations.ts";
+import { RETENTION_MS } from "../../core/durations.ts";
 import { uuidTime } from "../../core/uuid.ts";
-
-const RETENTION_MS = 7 * DAY_MS;
 
 /** A message id from a path, in lower case; `undefined` if it is malformed, or seven days old or older at `now`. */
 export function shownMessageId(text: string | undefined, now: number): string | undefined {
