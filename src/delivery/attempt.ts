@@ -26,7 +26,7 @@ import { outletOfJob } from "./outlets/outlet-of-job.ts";
 import { canFailOver, ownerDeleted } from "./outlets/owner-of-job.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
-import type { Outgoing } from "./sending/to-outgoing.ts";
+import type { Prepared } from "./sending/to-outgoing.ts";
 import { STORE_RETRY_MS } from "./until-stored.ts";
 
 /** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
@@ -41,7 +41,7 @@ export interface AttemptDeps {
   readonly log: Log;
   readonly observe: DeliveryMetrics;
   /** Renders the job's message, or says why it can never be sent. */
-  readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Outgoing | Promise<Outgoing>;
+  readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Prepared | Promise<Prepared>;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly deleted: Pick<DeletedConnectors, "includes">;
   /** Aborts when a process that stops has waited long enough for answers. */

@@ -19,7 +19,7 @@ import { createSender } from "./send-message.ts";
 import { withLargeBody } from "./sending/large-mail.ts";
 import { offerUnsubscribe, type UnsubscribeHeaders } from "./sending/offer-unsubscribe.ts";
 import { skipSuppressed } from "./sending/skip-suppressed.ts";
-import { type FindSenderDomain, type Outgoing, toOutgoing } from "./sending/to-outgoing.ts";
+import { type FindSenderDomain, type Prepared, toOutgoing } from "./sending/to-outgoing.ts";
 import type { Shares } from "./shares/shares.ts";
 import { createStrayJobs } from "./stray-jobs.ts";
 import { createWorker } from "./worker.ts";
@@ -189,7 +189,7 @@ function createRouteWorkers(deps: EngineDeps, { outlets, deleted, line, signal }
   return createWorkers((route) => createWorker({ ...deps, route, send, line, outletOf: outlets.get }));
 }
 
-async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Outgoing> {
+async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Prepared> {
   const job = await withLargeBody(claimed, deps.queue);
   if (!job) return BODY_GONE;
   const rendered = await toOutgoing(job, remainingMs, deps.findSenderDomain);
@@ -199,7 +199,7 @@ async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: numbe
 }
 
 /** Bodies are wiped once nothing is left to send: a receipt has settled the email since it was claimed. It must not go out empty. */
-const BODY_GONE: Outgoing = {
+const BODY_GONE: Prepared = {
   kind: "impossible",
   error: { code: "body_gone", message: "its text has been wiped, since nothing was left to send" },
 };

@@ -8,7 +8,7 @@ import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { JobLease } from "./attempt.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createSender } from "./send-message.ts";
-import type { Outgoing } from "./sending/to-outgoing.ts";
+import type { Prepared } from "./sending/to-outgoing.ts";
 
 const LEASE_MS = 60_000;
 const SEND_TIMEOUT_MS = 20_000;
@@ -19,7 +19,7 @@ interface Making {
   /** The database is away for so long, when the email is made and when its job is put back. */
   readonly awayMs?: number;
   readonly job?: Partial<ClaimedJob>;
-  readonly made?: Outgoing;
+  readonly made?: Prepared;
   /** The process stops, and has waited long enough. */
   readonly isGivingUp?: boolean;
   /** Nothing can be stored, for another reason than that the database is away. */
@@ -28,7 +28,7 @@ interface Making {
   readonly isLost?: boolean;
 }
 
-const EMAIL = { kind: "ready", message: {} } as Outgoing;
+const EMAIL = { kind: "ready", message: {} } as Prepared;
 
 /** What was done with an email that takes so long to make, in order. */
 async function sendOne({ isOurs = () => true, job, ...making }: Making) {

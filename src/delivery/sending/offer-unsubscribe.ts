@@ -1,5 +1,5 @@
 import type { OutgoingEmail } from "../../channels/channel.ts";
-import type { Outgoing } from "./to-outgoing.ts";
+import type { Prepared } from "./to-outgoing.ts";
 
 /** One recipient of a message that was accepted with `unsubscribe`. */
 export interface UnsubscribeOffer extends Pick<OutgoingEmail, "accountId" | "messageId" | "returnPathHost"> {
@@ -12,7 +12,7 @@ export interface UnsubscribeOffer extends Pick<OutgoingEmail, "accountId" | "mes
 export type UnsubscribeHeaders = (offer: UnsubscribeOffer) => Promise<Readonly<Record<string, string>>>;
 
 /** Adds the fields to an email that asked for them. Such an email has a job for each recipient, so that each gets a link of its own. */
-export async function offerUnsubscribe(outgoing: Outgoing, headersOf: UnsubscribeHeaders): Promise<Outgoing> {
+export async function offerUnsubscribe(outgoing: Prepared, headersOf: UnsubscribeHeaders): Promise<Prepared> {
   if (outgoing.kind !== "ready" || outgoing.message.channel !== "email") return outgoing;
   const { message } = outgoing;
   const [part, ...others] = message.only ?? [];

@@ -1,7 +1,7 @@
 import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { SuppressionStore } from "../../store/store.ts";
-import type { Outgoing } from "./to-outgoing.ts";
+import type { Prepared } from "./to-outgoing.ts";
 
 /** Outcomes of suppressed recipients, by part index. */
 export type Skipped = ReadonlyMap<number, PartOutcome>;
@@ -11,10 +11,10 @@ export type Skipped = ReadonlyMap<number, PartOutcome>;
  * sent: it may have waited for days, and bounces of other messages may have added to the list.
  */
 export async function skipSuppressed(
-  outgoing: Outgoing,
+  outgoing: Prepared,
   job: ClaimedJob,
   { find, now }: { readonly find: SuppressionStore["find"]; readonly now: number },
-): Promise<Outgoing> {
+): Promise<Prepared> {
   if (outgoing.kind !== "ready" || outgoing.message.channel !== "email") return outgoing;
   const { parts, only = [...parts.keys()] } = outgoing.message;
   const addressOf = (index: number) => parts[index]?.address?.toLowerCase() ?? "";

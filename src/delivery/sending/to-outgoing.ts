@@ -8,7 +8,8 @@ import { sentFrom } from "../../core/sms/sent-from.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import type { Skipped } from "./skip-suppressed.ts";
 
-export type Outgoing =
+/** What preparing a claimed job has come to. */
+export type Prepared =
   /** `skipped`: the outcomes of recipients that it does not go to. */
   | { readonly kind: "ready"; readonly message: OutgoingMessage; readonly skipped?: Skipped }
   /** It can never be sent. */
@@ -30,7 +31,7 @@ export function toOutgoing(
   job: ClaimedJob,
   remainingMs: number,
   findSenderDomain: FindSenderDomain,
-): Outgoing | Promise<Outgoing> {
+): Prepared | Promise<Prepared> {
   const { content, progress } = job;
   const only = partsToSend(job);
   if (only?.length === 0) return { kind: "held" };
@@ -77,7 +78,7 @@ function partsToSend(job: ClaimedJob): readonly number[] | undefined {
   );
 }
 
-function withText(message: OutgoingSms, { settings }: ClaimedJob): Outgoing {
+function withText(message: OutgoingSms, { settings }: ClaimedJob): Prepared {
   const { text, variables } = message.content;
   if (text === undefined) return { kind: "ready", message };
   const rendered = renderSms(text, { ...present({ variables }), settings, to: [message.to] });
