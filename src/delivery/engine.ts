@@ -15,7 +15,7 @@ import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets
 import { createSlotLine, type SlotLine } from "./outlets/slot-line.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";
 import { type SharedReceiptsDeps, shareReceipts } from "./receipts/shared-receipts.ts";
-import { createSender } from "./send-message.ts";
+import { createSendMessage } from "./send-message.ts";
 import { withLargeBody } from "./sending/large-mail.ts";
 import { offerUnsubscribe, type UnsubscribeHeaders } from "./sending/offer-unsubscribe.ts";
 import { skipSuppressed } from "./sending/skip-suppressed.ts";
@@ -176,7 +176,7 @@ interface WorkerParts {
 }
 
 function createRouteWorkers(deps: EngineDeps, { outlets, deleted, line, signal }: WorkerParts): Workers {
-  const send = createSender({
+  const send = createSendMessage({
     ...deps,
     toOutgoing: (job, remainingMs) =>
       job.content.channel === "email"

@@ -7,7 +7,7 @@ import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { JobLease } from "./attempt.ts";
 import type { Outlet } from "./outlets/outlet.ts";
-import { createSender } from "./send-message.ts";
+import { createSendMessage } from "./send-message.ts";
 import type { Prepared } from "./sending/to-outgoing.ts";
 
 const LEASE_MS = 60_000;
@@ -48,7 +48,7 @@ async function sendOne({ isOurs = () => true, job, ...making }: Making) {
 }
 
 function openSender(clock: HeldClock, done: string[], making: Making) {
-  return createSender({
+  return createSendMessage({
     ...openStore(clock, done, making),
     clock,
     random: () => 0.5,

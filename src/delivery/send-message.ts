@@ -3,14 +3,14 @@ import type { Queue } from "../store/store.ts";
 import { type AttemptDeps, createAttempt, type JobLease } from "./attempt.ts";
 import { untilStored } from "./until-stored.ts";
 
-export interface SenderDeps extends AttemptDeps {
+export interface SendMessageDeps extends AttemptDeps {
   readonly queue: Pick<Queue, "settle" | "release">;
 }
 
 /** Takes one claimed job to its settlement. Never throws. */
-export type Sender = (job: ClaimedJob, lease: JobLease) => Promise<void>;
+export type SendMessage = (job: ClaimedJob, lease: JobLease) => Promise<void>;
 
-export function createSender(deps: SenderDeps): Sender {
+export function createSendMessage(deps: SendMessageDeps): SendMessage {
   const attempt = createAttempt(deps);
   return async (job, lease) => {
     try {
@@ -27,7 +27,7 @@ export function createSender(deps: SenderDeps): Sender {
   };
 }
 
-async function settle(deps: SenderDeps, settlement: Settlement): Promise<void> {
+async function settle(deps: SendMessageDeps, settlement: Settlement): Promise<void> {
   const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
   // Where nothing was sent, nothing is lost: upkeep has ended the message meanwhile, as it does with each that expires.
   if (isOurs || settlement.connectorId === undefined) return;
@@ -35,6 +35,6 @@ async function settle(deps: SenderDeps, settlement: Settlement): Promise<void> {
   deps.log.warn({ message_id, claim }, "a lease was lost before its attempt was recorded");
 }
 
-async function release(deps: SenderDeps, { jobId, claim }: ClaimedJob): Promise<void> {
+async function release(deps: SendMessageDeps, { jobId, claim }: ClaimedJob): Promise<void> {
   await untilStored(deps, () => deps.queue.release([{ jobId, claim }], deps.clock.now()));
 }

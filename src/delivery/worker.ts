@@ -9,7 +9,7 @@ import { type Balancer, createBalancer, type Reservation } from "./outlets/balan
 import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import type { SlotLine } from "./outlets/slot-line.ts";
-import type { Sender } from "./send-message.ts";
+import type { SendMessage } from "./send-message.ts";
 import type { Shares } from "./shares/shares.ts";
 
 /** Most jobs taken in one claim: enough to fill a commit, few enough to keep flows mixed. */
@@ -26,7 +26,7 @@ export interface WorkerDeps {
   readonly route: () => Route;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly queue: Queue;
-  readonly send: Sender;
+  readonly send: SendMessage;
   readonly line: SlotLine;
   /** Absent: this process is the only one. */
   readonly shares?: Pick<Shares, "claimant">;
@@ -35,7 +35,7 @@ export interface WorkerDeps {
 }
 
 /**
- * Moves one queue: claims no more jobs than the chosen connectors can take now, hands them to the sender, and sleeps until
+ * Moves one queue: claims no more jobs than the chosen connectors can take now, has them sent, and sleeps until
  * it is woken (jobs became ready, slots became free) or a second has passed. It waits for a connector that is healthy but
  * full, and passes over one that is down or unhealthy.
  *
@@ -113,7 +113,7 @@ interface TurnParts {
 }
 
 /**
- * Claims jobs and hands them to the sender, until the queue has no more or no slot is free. A turn may take long: jobs that
+ * Claims jobs and has them sent, until the queue has no more or no slot is free. A turn may take long: jobs that
  * have expired are not sent and free their slots at once, so that a long queue of them is claimed in one turn.
  */
 async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
