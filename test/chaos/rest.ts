@@ -11,6 +11,8 @@ const FIRST_LEAPS = { count: 6, ms: 20_000 };
 /** Shorter than the age at which receivers refuse a webhook. */
 const LEAP_MS = 200_000;
 const LOOK_MS = 100;
+/** How many pass before a leap. */
+const LOOKS = { whileSending: 10, whileHeld: 2 };
 const TIME_LIMIT_MS = 90_000;
 /** The events of older messages may be gone. */
 const IN_FEED_MS = 6 * 24 * 3_600_000;
@@ -59,6 +61,7 @@ export async function leapUntilAtRest<Asking extends Request>(
   { owed, endsMs = Date.now() + TIME_LIMIT_MS, looksWhileQueued = 1 }: Resting,
 ): Promise<void> {
   const { fleet, model } = world;
+  let lastLeft = "";
   for (let leaps = 0, looks = 1; ; looks++) {
     const restless = owed().length > 0 ? owed() : await restlessOf(world);
     if (restless.length === 0) return;
@@ -66,10 +69,18 @@ export async function leapUntilAtRest<Asking extends Request>(
       model.problems.push(`not at rest: ${restless.slice(0, 20).join("; ")}`);
       return;
     }
-    // An attempt under way gets time to end.
+    // An attempt under way gets time to end. What is as it was before a long leap, which outlasts a lease, is held until its window ends.
+    const left = restless.toSorted().join();
     const has = (state: string) => restless.some((each) => each.endsWith(`is ${state}`));
-    const isBusy = has("sending") ? looks % 10 !== 0 : has("queued") && looks % looksWhileQueued !== 0;
-    if (!isBusy) await fleet.leap(leaps++ < FIRST_LEAPS.count ? FIRST_LEAPS.ms : LEAP_MS);
+    const isHeld = leaps > FIRST_LEAPS.count && left === lastLeft;
+    const looksWhileSending = isHeld ? LOOKS.whileHeld : LOOKS.whileSending;
+    const isBusy = has("sending")
+      ? looks % looksWhileSending !== 0
+      : has("queued") && looks % looksWhileQueued !== 0;
+    if (!isBusy) {
+      lastLeft = left;
+      await fleet.leap(leaps++ < FIRST_LEAPS.count ? FIRST_LEAPS.ms : LEAP_MS);
+    }
     await Bun.sleep(LOOK_MS);
   }
 }
