@@ -20,7 +20,7 @@ const QUICK_STEPS: readonly Step[] = [
   quick("types", tool("tsc"), "--noEmit", "-p", "."),
   quick("types of the console", tool("tsc"), "--noEmit", "-p", "src/console"),
   quick("dead code", tool("knip"), "--no-progress"),
-  quick("architecture", bun, "test", "--timeout", "60000", "--only-failures", "./test/architecture.test.ts"),
+  quick("architecture", bun, "test", "--timeout", "120000", "--only-failures", "./test/architecture.test.ts"),
   quick("duplication", tool("jscpd"), "--noTips", "src"),
   quick("generated files", bun, "scripts/generate.ts", "--check"),
 ];

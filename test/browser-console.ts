@@ -55,7 +55,7 @@ export function browserConsole(): BrowserConsole {
   const open = async (place = "", storageState?: Cookies): Promise<Console> => {
     const context = await browser.newContext({ ...(storageState && { storageState }) });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     const complaints = complaintsOf(page);
     const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
     await go(place);

@@ -115,7 +115,7 @@ test("the processes of the compose file with PostgreSQL find the database that i
   expect(await Promise.all([first, ...workers].map(({ exited }) => exited))).toEqual([0, 0, 0]);
   await database.drop();
   folder.remove();
-}, 60_000);
+}, 120_000);
 
 test("systemd finds nothing wrong with the unit", () => {
   const unit = read("postrider.service");

@@ -15,7 +15,7 @@ let complaints: readonly string[];
 beforeAll(async () => {
   [service, browser] = await Promise.all([startPostrider({ dataFolder: folder.path }), startBrowser()]);
   page = await browser.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   complaints = complaintsOf(page);
   await page.goto(service.sandbox.console_url);
   await page.getByLabel("Console password").fill(service.sandbox.console_password);

@@ -62,7 +62,7 @@ onBothStores(() => {
       return right.includes(status) ? [] : [`${name}: ${status}, not ${right.join(" or ")}`];
     });
     expect(wrong).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("what comes after a request before it was answered closes the connection; the request is taken once at most", async () => {
     for (const sent of requestsWithMore(pieces)) {
@@ -78,7 +78,7 @@ onBothStores(() => {
     const cuts = Array.from({ length: whole.length }, (_, length) => whole.slice(0, length));
     const heard = await exchangeAll(cuts, { ends: true });
     expect(heard.map(statusOf).filter((status) => ![undefined, 400, 505].includes(status))).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("a request that comes a byte at a time is taken once", async () => {
     const heard = await exchangeAll([[...whole]]);

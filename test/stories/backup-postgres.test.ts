@@ -92,7 +92,7 @@ test("a backup made under load holds every message answered 202 before it, wholl
   }
   await reached(service, at(await sendOne()), "delivered");
   expect(await admin(service, `/webhooks/secret?account_id=${account_id}`)).toEqual(secrets);
-}, 60_000);
+}, 120_000);
 
 test("what was on its way when the backup was made is sent again at once, and waits for no lease", async () => {
   const [smsc, dns, receiver] = await Promise.all([
@@ -129,7 +129,7 @@ test("what was on its way when the backup was made is sent again at once, and wa
   const [first, second] = receiver.deliveries;
   expect(second?.headers["webhook-id"]).toBe(String(first?.headers["webhook-id"]));
   await Promise.all([smsc.close(), dns.close(), receiver.close()]);
-}, 60_000);
+}, 120_000);
 
 test("a restored service that starts beside the original says at once that both send; one that only answers does not", async () => {
   // At its very first start there is nothing yet that a copy could be known by.
@@ -152,7 +152,7 @@ test("a restored service that starts beside the original says at once that both 
   expect(answering.output()).not.toContain("copy of this database");
   for (const each of [answering, sending]) each.kill("SIGTERM");
   expect(await Promise.all([answering.exited, sending.exited])).toEqual([0, 0]);
-}, 60_000);
+}, 120_000);
 
 test("a day that is being swapped when a backup begins is in it as it is afterwards", async () => {
   await sendOne();

@@ -76,7 +76,7 @@ test("a backup made under load holds every message answered 202 before it, wholl
     const found = await Promise.all(ids.map((id) => lookUp(id)));
     expect(new Set(found.map((status) => status === 200)).size).toBe(1);
   }
-}, 60_000);
+}, 120_000);
 
 test("what is backed up is for its owner only, whole or not there, and says loudly that the key is apart", async () => {
   const { output } = await backup();

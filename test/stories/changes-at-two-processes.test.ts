@@ -91,7 +91,7 @@ test("changes of different fields of one connector, made at both processes at on
     expect(now.config).toMatchObject(FIELDS);
     expect(now.secrets).toEqual({ password: "set" });
   }
-}, 60_000);
+}, 120_000);
 
 test("a connector that is deleted at one process while it is changed at the other is gone, and who comes too late is told", async () => {
   const connector = await makeConnector("going");
@@ -104,4 +104,4 @@ test("a connector that is deleted at one process while it is changed at the othe
   const statuses = await Promise.all(late);
   expect(new Set(statuses)).toEqual(new Set([200, 404]));
   for (const service of services) await expect(admin(service, path)).rejects.toThrow("404");
-}, 60_000);
+}, 120_000);

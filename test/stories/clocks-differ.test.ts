@@ -67,7 +67,7 @@ test("what one has on the wire the other does not take for interrupted, and the 
     expect((await live.timeline(message)).map(({ kind }) => kind)).toEqual(["attempt", "receipt"]);
   }
   expect(smsc.submits).toHaveLength(messages.length);
-}, 60_000);
+}, 120_000);
 
 test("clocks that agree are nothing to speak of", async () => {
   const start = await openDatabase();
@@ -76,4 +76,4 @@ test("clocks that agree are nothing to speak of", async () => {
   const ahead = await until(look);
   expect(Math.abs(Number(ahead))).toBeLessThan(1);
   expect(service.output()).not.toContain("differ");
-}, 60_000);
+}, 120_000);

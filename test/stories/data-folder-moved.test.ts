@@ -29,7 +29,7 @@ for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
     expect(status).toBe(202);
     const path = `${PATH}/${body.message_id}`;
     await reached(service(), { apiKey: service().sandbox.api_key, path }, "delivered");
-  }, 60_000);
+  }, 120_000);
 }
 
 for (const name of ["postrider.db", "postrider.db-wal"]) {

@@ -88,7 +88,7 @@ test.concurrent("what a process had on the wire when it was killed is sent by an
   const times = Map.groupBy(smsc.submits, ({ destination }) => destination.address);
   const twice = [...times.values()].filter(({ length }) => length === 2);
   expect([times.size, twice.length, smsc.submits.length]).toEqual([2 * WINDOW, WINDOW, 3 * WINDOW]);
-}, 90_000);
+}, 180_000);
 
 /** A live account whose email goes to this relay of the test's. */
 async function openLiveEmail(
@@ -159,7 +159,7 @@ test.concurrent("a process that stood still while it was declared dead does not 
     status: "sent",
   });
   expect(smtp.received.map(({ to }) => to[0])).toEqual(["ann@example.net", "bob@example.net"]);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("a process that stood still while it was declared dead does not hand over the emails that it had announced", async () => {
   await using world = await openWorld();
@@ -194,7 +194,7 @@ test.concurrent("a process that stood still while it was declared dead does not 
     status: "sent",
   });
   expect(handedOver).toBe(3);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("a process that stood still in the middle of a long message while it was declared dead sends none of the rest", async () => {
   await using world = await openWorld();
@@ -226,7 +226,7 @@ test.concurrent("a process that stood still in the middle of a long message whil
     ...Array(3).fill("447700900001"),
     ...Array(2).fill("447700900002"),
   ]);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("a webhook that a process was delivering when it was killed is delivered by another long before its lease would end", async () => {
   await using world = await openWorld();
@@ -247,7 +247,7 @@ test.concurrent("a webhook that a process was delivering when it was killed is d
   expect(performance.now() - killedAt).toBeLessThan(TAKEN_UP_MS);
   const [lost, again] = receiver.deliveries.map(({ headers }) => headers["webhook-id"]);
   expect(again).toBe(lost!);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("where no process that delivers is left, a message that one had on the wire still ends with its window", async () => {
   await using world = await openWorld();
@@ -266,7 +266,7 @@ test.concurrent("where no process that delivers is left, a message that one had 
     "failed",
     "unconfirmed",
   ]);
-}, 90_000);
+}, 180_000);
 
 const isSome = (count: number) => count > 0;
 

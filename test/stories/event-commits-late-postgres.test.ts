@@ -71,7 +71,7 @@ test("the cursor skips no event that commits late, whichever process is asked", 
   const between = await readUntil(second, start.next, [`sms.sent ${quick}`, `sms.delivered ${quick}`]);
   await other.query("COMMIT");
   await readUntil(first, between.next, [`sms.held ${held}`]);
-}, 60_000);
+}, 120_000);
 
 /** Follows the feed until so many events have come, which are these; the last page. */
 async function readUntil(

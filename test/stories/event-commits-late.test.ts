@@ -61,7 +61,7 @@ test("the cursor skips no event that commits late", async () => {
   expect(told).toEqual(["sms.received held", `sms.sent ${id}`, `sms.delivered ${id}`]);
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
-}, 60_000);
+}, 120_000);
 
 interface Page {
   readonly data: readonly { readonly type: string; readonly data: { readonly message_id: string } }[];

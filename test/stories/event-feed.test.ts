@@ -40,7 +40,7 @@ onBothStores((store) => {
       expect(await last).toEqual({ data: [], next: end.next });
       expect(await service.exited).toBe(0);
       expect(performance.now() - looks).toBeLessThan(WAIT_MS);
-    }, 60_000);
+    }, 120_000);
   }
 
   test("a reader that was away goes on where it was, also over a restart of the service", async () => {
@@ -59,7 +59,7 @@ onBothStores((store) => {
     expect(told(rest.data)).toEqual([`${later.id} sms.sent`, `${later.id} sms.delivered`]);
     second.kill("SIGTERM");
     expect(await second.exited).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   interface FeedItem {
     readonly type: string;

@@ -37,7 +37,7 @@ onBothStores(() => {
     await postrider.passUntil(async () => {
       const { status } = await admin<{ status?: { state: string } }>(postrider, path);
       return status?.state === wanted;
-    }, 90_000);
+    }, 180_000);
   }
 
   async function takeDown(smsc: FakeSmsc): Promise<void> {

@@ -69,7 +69,7 @@ onBothStores(() => {
     await callBack(HELD, "1");
     expect(await reached(service, held, "delivered", "failed")).toMatchObject({ status: "delivered" });
     expect(requestsTo(HELD)).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   test("by default it is sent again, and the first word about it is taken", async () => {
     await gateway.whenRequests(3);
@@ -81,5 +81,5 @@ onBothStores(() => {
     });
     expect(requestsTo(RESENT)).toHaveLength(2);
     expect((await kinds(resending, resent)).at(-1)).toBe("late_receipt");
-  }, 60_000);
+  }, 120_000);
 });

@@ -69,7 +69,7 @@ onBothStores(() => {
     const [lost, again] = submitsTo(RESENDING);
     expect(submitsTo(RESENDING)).toHaveLength(2);
     expect([again?.destination, again?.shortMessage]).toEqual([lost?.destination, lost?.shortMessage]);
-  }, 90_000);
+  }, 180_000);
 
   test("where the account holds what is unconfirmed, it is not sent again, and fails at the end of its window", async () => {
     expect(await reached(service, held, "sending", "failed")).toMatchObject({ status: "sending" });
@@ -94,5 +94,5 @@ onBothStores(() => {
       ["receipt", undefined],
       ["status", "unconfirmed"],
     ]);
-  }, 90_000);
+  }, 180_000);
 });

@@ -104,7 +104,7 @@ test.concurrent("a webhook that a process with only the role webhooks was delive
   receiver.behave(BEHAVIOURS.ok);
   await start("webhooks", hooks.dataFolder);
   await expectGoesOn(world, left[0]!);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("a process has heartbeats until its last webhook is settled: killed while stopping, its webhook is repeated as soon", async () => {
   await using world = await openWorld();
@@ -123,7 +123,7 @@ test.concurrent("a process has heartbeats until its last webhook is settled: kil
   receiver.behave(BEHAVIOURS.ok);
   await start(all, service.dataFolder);
   await expectGoesOn(world, left!);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("another process repeats the webhook of a killed one, and processes that only deliver webhooks get no binds", async () => {
   await using world = await openWorld();
@@ -152,7 +152,7 @@ test.concurrent("another process repeats the webhook of a killed one, and proces
   expect((await board()).map(({ id }) => id)).toEqual(living.map(({ id }) => id));
   const held = await client.query("SELECT process FROM leases");
   expect(held.rows).toEqual(Array(2).fill({ process: before[1]!.id }));
-}, 90_000);
+}, 180_000);
 
 test.concurrent("the binds of a stopping process go to another while it still waits for webhook receivers", async () => {
   await using world = await openWorld();
@@ -176,7 +176,7 @@ test.concurrent("the binds of a stopping process go to another while it still wa
     (binds) => binds === 2,
   );
   expect((await board()).map(({ id }) => id)).toEqual([stopping!.id, other!.id]);
-}, 90_000);
+}, 180_000);
 
 function disposable<T extends { close(): Promise<unknown> }>(fake: T) {
   return { ...fake, [Symbol.asyncDispose]: async () => void (await fake.close()) };

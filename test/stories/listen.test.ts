@@ -70,7 +70,7 @@ onBothStores(() => {
     again.kill("SIGTERM");
     expect(await again.exited).toBe(0);
     await local.stop();
-  }, 60_000);
+  }, 120_000);
 
   test("a program that is away is told of on the line of its event, and the next is forwarded all the same", async () => {
     const url = `http://127.0.0.1:${await keptPort()}/hook`;

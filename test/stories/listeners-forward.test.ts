@@ -55,7 +55,7 @@ test("a client learns from its next answer that the connection is going to be cl
   const heard = await Promise.all(wires.map(({ until }) => until(/"ok".*"ok"/s)));
   expect(heard.filter((answers) => !/connection: close/i.test(answers))).toEqual([]);
   expect(await another.exited).toBe(0);
-}, 90_000);
+}, 180_000);
 
 /** Sends the request on a connection for each, and resolves with all that is heard. */
 function everywhere(line: string, body: string, headers: readonly string[]): Promise<readonly string[]> {

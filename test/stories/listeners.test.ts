@@ -199,7 +199,7 @@ test.concurrent("a second service does not slip in on the port", async () => {
   });
   expect(code).toBe(1);
   expect(output).toContain("nothing can be served on");
-}, 90_000);
+}, 180_000);
 
 test.concurrent("on SIGTERM every thread finishes, and the process ends with 0", async () => {
   const own = await startPostrider({ args: ["--listeners", "3"] });
@@ -208,7 +208,7 @@ test.concurrent("on SIGTERM every thread finishes, and the process ends with 0",
   await Promise.all(sent);
   own.kill("SIGTERM");
   expect(await own.exited).toBe(0);
-}, 90_000);
+}, 180_000);
 
 testFiles(
   "without free files, what only one of them can answer is answered or put off on every open connection",
@@ -232,7 +232,7 @@ testFiles(
     another.kill("SIGKILL");
     await another.exited;
   },
-  90_000,
+  180_000,
 );
 
 test.concurrent("requests that nobody finishes, on every thread, do not keep it from ending in time and cleanly", async () => {
@@ -251,7 +251,7 @@ test.concurrent("requests that nobody finishes, on every thread, do not keep it 
   await Promise.all(Array.from({ length: CONNECTIONS }, () => fetch(`${another.url}/healthz`)));
   another.kill("SIGTERM");
   expect(await another.exited).toBe(0);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("clients that keep their requests waiting, on every thread, keep no other client waiting", async () => {
   const another = await startPostrider({ args: ["--listeners", "2"] });
@@ -280,7 +280,7 @@ test.concurrent("clients that keep their requests waiting, on every thread, keep
   for (const { socket } of wires) socket.destroy();
   another.kill("SIGTERM");
   expect(await another.exited).toBe(0);
-}, 90_000);
+}, 180_000);
 
 async function newKey({ url, sandbox }: PostriderProcess): Promise<string> {
   const add = async (kind: string, record: object) => {

@@ -50,7 +50,7 @@ onBothStores(
       expect(await kinds(byHttp, other)).toEqual([["attempt", undefined]]);
       expect([smsc.submits.length, gateway.requests.length]).toEqual([1, 1]);
       await Promise.all([smsc.close(), gateway.close()]);
-    }, 60_000);
+    }, 120_000);
   },
   { atOnce: true },
 );

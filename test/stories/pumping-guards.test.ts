@@ -52,5 +52,5 @@ onBothStores(() => {
     expect(elsewhere.text).toContain("(allowed_destinations)");
     service.kill("SIGTERM");
     await service.exited;
-  }, 90_000);
+  }, 180_000);
 });

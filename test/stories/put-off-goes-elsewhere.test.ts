@@ -70,7 +70,7 @@ onBothStores(() => {
     const waits = (await two.live.timeline(last)).filter(({ error }) => error?.code === "smpp.sender_rate");
     expect(waits.length).toBeGreaterThan(0);
     expect(waits.length).toBeLessThan(6);
-  }, 90_000);
+  }, 180_000);
 
   test("while an HTTP gateway that throttles rests, however long it asks, others take the messages", async () => {
     const postrider = await startHeldPostrider();
@@ -97,5 +97,5 @@ onBothStores(() => {
     await postrider.reached(await live.send(NUMBER), "sent");
     expect([busy.requests.length, free.requests.length]).toEqual([2, 3]);
     await Promise.all([busy.close(), free.close(), postrider.close()]);
-  }, 90_000);
+  }, 180_000);
 });

@@ -73,7 +73,7 @@ test.concurrent("what a process had on the wire when it was killed is sent again
   expect((without[0]?.turn ?? 0) - (dead?.turn ?? 0)).toBeLessThan(DEAD_MS / HEARTBEAT_MS - 4);
   expect(await reached(two, code, "delivered", "failed")).toMatchObject({ status: "delivered" });
   expect(smsc.submits).toHaveLength(2);
-}, 60_000);
+}, 120_000);
 
 test.concurrent("a process that is started on a copy of another's data folder does not take it for dead", async () => {
   await using world = await openWorld();
@@ -94,4 +94,4 @@ test.concurrent("a process that is started on a copy of another's data folder do
   smsc.release();
   expect(await reached(one, code, "delivered", "failed")).toMatchObject({ status: "delivered" });
   expect(smsc.submits).toHaveLength(1);
-}, 60_000);
+}, 120_000);

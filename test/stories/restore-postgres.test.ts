@@ -41,7 +41,7 @@ beforeAll(async () => {
   await service.exited;
   copy = backup();
   expect((await run("backup", original.url)).code).toBe(0);
-}, 60_000);
+}, 120_000);
 
 beforeEach(async () => {
   copy = join(folder.path, `copy-${++count}`);

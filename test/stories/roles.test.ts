@@ -50,7 +50,7 @@ onBothStores(() => {
     const message = { apiKey, path: `${PATH}/${body.message_id}` };
     const { status } = await reached(again, message, "sent", "delivered", "queued", "sending");
     expect(["sent", "delivered"]).toContain(status as string);
-  }, 90_000);
+  }, 180_000);
 
   test("with TLS_CERT and TLS_KEY it serves HTTPS, and nothing in the clear", async () => {
     const [cert, key] = [join(folder(), "cert.pem"), join(folder(), "key.pem")];

@@ -144,4 +144,4 @@ test("while the next version migrates and takes over, this one works on, may sta
   }
   expect(await count("FROM messages WHERE region = 'everywhere'")).toBe(load.accepted.length);
   expect(await count("FROM sandbox_messages")).toBe(load.accepted.length);
-}, 90_000);
+}, 180_000);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   made = { ...folder, database, sandbox: service.sandbox, secrets: await shownSecrets(service) };
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await made.database.drop();
@@ -135,7 +135,7 @@ test.concurrent("after a rotation every secret opens under the new key, and the 
   const env = { POSTRIDER_SECRET: OLD };
   const refused = await runPostrider({ dataFolder: folder(), databaseUrl, env });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
-}, 90_000);
+}, 180_000);
 
 test.concurrent("the key file of the data folder is put aside if it was this database's, and is left alone if it is another's", async () => {
   await using world = await openWorld();
@@ -150,14 +150,14 @@ test.concurrent("the key file of the data folder is put aside if it was this dat
   expect((await rotate(NEW, "another secret, of some length")).code).toBe(0);
   expect(existsSync(file)).toBe(false);
   expect(readFileSync(`${file}.previous`, "utf8")).toBe(`${NEW}\n`);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("the new key is given, and long enough", async () => {
   await using world = await openWorld();
   const { rotate } = world;
   expect((await rotate(OLD, "")).output).toContain("POSTRIDER_NEW_SECRET: required with DATABASE_URL");
   expect((await rotate(OLD, "short")).output).toContain("at least 16 characters");
-}, 90_000);
+}, 180_000);
 
 const STEPS: readonly RotationStep[] = ["sealed", "committed"];
 
@@ -186,7 +186,7 @@ for (const step of STEPS) {
     await setAlarmSecret(service(), "changed");
     await stop();
     if (step === "sealed") expect((await rotate()).code).toBe(0);
-  }, 90_000);
+  }, 180_000);
 }
 
 for (const query of ["", "?application_name=billing"]) {
@@ -200,7 +200,7 @@ for (const query of ["", "?application_name=billing"]) {
     });
     await setAlarmSecret(service, "changed");
     expect(await shownSecrets(service)).toEqual(made.secrets);
-  }, 90_000);
+  }, 180_000);
 }
 
 test.concurrent("a process that was cut off while the key was changed seals nothing under the old one, and ends", async () => {
@@ -225,7 +225,7 @@ test.concurrent("a process that was cut off while the key was changed seals noth
   expect(await service().exited).toBe(1);
   expect(await sealedValues(world)).toEqual(before);
   await again.close();
-}, 90_000);
+}, 180_000);
 
 test.concurrent("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
   await using world = await openWorld();
@@ -240,4 +240,4 @@ test.concurrent("unsubscribe links of mail that has left work after a rotation, 
   expect((await rotate(NEW, OLD.toUpperCase(), "--forget-links")).code).toBe(0);
   await start(OLD.toUpperCase());
   expect((await fetch(service().url + link)).status).toBe(404);
-}, 90_000);
+}, 180_000);

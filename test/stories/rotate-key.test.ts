@@ -33,7 +33,7 @@ beforeAll(async () => {
   made = { ...folder, sandbox: service.sandbox, secrets: await shownSecrets(service) };
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
-}, 60_000);
+}, 120_000);
 
 afterAll(() => made.remove());
 
@@ -103,7 +103,7 @@ test.concurrent("after a rotation every secret opens under the new key, and the 
   await stop();
   const refused = await runPostrider({ dataFolder: world.folder(), env: { POSTRIDER_SECRET: old } });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
-}, 90_000);
+}, 180_000);
 
 test("every column that the schema calls sealed is one that a rotation knows", () => {
   const schema = readFileSync(join(import.meta.dir, "../../src/store/sqlite/schema.sql"), "utf8");
@@ -141,7 +141,7 @@ for (const step of STEPS) {
     );
     expect((await rotate()).code).toBe(0);
     await expectSecrets();
-  }, 90_000);
+  }, 180_000);
 }
 
 for (const step of ["committed", "old key put aside"] as const) {
@@ -155,7 +155,7 @@ for (const step of ["committed", "old key put aside"] as const) {
     expect(again).toMatchObject({ code: 0, output: expect.stringContaining("that was cut off is complete") });
     expect([keyFile(), keyFile("master.key.previous")]).toEqual([next, old]);
     await expectSecrets();
-  }, 90_000);
+  }, 180_000);
 
   test.concurrent(`killed at "${step}" on the way to a key that lies in no file, the command run again says that it is done, and does what is left`, async () => {
     await using world = openWorld();
@@ -170,7 +170,7 @@ for (const step of ["committed", "old key put aside"] as const) {
     });
     expect([existsSync(inFolder("master.key")), keyFile("master.key.previous")]).toEqual([false, old]);
     await expectSecrets({ POSTRIDER_SECRET: NEW_SECRET });
-  }, 90_000);
+  }, 180_000);
 }
 
 test.concurrent("the key moves from the file to the environment, from there to another, and back into a file", async () => {
@@ -188,7 +188,7 @@ test.concurrent("the key moves from the file to the environment, from there to a
   await stop();
   expect((await rotate({ POSTRIDER_SECRET: other })).output).toContain("unset POSTRIDER_SECRET");
   await expectSecrets();
-}, 90_000);
+}, 180_000);
 
 test.concurrent("a service at work keeps its key", async () => {
   await using world = openWorld();
@@ -200,7 +200,7 @@ test.concurrent("a service at work keeps its key", async () => {
     output: expect.stringContaining("another process is using it"),
   });
   expect(keyFile()).toBe(key);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("a database of a newer version is refused with what to do, and nothing is changed", async () => {
   await using world = openWorld();
@@ -229,7 +229,7 @@ test.concurrent("unsubscribe links of mail that has left work after a rotation, 
   expect((await rotate({}, "--forget-links")).code).toBe(0);
   service = await start();
   expect((await fetch(service.url + link)).status).toBe(404);
-}, 90_000);
+}, 180_000);
 
 test.concurrent("links are forgotten too where a rotation that was cut off is to be completed first, and a signal before the change leaves no key", async () => {
   await using world = openWorld();
@@ -268,4 +268,4 @@ test.concurrent("links are forgotten too where a rotation that was cut off is to
   expect((await rotate({}, "--forget-links")).code).toBe(0);
   const service = await start();
   expect((await fetch(service.url + link)).status).toBe(404);
-}, 90_000);
+}, 180_000);

@@ -124,7 +124,7 @@ onBothStores(() => {
     await two.is(two.first, "up");
     expect(await two.postrider.reached({ ...message, withinMs: 120_000 }, "delivered")).toBe("delivered");
     expect(counts()).toEqual([2, 0]);
-  }, 90_000);
+  }, 180_000);
 
   test("on a route that always fails over it goes over the other one", async () => {
     two = await openTwoSmscs(() => ({ failover: "always" }));

@@ -48,7 +48,7 @@ test("however the first process ended, the next one has the folder", async () =>
     first = await startPostrider({ dataFolder: folder.path });
     await expectServing(first);
   }
-}, 90_000);
+}, 180_000);
 
 test("of several started together on a new folder exactly one serves, and the folder is whole", async () => {
   const fresh = makeDataFolder();

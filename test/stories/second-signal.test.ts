@@ -41,7 +41,7 @@ onBothStores(
       expect(await second.exited).toBe(0);
       await smsc.close();
       folder.remove();
-    }, 90_000);
+    }, 180_000);
   },
   { atOnce: true },
 );

@@ -51,7 +51,7 @@ onBothStores(() => {
         await tell(submit);
       }
       return (await postrider.status(message)) === status;
-    }, 60_000);
+    }, 120_000);
   }
 
   test("once a receipt says that a segment was rejected, those after it are not sent, and the timeline says why", async () => {

@@ -29,7 +29,7 @@ test("connections are shared out over both, and go on to the one that is left", 
   await end(second);
   await database.drop();
   folder.remove();
-}, 60_000);
+}, 120_000);
 
 /** What the process that is asked has answered itself. */
 function answeredBy(metrics: string): number {

@@ -35,7 +35,7 @@ test.concurrent.each(["SIGTERM", "SIGINT"] as const)(
     await drop();
     folder.remove();
   },
-  90_000,
+  180_000,
 );
 
 /** To read them is what a start ends with; until they are let go nobody can. */

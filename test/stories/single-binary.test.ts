@@ -22,7 +22,7 @@ beforeAll(async () => {
   const said = await new Response(build.stderr).text();
   expect({ code: await build.exited, said }).toEqual({ code: 0, said: "" });
   expect(readdirSync(folder.path).sort()).toEqual(["nothing", "postrider"]);
-}, 60_000);
+}, 120_000);
 
 afterEach(async () => {
   service?.kill("SIGKILL");

@@ -50,7 +50,7 @@ onBothStores(() => {
     expect(attemptNumbers()).toEqual(Array(VERY_OFTEN + 1).fill(1));
     // The 1st to the 32nd, the 64th, and the last one, for then it was sent.
     expect((await live.timeline(message)).filter(({ kind }) => kind === "attempt")).toHaveLength(34);
-  }, 90_000);
+  }, 180_000);
 
   test("while the bind rests after a throttling, nothing else is submitted on it", async () => {
     smsc.dial.throttle = 1;

@@ -93,5 +93,5 @@ onBothStores(() => {
       await until(states, (all) => all === "delivered,delivered");
     }
     expect(receiver.deliveries.filter(({ problem }) => problem !== undefined)).toEqual([]);
-  }, 90_000);
+  }, 180_000);
 });

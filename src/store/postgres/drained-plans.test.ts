@@ -237,7 +237,7 @@ for (const [what, { tables, run }] of Object.entries(USES)) {
     expect(row?.read).toBeLessThan(MOST);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }
 
 test("no more messages from handsets go than was said, where there were none when the planner last looked", async () => {
@@ -248,4 +248,4 @@ test("no more messages from handsets go than was said, where there were none whe
   await store.retention.pruneReceived(world.clock.now + 1, 1);
   expect(await store.inbound.list({ accountId, limit: 5 })).toHaveLength(2);
   await store.close();
-}, 60_000);
+}, 120_000);

@@ -77,7 +77,7 @@ for (const [planner, statements] of [
     expect(daily).toEqual(["contents_20260115", "messages_20260115", "timeline_20260115"]);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }
 
 const SANDBOX_MESSAGES = 30_000;
@@ -111,7 +111,7 @@ for (const isAnalyzed of [false, true]) {
     expect(row?.read).toBeLessThan(SANDBOX_MESSAGES);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }
 
 const PARKED = 30_000;

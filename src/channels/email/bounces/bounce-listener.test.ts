@@ -116,7 +116,7 @@ describe("it does not take", () => {
 
   test("a mail without an end", async () => {
     expect(await back(path, postfixDsn() + `${"x".repeat(70)}\r\n`.repeat(500_000))).toStartWith("552");
-  }, 60_000);
+  }, 120_000);
 
   test("a password: AUTH is not offered, and STARTTLS only with a certificate", async () => {
     expect(await dialogue("EHLO a\r\nAUTH PLAIN AGEAYg==\r\nSTARTTLS\r\nQUIT\r\n")).not.toMatch(

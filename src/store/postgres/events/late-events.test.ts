@@ -52,7 +52,7 @@ test("an event that was written first and is committed last is read last, and no
   });
   await other.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 test("what a numbering that is not committed has numbered is neither read nor counted, and nobody else numbers", async () => {
   const { store, url } = await openFresh();
@@ -70,7 +70,7 @@ test("what a numbering that is not committed has numbered is neither read nor co
   expect(await store.feed.lastNumber()).toBe(1);
   await other.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 test("two that number at once give each event one number, and no number twice", async () => {
   const { store, url } = await openFresh();
@@ -102,7 +102,7 @@ test("two that number at once give each event one number, and no number twice", 
   expect(events.map(idOf).toSorted()).toEqual(ids);
   await other.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 test("a process that stands still while it numbers holds the others up for seconds only", async () => {
   const { store, url } = await openFresh();
@@ -122,7 +122,7 @@ test("a process that stands still while it numbers holds the others up for secon
   expect(await numbering).toBe(0);
   await still.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 test("an event of a day that another process has dropped is numbered all the same, and holds up none behind it", async () => {
   const { store, url } = await openFresh();
@@ -142,4 +142,4 @@ test("an event of a day that another process has dropped is numbered all the sam
   expect(await store.feed.lastNumber()).toBe(2);
   await other.close();
   await store.close();
-}, 60_000);
+}, 120_000);

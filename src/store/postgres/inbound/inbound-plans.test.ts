@@ -49,7 +49,7 @@ for (const scope of ["sender", "account"]) {
     expect(await read(driver, "opt_outs")).toBeLessThan(OTHERS);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }
 
 test("asking who has opted out reads no other opt-outs of the account, where it had none when the planner last looked", async () => {
@@ -66,7 +66,7 @@ test("asking who has opted out reads no other opt-outs of the account, where it 
   expect(await read(driver, "opt_outs")).toBeLessThan(OTHERS);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 const MESSAGES = `INSERT INTO inbound_messages (id, account_id, connector_id, provider_key, sender, recipient, text, segments,
     encoding, is_partial, received_at)
@@ -98,5 +98,5 @@ for (const [what, use] of Object.entries(uses)) {
     expect(await read(driver, "inbound_messages")).toBeLessThan(OTHERS);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }

@@ -70,7 +70,7 @@ test("a list of an account's messages, and a search among them, read no other ac
   expect(await entriesRead(driver)).toBeLessThan(MESSAGES);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 test("an erasure in one account reads no other's messages", async () => {
   const { store, url } = await openFresh();
@@ -88,4 +88,4 @@ test("an erasure in one account reads no other's messages", async () => {
   expect(await list(store, { accountId, recipient: "+4915112345" }, world)).toEqual([]);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);

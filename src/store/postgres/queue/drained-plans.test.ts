@@ -64,6 +64,6 @@ for (const left of [0, 1]) {
       expect(await rowsRead(driver, "new_events")).toBeLessThan(MOST * JOBS);
       await driver.close();
       await store.close();
-    }, 60_000);
+    }, 120_000);
   }
 }

@@ -47,4 +47,4 @@ test("what is over makes no settlement dearer: contents of the days before are n
   expect(daily).toEqual(["contents_20260118"]);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);

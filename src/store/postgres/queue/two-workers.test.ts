@@ -82,7 +82,7 @@ test("two processes that claim, settle, release and stage at once send each mess
   expect(await store.queue.nextDueAt()).toBeUndefined();
   await other.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 test("a job or a webhook that another process is just claiming is left to it, and nobody waits for it", async () => {
   const { store, url } = await openFresh();

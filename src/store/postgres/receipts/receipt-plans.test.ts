@@ -50,7 +50,7 @@ test("a receipt costs no more because others are awaited, also where none were w
   expect(awaited?.read).toBeLessThanOrEqual(MESSAGES);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 const OVERDUE = `INSERT INTO overdue_receipts (message_id, part, connector_id, asked, ask_at)
   SELECT gen_random_uuid(), 0, 'c', 0, 0 FROM generate_series(1, 1000)`;
@@ -68,7 +68,7 @@ test("a receipt costs no more because others are overdue, also where one was whe
   expect(overdue?.read).toBeLessThanOrEqual(MESSAGES);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 /** Few enough for the worst plan, which reads the table once for each pair of receipts, to come to an end. */
 const PARKED = 200;
@@ -121,5 +121,5 @@ for (const [what, use] of Object.entries(uses)) {
     expect(parked?.read).toBeLessThan(MOST_PER_PARKED * PARKED);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }

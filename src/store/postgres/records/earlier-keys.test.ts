@@ -13,4 +13,4 @@ test("what was kept of earlier master keys is read, newest first; none where the
   expect(await store.earlierKeys()).toEqual(["second", "first"]);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);

@@ -68,5 +68,5 @@ for (const [way, maxKept] of [
     expect(row?.read).toBeLessThan(OTHERS);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }

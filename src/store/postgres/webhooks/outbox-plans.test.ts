@@ -88,7 +88,7 @@ for (const isAnalyzed of [false, true]) {
     expect(daily).toEqual(["contents_20260115", "messages_20260115", "timeline_20260115"]);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }
 
 const WEBHOOKS = 30_000;
@@ -132,7 +132,7 @@ for (const isAnalyzed of [false, true]) {
     expect(row?.read).toBeLessThanOrEqual(pages * (PER_ROUND + ONE_MORE));
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }
 
 const MESSAGES = 200;
@@ -195,4 +195,4 @@ test("a webhook costs no more where none were left when the planner last looked"
   expect(row?.read).toBeLessThan(2 * MESSAGES * MOST_PER_WEBHOOK);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);
