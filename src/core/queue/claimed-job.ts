@@ -1,5 +1,4 @@
 /** What the delivery engine claims from the queue, and how it settles it. Times are Unix milliseconds. */
-
 import type { Content, Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartOutcome } from "../messages/outcome.ts";
 import type { NextStep } from "../messages/progress.ts";

@@ -64,7 +64,10 @@ function parkedReceipts(open: OpenStore): void {
       await erase(world, HANDSET, account);
       expect(await store.receipts.countParked()).toBe(0);
       await world.receive("p-unknown", { recipient: HANDSET });
-      await world.email({ parts: [{ status: "pending", address: "ravi@x.test" }], jobs: [{ queue: "mail" }] });
+      await world.email({
+        parts: [{ status: "pending", address: "ravi@x.test" }],
+        jobs: [{ queue: "mail" }],
+      });
       await world.claim(1, "mail");
       await erase(world, HANDSET, other);
       expect(await store.receipts.countParked()).toBe(0);

@@ -1,8 +1,8 @@
 /** What messages teach about their recipients, for the suppression lists of both engines. */
-import type { StoredSettings } from "../../core/records/settings.ts";
 import { bounceKind } from "../../core/email/bounce-kind.ts";
 import type { Part } from "../../core/messages/message.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
+import type { StoredSettings } from "../../core/records/settings.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import { type SuppressionReason, suppressedUntil } from "../../core/suppressions/suppression.ts";
 import { hashedUuid } from "./hashed-uuid.ts";

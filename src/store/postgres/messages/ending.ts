@@ -1,6 +1,6 @@
-import type { StoredSettings } from "../../../core/records/settings.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
 import type { Step } from "../../../core/messages/step.ts";
+import type { StoredSettings } from "../../../core/records/settings.ts";
 import type { Session } from "../database/driver.ts";
 import { readSettings } from "../records/account-settings.ts";
 import type { LockedMessage, MessageLog } from "./message-log.ts";
