@@ -5,7 +5,7 @@ import type { Alarm } from "../../core/alarms/alarm.ts";
 export function alarmMetrics(registers: Registry[]): (alarms: readonly Alarm[]) => void {
   const gauge = new Gauge({
     name: "postrider_alarm",
-    help: "1 while an alarm is raised; the subject is a connector's id or a queue's name",
+    help: "1 while an alarm is raised; the subject is a connector's id, a queue's name or a folder",
     labelNames: ["name", "subject"],
     registers,
   });
