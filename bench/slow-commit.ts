@@ -1,15 +1,16 @@
 /**
- * A disk on which every commit takes 10 ms: accepts a second at 64 connections, and what a lookup takes meanwhile.
+ * A disk on which every commit takes 10 ms, or as many as said: accepts a second at 64 connections, and what a lookup takes meanwhile.
  *
- *   bun bench/slow-commit.ts [rounds] [seconds]
+ *   bun bench/slow-commit.ts [rounds] [seconds] [commit ms]
  */
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { makeDataFolder, startPostrider } from "../test/postrider-process.ts";
 import { heading, ms, whole } from "./report.ts";
 import { getScript, measure, median, postScript, requireWrk } from "./wrk.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 5);
 const SECONDS = Number(process.argv[3] ?? 5);
+const COMMIT_MS = Number(process.argv[4] ?? 10);
 const PATH = "/v1/sms/messages";
 const BODY = JSON.stringify({
   to: "+919876543210",
@@ -18,14 +19,20 @@ const BODY = JSON.stringify({
 });
 
 requireWrk();
-console.log(heading("A commit that takes 10 ms"));
-await run("writes on the thread of the interface (the default)", []);
+console.log(heading(`A commit that takes ${COMMIT_MS} ms`));
+await run("as the service chooses", []);
+await run("writes on the thread of the interface (--no-store-thread)", ["--no-store-thread"]);
 await run("writes on a thread of their own (--store-thread)", ["--store-thread"]);
 
 async function run(name: string, args: readonly string[]): Promise<void> {
   const folder = makeDataFolder();
-  const main = join(import.meta.dir, "slow-commit-server.ts");
-  const service = await startPostrider({ dataFolder: folder.path, main, args });
+  const main = fileURLToPath(new URL("../test/fakes/slow-disk-server.ts", import.meta.url));
+  const service = await startPostrider({
+    dataFolder: folder.path,
+    main,
+    args,
+    env: { COMMIT_MS: String(COMMIT_MS) },
+  });
   const key = service.sandbox.api_key;
   const lookupPath = await acceptOne(service.url, key);
   const accepts: number[] = [];

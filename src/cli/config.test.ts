@@ -40,6 +40,17 @@ test("a port is shared by processes on one PostgreSQL only", () => {
   });
 });
 
+test("a thread of the store's own is for slow disks, unless the command line says otherwise or several threads write", () => {
+  for (const [options, storeThread] of [
+    [{}, "on a slow disk"],
+    [{ storeThread: true }, "always"],
+    [{ storeThread: false }, "never"],
+    [{ listeners: "2" }, "never"],
+  ] as const) {
+    expect(readConfig({}, options)).toMatchObject({ config: { storeThread } });
+  }
+});
+
 test("with DATABASE_URL the master key is given, and what is of SQLite only is refused", () => {
   const env = { DATABASE_URL: "postgres://me:hidden@a,b/x", POSTRIDER_DATA: "/nowhere" };
   const result = readConfig(env, { storeThread: true, listeners: "2" });

@@ -30,8 +30,8 @@ export interface Config {
   /** Address of the bounce listener; absent: there is none. Port 0: any free port. */
   readonly bounce?: { readonly host: string; readonly port: number };
   readonly roles: ReadonlySet<Role>;
-  /** Write to SQLite on a separate thread, for disks whose commit takes milliseconds (ADR 10). */
-  readonly hasStoreThread: boolean;
+  /** When to write to SQLite on a separate thread (ADR 10). */
+  readonly storeThread: "always" | "on a slow disk" | "never";
   /** Threads that take requests, including the main thread (ADR 13). */
   readonly listeners: number;
   /** Other processes listen on the same port; the kernel divides connections among them (SO_REUSEPORT). */
@@ -48,6 +48,7 @@ export type ConfigResult = { readonly config: Config } | { readonly problems: re
 export interface ServeOptions {
   /** Comma separated; absent: all. */
   readonly roles?: string;
+  /** Absent: on a slow disk. */
   readonly storeThread?: boolean;
   /** A number; absent: 1. */
   readonly listeners?: string;
@@ -60,6 +61,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
   reportLineEnds(env, report);
   const tls = readTls(env, report);
   const bounce = env.BOUNCE_PORT ? readBounce(env, report) : undefined;
+  const listeners = readListeners(options, report);
   const config: Config = {
     host: bare(env.HOST || "127.0.0.1"),
     port: readPort("PORT", env.PORT || "8080", report),
@@ -71,8 +73,8 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
     ...(tls && { tls }),
     ...(bounce && { bounce }),
     roles: readRoles(options.roles, report),
-    hasStoreThread: options.storeThread ?? false,
-    listeners: readListeners(options, report),
+    storeThread: readStoreThread(options, listeners),
+    listeners,
     sharesPort: readSharesPort(env, options, report),
   };
   return problems.length > 0 ? { problems } : { config };
@@ -237,6 +239,11 @@ function readListeners({ listeners = "1", storeThread }: ServeOptions, report: R
   }
   if (count > 1 && storeThread) report("--listeners and --store-thread: each writes its own way; choose one");
   return count;
+}
+
+function readStoreThread({ storeThread }: ServeOptions, listeners: number): Config["storeThread"] {
+  if (storeThread !== undefined) return storeThread ? "always" : "never";
+  return listeners > 1 ? "never" : "on a slow disk";
 }
 
 function readSharesPort(env: Environment, { sharePort = false }: ServeOptions, report: Report): boolean {

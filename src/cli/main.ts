@@ -15,8 +15,9 @@ program
   .option("--roles <roles>", `which parts run in this process: ${ROLES.join(",")} (default: all)`)
   .option(
     "--store-thread",
-    "write to SQLite on a thread of its own, for disks whose commit takes milliseconds",
+    "write to SQLite on a thread of its own (default: on a disk that takes 8 ms or longer per commit)",
   )
+  .option("--no-store-thread", "write to SQLite on the thread that takes requests, on slow disks too")
   .option("--listeners <number>", "threads that take requests: more of them use more cores (default: 1)")
   .option(
     "--share-port",

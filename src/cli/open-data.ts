@@ -19,6 +19,9 @@ export interface DataOptions {
   readonly faults?: { readonly commitMs: number };
 }
 
+const SLOW_DISK =
+  "this disk takes 8 ms or longer per commit: a thread of its own writes to the database (--no-store-thread: no such thread)";
+
 /** Opens the database that the configuration names, and migrates it if it is of an earlier version. */
 export function openData(options: DataOptions): Promise<Store> {
   const { databaseUrl } = options.config;
@@ -26,7 +29,8 @@ export function openData(options: DataOptions): Promise<Store> {
 }
 
 function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: DataOptions): Promise<Store> {
-  const { dataFolder, hasStoreThread, listeners } = config;
+  const { dataFolder, storeThread, listeners } = config;
+  const onSlowDisk = () => log.info({}, SLOW_DISK);
   return openSqliteStore({
     dataFolder,
     masterKey,
@@ -35,8 +39,13 @@ function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: D
     onMigration: tellOfMigration(log),
     checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
     migrationThread: new URL("./migration-thread.ts", import.meta.url),
-    ...(hasStoreThread && {
-      thread: { program: new URL("./store-thread.ts", import.meta.url), clock, onLost },
+    ...(storeThread !== "never" && {
+      thread: {
+        program: new URL("./store-thread.ts", import.meta.url),
+        clock,
+        onLost,
+        onSlowDisk: storeThread === "always" ? undefined : onSlowDisk,
+      },
     }),
     ...(listeners > 1 && { shared: { memory, share: { index: 0, of: listeners } } }),
   });

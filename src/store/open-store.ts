@@ -9,6 +9,7 @@ import { isOutage } from "./sqlite/database/driver.ts";
 import { slowCommits } from "./sqlite/database/slow-commits.ts";
 import { openBeside, type SharedWriting, type StoreBeside } from "./sqlite/open-beside.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
+import { isSlowDisk } from "./sqlite/slow-disk.ts";
 import { openThreaded, type ThreadedOptions } from "./sqlite/thread/open-threaded.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 import { createVault } from "./vault.ts";
@@ -20,7 +21,7 @@ export interface StoreOptions {
   readonly masterKey: string;
   readonly randomBytes: RandomBytes;
   /** Starts a thread that writes; absent: this one does. */
-  readonly thread?: Pick<ThreadedOptions, "program" | "clock" | "onLost">;
+  readonly thread?: StoreThreadOptions;
   /** For when other threads write too, by `openStoreBeside`. Not together with `thread`. */
   readonly shared?: SharedWriting;
   /** For benchmarks: how many milliseconds longer every commit takes. */
@@ -30,6 +31,11 @@ export interface StoreOptions {
   /** See `SqliteOptions`. Not with `thread`, which migrates itself. */
   readonly migrationThread?: URL;
   readonly onMigration?: OnMigration;
+}
+
+export interface StoreThreadOptions extends Pick<ThreadedOptions, "program" | "clock" | "onLost"> {
+  /** The thread is for slow disks only; called where it starts for that reason. Absent: it starts on every disk. */
+  readonly onSlowDisk?: (() => void) | undefined;
 }
 
 /** Opens the store of a data folder that this process has open already, for another of its threads. */
@@ -90,10 +96,10 @@ export async function openPostgresStore({
 
 function openAt(
   path: string,
-  { masterKey, randomBytes, thread, shared, commitMs, onMigration, ...threads }: StoreOptions,
+  { dataFolder, masterKey, randomBytes, thread, shared, commitMs, onMigration, ...threads }: StoreOptions,
 ): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
-  if (!thread) {
+  if (!thread || !isWanted(thread, dataFolder, commitMs)) {
     const { checkpointThread, migrationThread } = threads;
     const options = {
       ...slowCommits(commitMs),
@@ -105,6 +111,17 @@ function openAt(
   }
   const setup = { path, masterKey, ...(commitMs !== undefined && { commitMs }) };
   return openThreaded({ ...thread, setup, vault, onMigration });
+}
+
+function isWanted(
+  { clock, onSlowDisk }: StoreThreadOptions,
+  folder: string,
+  commitMs: number | undefined,
+): boolean {
+  if (!onSlowDisk) return true;
+  const isSlow = isSlowDisk({ folder, clock, beforeSync: slowCommits(commitMs).faults?.beforeCommit });
+  if (isSlow) onSlowDisk();
+  return isSlow;
 }
 
 /** The machine is at fault, not the content of the database. */

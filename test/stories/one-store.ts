@@ -42,6 +42,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "share-port.test.ts": "processes on one port; SQLite has threads for it: listeners.test.ts",
   "signal-before-ready.test.ts": "a start that the database keeps waiting at its end; SQLite answers at once",
   "slot-moves.test.ts": "processes on one database; on SQLite there is one",
+  "slow-disk.test.ts": "the thread that writes to SQLite; every commit of PostgreSQL is another server's",
   "standby-left-behind.test.ts": "a PostgreSQL and its standby; SQLite has none",
   "start-fails-late.test.ts": "what other processes would wait for; on SQLite there is one",
   "two-processes.test.ts": "processes on one database; on SQLite second-process.test.ts refuses them",

@@ -1,0 +1,46 @@
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../core/clock.ts";
+
+/** From here on a thread for the store is worth its crossings (ADR 10). */
+const SLOW_MS = 8;
+
+/** A quick disk may be slow for a moment; a slow one is not quick. */
+const SYNCS = 5;
+
+const PAGE = new Uint8Array(4096);
+
+interface DiskOptions {
+  /** It must exist, and be this process's. */
+  readonly folder: string;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  /** For tests and benchmarks: makes the disk slower by taking its time. */
+  readonly beforeSync?: (() => void) | undefined;
+}
+
+/**
+ * Whether each of a few writes takes 8 ms or longer until it is on the disk. Where nothing can be written it says `false`:
+ * what that is good for, opening the database, tells why.
+ */
+export function isSlowDisk({ folder, clock, beforeSync = () => {} }: DiskOptions): boolean {
+  const path = join(folder, "postrider.probe");
+  const isSlow = (file: number) => {
+    const startMs = clock.monotonicMs();
+    beforeSync();
+    // In place, as commits overwrite the log.
+    writeSync(file, PAGE, 0, PAGE.length, 0);
+    fsyncSync(file);
+    return clock.monotonicMs() - startMs >= SLOW_MS;
+  };
+  try {
+    const file = openSync(path, "w", 0o600);
+    try {
+      return Array.from({ length: SYNCS }, () => file).every(isSlow);
+    } finally {
+      closeSync(file);
+      rmSync(path, { force: true });
+    }
+  } catch {
+    return false;
+  }
+}
