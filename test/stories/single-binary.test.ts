@@ -1,9 +1,10 @@
 /** The service as one file, on a machine that has neither Node nor Bun. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
 import { forgetDatabase, onBothStores } from "../both-stores.ts";
+import { makeOlder, stepsIn } from "../older-folder.ts";
 import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
 
 const BUILD = join(import.meta.dir, "../../scripts/build-binary.ts");
@@ -33,9 +34,17 @@ afterEach(async () => {
 afterAll(folder.remove);
 
 /** `name`: of a folder in which nobody has started yet. */
-async function start(name: string, ...args: string[]): Promise<PostriderProcess> {
+function start(name: string, ...args: string[]): Promise<PostriderProcess> {
+  makeFolder(name);
+  return startThere(...args);
+}
+
+function makeFolder(name: string): void {
   dataFolder = join(folder.path, name);
   mkdirSync(dataFolder);
+}
+
+async function startThere(...args: string[]): Promise<PostriderProcess> {
   service = await startPostrider({ binary, dataFolder, env, args });
   return service;
 }
@@ -69,6 +78,22 @@ onBothStores((store) => {
       peer.kill("SIGTERM");
       expect(await peer.exited).toBe(0);
     });
+  }
+
+  if (store === "sqlite") {
+    for (const args of [[], ["--listeners", "2"], ["--store-thread"]]) {
+      const way = args.join(" ") || "without options";
+      test(`started ${way} on the data folder of an older version, it migrates that, and delivers`, async () => {
+        makeFolder(`older ${way}`);
+        makeOlder(dataFolder, 11);
+        writeFileSync(join(dataFolder, "master.key"), "the older version's key", { mode: 0o600 });
+        const peer = await startThere(...args);
+        expect(stepsIn(peer.output())).toHaveLength(2);
+        await expectDelivery(peer, "/v1/sms/messages", sms);
+        peer.kill("SIGTERM");
+        expect(await peer.exited).toBe(0);
+      });
+    }
   }
 
   test("it serves the documentation with all its files", async () => {

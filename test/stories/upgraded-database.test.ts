@@ -1,38 +1,13 @@
 /** A service that is started on the database of an older version. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createHash, randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { createVault } from "../../src/store/vault.ts";
+import { makeOlder, makeSlow, stepsIn } from "../older-folder.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, runPostrider, startCommand, startPostrider } from "../postrider-process.ts";
 import { BARE, tablesAfter } from "../tables-after.ts";
-
-const MIGRATIONS = new URL("../../src/store/sqlite/migrations/", import.meta.url);
-
-/** Makes a database as the version left it whose last migration was this. */
-function makeOlder(folder: string, last: number): void {
-  const database = new Database(join(folder, "postrider.db"), { create: true, strict: true });
-  database.exec(
-    "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT",
-  );
-  const done = database.query("INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)");
-  for (const [index, file] of readdirSync(MIGRATIONS).sort().slice(0, last).entries()) {
-    const sql = readFileSync(new URL(file, MIGRATIONS), "utf8");
-    database.exec(sql);
-    done.run(index + 1, file.replace(".sql", ""), createHash("sha256").update(sql).digest("hex"));
-  }
-  database.close();
-}
-
-function stepsIn(output: string): readonly unknown[] {
-  const lines = output.split("\n").filter((line) => line.includes("schema of this version"));
-  return lines.map((line) => {
-    const { migration, step, of } = JSON.parse(line);
-    return [migration, step, of];
-  });
-}
 
 for (const args of [[], ["--store-thread"]]) {
   test(`a start that changes the schema says so before each step ${args}`, async () => {
@@ -53,20 +28,6 @@ for (const args of [[], ["--store-thread"]]) {
     await again.exited;
     folder.remove();
   });
-}
-
-/** Lets the migrations take longer than anybody waits, until `letGo`, as with many millions of messages. */
-function makeSlow(folder: string): { letGo(): void } {
-  const run = (...statements: readonly string[]) => {
-    const database = new Database(join(folder, "postrider.db"));
-    for (const sql of statements) database.exec(sql);
-    database.close();
-  };
-  run(
-    "CREATE VIEW long AS WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 1e10) SELECT max(n) AS n FROM t",
-    "CREATE TRIGGER slow AFTER INSERT ON migrations BEGIN SELECT n FROM long; END",
-  );
-  return { letGo: () => run("DROP TRIGGER slow", "DROP VIEW long") };
 }
 
 for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
