@@ -7,7 +7,7 @@ import { createDatabase } from "./database/database.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { BUSY_TIMEOUT_MS } from "./database/empty-wal.ts";
 import { CHECKPOINT_PAGES, checkpointLongWal, WAL_SIZE_LIMIT } from "./database/long-wal.ts";
-import { checkMasterKey, isOfKey, noteOpening } from "./database/meta.ts";
+import { checkMasterKey, noteOpening, refuseOtherKey } from "./database/meta.ts";
 import { createPlaceCheck } from "./database/place-check.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { removeLoosePieces } from "./messages/content-pieces.ts";
@@ -87,7 +87,7 @@ async function migrateOlder(
   path: string,
 ): Promise<void> {
   refuseWhatMoved(driver);
-  isOfKey(driver, vault);
+  refuseOtherKey(driver, vault);
   if (migrationThread) await migrateAside(migrationThread, path, onMigration);
   else migrate(driver, onMigration);
 }

@@ -70,15 +70,17 @@ export function raiseOpenings(db: Pick<Database, "prepare">): void {
 
 /** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */
 export async function checkMasterKey(db: Database, vault: Vault): Promise<void> {
-  if (isOfKey(db, vault)) return;
-  const insert = db.prepare("INSERT INTO meta (name, value) VALUES ('master_key_check', ?)");
+  refuseOtherKey(db, vault);
+  const insert = db.prepare(
+    "INSERT INTO meta (name, value) VALUES ('master_key_check', ?) ON CONFLICT DO NOTHING",
+  );
   await db.write(() => insert.run(vault.checkValue));
 }
 
-/** Whether the secrets are sealed under this master key; not if none is known yet. Throws if they are under another. */
-export function isOfKey(db: Pick<Database, "prepare">, { checkValue }: Vault): boolean {
+/** Throws if the secrets of the database are sealed under another master key than this. */
+export function refuseOtherKey(db: Pick<Database, "prepare">, { checkValue }: Vault): void {
   const known = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = 'master_key_check'").get();
-  if (known === undefined || known.value === checkValue) return known !== undefined;
+  if (known === undefined || known.value === checkValue) return;
   throw new Error(
     "this database was written under another master key (POSTRIDER_SECRET or the key file of the data folder): start with that one",
   );
