@@ -15,10 +15,11 @@ export function addCommands(program: Command, version: string): void {
   const target = readDataTarget(process.env);
   const terminal = PROCESS_TERMINAL;
   const clock = createSystemClock();
+  const migrationThread = new URL("./migration-thread.ts", import.meta.url);
   addAdminCommands(program, admin);
   addBackupCommands(program, { target, terminal, clock, version });
-  addRotateKeyCommand(program, { target, terminal, randomBytes });
-  addMigrateToCommand(program, { target, terminal, clock });
+  addRotateKeyCommand(program, { target, terminal, randomBytes, migrationThread });
+  addMigrateToCommand(program, { target, terminal, clock, migrationThread });
   addListenCommand(program, { target: admin, terminal, clock, stopped: whenInterrupted });
 }
 

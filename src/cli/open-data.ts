@@ -5,6 +5,7 @@ import type { MigrationStep } from "../store/on-migration.ts";
 import { openPostgresStore, openSqliteStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import type { Config } from "./config.ts";
+import { MIGRATING } from "./tell-of-migration.ts";
 
 export interface DataOptions {
   readonly config: Config;
@@ -66,8 +67,7 @@ function openServer({ config, clock, log, masterKey }: DataOptions, url: string)
 }
 
 function tellOfMigration(log: Logger) {
-  return ({ name, step, of }: MigrationStep) =>
-    log.info({ migration: name, step, of }, "changing the database to the schema of this version");
+  return ({ name, step, of }: MigrationStep) => log.info({ migration: name, step, of }, MIGRATING);
 }
 
 /** An ordinary stop, which settles what is in flight first; but a supervisor is to start the service again. */

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createVault } from "../../src/store/vault.ts";
 import { makeOlder, makeSlow, stepsIn } from "../older-folder.ts";
@@ -70,17 +71,85 @@ for (const [name, value, words] of [
   });
 }
 
-test("a move to PostgreSQL that is refused leaves the schema to the older program, and one that is not takes it along", async () => {
-  const folder = makeDataFolder();
-  makeOlder(folder.path, 11);
-  const sqlite = new Database(join(folder.path, "postrider.db"));
-  const masterKey = "the older version's key";
-  const { checkValue } = createVault({ masterKey, randomBytes });
+const OLD_KEY = "the older version's key";
+
+/** As `makeOlder`, of a service that was started. */
+function makeOlderService(folder: string): void {
+  makeOlder(folder, 11);
+  const database = new Database(join(folder, "postrider.db"));
+  const { checkValue } = createVault({ masterKey: OLD_KEY, randomBytes });
   const ofService =
     "INSERT INTO meta (name, value) VALUES ('admin_token_digest', 'x'), ('master_key_check', ?)";
-  sqlite.run(ofService, [checkValue]);
-  const last = () => sqlite.query("SELECT max(number) AS last FROM migrations").get();
-  const env = { POSTRIDER_SECRET: masterKey };
+  database.run(ofService, [checkValue]);
+  database.close();
+}
+
+function lastMigration(folder: string): number {
+  const database = new Database(join(folder, "postrider.db"));
+  const row = database.query<{ last: number }, []>("SELECT max(number) AS last FROM migrations").get();
+  database.close();
+  return Number(row?.last);
+}
+
+const TOLD = [
+  "changing the database to the schema of this version: 0012_jobs_of_message, 1 of 2",
+  "changing the database to the schema of this version: 0013_keys_in_order, 2 of 2",
+];
+
+/** The commands that migrate, what they say in the end, and what a signal leaves that ends them meanwhile. */
+const COMMANDS = {
+  "rotate-key": {
+    done: /all secrets in \S+ are now encrypted with the new master key/,
+    left: "the key was not changed, and the schema only if all of its steps were done",
+  },
+  "migrate-to": {
+    done: /all of \S+ is in PostgreSQL now/,
+    left: "no service starts on the copy until it is complete: run the command again, and it goes on behind what is copied",
+  },
+} as const;
+
+for (const [command, { done, left }] of Object.entries(COMMANDS)) {
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const) {
+    test(`${command} that ${signal} ends while it changes the schema has changed nothing in the data folder, and run again tells of each step`, async () => {
+      const folder = makeDataFolder();
+      makeOlderService(folder.path);
+      const slow = makeSlow(folder.path);
+      const { url, drop } = await freshDatabase();
+      await tablesAfter(url, BARE);
+      const run = {
+        dataFolder: folder.path,
+        command,
+        args: command === "migrate-to" ? [url] : [],
+        env: { POSTRIDER_SECRET: OLD_KEY },
+      };
+      const stopped = startCommand(run);
+      await stopped.line(/schema of this version/);
+      stopped.kill(signal);
+      expect([await stopped.exited, stopped.output()]).toEqual([
+        code,
+        `${TOLD[0]}\nerror: ended by ${signal}: ${left}\n`,
+      ]);
+      expect(lastMigration(folder.path)).toBe(11);
+      expect(readdirSync(folder.path)).not.toContain("master.key.next");
+
+      slow.letGo();
+      const again = await runPostrider(run);
+      expect(again).toEqual({ code: 0, output: expect.stringMatching(done) });
+      expect(again.output.split("\n").filter((line) => line.includes("schema"))).toEqual(TOLD);
+      expect(lastMigration(folder.path)).toBe(13);
+      await drop();
+      folder.remove();
+    });
+  }
+}
+
+test("a move to PostgreSQL that is refused leaves the schema to the older program, and one that is not takes it along", async () => {
+  const folder = makeDataFolder();
+  makeOlderService(folder.path);
+  const env = { POSTRIDER_SECRET: OLD_KEY };
   const move = (url: string) =>
     runPostrider({ dataFolder: folder.path, command: "migrate-to", env, args: [url] });
   const nobody = await move("postgres://postrider@127.0.0.1:1/postrider");
@@ -88,12 +157,11 @@ test("a move to PostgreSQL that is refused leaves the schema to the older progra
   const { url, drop } = await freshDatabase();
   await tablesAfter(url, `${BARE} CREATE TABLE accounts (id text); INSERT INTO accounts VALUES ('one')`);
   expect(await move(url)).toEqual({ code: 1, output: expect.stringContaining("move into an empty one") });
-  expect(last()).toEqual({ last: 11 });
+  expect(lastMigration(folder.path)).toBe(11);
 
   await tablesAfter(url, BARE);
   expect(await move(url)).toMatchObject({ code: 0 });
-  expect(last()).toEqual({ last: 13 });
-  sqlite.close();
+  expect(lastMigration(folder.path)).toBe(13);
   await drop();
   folder.remove();
 });

@@ -6,6 +6,7 @@ import { type Terminal, UsageFailure } from "../admin/command-line.ts";
 import { readValue } from "../admin/input-file.ts";
 import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
+import { tellOfMigration } from "../tell-of-migration.ts";
 import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
 import { parseFolder } from "./parse-folder.ts";
 
@@ -18,10 +19,13 @@ export interface MoveCommand {
   readonly target: DataTarget;
   readonly terminal: Terminal;
   readonly clock: Clock;
+  /** See `MigrationOptions`. */
+  readonly migrationThread: URL;
 }
 
 /** `migrate-to`: moves a stopped service from SQLite to PostgreSQL. */
-export function addMigrateToCommand(program: Command, { target, terminal, clock }: MoveCommand): void {
+export function addMigrateToCommand(program: Command, command: MoveCommand): void {
+  const { target, terminal, clock, migrationThread } = command;
   program
     .command("migrate-to")
     .argument(
@@ -41,7 +45,17 @@ export function addMigrateToCommand(program: Command, { target, terminal, clock 
         if (url === "") throw new UsageFailure("where to? postrider migrate-to postgres://…");
         const onProgress = createProgress(terminal, clock);
         const onStage = (stage: keyof typeof LEFT) => onCutOff(LEFT[stage]);
-        const counted = await migrateTo({ ...target, dataFolder, url, clock, onProgress, onStage });
+        const onMigration = tellOfMigration(terminal);
+        const counted = await migrateTo({
+          ...target,
+          dataFolder,
+          url,
+          clock,
+          onProgress,
+          onStage,
+          migrationThread,
+          onMigration,
+        });
         terminal.stdout(
           `${describe(counted)}\nall of ${dataFolder} is in PostgreSQL now: start the service with DATABASE_URL\n`,
         );

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../core/clock.ts";
 import type { Counted } from "../../store/move/count-both.ts";
 import { cancelMove, type MoveUp, moveUp } from "../../store/move/move-up.ts";
 import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
@@ -13,11 +12,10 @@ import { DATABASE_FILE } from "./data-folder.ts";
 import { noDatabase } from "./own-database.ts";
 import { withDataFolder } from "./with-data-folder.ts";
 
-export interface MoveOrder extends Pick<MoveUp, "url" | "onProgress" | "onStage"> {
+export interface MoveOrder extends Omit<MoveUp, "path" | "vault"> {
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
-  readonly clock: Clock;
 }
 
 /** Moves a stopped service from its data folder into a PostgreSQL database; see `moveUp`. */

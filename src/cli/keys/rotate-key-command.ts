@@ -7,8 +7,17 @@ import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
 import { databaseUrlOf } from "../data-folder/database-url.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
+import { tellOfMigration } from "../tell-of-migration.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { rotateSharedKey } from "./rotate-shared-key.ts";
+
+export interface RotateKeyCommand {
+  readonly target: DataTarget;
+  readonly terminal: Terminal;
+  readonly randomBytes: RandomBytes;
+  /** See `MigrationOptions`. */
+  readonly migrationThread: URL;
+}
 
 interface RotateOptions {
   readonly data?: string;
@@ -17,11 +26,7 @@ interface RotateOptions {
 
 export function addRotateKeyCommand(
   program: Command,
-  {
-    target,
-    terminal,
-    randomBytes,
-  }: { readonly target: DataTarget; readonly terminal: Terminal; readonly randomBytes: RandomBytes },
+  { target, terminal, randomBytes, migrationThread }: RotateKeyCommand,
 ): void {
   program
     .command("rotate-key")
@@ -38,7 +43,8 @@ export function addRotateKeyCommand(
       untilCutOff(terminal, async (onCutOff) => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);
         const databaseUrl = databaseUrlOf(target);
-        const rotation = { ...target, dataFolder, forgetLinks, randomBytes, onCutOff };
+        const migration = { migrationThread, onMigration: tellOfMigration(terminal) };
+        const rotation = { ...target, ...migration, dataFolder, forgetLinks, randomBytes, onCutOff };
         const done = await (databaseUrl === undefined
           ? rotateKey(rotation)
           : rotateSharedKey({ ...rotation, databaseUrl }));

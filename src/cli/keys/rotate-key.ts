@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { RandomBytes } from "../../core/uuid.ts";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { readKeyCheckValue, refuseOtherVersionAt } from "../../store/sqlite/backup.ts";
+import type { MigrationOptions } from "../../store/sqlite/migrate-older.ts";
 import { rotateMasterKey } from "../../store/sqlite/records/rotate-master-key.ts";
 import { createVault } from "../../store/vault.ts";
 import type { OnCutOff } from "../cut-off.ts";
@@ -14,7 +15,7 @@ import { withReasons } from "../or-refusal.ts";
 import { isKeyOf, readKey } from "./find-master-key.ts";
 import { findOldKey, isFiled, putKeyAside, retireKeyFile } from "./key-files.ts";
 
-export interface KeyRotation {
+export interface KeyRotation extends MigrationOptions {
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
@@ -29,6 +30,9 @@ export interface KeyRotation {
 }
 
 export type RotationStep = "new key written" | "sealed" | "committed" | "old key put aside";
+
+/** What a signal leaves: that the last step is done is heard a moment after it is. */
+export const WHILE_MIGRATING = "the key was not changed, and the schema only if all of its steps were done";
 
 const KEY_OCTETS = 32;
 
@@ -51,6 +55,7 @@ export function rotateKey(rotation: KeyRotation): Promise<"rotated" | "completed
 
 async function rotate(rotation: KeyRotation): Promise<void> {
   const { dataFolder, newSecret, forgetLinks, randomBytes, onCutOff, onStep } = rotation;
+  const { migrationThread, onMigration } = rotation;
   const path = join(dataFolder, DATABASE_FILE);
   await withReasons(async () => refuseOtherVersionAt(path));
   const checkValue = readKeyCheckValue(path);
@@ -59,11 +64,17 @@ async function rotate(rotation: KeyRotation): Promise<void> {
   const next = newSecret ?? Buffer.from(randomBytes(KEY_OCTETS)).toString("hex");
   const nextFile = join(dataFolder, NEXT_KEY_FILE);
   // A signal is heard before the transaction begins, or after everything.
-  onCutOff("nothing was changed", () => rmSync(nextFile, { force: true }));
+  const takeBack = () => rmSync(nextFile, { force: true });
+  onCutOff("nothing was changed", takeBack);
   if (newSecret === undefined) writePrivateFile(nextFile, `${next}\n`);
   onStep?.("new key written");
   await rotateMasterKey({
     path,
+    migrationThread,
+    onMigration(step) {
+      onCutOff(WHILE_MIGRATING, takeBack);
+      onMigration?.(step);
+    },
     from: createVault({ masterKey: old, randomBytes }),
     to: createVault({ masterKey: next, randomBytes }),
     ...(!forgetLinks && { earlierKey: mailRootOf(old) }),

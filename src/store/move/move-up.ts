@@ -8,7 +8,8 @@ import { migrate } from "../postgres/migrate.ts";
 import { createDays } from "../postgres/retention/days.ts";
 import { openDriver as openSource, type Driver as Source } from "../sqlite/database/driver.ts";
 import { OPENINGS } from "../sqlite/database/meta.ts";
-import { migrate as migrateSource, refuseOtherVersion } from "../sqlite/migrate.ts";
+import { refuseOtherVersion } from "../sqlite/migrate.ts";
+import { type MigrationOptions, migrateOlder } from "../sqlite/migrate-older.ts";
 import { configure } from "../sqlite/open-sqlite.ts";
 import type { Vault } from "../vault.ts";
 import { copyTable, type Moving, type Place } from "./copy-table.ts";
@@ -16,7 +17,8 @@ import { type Counted, countBoth } from "./count-both.ts";
 import { comeBack, leaveBehind, MOVING, refuseWhatMoved } from "./move-marks.ts";
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 
-export interface MoveUp {
+/** The options are those of the SQLite database. */
+export interface MoveUp extends MigrationOptions {
   /** The SQLite database, which nobody else may have open. It is migrated to this version's schema once the other is taken. */
   readonly path: string;
   /** The PostgreSQL database: empty, or with an interrupted move of this database. */
@@ -49,9 +51,9 @@ export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
       await isCopyOf(closable.database, name);
       await migrate(driver);
       await takeTarget(closable.database, name);
-      // Only now, so that an older program can still start on it where the move is refused.
-      migrateSource(source);
       order.onStage?.("begun");
+      // Only now, so that an older program can still start on it where the move is refused.
+      await migrateOlder(source, order);
       const counted = await copyAll(source, closable.database, { ...order, checkAlone });
       order.onStage?.("complete");
       return counted;

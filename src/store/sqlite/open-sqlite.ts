@@ -1,6 +1,5 @@
 import { turnEnd } from "../../core/turn-end.ts";
 import { refuseWhatMoved } from "../move/move-marks.ts";
-import type { OnMigration } from "../on-migration.ts";
 import type { Vault } from "../vault.ts";
 import { createStore, type SqliteStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
@@ -11,14 +10,13 @@ import { checkMasterKey, noteOpening, refuseOtherKey } from "./database/meta.ts"
 import { createPlaceCheck } from "./database/place-check.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { removeLoosePieces } from "./messages/content-pieces.ts";
-import { isOlder, migrate } from "./migrate.ts";
+import { type MigrationOptions, migrateOlder } from "./migrate-older.ts";
 import type { SharedWriting } from "./open-beside.ts";
 import { endDeadLeases } from "./queue/stage.ts";
 import { createAccountCache } from "./records/account-cache.ts";
-import { migrateAside } from "./thread/migrate-aside.ts";
 import { endDeadWebhookLeases } from "./webhooks/webhook-stage.ts";
 
-export interface SqliteOptions {
+export interface SqliteOptions extends MigrationOptions {
   /** The database file, or `:memory:`. */
   readonly path: string;
   readonly vault: Vault;
@@ -30,9 +28,6 @@ export interface SqliteOptions {
   readonly hasOwnThread?: boolean;
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL | undefined;
-  /** The program for `migrateAside`; absent: this thread migrates. */
-  readonly migrationThread?: URL | undefined;
-  readonly onMigration?: OnMigration | undefined;
 }
 
 /** Opens, migrates and checks the database. Throws where another process, version or master key stands in the way. */
@@ -53,8 +48,8 @@ export async function openOn(
   path = ":memory:",
 ): Promise<SqliteStore> {
   configure(driver);
-  if (isOlder(driver)) await migrateOlder(driver, options, path);
-  migrate(driver);
+  const refuse = () => refuseToMigrate(driver, options.vault);
+  await migrateOlder(driver, { ...options, path, refuse });
   refuseWhatMoved(driver);
   const checkPlace = createPlaceCheck(path);
   const beforeCommit = () => {
@@ -81,15 +76,9 @@ export async function openOn(
 }
 
 /** What is refused keeps its schema: the older program is to start on it, perhaps with what is missing here. */
-async function migrateOlder(
-  driver: Driver,
-  { vault, migrationThread, onMigration }: Omit<SqliteOptions, "path">,
-  path: string,
-): Promise<void> {
+function refuseToMigrate(driver: Driver, vault: Vault): void {
   refuseWhatMoved(driver);
   refuseOtherKey(driver, vault);
-  if (migrationThread) await migrateAside(migrationThread, path, onMigration);
-  else migrate(driver, onMigration);
 }
 
 /** FULL syncs the log at every commit, so a 202 is on disk. FAST overwrites deleted rows in pages that are written anyway. */

@@ -4,13 +4,13 @@ import { createDatabase, type Database } from "../database/database.ts";
 import { openDriver, type SqlValue } from "../database/driver.ts";
 import { raiseOpenings } from "../database/meta.ts";
 import { sealPepper } from "../erasures/erased-names.ts";
-import { migrate } from "../migrate.ts";
+import { type MigrationOptions, migrateOlder } from "../migrate-older.ts";
 import { configure } from "../open-sqlite.ts";
 import { addEarlierKey } from "./earlier-keys.ts";
 import { createSettings } from "./settings.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
-export interface Rotation extends VaultRotation {
+export interface Rotation extends VaultRotation, MigrationOptions {
   /** Path of a database that nobody else has open. */
   readonly path: string;
 }
@@ -25,7 +25,7 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   try {
     configure(driver);
     driver.exec("PRAGMA secure_delete = ON");
-    migrate(driver);
+    await migrateOlder(driver, rotation);
     const db = createDatabase({ driver, schedule: setImmediate, ...(beforeCommit && { beforeCommit }) });
     await db.write(() => resealAll(db, rotation));
     driver.exec("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -1,0 +1,9 @@
+import type { MigrationStep, OnMigration } from "../store/on-migration.ts";
+import type { Terminal } from "./admin/command-line.ts";
+
+export const MIGRATING = "changing the database to the schema of this version";
+
+/** Tells of a command's migration as `serve` does of its own. */
+export function tellOfMigration(terminal: Pick<Terminal, "stderr">): OnMigration {
+  return ({ name, step, of }: MigrationStep) => terminal.stderr(`${MIGRATING}: ${name}, ${step} of ${of}\n`);
+}
