@@ -2,23 +2,27 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "pg";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
 import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
 import { readHosts } from "../../src/store/postgres/connections/hosts.ts";
 import { admin } from "../admin.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
+import { makeOlderDatabase, OLDER } from "../older-database.ts";
 import { ownProcess } from "../one-process.ts";
 import { copyOf, freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import {
   makeDataFolder,
+  onPostgres,
   type PostriderProcess,
   runPostrider,
   type Sandbox,
   startPostrider,
 } from "../postrider-process.ts";
 import { onServer } from "../stored-rows.ts";
+import { BARE, tablesAfter } from "../tables-after.ts";
 
 const ROTATE = join(import.meta.dir, "../../src/cli/keys/rotate-shared-key.ts");
 const OLD = "the first secret, of some length";
@@ -188,6 +192,42 @@ for (const step of STEPS) {
     if (step === "sealed") expect((await rotate()).code).toBe(0);
   }, 180_000);
 }
+
+test.concurrent("a database of an older version keeps its schema while its processes are at work, and is migrated by the rotation", async () => {
+  await using world = await openWorld();
+  const { databaseUrl, rotate, expectSecrets } = world;
+  await makeOlderDatabase(databaseUrl);
+  const last = () => onServer(databaseUrl, "SELECT max(number) AS last FROM migrations");
+  const atWork = new Client({ connectionString: databaseUrl, application_name: "postrider" });
+  await atWork.connect();
+  expect(await rotate()).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("stop all of them first"),
+  });
+  expect(await last()).toEqual([{ last: OLDER }]);
+
+  await atWork.end();
+  const { code, output } = await rotate();
+  expect([code, output]).toEqual([
+    0,
+    expect.stringMatching(/^changing the database .*: 0004_tokens_by_hash, 1 of \d/),
+  ]);
+  expect(await last()).not.toEqual([{ last: OLDER }]);
+  await expectSecrets(NEW);
+}, 180_000);
+
+test.concurrent("a database without a service is refused, and left without a table", async () => {
+  await using own = ownProcess("sqlite");
+  const { url: databaseUrl, drop } = await freshDatabase();
+  await tablesAfter(databaseUrl, BARE);
+  const env = { ...onPostgres(databaseUrl), POSTRIDER_NEW_SECRET: NEW };
+  expect(await runPostrider({ dataFolder: own.folder(), databaseUrl, command: "rotate-key", env })).toEqual({
+    code: 1,
+    output: "error: no service has been started on this database yet\n",
+  });
+  expect(await tablesAfter(databaseUrl, "SELECT 1")).toEqual([]);
+  await drop();
+}, 180_000);
 
 for (const query of ["", "?application_name=billing"]) {
   test.concurrent(`a service at work keeps its key, also with "${query}" in its URL`, async () => {

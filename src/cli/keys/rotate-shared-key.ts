@@ -4,7 +4,7 @@ import { AdminFailure } from "../admin/admin-client.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { withReasons } from "../or-refusal.ts";
 import { findOldKey, isFiled, retireKeyFile } from "./key-files.ts";
-import type { KeyRotation } from "./rotate-key.ts";
+import { type KeyRotation, WHILE_MIGRATING } from "./rotate-key.ts";
 
 export interface SharedKeyRotation extends KeyRotation {
   /** URL of the PostgreSQL database. */
@@ -17,7 +17,7 @@ export interface SharedKeyRotation extends KeyRotation {
  */
 export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<"rotated"> {
   const { dataFolder, databaseUrl: url, newSecret: next, randomBytes, forgetLinks } = rotation;
-  const { onCutOff, onStep } = rotation;
+  const { onCutOff, onStep, onMigration } = rotation;
   if (next === undefined) {
     throw new AdminFailure(
       "POSTRIDER_NEW_SECRET: required with DATABASE_URL, and then as the POSTRIDER_SECRET of every process",
@@ -30,6 +30,10 @@ export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<"rot
   await withReasons(() =>
     rotateMasterKey({
       url,
+      onMigration(step) {
+        onCutOff(WHILE_MIGRATING);
+        onMigration?.(step);
+      },
       from: createVault({ masterKey: old, randomBytes }),
       to: createVault({ masterKey: next, randomBytes }),
       ...(!forgetLinks && { earlierKey: mailRootOf(old) }),

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { Client } from "pg";
+import { makeOlderDatabase, OLDER } from "../../../test/older-database.ts";
 import { freshDatabase } from "../../../test/postgres-database.ts";
 import { rejection } from "../contract/world.contract.ts";
 import { StoreUnavailable } from "../store.ts";
-import { type Driver, openDriver } from "./database/driver.ts";
+import { openDriver } from "./database/driver.ts";
 import { isMigrated, migrate, migrateAt } from "./migrate.ts";
 import { openOther, withDriver } from "./postgres-world.contract.ts";
 
@@ -41,21 +42,12 @@ test("a newer database that says that it goes with this program is worked on as 
     expect(await driver.query(DONE)).toHaveLength(known + 1);
   }));
 
-/** Makes the database one of the version whose last migration was the third. */
-async function makeOlder(driver: Driver): Promise<void> {
-  await driver.query("DROP INDEX registrations_by_token_hash");
-  await driver.query("CREATE INDEX registrations_by_token ON registrations (token)");
-  await driver.query("ALTER TABLE lease_processes DROP COLUMN is_sharing");
-  await driver.query("CREATE INDEX parked_receipts_of_connector ON parked_receipts (connector_id)");
-  await driver.query("DELETE FROM migrations WHERE number > 3");
-}
-
 test("a start leaves the schema as it is while a restore fills it, so that the restore can go on", () =>
   withDriver(async (driver, url) => {
-    await makeOlder(driver);
+    await makeOlderDatabase(url);
     await driver.query("INSERT INTO meta (name, value) VALUES ('moving_from', 'a backup')");
     expect(String(await rejection(migrateAt(url)))).toContain("half of it is missing");
-    expect(await driver.query(DONE)).toHaveLength(3);
+    expect(await driver.query(DONE)).toHaveLength(OLDER);
     await driver.query("DELETE FROM meta WHERE name = 'moving_from'");
     await migrateAt(url);
     expect(await isMigrated(driver)).toBe(true);
@@ -63,16 +55,16 @@ test("a start leaves the schema as it is while a restore fills it, so that the r
 
 test("a start with another master key leaves the schema as it is, for the processes that are at work on it", () =>
   withDriver(async (driver, url) => {
-    await makeOlder(driver);
+    await makeOlderDatabase(url);
     await driver.query("INSERT INTO meta (name, value) VALUES ('master_key_check', 'of another key')");
     expect(String(await rejection(openOther(url)))).toContain("written under another master key");
-    expect(await driver.query(DONE)).toHaveLength(3);
+    expect(await driver.query(DONE)).toHaveLength(OLDER);
   }));
 
 test("a migration does not wait behind a long transaction, and says whose it is", () =>
   withDriver(async (driver, url) => {
     const other = openDriver({ url, connections: 2 });
-    await makeOlder(driver);
+    await makeOlderDatabase(url);
     await other.hold(async (connection) => {
       const [own] = await connection.exec<{ pid: number }>(
         "BEGIN; LOCK TABLE migrations; SELECT pg_backend_pid() AS pid",

@@ -32,11 +32,20 @@ const TABLE_MS = 300;
  * 15, its encoding lacks characters, or the database is of other migrations, or of newer ones that do not go with this program.
  */
 export async function isMigrated(session: Session): Promise<boolean> {
+  return (await countDone(session)) >= MIGRATIONS.length;
+}
+
+/** Whether the database has a schema, of this program or of an older one. Throws as `isMigrated` does. */
+export async function hasSchema(session: Session): Promise<boolean> {
+  return (await countDone(session)) > 0;
+}
+
+async function countDone(session: Session): Promise<number> {
   await checkServer(session);
-  if (!(await isThere(session, "migrations"))) return false;
+  if (!(await isThere(session, "migrations"))) return 0;
   const done = await doneIn(session);
   check(done);
-  return done.length >= MIGRATIONS.length;
+  return done.length;
 }
 
 /**

@@ -1,24 +1,28 @@
 import { PEPPER } from "../../erasures/erased-recipient.ts";
+import type { OnMigration } from "../../on-migration.ts";
 import { withEarlierKey } from "../../records/earlier-keys.ts";
 import type { RecordTable } from "../../records/record-tables.ts";
 import { resealed, SEALED_TABLES, type VaultRotation, type Vaults } from "../../records/rotation.ts";
+import type { Vault } from "../../vault.ts";
 import { type Connection, openDriver, type Session } from "../database/driver.ts";
 import { readMeta, refuseHalfMoved, writeMeta } from "../database/meta.ts";
-import { isMigrated, migrateAt, migrationsOf } from "../migrate.ts";
+import { hasSchema, isMigrated, migrateAt, migrationsOf } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { createSettings } from "./settings.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
 export interface Rotation extends VaultRotation {
   readonly url: string;
+  readonly onMigration?: OnMigration | undefined;
 }
 
 /**
- * Seals every secret of a database under another master key, in one transaction: either all or none of them. Throws, with
- * nothing changed, while other processes are connected, or if the schema is of a newer version. A process that connects
- * unnoticed writes nothing sealed afterwards, and ends: see `underKey`, `watchKey`.
+ * Seals every secret of a database under another master key, in one transaction: either all or none of them. A database of
+ * an older version is migrated before. Throws, with nothing changed, while other processes are connected, or if the schema is of a
+ * newer version. A process that connects unnoticed writes nothing sealed afterwards, and ends: see `underKey`, `watchKey`.
  */
 export async function rotateMasterKey(rotation: Rotation): Promise<void> {
+  await migrateUnused(rotation);
   const driver = openDriver({ url: rotation.url, connections: 1, statementMs: STATEMENT_MS });
   try {
     await driver.hold(async (connection) => {
@@ -33,14 +37,21 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   }
 }
 
+/** Processes of the older version may not be able to go on beside the new schema: it stays while any is connected. */
+async function migrateUnused({ url, from, onMigration }: Rotation): Promise<void> {
+  const driver = openDriver({ url, connections: 1 });
+  try {
+    if (await isMigrated(driver)) return;
+    // Also before everybody waits for the migration.
+    await refuseOthers(driver);
+  } finally {
+    await driver.close();
+  }
+  await migrateAt(url, { onMigration, refuse: (session) => holdAlone(session, from) });
+}
+
 async function resealAll(session: Connection, { earlierKey, ...vaults }: VaultRotation): Promise<void> {
-  const held = await session.query(
-    "SELECT 1 FROM meta WHERE name = 'master_key_check' AND value = $1 FOR UPDATE",
-    [vaults.from.checkValue],
-  );
-  if (held.length === 0)
-    throw new Error("another process has changed the master key of the database meanwhile");
-  await refuseOthers(session);
+  await holdAlone(session, vaults.from);
   await refuseNewer(session);
   for (const table of SEALED_TABLES) await sealRecords(session, table, vaults);
   const accounts = await session.query<{ id: string }>("SELECT id FROM accounts");
@@ -49,6 +60,17 @@ async function resealAll(session: Connection, { earlierKey, ...vaults }: VaultRo
     await sealSettings(session, id, vaults);
   await sealMeta(session, vaults, earlierKey);
   await writeMeta(session, "master_key_check", vaults.to.checkValue);
+}
+
+/** Keeps the master key as it is until the transaction ends. Throws if it is not this one, or while others are connected. */
+async function holdAlone(session: Session, { checkValue }: Vault): Promise<void> {
+  const held = await session.query(
+    "SELECT 1 FROM meta WHERE name = 'master_key_check' AND value = $1 FOR UPDATE",
+    [checkValue],
+  );
+  if (held.length === 0)
+    throw new Error("another process has changed the master key of the database meanwhile");
+  await refuseOthers(session);
 }
 
 async function refuseOthers(session: Session): Promise<void> {
@@ -121,7 +143,7 @@ const STATEMENT_MS = 600_000;
 export async function readKeyCheckValue(url: string): Promise<string | undefined> {
   const driver = openDriver({ url, connections: 1 });
   try {
-    if (!(await isMigrated(driver))) await migrateAt(url);
+    if (!(await hasSchema(driver))) return undefined;
     await refuseHalfMoved(driver);
     return await readMeta(driver, "master_key_check");
   } finally {

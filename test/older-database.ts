@@ -1,0 +1,16 @@
+import { onServer } from "./stored-rows.ts";
+
+/** The last migration of the version that `makeOlderDatabase` goes back to. */
+export const OLDER = 3;
+
+/** Makes a PostgreSQL database one of an older version. */
+export async function makeOlderDatabase(url: string): Promise<void> {
+  await onServer(
+    url,
+    `DROP INDEX registrations_by_token_hash;
+     CREATE INDEX registrations_by_token ON registrations (token);
+     ALTER TABLE lease_processes DROP COLUMN is_sharing;
+     CREATE INDEX parked_receipts_of_connector ON parked_receipts (connector_id);
+     DELETE FROM migrations WHERE number > ${OLDER}`,
+  );
+}
