@@ -112,4 +112,27 @@ export function settleClaimsContract(open: OpenStore): void {
       expect(await claimOne()).toMatchObject({ attempt: 1 });
     }),
   );
+
+  test(
+    "of attempts that are settled in one call, each is noted before a receipt that was parked for another moves its message",
+    inWorld(open, async ({ store, sms, claim, claimOne, settle, receive, history, message, clock }) => {
+      await sms();
+      await claimOne();
+      await receive("same");
+      clock.now += HOUR;
+      const [id = ""] = await sms();
+      const lost = await claimOne();
+      await store.queue.stage(clock.now + HOUR, 10);
+      const again = (await claim()).toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1));
+      await settle(lost, { outcomes: [sent("same")] });
+      const settled = again.map(({ jobId, claim, messageId }) => ({
+        ...{ jobId, claim, messageId, at: clock.now, connectorId: CONNECTOR },
+        ...{ countsAsAttempt: true, keepsContent: false, next: { kind: "done" } as const },
+        outcomes: [messageId === id ? sent() : sent("same")],
+      }));
+      expect(await store.queue.settle(settled)).toEqual([true, true]);
+      expect((await history(id)).slice(2)).toEqual(["attempt:sent", "receipt:delivered"]);
+      expect((await message(id)).progress.parts).toEqual([{ status: "delivered", connectorId: CONNECTOR }]);
+    }),
+  );
 }

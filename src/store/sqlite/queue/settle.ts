@@ -1,12 +1,14 @@
 import { settleAttempt } from "../../../core/messages/early-failure.ts";
+import type { Progress } from "../../../core/messages/message.ts";
 import { isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
-import type { MessageLog, ReadMessage } from "../messages/message-log.ts";
+import type { MessageLog } from "../messages/message-log.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
 export interface SettleParts {
@@ -39,19 +41,25 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
     return end.run(jobId, claim, messageId) === 1 ? ENDED : undefined;
   };
 
-  const settleOne = (settlement: Settlement): boolean => {
-    const job = proveLease(settlement);
-    const { messages } = parts;
-    const message = job ? messages.readLeased(settlement.messageId) : messages.read(settlement.messageId);
-    const isOver = message !== undefined && record(parts, message, { settlement, job });
-    if (!job) return false;
-    if (job === ENDED) return true;
-    if (settlement.next.kind === "done" || isOver) remove.run(settlement.jobId);
-    else postpone.run(settlement.next.dueAt, settlement.countsAsAttempt ? 1 : 0, settlement.jobId);
-    return true;
+  const moveJob = (
+    { settlement: { jobId, next, countsAsAttempt }, job }: CheckedSettlement,
+    isOver: boolean,
+  ) => {
+    if (!job || job === ENDED) return;
+    if (next.kind === "done" || isOver) remove.run(jobId);
+    else postpone.run(next.dueAt, countsAsAttempt ? 1 : 0, jobId);
   };
 
-  const settle = (settlements: readonly Settlement[]) => settlements.map(settleOne);
+  const settle = (settlements: readonly Settlement[]): readonly boolean[] => {
+    const checked = checkEach(settlements, proveLease);
+    const saved = heldFirst(checked).map((each) => saveAttempt(parts, each));
+    // Only now, since a receipt that was parked for one may be about another: none comes before the attempt that it is about.
+    const held = new Set(saved.flatMap(({ settlement, job }) => (job ? [settlement.messageId] : [])));
+    for (const each of saved) recordIds(parts, each, held);
+    for (const each of saved) moveJob(each, isOver(parts, each));
+    return checked.map(({ job }) => job !== undefined);
+  };
+
   // Late: what it saves is written together with what receipts of the same transaction change.
   return (settlements) => db.write(() => settle(settlements), settlements.length * WEIGHT, "late");
 }
@@ -68,22 +76,58 @@ interface CheckedSettlement {
   readonly job: { readonly parts: string | null } | undefined;
 }
 
-/** Saves the outcome. True if nothing is left to do for the message. */
-function record(
-  { messages, contents, providerIds, suppressions }: SettleParts,
-  { row, progress: before }: ReadMessage,
-  { settlement, job }: CheckedSettlement,
-): boolean {
+/** Of several settlements about one job the first counts. */
+function checkEach(
+  settlements: readonly Settlement[],
+  proveLease: (settlement: Settlement) => CheckedSettlement["job"],
+): readonly CheckedSettlement[] {
+  const proven = new Set<number>();
+  return settlements.map((settlement) => {
+    const job = proven.has(settlement.jobId) ? undefined : proveLease(settlement);
+    if (job) proven.add(settlement.jobId);
+    return { settlement, job };
+  });
+}
+
+/** What a lost attempt had sent is an earlier copy, once the later attempt at the message has been noted. */
+function heldFirst(checked: readonly CheckedSettlement[]): readonly CheckedSettlement[] {
+  return [...checked.filter(({ job }) => job), ...checked.filter(({ job }) => !job)];
+}
+
+interface SavedAttempt extends CheckedSettlement {
+  /** Absent: the message is gone. */
+  readonly saved?: { readonly row: MessageRow; readonly progress: Progress };
+}
+
+function saveAttempt({ messages, suppressions }: SettleParts, checked: CheckedSettlement): SavedAttempt {
+  const { settlement, job } = checked;
+  const message = job ? messages.readLeased(settlement.messageId) : messages.read(settlement.messageId);
+  if (!message) return checked;
+  const { row, progress: before } = message;
   const attempt = toAttempt(settlement, job?.parts ?? null);
   const step = job ? settleAttempt(before, attempt) : noteLostSettle(before, attempt);
   messages.save(row, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
-  providerIds.recordAttempt(settlement, row, job ? "held" : "lost");
-  if (!job) return false;
-  const isOver = settlement.next.kind === "done" ? isSettled(step.progress) : isNowSettled(messages, row.id);
+  return { ...checked, saved: { row, progress: step.progress } };
+}
+
+/** @param held messages whose latest attempt is settled as well: none is under way at them */
+function recordIds(
+  { providerIds }: SettleParts,
+  { settlement, saved }: SavedAttempt,
+  held: ReadonlySet<string>,
+): void {
+  if (saved) providerIds.recordAttempt(settlement, saved.row, held.has(saved.row.id) ? "held" : "lost");
+}
+
+/** True if nothing is left to do for the message; its body is wiped then, unless it is to be kept. */
+function isOver({ messages, contents }: SettleParts, { settlement, job, saved }: SavedAttempt): boolean {
+  if (!job || !saved) return false;
+  const { row, progress } = saved;
+  const isEnd = settlement.next.kind === "done" ? isSettled(progress) : isNowSettled(messages, row.id);
   if (settlement.keepsContent) contents.keepBatch(row);
-  else if (isOver) contents.wipeSingle(row);
-  return isOver;
+  else if (isEnd) contents.wipeSingle(row);
+  return isEnd;
 }
 
 /** No retry is needed if a receipt, or a late answer, has settled what the attempt left open. */
