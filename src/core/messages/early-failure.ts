@@ -47,7 +47,7 @@ export function settleAttempt(before: Progress, attempt: Attempt): Step {
     "before",
   );
   const settled = applyAttempt(told.progress, attempt);
-  const after = tell({ ...settled, entries: [...told.entries, ...settled.entries] }, "after");
+  const after = tell({ ...told, ...settled, entries: [...told.entries, ...settled.entries] }, "after");
   const parts = after.progress.parts.map((part, index) => {
     const early = waits(index) ? before.parts[index]?.early : undefined;
     return early ? { ...part, early } : part;
@@ -70,7 +70,7 @@ export function settleReceipt(
     { progress: before, entries: [] },
   );
   const step = applyReceipt(told.progress, partIndex, receipt);
-  return { ...step, entries: [...told.entries, ...step.entries] };
+  return { ...told, ...step, entries: [...told.entries, ...step.entries] };
 }
 
 /** The attempt at the segment was interrupted, and none follows at what is sent. */
@@ -121,8 +121,15 @@ function besideTaken(
 
 function tellOne(step: Step, partIndex: number, { size, ...receipt }: EarlyFailure): Step {
   const parts = step.progress.parts.map((part, index) => (index === partIndex ? withoutEarly(part) : part));
-  const { progress, entries } = applyReceipt({ ...step.progress, parts }, partIndex, receipt);
-  return { progress, entries: [...step.entries, ...entries.map((entry) => withSize(entry, size))] };
+  const { progress, entries, isLate } = applyReceipt({ ...step.progress, parts }, partIndex, receipt);
+  const told = entries.map((entry) => withSize(entry, size));
+  const isParked = receipt.isOwnId && !isLate;
+  return {
+    ...step,
+    progress,
+    entries: [...step.entries, ...told],
+    ...(isParked && { alsoParkedAt: [...(step.alsoParkedAt ?? []), receipt.connectorId] }),
+  };
 }
 
 function withSize(entry: TimelineEntry, size: EarlyFailure["size"]): TimelineEntry {

@@ -4,6 +4,8 @@ import type { MessageError, Progress, TimelineEntry, TimelineKind } from "./mess
 export interface Step {
   readonly progress: Progress;
   readonly entries: readonly TimelineEntry[];
+  /** Connectors of failures by our id that the step has moved a part by: they are parked as well. */
+  readonly alsoParkedAt?: readonly string[];
 }
 
 /** What an entry is about. */

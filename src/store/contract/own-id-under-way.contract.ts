@@ -55,6 +55,7 @@ export function ownIdUnderWayContract(open: OpenStore): void {
             await world.settle(await nextJob(world), { ...put, ...(isGivenUp && spent) });
             if (!isGivenUp) await expire(world);
             expect(await world.status(id)).toBe("undelivered");
+            expect(await world.store.receipts.parked({ limit: 10 })).toEqual([]);
           }
     }),
   );

@@ -47,7 +47,7 @@ function apply<M extends KnownMessage>(
     progress = step.progress;
     isLate &&= step.isLate;
     const entries = step.entries.map((entry) => withSize(state.sizeOf, message.id, withMatch(entry, by)));
-    if (entries.length > 0) messages.save(message, { progress, entries });
+    if (entries.length > 0) messages.save(message, { ...step, entries });
     const ref = { messageId: message.id, part };
     const instead = awaitedInstead(before, progress.parts[part]);
     if (instead) knownIds.awaitInstead(ref, instead, receipt.receivedAt);

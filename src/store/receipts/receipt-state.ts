@@ -1,7 +1,8 @@
 /** What the rules about receipts read and write, as each engine provides it inside a transaction. */
-import type { AwaitedInstead } from "../../core/messages/copies.ts";
+import { type AwaitedInstead, saysNotDelivered } from "../../core/messages/copies.ts";
 import type { Progress, TimelineEntry } from "../../core/messages/message.ts";
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
+import { isSettled } from "../../core/messages/progress.ts";
 import type { Step } from "../../core/messages/step.ts";
 import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
@@ -161,6 +162,30 @@ export function keysOfParked({ providerMessageId, otherId, recipient }: Receipt)
 
 /** In the column `reference`: marks the row of a parked receipt's other id, as long as it has one under its first. Lists and counts show only the first row. */
 export const SECOND_ROW = -1;
+
+/**
+ * Rows of a parked failure by our id that has ended its message meanwhile: the timeline has it, and no list is to show that nobody
+ * knows what it is about.
+ */
+export interface ToldFailure {
+  readonly messageId: string;
+  readonly connectorId: string;
+}
+
+/** Those that a step has told, if it has ended the message: before, it may be about another connector's copy. */
+export function toldFailures(
+  messageId: string,
+  { progress, alsoParkedAt = [] }: Step,
+): readonly ToldFailure[] {
+  if (alsoParkedAt.length === 0 || !isSettled(progress)) return [];
+  return [...new Set(alsoParkedAt)].map((connectorId) => ({ messageId, connectorId }));
+}
+
+/** Whether a parked receipt is such a failure. */
+export function isToldFailure(receipt: Receipt, { messageId, connectorId }: ToldFailure): boolean {
+  const isOfMessage = receipt.isOwnId === true && receipt.providerMessageId === messageId;
+  return isOfMessage && receipt.connectorId === connectorId && saysNotDelivered(receipt);
+}
 
 /** Behind which row a page of parked receipts begins. */
 export function lastOf({ after, order }: Pick<ParkedQuery, "after" | "order">): number {

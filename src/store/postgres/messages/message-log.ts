@@ -4,9 +4,11 @@ import type { AccountMode } from "../../../core/records/accounts.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { type MessageRow, toProgress } from "../../messages/message-rows.ts";
 import type { Notifier } from "../../notifier.ts";
+import { type ToldFailure, toldFailures } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import type { IsStored } from "../database/lost-commit.ts";
 import type { Database } from "../database/transactions.ts";
+import { dropTold } from "../receipts/drop-told.ts";
 import { addWebhooks } from "../webhooks/webhook-log.ts";
 import { writeMessages } from "./message-writes.ts";
 
@@ -86,6 +88,7 @@ export interface Changes {
   /** Ids of contents. */
   readonly wiped: ReadonlySet<string>;
   readonly kept: ReadonlySet<string>;
+  readonly told: readonly ToldFailure[];
 }
 
 export interface Entry {
@@ -99,6 +102,7 @@ function collectChanges(session: Session): { log: MessageLog; changes: Changes }
   const entries: Entry[] = [];
   const wiped = new Set<string>();
   const kept = new Set<string>();
+  const told: ToldFailure[] = [];
   const move = (message: LockedMessage, progress: Progress) => {
     messages.set(message.id, { ...message, progress });
     moved.add(message.id);
@@ -112,6 +116,7 @@ function collectChanges(session: Session): { log: MessageLog; changes: Changes }
     },
     find: (id) => messages.get(id),
     save(message, step) {
+      if (step.alsoParkedAt) told.push(...toldFailures(message.id, step));
       if (step.progress !== message.progress || step.entries.length > 0) move(message, step.progress);
       for (const entry of step.entries) entries.push({ message, entry });
     },
@@ -122,7 +127,7 @@ function collectChanges(session: Session): { log: MessageLog; changes: Changes }
     wipeSingle: ({ content }) => void wiped.add(content),
     keepBatch: ({ content }) => void kept.add(content),
   };
-  return { log, changes: { messages, moved, entries, wiped, kept } };
+  return { log, changes: { messages, moved, entries, wiped, kept, told } };
 }
 
 /**
@@ -158,5 +163,6 @@ function toLocked(row: LockedRow): LockedMessage {
 /** Returns the lanes to notify of after the commit. */
 async function write(session: Session, changes: Changes): Promise<Lane[]> {
   await writeMessages(session, changes);
+  await dropTold(session, changes.told);
   return addWebhooks(session, changes.entries);
 }

@@ -1,8 +1,10 @@
 import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
 import type { Step } from "../../../core/messages/step.ts";
 import { fromParts, type MessageRow, toJson, toProgress } from "../../messages/message-rows.ts";
+import { toldFailures } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import type { EventLog } from "../events/event-log.ts";
+import { createDropTold } from "../receipts/drop-told.ts";
 import type { WebhookLog } from "../webhooks/webhook-log.ts";
 import { createAppendEntries, type NewEntries } from "./append-entries.ts";
 import { columnsOf, leasedColumnsOf } from "./message-status.ts";
@@ -42,6 +44,7 @@ export function createMessageLog(db: Database, events: EventLog, webhooks: Webho
   const moveStatus = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
 
   const unwritten = createUnwritten(db, createAppendEntries(db, events));
+  const dropTold = createDropTold(db);
 
   return {
     find(id) {
@@ -50,8 +53,10 @@ export function createMessageLog(db: Database, events: EventLog, webhooks: Webho
     },
     read: (id) => unwritten.get(id) ?? withProgress(find.get(id)),
     readLeased: (id) => unwritten.get(id) ?? withProgress(findLeased.get(id)),
-    save(row, { progress, entries }) {
+    save(row, step) {
+      const { progress, entries } = step;
       const { id: messageId, account, callback_host: host } = row;
+      if (step.alsoParkedAt) dropTold(toldFailures(messageId, step));
       unwritten.add({ row, progress, entries });
       if (host !== null) webhooks.add({ messageId, account, host }, entries);
     },
