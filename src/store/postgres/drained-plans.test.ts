@@ -25,6 +25,9 @@ const FAR = "('f' || right(gen_random_uuid()::text, 35))::uuid";
 const NUMBERS = "generate_series(1, $1::int) AS n";
 const ACCOUNT = "(SELECT id FROM accounts LIMIT 1)";
 
+/** When the next is due, if none of ours waits. */
+const OF_OTHERS = [undefined, 9e15];
+
 /** For each table, what puts the others into it. */
 const FILL: Readonly<Record<string, string>> = {
   jobs: `INSERT INTO jobs (queue, flow, message_id, deadline, due_at) SELECT 99, 1, ${FAR}, 9e15, 9e15 FROM ${NUMBERS}`,
@@ -90,7 +93,7 @@ async function deliver(store: Store, world: Ground): Promise<void> {
     clock.now += 2 * SECOND;
     await store.outbox.stage(clock.now, 10);
   }
-  expect(await store.outbox.nextDueAt()).toBe(9e15);
+  expect(OF_OTHERS).toContain(await store.outbox.nextDueAt());
   expect(await store.outbox.attempts({ messageId, sequence: 1 })).toHaveLength(2);
   expect(await store.outbox.replay({ messageId, sequence: 2 })).toBe(true);
   const lane = { accountId: world.account.id, host: "a.test" };
@@ -137,7 +140,7 @@ const USES: Readonly<Record<string, Use>> = {
       const [id = ""] = await sms({ dueAt: clock.now + DAY });
       const one = { accountId: account.id, channel: "sms", id, now: clock.now } as const;
       expect(await store.messages.cancel(one)).toBe("canceled");
-      expect(await store.queue.nextDueAt()).toBe(9e15);
+      expect(OF_OTHERS).toContain(await store.queue.nextDueAt());
     },
   },
   "an answer that comes late": {
@@ -146,7 +149,7 @@ const USES: Readonly<Record<string, Use>> = {
       const messageId = await deferOne(world);
       const late = { connectorId: "c", messageId, part: 0, parts: 1, providerMessageIds: [messageId] };
       await store.receipts.recordLateAnswer(late, world.clock.now);
-      expect(await store.queue.nextDueAt()).toBe(9e15);
+      expect(OF_OTHERS).toContain(await store.queue.nextDueAt());
     },
   },
   "delivering a webhook": { tables: ["webhooks", "webhook_attempts"], run: deliver },
@@ -199,12 +202,18 @@ const USES: Readonly<Record<string, Use>> = {
   "registering and identifying a device": { tables: ["registrations"], run: identifyOne },
 };
 
-/** Others, which are all of the account, come to tables that were empty when the planner looked. */
-async function openDrained() {
+/** With the account that others will be of. */
+async function openEmpty() {
   const { store, url } = await openFresh();
   const world = await createWorld(store);
   const accountId = world.account.id;
   await store.records.create("pushApps", { ...APP, accountId });
+  return { store, url, accountId };
+}
+
+/** Others, which are all of the account, come to tables that were empty when the planner looked. */
+async function openDrained() {
+  const { store, url, accountId } = await openEmpty();
   const driver = openDriver({ url, connections: 1 });
   await fill(driver);
   // Pages, and no row in them: as tables are left when all has been done.
@@ -233,11 +242,29 @@ for (const [what, { tables, run }] of Object.entries(USES)) {
       const world = await createWorld(other);
       for (let round = 0; round < ROUNDS; round++) await run(other, world, accountId);
     });
-    const [row] = await driver.query<{ read: number }>(READ, [tables]);
-    expect(row?.read).toBeLessThan(MOST);
+    expect(await readFrom(driver, tables)).toBeLessThan(MOST);
     await driver.close();
     await store.close();
   }, 120_000);
+
+  test(`${what} reads no other rows, where there were none when its statements were planned`, async () => {
+    const { store, url, accountId } = await openEmpty();
+    const driver = openDriver({ url, connections: 1 });
+    await scansOf(driver, url, async (other) => {
+      const world = await createWorld(other);
+      await run(other, world, accountId);
+      await fill(driver);
+      for (let round = 1; round < ROUNDS; round++) await run(other, world, accountId);
+    });
+    expect(await readFrom(driver, tables)).toBeLessThan(MOST);
+    await driver.close();
+    await store.close();
+  }, 120_000);
+}
+
+async function readFrom(driver: Driver, tables: readonly string[]): Promise<number> {
+  const [row] = await driver.query<{ read: number }>(READ, [tables]);
+  return row?.read ?? 0;
 }
 
 test("no more messages from handsets go than was said, where there were none when the planner last looked", async () => {

@@ -26,6 +26,18 @@ for (const [setting, count] of [
     }));
 }
 
+test("a statement is planned once for a connection, whatever its values", () =>
+  withDriver(async (_, url) => {
+    const driver = openDriver({ url, connections: 1 });
+    for (const ids of [[1], [1, 2, 3], []])
+      await driver.query("SELECT m.* FROM unnest($1::bigint[]) AS t (id) JOIN jobs m ON m.id = t.id", [ids]);
+    const [planned] = await driver.hold((connection) => connection.exec(PLANNED));
+    expect(planned).toEqual({ for_values: 0, for_any: 3 });
+    await driver.close();
+  }));
+
+const PLANNED = "SELECT custom_plans AS for_values, generic_plans AS for_any FROM pg_prepared_statements";
+
 test("what was prepared before another version added a column works after it, alone and in a transaction", () =>
   withDriver(async (driver) => {
     const { database } = openClosable(driver, createSystemClock());

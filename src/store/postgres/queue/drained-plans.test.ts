@@ -67,3 +67,19 @@ for (const left of [0, 1]) {
     }, 120_000);
   }
 }
+
+test("two thousand jobs cost no more each where none were there when the statements were planned", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  await scansOf(driver, url, async (other) => {
+    await world.sms();
+    await send(other, world, 1);
+    await world.sms({ to: TO });
+    await send(other, world, JOBS);
+  });
+  expect(await rowsRead(driver, "jobs")).toBeLessThan(MOST * JOBS);
+  expect(await rowsRead(driver, "new_events")).toBeLessThan(MOST * JOBS);
+  await driver.close();
+  await store.close();
+}, 120_000);
