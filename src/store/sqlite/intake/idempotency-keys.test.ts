@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
+import { StoreUnavailable } from "../../store.ts";
 import { createDatabase, type Database } from "../database/database.ts";
 import { type Driver, openDriver } from "../database/driver.ts";
 import { createLockMemory, createWriteLock } from "../database/write-lock.ts";
@@ -176,6 +177,40 @@ test("names go to the index a generation at a time, and none of them for good", 
     for (let turn = 0; turn < 4; turn++) await db.write(() => keys.prune(LIFE_MS, 5));
     expect([count(driver, "idempotency_keys"), count(driver, "key_names")]).toEqual([0, 0]);
     await db.close();
+  }));
+
+test("names of keys that have expired leave the index, however many later ones are in it", () =>
+  inFolder(async (folder) => {
+    const connection = open(join(folder, "p.db"));
+    const { db, driver, keys } = connection;
+    const takeOne = (name: number, now: number) =>
+      db.write(() => take(connection, [name, "x"], now), 1, "late");
+    const early = Array.from({ length: 100 }, (_, name) => name);
+    const late = early.map((name) => name + early.length);
+    for (const name of early) await takeOne(name, 0);
+    for (const name of late) await takeOne(name, LIFE_MS - 1);
+    // One call looks at fewer names than there are later ones.
+    for (let turn = 0; turn < 40; turn++) await db.write(() => keys.prune(LIFE_MS, 5));
+    expect(count(driver, "idempotency_keys")).toBe(late.length);
+    expect(count(driver, "key_names")).toBeLessThanOrEqual(late.length);
+    await db.close();
+  }));
+
+test("a key whose transaction was broken off leaves nothing that another connection's key is taken for", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "p.db");
+    const memory = createLockMemory();
+    const [one, other] = [open(path, memory), open(path, memory)];
+    const broken = one.db.write(() => {
+      take(one, [1, "never stored"], 0);
+      throw new StoreUnavailable("the disk is full");
+    });
+    expect(await broken.catch(String)).toContain("the disk is full");
+    await other.db.write(() => take(other, [2, "stored"], 0));
+    expect(one.keys.find({ scope: "s", key: "key 2", now: 1 })?.body).toBe("stored");
+    expect(one.keys.find({ scope: "s", key: "key 1", now: 1 })).toBeUndefined();
+    await one.db.close();
+    await other.db.close();
   }));
 
 test("keys that were taken before their names had an index of their own are repeats", () =>
