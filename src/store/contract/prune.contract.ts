@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
+import type { PartOutcome } from "../../core/messages/outcome.ts";
 import {
   DAY,
   deferred,
   HOUR,
   inWorld,
   type OpenStore,
+  QUEUE,
   rejection,
   SMS,
   sent,
@@ -102,6 +104,32 @@ export function pruneContract(open: OpenStore): void {
   );
 
   test(
+    "a message goes after its retention in whichever way it has ended",
+    inWorld(open, async (world) => {
+      const { sms, email, settle, claimOne, receive, status, inside, clock } = world;
+      const ended: string[] = [];
+      for (const end of ["delivered", "undelivered", "expired", "failed"] as const) {
+        const [id = ""] = await sms();
+        await settle(await claimOne());
+        await receive(`p-${id}`, { status: end });
+        expect(await status(id)).toBe(end);
+        ended.push(id);
+      }
+      for (const [end, outcome] of Object.entries(ENDS_OF_EMAIL)) {
+        const id = await email({
+          parts: [{ status: "pending", address: "b@x.test" }],
+          jobs: [{ queue: QUEUE }],
+        });
+        await settle(await claimOne(), { outcomes: [outcome] });
+        expect(await status(id, "email")).toBe(end);
+        ended.push(id);
+      }
+      await pruneAll(world, { before: clock.now + OVER, atLatest: 0 });
+      for (const id of ended) expect(await inside.countRows(id)).toBe(0);
+    }),
+  );
+
+  test(
     "an unfinished message stays until the latest day, and goes then with its job",
     inWorld(open, async (world) => {
       const { store, sms, settle, claim, claimOne, inside, clock, status } = world;
@@ -188,6 +216,14 @@ export function pruneContract(open: OpenStore): void {
 const OVER = 2 * DAY;
 
 const MINUTE = 60_000;
+
+const REFUSED = { code: "5.1.1", message: "no such user" };
+
+const ENDS_OF_EMAIL: Readonly<Record<string, PartOutcome>> = {
+  delivered: { kind: "sent", providerMessageIds: [], delivered: true },
+  bounced: { kind: "rejected", error: REFUSED, bounced: true },
+  failed: { kind: "rejected", error: REFUSED },
+};
 
 /** Calls until there is nothing more to do; how many messages went. */
 async function pruneAll(
