@@ -8,7 +8,7 @@ import { createSystemClock } from "../cli/system-clock.ts";
 import { lockFolder } from "./lock.ts";
 import { openSqliteStore } from "./open-store.ts";
 import { openDriver } from "./sqlite/database/driver.ts";
-import { inFolder, MASTER_KEY, THREAD_PROGRAM } from "./sqlite/sqlite-world.contract.ts";
+import { inFolder, MASTER_KEY, threadProgram } from "./sqlite/sqlite-world.contract.ts";
 
 test("a folder is one process's, until it lets go", () =>
   inFolder(async (folder) => {
@@ -96,7 +96,7 @@ test("a second store on a folder is refused, and the database stays readable by 
       masterKey: MASTER_KEY,
       randomBytes,
       thread: {
-        program: THREAD_PROGRAM,
+        program: threadProgram(),
         clock: createSystemClock(),
         onLost: (error: Error) => {
           throw error;

@@ -104,8 +104,10 @@ function lookInside(driver: Driver): Inside {
 /** The program of the thread that shortens the log, as `cli` starts it. */
 export const CHECKPOINT_PROGRAM = new URL("../../cli/checkpoint-thread.ts", import.meta.url);
 
-/** The program of the store's thread, as `cli` starts it. */
-export const THREAD_PROGRAM = pathToFileURL(join(builtPrograms(), "store-thread.ts"));
+/** The program of the store's thread, as `cli` starts it. Built when it is first asked for: most tests need no thread. */
+export function threadProgram(): URL {
+  return pathToFileURL(join(builtPrograms(), "store-thread.ts"));
+}
 
 let empty: Promise<string> | undefined;
 
@@ -130,7 +132,7 @@ export async function openOnThread({
   const path = join(folder, "p.db");
   copyFileSync(await emptyFile(), path);
   const threaded = await openThreaded({
-    program: THREAD_PROGRAM,
+    program: threadProgram(),
     setup: { path, masterKey: MASTER_KEY, ...over },
     vault: VAULT,
     clock: createSystemClock(),

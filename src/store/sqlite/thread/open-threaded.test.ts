@@ -14,7 +14,7 @@ import {
   MASTER_KEY,
   openOnSharedThread,
   openOnThread,
-  THREAD_PROGRAM,
+  threadProgram,
   VAULT,
 } from "../sqlite-world.contract.ts";
 import { openThreaded } from "./open-threaded.ts";
@@ -81,7 +81,7 @@ test("a database of another master key is refused, and the thread is gone with i
     const path = join(folder, "p.db");
     const open = (masterKey: string) =>
       openThreaded({
-        program: THREAD_PROGRAM,
+        program: threadProgram(),
         setup: { path, masterKey },
         vault: createVault({ masterKey, randomBytes: (count) => new Uint8Array(count) }),
         clock: createSystemClock(),
@@ -104,7 +104,7 @@ for (const [how, statement] of Object.entries(BREAKS)) {
       const path = join(folder, "p.db");
       const setup = { path, masterKey: MASTER_KEY };
       const ignore = { vault: VAULT, clock: createSystemClock(), onLost: () => {} };
-      await (await openThreaded({ program: THREAD_PROGRAM, setup, ...ignore })).close();
+      await (await openThreaded({ program: threadProgram(), setup, ...ignore })).close();
       const program = join(folder, "program.ts");
       writeFileSync(
         program,
