@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { InboundPiece } from "../../core/inbound/inbound.ts";
+import { ERASED_ADDRESS } from "../../core/messages/erasure.ts";
 import type { Account, InboundNumber } from "../../core/records/accounts.ts";
-import { DAY, HOUR, inWorld, numberAll, type OpenStore, type World } from "./world.contract.ts";
+import { DAY, HOUR, inWorld, numberAll, type OpenStore, QUEUE, type World } from "./world.contract.ts";
 
 const HANDSET = "+919800000001";
 const OTHER = "+919800000002";
@@ -12,6 +13,31 @@ export function erasedLeftoverContract(open: OpenStore): void {
   parkedReceipts(open);
   inbound(open);
   together(open);
+
+  test(
+    "the name of an erased recipient goes from an email to several, wherever it names them; the names of others stay",
+    inWorld(open, async (world) => {
+      const { store, account, id: newId, clock } = world;
+      const asha = { email: "Asha@x.test", name: "Asha Rao" };
+      const ravi = { email: "ravi@x.test", name: "Ravi" };
+      const all = [asha, ravi];
+      const parts = [...all, ...all, ...all].map(
+        ({ email }) => ({ status: "pending", address: email }) as const,
+      );
+      const id = newId();
+      const message = { id, recipient: "", status: "queued", parts, expiresAt: clock.now + DAY } as const;
+      await store.intake.accept({
+        accountId: account.id,
+        flow: "single",
+        content: { channel: "email", from: ravi, to: all, cc: all, bcc: all, subject: "hi", bodyText: "hi" },
+        messages: [{ ...message, jobs: [{ queue: QUEUE }] }],
+      });
+      await erase(world, "asha@x.test");
+      const left = [{ email: ERASED_ADDRESS }, ravi];
+      const { content } = await world.message(id, "email");
+      for (const field of ["to", "cc", "bcc"]) expect(content).toHaveProperty(field, left);
+    }),
+  );
 
   test(
     "a contact that is called by an erased number or address is called by nothing",
