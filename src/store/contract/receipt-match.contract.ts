@@ -52,6 +52,23 @@ export function receiptMatchContract(open: OpenStore): void {
   );
 
   test(
+    "what a handset could have written is about a message to that handset, and about no other, whatever id it names",
+    inWorld(open, async (world) => {
+      const { receive, status, store } = world;
+      const id = await sendWithId(world, "p-1", ONE);
+      expect(await receive("p-1", { isByText: true, recipient: OTHER })).toEqual([{ kind: "parked" }]);
+      expect(await receive("p-1", { isByText: true })).toEqual([{ kind: "parked" }]);
+      expect(await status(id)).toBe("sent");
+      await receive("p-1", { isByText: true, recipient: ONE });
+      expect(await status(id)).toBe("delivered");
+      // Nor is it where its id is recorded only later.
+      await receive("p-2", { isByText: true, recipient: OTHER });
+      expect(await status(await sendWithId(world, "p-2", ONE))).toBe("sent");
+      expect(await store.receipts.countParked()).toBe(3);
+    }),
+  );
+
+  test(
     "a receipt that comes before its answer does not go to an old message that had its id",
     inWorld(open, async (world) => {
       const older = await sendWithId(world, "same", ONE);

@@ -126,17 +126,20 @@ export function receiptOtherIdContract(open: OpenStore): void {
   test(
     "what is parked again after others of its id were applied keeps its place in the list",
     inWorld(open, async (world) => {
-      const { receive, status, store } = world;
+      const { receive, status, history, store } = world;
       const id = await sendWithId(world, "same");
       const connectorId = "connector-b";
       await receive("same", { connectorId, recipient: ONE });
       await receive("same", { connectorId, recipient: OTHER, otherId: "second" });
+      // Without a number an id of another connector proves nothing.
+      await receive("same", { connectorId, status: "failed" });
       await receive("later", { connectorId });
       const [first, ...others] = await store.receipts.parked({ limit: 10 });
       if (first) await store.receipts.record([{ ...first.receipt, alsoOf: [CONNECTOR] }]);
       expect(await status(id)).toBe("delivered");
+      expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered"]);
       expect(await store.receipts.parked({ limit: 10 })).toEqual(others);
-      expect(await store.receipts.countParked()).toBe(2);
+      expect(await store.receipts.countParked()).toBe(3);
     }),
   );
 }
