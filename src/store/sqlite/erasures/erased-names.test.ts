@@ -13,15 +13,28 @@ import { inFolder, VAULT } from "../sqlite-world.contract.ts";
 const NUMBER = "+919812345678";
 const NEXT = createVault({ masterKey: "another master key of some length", randomBytes });
 
-/** A database with the opt-out of somebody who was erased; the account's id. */
-async function makeDatabase(path: string): Promise<string> {
-  const store = await openSqlite({ path, vault: VAULT });
+/** Whether commits fail. */
+const disk = { isFull: false };
+
+function beforeCommit(): void {
+  if (disk.isFull) throw new Error("the disk is full");
+}
+
+/** A database with the opt-out of somebody who was erased; the account's id. `isFirstLost`: each step commits only when it is tried again. */
+async function makeDatabase(path: string, { isFirstLost = false } = {}): Promise<string> {
+  const store = await openSqlite({ path, vault: VAULT, faults: { beforeCommit } });
   const { account, id, clock } = await createWorld(store);
   const optOut = { id: id(), accountId: account.id, recipient: NUMBER, reason: "r", createdAt: clock.now };
   await store.records.create("optOuts", optOut);
   const record = { id: id(), recipient: NUMBER, salt: "s", digest: "d", createdAt: clock.now };
   await store.erasures.create(record);
-  while ((await store.erasures.advance(clock.now, 100)) > 0);
+  const advance = async () => {
+    disk.isFull = isFirstLost;
+    if (isFirstLost) await store.erasures.advance(clock.now, 100).catch(() => {});
+    disk.isFull = false;
+    return store.erasures.advance(clock.now, 100);
+  };
+  while ((await advance()) > 0);
   await store.close();
   return account.id;
 }
@@ -39,6 +52,13 @@ test("after a restart", () =>
   inFolder(async (folder) => {
     const path = join(folder, "p.db");
     const accountId = await makeDatabase(path);
+    expect(await optedOut(path, VAULT, accountId)).toEqual([NUMBER]);
+  }));
+
+test("after the disk was full while they were erased", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "p.db");
+    const accountId = await makeDatabase(path, { isFirstLost: true });
     expect(await optedOut(path, VAULT, accountId)).toEqual([NUMBER]);
   }));
 
