@@ -96,12 +96,13 @@ onEveryStore((start) => {
     expect((await identify({ contact_id: contact.id, external_id: "user-2" })).json).toEqual(NOT_FOUND);
   });
 
-  test("another account's contact is not found", async () => {
+  test("another account's contact is not found, by neither of its ids", async () => {
     await using api = await start();
     const { identify } = await withDevice(api);
     const other = await api.newAccount("sandbox");
     const foreign = await api.add("contacts", { accountId: other.accountId, externalId: "x" });
     expect((await identify({ contact_id: foreign.id })).json).toEqual(NOT_FOUND);
+    expect((await identify({ external_id: "x" })).json).toEqual(NOT_FOUND);
   });
 
   test("an Idempotency-Key replays the answer", async () => {
