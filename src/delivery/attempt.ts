@@ -8,7 +8,7 @@ import { isSettled } from "../core/messages/progress.ts";
 import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { earliestSendAt } from "../core/sms/promotional-hours.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { STORE_RETRY_MS, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import {
   judge,
@@ -27,7 +27,6 @@ import { canFailOver, ownerDeleted } from "./outlets/owner-of-job.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Prepared } from "./sending/to-outgoing.ts";
-import { STORE_RETRY_MS } from "./until-stored.ts";
 
 /** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;

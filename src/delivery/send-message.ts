@@ -1,7 +1,6 @@
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import type { Queue } from "../store/store.ts";
+import { type Queue, untilStored } from "../store/store.ts";
 import { type AttemptDeps, createAttempt, type JobLease } from "./attempt.ts";
-import { untilStored } from "./until-stored.ts";
 
 export interface SendMessageDeps extends AttemptDeps {
   readonly queue: Pick<Queue, "settle" | "release">;

@@ -7,9 +7,8 @@ import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { chooseRoute, type Destination } from "../core/records/routes.ts";
 import { sentFrom } from "../core/sms/sent-from.ts";
-import type { Queue, Records, ReleasedJob } from "../store/store.ts";
+import { type Queue, type Records, type ReleasedJob, untilStored } from "../store/store.ts";
 import type { Shares } from "./shares/shares.ts";
-import { untilStored } from "./until-stored.ts";
 
 /** Each round looks at the queues of routes that were deleted recently; every `ALL_EVERY`th round at all queues. */
 const ROUND_MS = 1_000;

@@ -1,5 +1,17 @@
 import { errorText } from "../core/error-text.ts";
-import { StoreUnavailable } from "./store.ts";
+
+/** The database cannot be used (disk full, connection lost, closed). Nothing was stored; the same call may work later. */
+export class StoreUnavailable extends Error {
+  override readonly name: string = "StoreUnavailable";
+}
+
+/**
+ * The connection was lost before the commit was answered, and whether it happened could not be found out in time. The
+ * same call may be repeated: what carries an idempotency key, or proves a lease, is not done twice.
+ */
+export class OutcomeUnknown extends StoreUnavailable {
+  override readonly name = "OutcomeUnknown";
+}
 
 /** With what the machine said of it: a log has the message alone, and so has another thread. */
 export function outage(words: string, cause: unknown): StoreUnavailable {

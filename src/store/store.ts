@@ -37,6 +37,7 @@ export type * from "./inbound/inbound.ts";
 export type * from "./intake/intake.ts";
 export type * from "./mail-policies.ts";
 export type * from "./messages/message-store.ts";
+export { OutcomeUnknown, StoreUnavailable } from "./outage.ts";
 export type * from "./push/push-store.ts";
 export type * from "./queue/leases.ts";
 export type * from "./queue/queue.ts";
@@ -45,6 +46,7 @@ export type * from "./records/records.ts";
 export type * from "./retention.ts";
 export type * from "./sandbox-ledger.ts";
 export type * from "./suppressions/suppressions.ts";
+export { STORE_RETRY_MS, untilStored } from "./until-stored.ts";
 export type * from "./webhooks/outbox.ts";
 
 export interface Store {
@@ -82,19 +84,6 @@ export interface Store {
   ping(): Promise<number | undefined>;
   /** Waits for commits under way, then closes. Later calls reject with `StoreUnavailable`. */
   close(): Promise<void>;
-}
-
-/** The database cannot be used (disk full, connection lost, closed). Nothing was stored; the same call may work later. */
-export class StoreUnavailable extends Error {
-  override readonly name: string = "StoreUnavailable";
-}
-
-/**
- * The connection was lost before the commit was answered, and whether it happened could not be found out in time. The
- * same call may be repeated: what carries an idempotency key, or proves a lease, is not done twice.
- */
-export class OutcomeUnknown extends StoreUnavailable {
-  override readonly name = "OutcomeUnknown";
 }
 
 export interface FirstStart {

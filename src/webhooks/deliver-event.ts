@@ -1,9 +1,9 @@
-import { type Clock, type Random, sleep } from "../core/clock.ts";
+import type { Clock, Random } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { toWebhookId } from "../core/webhooks/webhook-event.ts";
 import type { ClaimedWebhook, WebhookSettlement, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
-import { type Outbox, StoreUnavailable } from "../store/store.ts";
+import { type Outbox, untilStored } from "../store/store.ts";
 import type { AttemptDelivery, AttemptResult } from "./attempt-delivery.ts";
 import { afterFailure } from "./judge.ts";
 import type { Permit } from "./lanes/lanes.ts";
@@ -11,9 +11,6 @@ import { NO_SECRET, type SecretsOf } from "./secrets.ts";
 
 /** What must be left of a lease to begin a delivery: the longest one takes 15 s, and then its result is committed. */
 const LEAST_LEASE_MS = 25_000;
-
-/** Between tries to record a result while the database is away. */
-const SETTLE_RETRY_MS = 250;
 
 /**
  * Takes one claimed event to its settlement: attempts the delivery and records the result. Releases the permit as soon as
@@ -90,26 +87,13 @@ function unsigned({ clock, random }: DeliverEventDeps, { failures }: ClaimedWebh
   };
 }
 
-/**
- * Tries until the database is back: what a receiver has taken should not come again. Rejects if the program ends
- * meanwhile, or if the store fails in another way.
- */
-async function settle(
-  { outbox, clock, log, signal }: DeliverEventDeps,
-  webhook: ClaimedWebhook,
-  settlement: WebhookSettlement,
-): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await outbox.settle([settlement]);
-      return;
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || signal.aborted) throw error;
-      if (tries === 1 && log.isDebug())
-        log.debug(logFields(webhook), "a webhook's result waits for the database");
-      await sleep(clock, SETTLE_RETRY_MS, signal);
-    }
-  }
+/** What a receiver has taken should not come again because the database was away. */
+async function settle(deps: DeliverEventDeps, webhook: ClaimedWebhook, settlement: WebhookSettlement) {
+  const { outbox, log } = deps;
+  const onWait = () => {
+    if (log.isDebug()) log.debug(logFields(webhook), "a webhook's result waits for the database");
+  };
+  await untilStored({ ...deps, onWait }, () => outbox.settle([settlement]));
 }
 
 /** Hosts and ids only: paths and queries of URLs may hold secrets. */

@@ -1,0 +1,32 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import { StoreUnavailable } from "./outage.ts";
+
+/** Between tries while the database is away. */
+export const STORE_RETRY_MS = 250;
+
+export interface UntilStoredOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called once, before the first wait. */
+  readonly onWait?: () => void;
+}
+
+/**
+ * Repeats `write` until the database is back: what was sent must not be sent again because its result was lost, and what
+ * was claimed and not sent must not wait until its lease ends. Rejects if `signal` aborts meanwhile, or if the store fails in
+ * another way.
+ */
+export async function untilStored<T>(
+  { clock, signal, onWait }: UntilStoredOptions,
+  write: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || signal.aborted) throw error;
+      if (tries === 1) onWait?.();
+      await sleep(clock, STORE_RETRY_MS, signal);
+    }
+  }
+}
