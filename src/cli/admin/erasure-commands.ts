@@ -1,6 +1,7 @@
 import { addNoun, type Column, type CommandLine, column } from "./command-line.ts";
+import { ORDER } from "./lists.ts";
 import type { OptionRow } from "./option-rows.ts";
-import { addReading, ORDER } from "./record-verbs.ts";
+import { addReading } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [

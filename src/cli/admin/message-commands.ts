@@ -10,52 +10,14 @@ import {
   type NounCommand,
   type Row,
 } from "./command-line.ts";
-import { addOptions, type OptionRow } from "./option-rows.ts";
-import { addPaging, pathOf, readPage } from "./record-verbs.ts";
+import { addList, type List, PAGES } from "./lists.ts";
+import { pathOf } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
-
-const COLUMNS: readonly Column[] = [
-  column("AT", "at"),
-  column("KIND", "kind"),
-  column("STATUS", "status"),
-  column("RECIPIENT", "recipient"),
-  errorColumn,
-  column("DETAIL", "detail"),
-];
-
-const LIST_COLUMNS: readonly Column[] = [
-  column("ID", "message_id"),
-  column("STATUS", "status"),
-  { head: "TO", of: ({ to }) => addressesOf(to) },
-  { head: "FROM", of: ({ from }) => addressesOf(from) },
-  column("CREATED", "created_at"),
-  errorColumn,
-];
-
-/** Of an SMS they are numbers, of an email objects. */
-function addressesOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(addressesOf).join(", ");
-  return isObject(value) ? value.email : value;
-}
-
-const FILTERS: readonly OptionRow[] = [
-  { flags: "--account <id>", field: "account_id", meaning: "whose messages", isRequired: true },
-  { flags: "--channel <channel>", field: "channel", meaning: "sms or email", isRequired: true },
-  { flags: "--status <status>", field: "status", meaning: "only in this status" },
-  { flags: "--to <recipient>", field: "to", meaning: "only to this number or address" },
-  { flags: "--tag <tag>", field: "tag", meaning: "only with this tag" },
-  {
-    flags: "--since <time>",
-    field: "created_after",
-    meaning: "only created at this time (ISO 8601) or later",
-  },
-  { flags: "--until <time>", field: "created_before", meaning: "only created before this time" },
-];
 
 /** `messages list`, `show` and `timeline`. */
 export function addMessageCommands(commandLine: CommandLine): void {
   const noun = addNoun(commandLine, "messages", "read messages, and what happened to them");
-  addList(noun);
+  addList(noun, { summary: "list an account's messages, the newest first", list: MESSAGES });
   noun.verb({
     usage: "show <id>",
     summary: "show a message, of whichever account and channel",
@@ -64,15 +26,46 @@ export function addMessageCommands(commandLine: CommandLine): void {
   addTimeline(noun);
 }
 
-function addList(noun: NounCommand): void {
-  const verb = noun.verb({
-    usage: "list",
-    summary: "list an account's messages, the newest first",
-    work: async (run) => run.printRows(LIST_COLUMNS, await readPage(run, "messages", FILTERS)),
-  });
-  addOptions(verb, FILTERS);
-  addPaging(verb, { counts: "up to 200; 50 if not given" });
+const MESSAGES: List = {
+  path: "messages",
+  columns: [
+    column("ID", "message_id"),
+    column("STATUS", "status"),
+    { head: "TO", of: ({ to }) => addressesOf(to) },
+    { head: "FROM", of: ({ from }) => addressesOf(from) },
+    column("CREATED", "created_at"),
+    errorColumn,
+  ],
+  filters: [
+    { flags: "--account <id>", field: "account_id", meaning: "whose messages", isRequired: true },
+    { flags: "--channel <channel>", field: "channel", meaning: "sms or email", isRequired: true },
+    { flags: "--status <status>", field: "status", meaning: "only in this status" },
+    { flags: "--to <recipient>", field: "to", meaning: "only to this number or address" },
+    { flags: "--tag <tag>", field: "tag", meaning: "only with this tag" },
+    {
+      flags: "--since <time>",
+      field: "created_after",
+      meaning: "only created at this time (ISO 8601) or later",
+    },
+    { flags: "--until <time>", field: "created_before", meaning: "only created before this time" },
+  ],
+  pages: { ...PAGES, counts: "up to 200; 50 if not given" },
+};
+
+/** Of an SMS they are numbers, of an email objects. */
+function addressesOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(addressesOf).join(", ");
+  return isObject(value) ? value.email : value;
 }
+
+const TIMELINE_COLUMNS: readonly Column[] = [
+  column("AT", "at"),
+  column("KIND", "kind"),
+  column("STATUS", "status"),
+  column("RECIPIENT", "recipient"),
+  errorColumn,
+  column("DETAIL", "detail"),
+];
 
 function addTimeline(noun: NounCommand): void {
   noun
@@ -83,7 +76,7 @@ function addTimeline(noun: NounCommand): void {
         const { account: account_id, channel } = run.options as Record<string, string | undefined>;
         const options = { query: { account_id, channel } };
         const answer = await run.client.request("GET", `${pathOf("messages", run)}/timeline`, options);
-        run.printRows(COLUMNS, withAccepted(answer as Timeline), answer);
+        run.printRows(TIMELINE_COLUMNS, withAccepted(answer as Timeline), answer);
       },
     })
     .option("--account <id>", "only if it is this account's")

@@ -1,21 +1,23 @@
-import { addNoun, type Column, type CommandLine, column, UsageFailure } from "./command-line.ts";
-import { addOptions, type OptionRow } from "./option-rows.ts";
-import { addPaging, ORDER, readPage } from "./record-verbs.ts";
+import { addNoun, type CommandLine, column, UsageFailure } from "./command-line.ts";
+import { addListOptions, type List, ORDER, PAGES, showList } from "./lists.ts";
 
-const COLUMNS: readonly Column[] = [
-  column("RECEIVED", "received_at"),
-  column("CONNECTOR", "connector_id"),
-  column("PROVIDER ID", "provider_message_id"),
-  column("OTHER ID", "other_id"),
-  column("RECIPIENT", "recipient"),
-  column("STATUS", "status"),
-  column("RAW", "raw"),
-];
-
-const FILTERS: readonly OptionRow[] = [
-  { flags: "--connector <id>", field: "connector_id", meaning: "only what came over this connector" },
-  ORDER,
-];
+const PARKED: List = {
+  path: "receipts/parked",
+  columns: [
+    column("RECEIVED", "received_at"),
+    column("CONNECTOR", "connector_id"),
+    column("PROVIDER ID", "provider_message_id"),
+    column("OTHER ID", "other_id"),
+    column("RECIPIENT", "recipient"),
+    column("STATUS", "status"),
+    column("RAW", "raw"),
+  ],
+  filters: [
+    { flags: "--connector <id>", field: "connector_id", meaning: "only what came over this connector" },
+    ORDER,
+  ],
+  pages: PAGES,
+};
 
 /** `receipts list --parked`: those that match no message. The others are on the timelines of their messages. */
 export function addReceiptCommands(commandLine: CommandLine): void {
@@ -26,10 +28,9 @@ export function addReceiptCommands(commandLine: CommandLine): void {
     async work(run) {
       if (!run.options.parked)
         throw new UsageFailure("only parked receipts can be listed: --parked; others are on timelines");
-      run.printRows(COLUMNS, await readPage(run, "receipts/parked", FILTERS));
+      await showList(run, PARKED);
     },
   });
   verb.option("--parked", "those that match no message");
-  addOptions(verb, FILTERS);
-  addPaging(verb);
+  addListOptions(verb, PARKED);
 }

@@ -1,9 +1,8 @@
 /** Verbs that the nouns of many records share, and what they print. */
-import type { Command } from "commander";
 import { type NounCommand, type Row, type Run, UsageFailure } from "./command-line.ts";
-import { PLACE_OF_CURSOR } from "./flag-names.ts";
+import { addList, PAGES } from "./lists.ts";
 import type { Noun } from "./nouns.ts";
-import { addOptions, fieldsOf, type OptionRow } from "./option-rows.ts";
+import type { OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
 
 /** `list` and `show`, for every noun alike. */
@@ -11,13 +10,11 @@ export function addReading(
   command: NounCommand,
   noun: Pick<Noun, "name" | "one" | "columns" | "filters" | "footer">,
 ): void {
-  const list = command.verb({
-    usage: "list",
+  const { name: path, columns, filters } = noun;
+  addList(command, {
     summary: `list ${pluralOf(noun)}`,
-    work: async (run) => run.printRows(noun.columns, await readPage(run, noun.name, noun.filters)),
+    list: { path, columns, filters, pages: PAGES },
   });
-  addOptions(list, noun.filters);
-  addPaging(list);
   command.verb({
     usage: "show <id>",
     summary: `show one ${noun.one}`,
@@ -26,43 +23,6 @@ export function addReading(
         recordText(noun, record),
       ),
   });
-}
-
-export function readPage(run: Run, path: string, filters: readonly OptionRow[]): Promise<unknown> {
-  const { after, limit } = run.options as { after?: string; limit?: string };
-  const query = fieldsOf(filters, run.options) as Record<string, string>;
-  return run.client.request("GET", path, { query: { ...query, after, limit } });
-}
-
-/** Of lists that may begin at either end. */
-export const ORDER: OptionRow = {
-  flags: "--order <order>",
-  field: "order",
-  meaning: "oldest or newest first; oldest if not given",
-};
-
-export interface Paging {
-  /** What the API calls the place where a page continues. */
-  readonly cursor?: string;
-  readonly counts?: string;
-}
-
-export function addPaging(
-  verb: Command,
-  { cursor = "after", counts = "up to 1000; 100 if not given" }: Paging = {},
-): void {
-  addOptions(verb, [
-    {
-      flags: "--limit <count>",
-      field: "limit",
-      meaning: `how many to list, ${counts}`,
-    },
-    {
-      flags: "--after <cursor>",
-      field: cursor,
-      meaning: `continue after a page: ${PLACE_OF_CURSOR}`,
-    },
-  ]);
 }
 
 export function addDelete(command: NounCommand, noun: Pick<Noun, "name" | "one" | "goesToo">): void {

@@ -1,34 +1,34 @@
-import { addNoun, type Column, type CommandLine, column, type NounCommand } from "./command-line.ts";
-import { addOptions, type OptionRow } from "./option-rows.ts";
-import { addPaging, ORDER, readPage } from "./record-verbs.ts";
+import { addNoun, type CommandLine, column, type NounCommand } from "./command-line.ts";
+import { addList, type List, ORDER, PAGES } from "./lists.ts";
 
-const COLUMNS: readonly Column[] = [
-  column("RECEIVED", "received_at"),
-  column("MESSAGE", "message_id"),
-  column("TO", "to"),
-  column("SEGMENTS", "segments"),
-  column("ENCODING", "encoding"),
-  { head: "TEXT", of: (row) => row.text ?? row.subject },
-];
-
-const FILTERS: readonly OptionRow[] = [
-  { flags: "--account <id>", field: "account_id", meaning: "only of this account" },
-  { flags: "--message <id>", field: "message_id", meaning: "only this message" },
-  { flags: "--to <recipient>", field: "to", meaning: "only to this number or address" },
-  { flags: "--channel <channel>", field: "channel", meaning: "only sms or email" },
-  ORDER,
-];
+const SENT: List = {
+  path: "sandbox/messages",
+  columns: [
+    column("RECEIVED", "received_at"),
+    column("MESSAGE", "message_id"),
+    column("TO", "to"),
+    column("SEGMENTS", "segments"),
+    column("ENCODING", "encoding"),
+    { head: "TEXT", of: (row) => row.text ?? row.subject },
+  ],
+  filters: [
+    { flags: "--account <id>", field: "account_id", meaning: "only of this account" },
+    { flags: "--message <id>", field: "message_id", meaning: "only this message" },
+    { flags: "--to <recipient>", field: "to", meaning: "only to this number or address" },
+    { flags: "--channel <channel>", field: "channel", meaning: "only sms or email" },
+    ORDER,
+  ],
+  pages: PAGES,
+};
 
 /** `sandbox messages` and `sandbox receive`. */
 export function addSandboxCommands(commandLine: CommandLine): void {
   const noun = addNoun(commandLine, "sandbox", "read what the sandbox has sent, or simulate an inbound SMS");
-  const verb = noun.verb({
+  addList(noun, {
     usage: "messages",
     summary: "list what sandbox accounts have sent, as it would have been transmitted",
-    work: async (run) => run.printRows(COLUMNS, await readPage(run, "sandbox/messages", FILTERS)),
+    list: SENT,
   });
-  addOptions(verb, FILTERS);
-  addPaging(verb);
   addReceive(noun);
 }
 

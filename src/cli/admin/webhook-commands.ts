@@ -12,67 +12,74 @@ import {
   rowsText,
   UsageFailure,
 } from "./command-line.ts";
-import { addOptions, type OptionRow } from "./option-rows.ts";
-import { addPaging, ORDER, pathOf, readPage } from "./record-verbs.ts";
+import { addList, addListOptions, type List, ORDER, PAGES, showList } from "./lists.ts";
+import { addOptions } from "./option-rows.ts";
+import { pathOf } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
 
 export function addWebhookCommands(commandLine: CommandLine): void {
   const noun = addNoun(commandLine, "webhooks", "manage webhooks");
-  addList(noun);
+  addEvents(noun);
   addShow(noun);
   addAttempts(noun);
   addReplay(noun);
   addTest(noun);
-  addHosts(noun);
+  addList(noun, { usage: "hosts", summary: "list paused hosts, and why they are paused", list: HOSTS });
   addSecret(noun);
 }
 
-const EVENT_COLUMNS: readonly Column[] = [
-  column("WEBHOOK-ID", "id"),
-  column("TYPE", "type"),
-  column("HOST", "host"),
-  column("STATE", "state"),
-  column("ATTEMPTS", "attempts"),
-  column("OCCURRED", "occurred_at"),
-  column("NEXT ATTEMPT", "next_attempt_at"),
-  { head: "LAST RESULT", of: ({ last_attempt: last }) => last && resultOf(last as Row) },
-];
+const EVENTS: List = {
+  path: "webhooks",
+  columns: [
+    column("WEBHOOK-ID", "id"),
+    column("TYPE", "type"),
+    column("HOST", "host"),
+    column("STATE", "state"),
+    column("ATTEMPTS", "attempts"),
+    column("OCCURRED", "occurred_at"),
+    column("NEXT ATTEMPT", "next_attempt_at"),
+    { head: "LAST RESULT", of: ({ last_attempt: last }) => last && resultOf(last as Row) },
+  ],
+  filters: [
+    {
+      flags: "--account <id>",
+      field: "account_id",
+      meaning: "the account; needed unless a message is named",
+    },
+    { flags: "--message <id>", field: "message_id", meaning: "the events of this message" },
+    {
+      flags: "--host <host>",
+      field: "host",
+      meaning: "only to this host, with its port if it is not 443, or to that of a URL",
+    },
+    {
+      flags: "--state <state>",
+      field: "state",
+      meaning: "only held, ready, waiting, leased, delivered or failed",
+    },
+    { flags: "--since <time>", field: "since", meaning: "only events at this time (ISO 8601) or later" },
+    { flags: "--until <time>", field: "until", meaning: "only events before this time" },
+    ORDER,
+  ],
+  pages: PAGES,
+};
 
 /** What the receiver answered, or why it did not. */
 function resultOf(attempt: Row): unknown {
   return attempt.status ?? errorColumn.of(attempt);
 }
 
-const EVENT_FILTERS: readonly OptionRow[] = [
-  { flags: "--account <id>", field: "account_id", meaning: "the account; needed unless a message is named" },
-  { flags: "--message <id>", field: "message_id", meaning: "the events of this message" },
-  {
-    flags: "--host <host>",
-    field: "host",
-    meaning: "only to this host, with its port if it is not 443, or to that of a URL",
-  },
-  {
-    flags: "--state <state>",
-    field: "state",
-    meaning: "only held, ready, waiting, leased, delivered or failed",
-  },
-  { flags: "--since <time>", field: "since", meaning: "only events at this time (ISO 8601) or later" },
-  { flags: "--until <time>", field: "until", meaning: "only events before this time" },
-  ORDER,
-];
-
-function addList(noun: NounCommand): void {
+function addEvents(noun: NounCommand): void {
   const verb = noun.verb({
     usage: "list",
     summary: "list events for callback URLs, with the state of their delivery",
     async work(run) {
       if (run.options.account === undefined && run.options.message === undefined)
         throw new UsageFailure("name an account with --account, or a message with --message");
-      run.printRows(EVENT_COLUMNS, await readPage(run, "webhooks", EVENT_FILTERS));
+      await showList(run, EVENTS);
     },
   });
-  addOptions(verb, EVENT_FILTERS);
-  addPaging(verb);
+  addListOptions(verb, EVENTS);
 }
 
 const ATTEMPT_COLUMNS: readonly Column[] = [
@@ -195,22 +202,16 @@ function addTest(noun: NounCommand): void {
   ]);
 }
 
-const HOST_COLUMNS: readonly Column[] = [
-  column("HOST", "host"),
-  column("ACCOUNT", "account_id"),
-  column("PAUSED UNTIL", "paused_until"),
-  column("FAILURES", "failures"),
-  column("REASON", "reason"),
-];
-
-function addHosts(noun: NounCommand): void {
-  noun.verb({
-    usage: "hosts",
-    summary: "list paused hosts, and why they are paused",
-    work: async ({ client, printRows }) =>
-      printRows(HOST_COLUMNS, await client.request("GET", "webhooks/hosts")),
-  });
-}
+const HOSTS: List = {
+  path: "webhooks/hosts",
+  columns: [
+    column("HOST", "host"),
+    column("ACCOUNT", "account_id"),
+    column("PAUSED UNTIL", "paused_until"),
+    column("FAILURES", "failures"),
+    column("REASON", "reason"),
+  ],
+};
 
 interface Secrets {
   readonly secrets: readonly { readonly secret: string }[];
