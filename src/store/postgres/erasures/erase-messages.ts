@@ -1,15 +1,14 @@
 import { closeParts, createScrubber, isRecipient } from "../../../core/messages/erasure.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
-import { firstUuidAt } from "../../../core/uuid.ts";
+import { present } from "../../../core/present.ts";
 import {
   type ErasureTask,
-  LOOKS_PER_ACCOUNT,
   LOOKS_PER_MESSAGE,
   mayGoOn,
   readPosition,
   type WalkedAccount,
 } from "../../erasures/erasure-work.ts";
-import { addressJson } from "../../messages/message-page.ts";
+import { type Ahead, channelOf, messageStretch } from "../../erasures/message-stretch.ts";
 import type { Session } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
 import { wipe } from "../messages/ending.ts";
@@ -58,36 +57,26 @@ async function walkAccount(
   task: ErasureTask,
   { account, after, looks, log }: Part,
 ): Promise<WalkedAccount> {
-  const { recipient, createdAt } = task;
-  const channel = recipient.startsWith("+") ? "sms" : "email";
+  const channel = channelOf(task);
   const from = after === "" ? NIL_UUID : after;
-  const [row] = await session.query<EndRow>(ENDS, [account, channel, from, looks + 1]);
-  const end = row && row.count > looks ? row.last : null;
-  const latest = firstUuidAt(createdAt + 1);
-  const upTo = end !== null && end < latest ? end : latest;
-  const needle = channel === "sms" ? recipient : addressJson(recipient);
+  const [ahead] = await session.query<Ahead>(AHEAD, [account, channel, from, looks + 1]);
+  const stretch = messageStretch(task, ahead, looks);
   const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
   const sql = channel === "sms" ? FIND_SMS : FIND_EMAIL;
-  const rows = await session.query<{ id: string }>(sql, [account, channel, from, upTo, needle, most]);
-  const found = rows.map(({ id }) => id);
+  const values = [account, channel, from, stretch.upTo, stretch.needle, most];
+  const found = (await session.query<{ id: string }>(sql, values)).map(({ id }) => id);
   const { forgotten, ...counts } = await forgetAll(session, log, { ids: found, task });
-  const done = { ...counts, looks: LOOKS_PER_ACCOUNT + (row?.count ?? 0) };
+  const done = { ...counts, looks: stretch.looks };
   // An attempt or a webhook under way ends first, so that all its traces are here to be erased.
   if (forgotten < found.length) return { ...done, last: found[forgotten - 1] ?? after, isBlocked: true };
-  const last = found.length === most ? found.at(-1) : (end ?? undefined);
-  return { ...done, ...(last !== undefined && last <= upTo && { last }) };
-}
-
-interface EndRow {
-  readonly count: number;
-  readonly last: string | null;
+  return { ...done, ...present({ last: stretch.after(found, most) }) };
 }
 
 /** Conditions and an order that only the account's index serves, as in lists. */
 const AFTER = "(account, channel, id) > ($1, $2, $3)";
 const IN_ORDER = "ORDER BY account, channel, id";
 
-const ENDS = `SELECT count(*) AS count, max(id::text) AS last FROM (
+const AHEAD = `SELECT count(*) AS count, max(id::text) AS last FROM (
   SELECT id FROM messages WHERE ${AFTER} AND (account, channel) <= ($1, $2) ${IN_ORDER} LIMIT $4) AS passed`;
 
 const findSql = (test: string) => `SELECT id FROM messages

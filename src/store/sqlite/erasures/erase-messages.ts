@@ -3,16 +3,15 @@ import { closeParts, createScrubber, dropName, isRecipient } from "../../../core
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
-import { firstUuidAt } from "../../../core/uuid.ts";
+import { present } from "../../../core/present.ts";
 import {
   type ErasureTask,
-  LOOKS_PER_ACCOUNT,
   LOOKS_PER_MESSAGE,
   mayGoOn,
   readPosition,
   type WalkedAccount,
 } from "../../erasures/erasure-work.ts";
-import { addressJson } from "../../messages/message-page.ts";
+import { type Ahead, channelOf, messageStretch } from "../../erasures/message-stretch.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
@@ -65,7 +64,7 @@ function createAccountWalk(
   db: Database,
   parts: EraseMessageParts,
 ): (task: ErasureTask, part: Part) => WalkedAccount {
-  const ends = db.prepare<{ count: number; last: string | null }>(
+  const ahead = db.prepare<Ahead>(
     `SELECT count(*) AS count, max(id) AS last FROM (
        SELECT id FROM messages WHERE account = ? AND channel = ? AND id > ? ORDER BY id LIMIT ?)`,
   );
@@ -78,24 +77,21 @@ function createAccountWalk(
   );
   const forget = createForget(db, parts);
 
-  return ({ recipient, writings, createdAt }, { account, after, looks }) => {
-    const channel = recipient.startsWith("+") ? "sms" : "email";
-    const end = ends.get(account, channel, after, looks + 1);
-    const last = end && end.count > looks ? (end.last ?? undefined) : undefined;
-    const latest = firstUuidAt(createdAt + 1);
-    const upTo = last !== undefined && last < latest ? last : latest;
-    const needle = channel === "sms" ? recipient : addressJson(recipient);
+  return (task, { account, after, looks }) => {
+    const channel = channelOf(task);
+    const stretch = messageStretch(task, ahead.get(account, channel, after, looks + 1), looks);
     const most = Math.min(Math.ceil(looks / LOOKS_PER_MESSAGE), MAX_ERASED);
-    const found = (channel === "sms" ? sms : email).all(account, channel, after, upTo, needle, most);
-    const counts = { erased: 0, redacted: 0, looks: LOOKS_PER_ACCOUNT + (end?.count ?? 0) };
+    const find = channel === "sms" ? sms : email;
+    const found = find.all(account, channel, after, stretch.upTo, stretch.needle, most);
+    const counts = { erased: 0, redacted: 0, looks: stretch.looks };
     for (const row of found) {
       // An attempt or a webhook under way ends first, so that all its traces are here to be erased.
       const isUnderWay = hasLeasedJob.get(row.id) ?? hasLeasedWebhook.get(row.id);
       if (isUnderWay) return { ...counts, last: before(row.id), isBlocked: true };
-      counts[forget(row, { recipient, writings })]++;
+      counts[forget(row, task)]++;
     }
-    const goOn = found.length === most ? found.at(-1)?.id : last;
-    return { ...counts, ...(goOn !== undefined && goOn <= upTo && { last: goOn }) };
+    const ids = found.map(({ id }) => id);
+    return { ...counts, ...present({ last: stretch.after(ids, most) }) };
   };
 }
 
