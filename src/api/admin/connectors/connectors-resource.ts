@@ -1,19 +1,10 @@
-import Type, { type TSchema } from "typebox";
-import {
-  CHANNEL_ALARMS,
-  type ConnectorKind,
-  type ConnectorStatus,
-  callbackPath,
-} from "../../../channels/channel.ts";
+import Type from "typebox";
+import type { ConnectorKind } from "../../../channels/channel.ts";
 import { eachRecord } from "../../../core/each-record.ts";
-import { CHANNELS } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
-import { readSetting } from "../../../core/records/settings.ts";
-import { toIso } from "../../../core/timestamp.ts";
 import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
-import { CONNECTOR_STATE, HEALTH, toHealth } from "../../health-resource.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
 import {
@@ -23,13 +14,10 @@ import {
   showEndpoint,
   updateEndpoint,
 } from "../record-endpoints.ts";
-import { adminPath, type RecordPlan } from "../record-plan.ts";
-import {
-  type ConnectorSettings,
-  changeSettings,
-  type SettingsChange,
-  withDefaults,
-} from "./connector-config.ts";
+import type { RecordPlan } from "../record-plan.ts";
+import { type ConnectorSettings, changeSettings, type SettingsChange } from "./connector-config.ts";
+import { kindNamed, kindsEndpoint } from "./connector-kinds.ts";
+import { shownConnector, toShownConnector } from "./connector-shape.ts";
 import { testEndpoint } from "./connector-test.ts";
 
 /** Connectors: the configured connections to providers, with their state in this process. */
@@ -108,10 +96,6 @@ function settingsOf(deps: AdminDeps, kind: ConnectorKind, change: SettingsChange
 
 const TOKEN_BYTES = 24;
 
-function kindNamed({ connectorKinds }: AdminDeps, name: string | undefined): ConnectorKind | undefined {
-  return connectorKinds.find((each) => each.kind === name);
-}
-
 const config = Type.Object(
   {},
   {
@@ -132,91 +116,10 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
     operation: "Connector",
     idName: "connector_id",
     filters: {},
-    shown: Type.Object({
-      name: Type.String(),
-      kind: Type.String(),
-      channel: Type.Optional(Type.Enum(CHANNELS)),
-      config: Type.Object({}, { additionalProperties: true, description: "Defaults filled in" }),
-      secrets: Type.Object({}, { additionalProperties: Type.Literal("set") }),
-      callback_path: Type.Optional(
-        Type.String({
-          description: "Path of the URL to which the provider sends receipts, after the setting public_url",
-        }),
-      ),
-      callback_url: Type.Optional(Type.String({ description: "The whole URL, if public_url is set" })),
-      is_enabled: Type.Boolean(),
-      status,
-    }),
-    show: (connector) => toResource(deps, connector),
+    shown: shownConnector,
+    show: (connector) => toShownConnector(deps, connector),
     onChanged: deps.onConfigChanged,
   };
-}
-
-const status = Type.Object({
-  state: CONNECTOR_STATE,
-  since: Type.Optional(Type.String({ format: "date-time" })),
-  reason: Type.Optional(Type.String()),
-  binds: Type.Optional(
-    Type.Object(
-      { up: Type.Integer(), of: Type.Integer() },
-      { description: "How many connections are up, of how many configured" },
-    ),
-  ),
-  rate: Type.Optional(
-    Type.Object(
-      { per_second: Type.Number(), is_reduced: Type.Boolean() },
-      {
-        description:
-          "What it sends at the most now; reduced while the provider asks for less than is configured",
-      },
-    ),
-  ),
-  health: Type.Optional(HEALTH),
-  alarm: Type.Optional(
-    Type.Enum(CHANNEL_ALARMS, {
-      description: "A fault that an operator has to fix: it does not go away by itself",
-    }),
-  ),
-});
-
-function toStatus(live: ConnectorStatus | undefined) {
-  if (!live) return { state: "unknown" };
-  const { state, since, reason, binds, rate, alarm, health } = live;
-  const shownRate = rate && {
-    per_second: Math.round(rate.perSecond * 10) / 10,
-    is_reduced: rate.isReduced,
-  };
-  return {
-    state,
-    since: toIso(since),
-    reason,
-    binds,
-    rate: shownRate,
-    alarm,
-    health: health && toHealth(health),
-  };
-}
-
-async function toResource(deps: AdminDeps, connector: Connector) {
-  const kind = kindNamed(deps, connector.kind);
-  return {
-    name: connector.name,
-    kind: connector.kind,
-    channel: kind?.channel,
-    config: withDefaults(kind, connector.config),
-    secrets: Object.fromEntries(Object.keys(connector.secrets).map((name) => [name, "set"])),
-    ...(await callbackOf(deps, kind, connector)),
-    is_enabled: connector.isEnabled,
-    status: toStatus(deps.connectorStatus(connector.id)),
-  };
-}
-
-async function callbackOf(deps: AdminDeps, kind: ConnectorKind | undefined, { id, secrets }: Connector) {
-  const token = kind?.callbacks && secrets[kind.callbacks.tokenSecret];
-  if (token === undefined) return {};
-  const path = callbackPath(id, token);
-  const publicUrl = readSetting(await deps.store.records.settings(undefined), "public_url");
-  return { callback_path: path, ...(publicUrl !== undefined && { callback_url: publicUrl + path }) };
 }
 
 /** The kind as a name, then `smpp-2` and so on: with one connector of a kind, the kind says enough. */
@@ -239,39 +142,3 @@ async function usersOf(records: Records, { id }: Connector): Promise<readonly st
 }
 
 const MAX_NAMED = 10;
-
-function kindsEndpoint(deps: AdminDeps): Endpoint {
-  const kinds = deps.connectorKinds.map(({ kind, channel, config: schema, secrets }) => ({
-    kind,
-    channel,
-    config: schema,
-    secrets: Object.keys(secrets),
-    secret_descriptions: secrets,
-  }));
-  const anySchema: TSchema = Type.Object({}, { additionalProperties: true });
-  return {
-    auth: "admin",
-    tag: "Admin: connectors",
-    method: "GET",
-    path: adminPath("connector-kinds"),
-    operation: "listConnectorKinds",
-    summary: "List the kinds of connectors with the JSON schema of their configuration",
-    responses: {
-      200: {
-        description: "All of them",
-        schema: Type.Object({
-          data: Type.Array(
-            Type.Object({
-              kind: Type.String(),
-              channel: Type.Enum(CHANNELS),
-              config: anySchema,
-              secrets: Type.Array(Type.String()),
-              secret_descriptions: Type.Record(Type.String(), Type.String()),
-            }),
-          ),
-        }),
-      },
-    },
-    handle: () => Response.json({ data: kinds }),
-  };
-}
