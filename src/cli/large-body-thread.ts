@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { readJson } from "../api/body/read-json.ts";
 import { composeMail } from "../channels/email/mail/compose-mail.ts";
-import type { FromThread, Task, ToThread } from "./large-bodies/messages.ts";
+import type { FromThread, Task, ToThread } from "./large-bodies/thread-messages.ts";
 
 if (!parentPort) throw new Error("this program runs on a thread that the service starts");
 const port = parentPort;

@@ -20,7 +20,7 @@ import {
   type ListenerSetup,
   type ToListener,
   TURN_MS,
-} from "./listeners/messages.ts";
+} from "./listeners/thread-messages.ts";
 import { createLog } from "./log.ts";
 import { reportLateTimers } from "./metrics/late-timers.ts";
 import { createSystemClock } from "./system-clock.ts";

@@ -1,8 +1,8 @@
 /** A thread on which stores are opened one after the other, as `src/cli/store-thread.ts` opens its only one. */
 import { randomBytes } from "node:crypto";
 import { type MessagePort, parentPort } from "node:worker_threads";
-import type { ThreadSetup } from "../../src/store/sqlite/thread/messages.ts";
 import { runStoreThread } from "../../src/store/sqlite/thread/run-store-thread.ts";
+import type { ThreadSetup } from "../../src/store/sqlite/thread/thread-messages.ts";
 import { createVault } from "../../src/store/vault.ts";
 
 interface NewStore {

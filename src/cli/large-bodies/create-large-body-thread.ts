@@ -3,7 +3,7 @@ import type { ComposeLarge } from "../../channels/email/mail/compose-large.ts";
 import { composeMail } from "../../channels/email/mail/compose-mail.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createThreadTasks } from "../thread-tasks.ts";
-import type { FromThread, Task } from "./messages.ts";
+import type { FromThread, Task } from "./thread-messages.ts";
 
 /** A worker thread for large bodies and large mail, which would hold up other requests. */
 export interface LargeBodyThread {

@@ -7,7 +7,7 @@ import type { Queue } from "../../store/store.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { prepareForward } from "./forward.ts";
 import { type ForwardSocket, openForwardSocket } from "./forward-socket.ts";
-import type { FromListener, ListenerSetup, Observed, ToListener } from "./messages.ts";
+import type { FromListener, ListenerSetup, Observed, ToListener } from "./thread-messages.ts";
 
 export interface Listeners {
   /** The same queue, whose `onReady` also reports jobs that the threads accept. */

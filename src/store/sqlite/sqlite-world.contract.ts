@@ -14,8 +14,8 @@ import { createVault } from "../vault.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { migrate } from "./migrate.ts";
 import { openOn, type SqliteOptions } from "./open-sqlite.ts";
-import type { ThreadSetup } from "./thread/messages.ts";
 import { openThreaded, type ThreadedOptions } from "./thread/open-threaded.ts";
+import type { ThreadSetup } from "./thread/thread-messages.ts";
 
 export const MASTER_KEY = "a master key of some length";
 

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { MigrationStep, OnMigration } from "../../on-migration.ts";
-import { type Failure, toError } from "./messages.ts";
+import { type Failure, toError } from "./thread-messages.ts";
 
 export type FromMigration = { readonly step: MigrationStep } | { readonly failure: Failure };
 

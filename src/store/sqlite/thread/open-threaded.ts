@@ -6,6 +6,8 @@ import type { OnMigration } from "../../on-migration.ts";
 import type { Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import { openReading, type ReadingStore } from "../open-reading.ts";
+import { createRemoteCalls } from "./remote-calls.ts";
+import { createSplitStore } from "./split-store.ts";
 import {
   type Call,
   type FromThread,
@@ -13,9 +15,7 @@ import {
   type ThreadSetup,
   type ToThread,
   toError,
-} from "./messages.ts";
-import { createRemoteCalls } from "./remote-calls.ts";
-import { createSplitStore } from "./split-store.ts";
+} from "./thread-messages.ts";
 
 export interface ThreadedOptions {
   /** A program that calls `runStoreThread` with its `workerData`. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import type { Call } from "./messages.ts";
 import { createRemoteCalls } from "./remote-calls.ts";
+import type { Call } from "./thread-messages.ts";
 
 const SLOW_MS = 10;
 

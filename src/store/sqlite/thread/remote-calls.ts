@@ -1,6 +1,6 @@
 import type { Clock } from "../../../core/clock.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { type Answers, type Call, PLAIN_METHODS, type PlainAnswers, toError } from "./messages.ts";
+import { type Answers, type Call, PLAIN_METHODS, type PlainAnswers, toError } from "./thread-messages.ts";
 
 /** Calls that may wait for an answer; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;

@@ -2,8 +2,8 @@ import type { MessagePort } from "node:worker_threads";
 import { openDriver } from "../database/driver.ts";
 import { migrate } from "../migrate.ts";
 import { configure } from "../open-sqlite.ts";
-import { toFailure } from "./messages.ts";
 import type { FromMigration } from "./migrate-aside.ts";
+import { toFailure } from "./thread-messages.ts";
 
 /** Runs on the thread that `migrateAside` starts: migrates, and tells of each step, and of what stands in the way. */
 export function runMigration(port: Pick<MessagePort, "postMessage">, path: string): void {

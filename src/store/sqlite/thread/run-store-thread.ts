@@ -17,7 +17,7 @@ import {
   type ThreadSetup,
   type ToThread,
   toFailure,
-} from "./messages.ts";
+} from "./thread-messages.ts";
 
 export interface StoreThread {
   readonly port: MessagePort;

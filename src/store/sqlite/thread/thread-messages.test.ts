@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { StoreUnavailable } from "../../store.ts";
-import { toError, toFailure } from "./messages.ts";
+import { toError, toFailure } from "./thread-messages.ts";
 
 /** What the caller on the other thread gets for an error. */
 function acrossThreads(error: unknown): Error {
