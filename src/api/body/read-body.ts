@@ -1,12 +1,10 @@
 /** Reads request bodies, within limits of size, time and memory. */
 import type { Clock } from "../../core/clock.ts";
 import { LARGE_BODY } from "../../core/email/large-body.ts";
-import { turnEnd } from "../../core/turn-end.ts";
 import type { ApiLimits } from "../app-deps.ts";
 import {
   payloadTooLarge,
-  Refusal,
-  requestTimeout,
+  type Refusal,
   serviceUnavailable,
   unsupportedEncoding,
   unsupportedMediaType,
@@ -15,6 +13,7 @@ import {
 import { type BodyBudget, type BodyClient, createBodyBudget, type Reservation } from "./body-budget.ts";
 import { isLastRequest } from "./drop-body.ts";
 import { decodeUtf8, type JsonBody, type ReadLargeJson } from "./read-json.ts";
+import { createReadings, type Decode, type IncomingBody, type Octets } from "./readings.ts";
 
 export interface BodyReader {
   /**
@@ -33,8 +32,6 @@ export interface HeldBody {
   readonly parsed?: JsonBody["parsed"];
   release(): void;
 }
-
-type Octets = ArrayBuffer | Uint8Array;
 
 export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?: ReadLargeJson): BodyReader {
   const budget = createBodyBudget(limits.maxBodyBytesInFlight);
@@ -71,12 +68,6 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?
   };
 }
 
-/** A body that is arriving, and what it takes of the budget. */
-interface IncomingBody {
-  readonly octets: Promise<Octets>;
-  readonly reservation: Reservation;
-}
-
 /**
  * Octets reserved for every body, however small, so that one client's small bodies cannot fill `maxInFlight`. Bodies up to
  * this size are released as soon as they are read: `maxInFlight` already bounds their memory.
@@ -85,9 +76,6 @@ const MIN_RESERVED = 12 * 1024;
 
 /** The listener reads and drops up to this many octets of a body that is too large, so that its client reads the answer. */
 const MAX_DROPPED = 256 * 1024 * 1024;
-
-/** Makes a value from a body's octets. If the value is an object, whoever gets it releases the reservation. */
-type Decode<T> = (octets: Octets, reservation: Reservation) => T | Promise<T>;
 
 const JSON_TYPE = /^\s*application\/(?:json|[\w.!#$&^+-]+\+json)\s*(?:;|$)/i;
 
@@ -150,118 +138,3 @@ async function readOnThread(readLargeJson: ReadLargeJson, octets: Octets): Promi
 }
 
 const NOT_UTF8 = { body: "must be UTF-8" };
-
-interface Readings {
-  /**
-   * Resolves with what `decode` makes of the octets once they have arrived. Refuses a body that takes too long, and ignores
-   * it from then on. Releases the reservation, unless the value does that itself (see `Decode`).
-   */
-  add<T>(body: IncomingBody, decode: Decode<T>): Promise<T>;
-}
-
-interface Reading {
-  readonly startTick: number;
-  readonly body: IncomingBody;
-  readonly decode: Decode<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  octets?: Octets;
-}
-
-type Release = BodyBudget["release"];
-
-function createReadings(clock: Clock, timeoutMs: number, release: Release): Readings {
-  const pending = createPending(clock, timeoutMs, (late) => refuse(late, requestTimeout()));
-  const decodeInStep = createStep(release);
-
-  const arrive = (reading: Reading, octets: Octets) => {
-    if (!pending.remove(reading)) return;
-    reading.octets = octets;
-    decodeInStep(reading);
-  };
-  const refuse = (reading: Reading, refusal: Refusal) => {
-    if (!pending.remove(reading)) return;
-    release(reading.body.reservation);
-    reading.reject(refusal);
-  };
-
-  return {
-    add: <T>(body: IncomingBody, decode: Decode<T>) => {
-      const { promise, resolve, reject } = Promise.withResolvers<T>();
-      const reading: Reading = {
-        startTick: pending.tick(),
-        body,
-        decode,
-        resolve: resolve as Reading["resolve"],
-        reject,
-      };
-      pending.add(reading);
-      body.octets.then(
-        (octets) => arrive(reading, octets),
-        // Any other error means that the client has gone: nobody receives this answer.
-        (error) => refuse(reading, error instanceof Refusal ? error : validationFailed(NOT_READ)),
-      );
-      return promise;
-    },
-  };
-}
-
-const NOT_READ = { body: "could not be read" };
-
-/** A timeout is counted in this many ticks, so it is exact to one tick. */
-const TICKS = 8;
-
-/** The readings that have not arrived. One timer for all of them, since one each would cost more than reading a small body. */
-function createPending(clock: Clock, timeoutMs: number, onLate: (reading: Reading) => void) {
-  const pending = new Set<Reading>();
-  let tick = 0;
-  let isTicking = false;
-
-  const startTicking = () => {
-    isTicking = true;
-    clock.after(timeoutMs / TICKS, onTick);
-  };
-  const onTick = () => {
-    tick++;
-    isTicking = false;
-    for (const reading of pending) if (tick - reading.startTick >= TICKS) onLate(reading);
-    if (pending.size > 0) startTicking();
-  };
-  return {
-    tick: () => tick,
-    add(reading: Reading): void {
-      pending.add(reading);
-      if (!isTicking) startTicking();
-    },
-    /** False if the reading is not pending any more. */
-    remove: (reading: Reading) => pending.delete(reading),
-  };
-}
-
-/** Decodes all bodies that arrived in one turn of the event loop together, in the first step of `turnEnd`. */
-function createStep(release: Release): (reading: Reading) => void {
-  let arrived: Reading[] = [];
-  const decodeAll = () => {
-    const all = arrived;
-    arrived = [];
-    for (const reading of all) decodeOne(reading, release);
-  };
-  return (reading) => {
-    if (arrived.push(reading) === 1) turnEnd.first(decodeAll);
-  };
-}
-
-function decodeOne({ decode, octets, body, resolve, reject }: Reading, release: Release): void {
-  const fail = (error: unknown) => {
-    release(body.reservation);
-    reject(error);
-  };
-  try {
-    const value = octets && decode(octets, body.reservation);
-    if (value instanceof Promise) return void value.then(resolve, fail);
-    resolve(value);
-    if (typeof value !== "object") release(body.reservation);
-  } catch (error) {
-    fail(error);
-  }
-}
