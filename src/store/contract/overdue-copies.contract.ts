@@ -29,12 +29,21 @@ export function overdueCopiesContract(open: OpenStore): void {
   const overdue = ({ store }: World) => store.receipts.countOverdue();
 
   test(
-    "the first of two that have taken a message is asked about the copy that it has, until that has failed",
+    "each of two that have taken a message is asked about the copy that it has, until that has failed",
     inWorld(open, async (world) => {
       const id = await takenByBoth(world);
       await flag(world);
-      expect([await ask(world, CONNECTOR), await ask(world, OTHER)]).toEqual([[`${CONNECTOR} ${id}`], []]);
+      expect(await overdue(world)).toEqual([
+        { connectorId: CONNECTOR, parts: 1 },
+        { connectorId: OTHER, parts: 1 },
+      ]);
+      for (let time = 0; time < 2; time++)
+        expect([await ask(world, CONNECTOR), await ask(world, OTHER)]).toEqual([
+          [`${CONNECTOR} ${id}`],
+          [`${OTHER} ${id}`],
+        ]);
       await hear(world, id, OTHER, "undelivered");
+      expect(await overdue(world)).toEqual([{ connectorId: CONNECTOR, parts: 1 }]);
       expect([await ask(world, CONNECTOR), await ask(world, OTHER)]).toEqual([[`${CONNECTOR} ${id}`], []]);
       await hear(world, id, CONNECTOR, "undelivered");
       expect([await ask(world, CONNECTOR), await ask(world, OTHER)]).toEqual([[], []]);
@@ -43,7 +52,34 @@ export function overdueCopiesContract(open: OpenStore): void {
   );
 
   test(
-    "once that one has failed, the other is overdue, and asked about its copy, whether or not the first can be asked",
+    "one of which the other cannot be asked is asked all the same, and its word that it was delivered ends the waiting for both",
+    inWorld(open, async (world) => {
+      for (const connectorId of [CONNECTOR, OTHER]) {
+        const id = await takenByBoth(world);
+        await flag(world);
+        expect(await ask(world, connectorId)).toEqual([`${connectorId} ${id}`]);
+        await hear(world, id, connectorId, "delivered");
+        expect(await world.status(id)).toBe("delivered");
+        expect(await overdue(world)).toEqual([]);
+      }
+    }),
+  );
+
+  test(
+    "one that has given no id does not keep the other from being asked",
+    inWorld(open, async (world) => {
+      const id = await neverAnsweredBy(world, [CONNECTOR]);
+      const job = await nextJob(world);
+      await answerLate(world, id, CONNECTOR);
+      await world.settle(job, triedBy(world, OTHER, sent()));
+      await flag(world);
+      expect([await ask(world, OTHER), await ask(world, CONNECTOR)]).toEqual([[], [`${CONNECTOR} ${id}`]]);
+      expect(await overdue(world)).toEqual([{ connectorId: CONNECTOR, parts: 1 }]);
+    }),
+  );
+
+  test(
+    "once the first has failed, the other is overdue, and asked about its copy, whether or not the first can be asked",
     inWorld(open, async (world) => {
       for (const isAsked of [true, false]) {
         const id = await takenByBoth(world);

@@ -19,7 +19,7 @@ export function toQuestion(
   return { messageId, part, providerMessageId, ...(from !== undefined && { from }) };
 }
 
-/** The connector to ask instead, about a copy that is left: of a part there is one row, whoever was to be asked first. */
+/** The connector to ask instead, about a copy that is left: of more than two, not all have a row. */
 export function askedNext(
   { part, connectorId }: Omit<Overdue, "messageId">,
   progress: Progress,

@@ -1,4 +1,5 @@
 import type { PartRef } from "../../../core/messages/outcome.ts";
+import { overdueRowsOf } from "../../receipts/overdue-row.ts";
 import {
   byMessageAndPart,
   type KnownId,
@@ -40,8 +41,10 @@ export async function loadKnownIds(session: Session, keys: readonly IdKey[]): Pr
       if (noted.length > 0) await session.query(INSERT, columnsOf(noted));
       await handOver(session, handed);
       if (received.length > 0) {
-        const parts = [received.map(({ messageId }) => messageId), received.map(({ part }) => part)];
-        await session.query(RECEIVED, parts);
+        const rows = received.flatMap(({ messageId, part }) =>
+          overdueRowsOf(part).map((row) => ({ messageId, row })),
+        );
+        await session.query(RECEIVED, [rows.map(({ messageId }) => messageId), rows.map(({ row }) => row)]);
       }
     },
   };
@@ -92,11 +95,7 @@ function createState(rows: readonly IdRow[]) {
       for (const row of noted) if (isSamePart(row, part)) row.awaitedSince = null;
       received.push(part);
     },
-    awaitInstead(part, instead, at) {
-      // One statement hands a row over once.
-      for (const each of handed) if (isSamePart(each, part) && each.to === instead.from) each.to = instead.to;
-      handed.push({ ...part, ...instead, at });
-    },
+    awaitInstead: ({ messageId, part }, instead, at) => void handed.push({ messageId, part, ...instead, at }),
   };
   return { state, noted, received, handed };
 }
@@ -126,6 +125,8 @@ const INSERT = `INSERT INTO provider_ids (connector_id, id_key, message_id, part
   ON CONFLICT DO NOTHING`;
 
 /**
+ * The parts, and what second rows of overdue receipts have in their place: no id is of such a part.
+ *
  * Lists of messages rather than joins: of a table that it has not looked at, the planner might compare every row with every part.
  * `coalesce` keeps it from using the index of awaited rows: its statistics may be from a time when there were none, and it
  * would scan all of them.

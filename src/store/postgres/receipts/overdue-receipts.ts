@@ -2,6 +2,7 @@ import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { joinContent, type MessageRow, toProgress } from "../../messages/message-rows.ts";
+import { freeOverdueRow, partOfOverdue } from "../../receipts/overdue-row.ts";
 import { askedNext, toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -52,7 +53,7 @@ async function flag(
   const ids = [...new Set(rows.map((row) => row.message_id))];
   await log.lock(ids);
   const taken = await session.query<AwaitedRow>(TAKE, [sentBefore, ids]);
-  const flagged = await session.query<{ message_id: string }>(FLAGGED, [ids]);
+  const flagged = [...(await session.query<FlaggedRow>(FLAGGED, [ids]))];
   const isFlagged = new Set(flagged.map((row) => row.message_id));
   const open = taken.flatMap((row): AwaitedRow[] => {
     const connectorId = awaitedFrom(log.find(row.message_id)?.progress.parts[row.part], row.connector_id);
@@ -65,8 +66,23 @@ async function flag(
     log.save(message, noteOverdue(message.progress, overdue));
     isFlagged.add(message.id);
   }
-  await insert(session, open, now);
+  await insert(session, toFreeRows(open, flagged), now);
   return rows.length;
+}
+
+type FlaggedRow = Pick<AwaitedRow, "connector_id" | "message_id" | "part">;
+
+/** @param taken of the same messages */
+function toFreeRows(open: readonly FlaggedRow[], taken: readonly FlaggedRow[]): readonly FlaggedRow[] {
+  const byMessage = Map.groupBy(taken, (row) => row.message_id);
+  return open.flatMap((row) => {
+    const ofMessage = byMessage.get(row.message_id) ?? [];
+    const part = freeOverdueRow(row.part, row.connector_id, ofMessage);
+    if (part === undefined) return [];
+    const free = { ...row, part };
+    byMessage.set(row.message_id, [...ofMessage, free]);
+    return free;
+  });
 }
 
 const AWAITED = `SELECT connector_id, message_id, part, awaited_since FROM provider_ids
@@ -86,9 +102,9 @@ const TAKE = `WITH late AS (
   SELECT connector_id, message_id, part, awaited_since FROM late
   ORDER BY awaited_since, connector_id, message_id, part`;
 
-const FLAGGED = "SELECT DISTINCT message_id FROM overdue_receipts WHERE message_id = ANY($1)";
+const FLAGGED = "SELECT message_id, part, connector_id FROM overdue_receipts WHERE message_id = ANY($1)";
 
-async function insert(session: Session, rows: readonly AwaitedRow[], now: number): Promise<void> {
+async function insert(session: Session, rows: readonly FlaggedRow[], now: number): Promise<void> {
   if (rows.length === 0) return;
   await session.query(INSERT, [
     rows.map((row) => row.message_id),
@@ -119,7 +135,7 @@ async function take(
   const found = new Map((await session.query<FoundRow>(FIND, [ids])).map((row) => [row.id, row]));
   const asked = due.map((row) => ({
     row,
-    ...questionOf({ ...row, connectorId }, found.get(row.message_id)),
+    ...questionOf({ ...row, part: partOfOverdue(row.part), connectorId }, found.get(row.message_id)),
   }));
   const open = asked.filter(({ question }) => question);
   await session.query(PUT_OFF, [
@@ -127,9 +143,10 @@ async function take(
     open.map(({ row }) => row.part),
     open.map(({ row }) => now + (waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0)),
   ]);
-  const handed = asked.flatMap(({ row: { message_id: messageId, part }, next: to }) =>
-    to === undefined ? [] : [{ messageId, part, from: connectorId, to, at: now }],
-  );
+  const handed = asked.flatMap(({ row, next: to }) => {
+    const part = partOfOverdue(row.part);
+    return to === undefined ? [] : [{ messageId: row.message_id, part, from: connectorId, to, at: now }];
+  });
   await handOver(session, handed);
   const over = asked.filter(({ question, next }) => !question && next === undefined);
   await session.query(DROP, [over.map(({ row }) => row.message_id), over.map(({ row }) => row.part)]);

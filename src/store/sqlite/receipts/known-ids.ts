@@ -1,4 +1,5 @@
 import type { PartRef } from "../../../core/messages/outcome.ts";
+import { overdueRowsOf } from "../../receipts/overdue-row.ts";
 import {
   byMessageAndPart,
   type KnownId,
@@ -21,7 +22,7 @@ export function createKnownIds(db: Database): KnownIds {
     `UPDATE provider_ids SET awaited_since = NULL
      WHERE message_id = ? AND part = ? AND awaited_since IS NOT NULL`,
   );
-  const notOverdue = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
+  const notOverdue = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part IN (?, ?)");
   const unwritten = createUnwritten(db);
 
   return {
@@ -36,7 +37,7 @@ export function createKnownIds(db: Database): KnownIds {
     received(part) {
       if (!unwritten.received(part)) received.run(part.messageId, part.part);
       // Also where an id awaited it: an earlier id of the part may be overdue.
-      notOverdue.run(part.messageId, part.part);
+      notOverdue.run(part.messageId, ...overdueRowsOf(part.part));
     },
     awaitInstead: createHandOver(db),
   };

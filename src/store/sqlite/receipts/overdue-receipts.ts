@@ -2,6 +2,7 @@ import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { toProgress } from "../../messages/message-rows.ts";
+import { freeOverdueRow, partOfOverdue } from "../../receipts/overdue-row.ts";
 import { askedNext, toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -58,10 +59,11 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     `UPDATE provider_ids SET awaited_since = NULL
      WHERE connector_id = ? AND id_key = ? AND message_id = ? AND part = ?`,
   );
-  const isFlagged = db.prepare("SELECT 1 FROM overdue_receipts WHERE message_id = ? LIMIT 1");
+  const flagged = db.prepare<{ part: number; connector_id: string }>(
+    "SELECT part, connector_id FROM overdue_receipts WHERE message_id = ?",
+  );
   const insert = db.prepare(
-    `INSERT INTO overdue_receipts (message_id, part, connector_id, asked, ask_at) VALUES (?, ?, ?, 0, ?)
-     ON CONFLICT DO NOTHING`,
+    "INSERT INTO overdue_receipts (message_id, part, connector_id, asked, ask_at) VALUES (?, ?, ?, 0, ?)",
   );
   const flagOne = (row: AwaitedRow, now: number) => {
     stopWaiting.run(row.connector_id, row.id_key, row.message_id, row.part);
@@ -69,11 +71,13 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     const before = message && toProgress(message);
     const connectorId = awaitedFrom(before?.parts[row.part], row.connector_id);
     if (!message || !before || connectorId === undefined) return;
-    if (!isFlagged.get(row.message_id)) {
+    const rows = flagged.all(row.message_id);
+    if (rows.length === 0) {
       const overdue = { at: now, connectorId, sentAt: row.awaited_since };
       messages.save(message, noteOverdue(before, overdue));
     }
-    insert.run(row.message_id, row.part, connectorId, now);
+    const free = freeOverdueRow(row.part, connectorId, rows);
+    if (free !== undefined) insert.run(row.message_id, free, connectorId, now);
   };
   return ({ now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0]): number => {
     const rows = awaited.all(sentBefore, limit);
@@ -101,7 +105,7 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
   return ({ connectorId, now, limit, waitsMs }: QuestionRequest): readonly Question[] =>
     due.all(connectorId, now, limit).flatMap((row) => {
       const message = messages.find(row.message_id);
-      const ref = { messageId: row.message_id, part: row.part, connectorId };
+      const ref = { messageId: row.message_id, part: partOfOverdue(row.part), connectorId };
       const progress = message && toProgress(message);
       const question = progress && toQuestion(ref, progress, () => contents.find(message));
       const next = progress && !question ? askedNext(ref, progress) : undefined;
