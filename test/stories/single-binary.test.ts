@@ -44,6 +44,12 @@ function makeFolder(name: string): void {
   mkdirSync(dataFolder);
 }
 
+function makeOlderFolder(name: string): void {
+  makeFolder(name);
+  makeOlder(dataFolder, 11);
+  writeFileSync(join(dataFolder, "master.key"), "the older version's key", { mode: 0o600 });
+}
+
 async function startThere(...args: string[]): Promise<PostriderProcess> {
   service = await startPostrider({ binary, dataFolder, env, args });
   return service;
@@ -84,9 +90,7 @@ onBothStores((store) => {
     for (const args of [[], ["--listeners", "2"], ["--store-thread"]]) {
       const way = args.join(" ") || "without options";
       test(`started ${way} on the data folder of an older version, it migrates that, and delivers`, async () => {
-        makeFolder(`older ${way}`);
-        makeOlder(dataFolder, 11);
-        writeFileSync(join(dataFolder, "master.key"), "the older version's key", { mode: 0o600 });
+        makeOlderFolder(`older ${way}`);
         const peer = await startThere(...args);
         expect(stepsIn(peer.output())).toHaveLength(2);
         await expectDelivery(peer, "/v1/sms/messages", sms);
@@ -94,6 +98,14 @@ onBothStores((store) => {
         expect(await peer.exited).toBe(0);
       });
     }
+
+    test("its commands migrate the data folder of an older version too", async () => {
+      makeOlderFolder("older commands");
+      expect(await run("rotate-key")).toEqual({
+        code: 0,
+        output: expect.stringMatching(/^changing the database to the schema of this version: .*encrypted/s),
+      });
+    });
   }
 
   test("it serves the documentation with all its files", async () => {
