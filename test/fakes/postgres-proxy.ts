@@ -14,6 +14,8 @@ export interface PostgresProxy {
   loseNext(what: "COMMIT" | "answer to COMMIT"): Promise<void>;
   /** Statements the server has answered. */
   answered(): number;
+  /** Times that the other side has sent something, each behind an answer: what it sends without waiting counts once. */
+  roundTrips(): number;
   /** Cuts all connections, and refuses further ones. */
   close(): Promise<void>;
 }
@@ -27,11 +29,14 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
   let loss: Loss | undefined;
   let last: { readonly words: string; readonly happened: () => void } | undefined;
   let answers = 0;
+  let turns = 0;
+  let speaker: "near" | "far" = "far";
   /** The answer to it is to be lost. */
   const committing = new WeakSet<Socket>();
   const isLost = (one: Socket, other: Socket, data: Buffer | string): boolean => {
-    if (committing.has(other)) return true;
-    if (!loss || !data.includes("COMMIT\0")) return false;
+    const isCommit = data.includes("COMMIT\0");
+    if (committing.has(other)) return isCommit;
+    if (!loss || !isCommit) return false;
     const { what, happened } = loss;
     loss = undefined;
     if (what === "answer to COMMIT") committing.add(one);
@@ -51,6 +56,8 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
       sockets.add(one);
       one.on("data", (data) => {
         if (one === far) answers += count(data, READY_FOR_QUERY);
+        if (one === near && speaker === "far") turns++;
+        speaker = one === far ? "far" : "near";
         if (isLost(one, other, data)) one.destroy();
         else other.write(data);
         if (last && data.includes(last.words)) {
@@ -85,6 +92,7 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
         loss = { what, happened };
       }),
     answered: () => answers,
+    roundTrips: () => turns,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();

@@ -177,3 +177,23 @@ test("settling a hundred messages takes as many statements as settling one, and 
     expect(costs[2]!.claim).toBeLessThanOrEqual(10);
     expect(costs[2]!.settle).toBeLessThanOrEqual(14);
   }));
+
+test("what is sent without waiting takes no round trip: two for an accept, five for a claim, three for a settlement", () =>
+  behindProxy(async ({ far, proxy }) => {
+    const world = await createWorld(far);
+    const costs: Record<string, number> = {};
+    const cost = async <T>(name: string, run: () => Promise<T>): Promise<T> => {
+      const before = proxy.roundTrips();
+      const result = await run();
+      costs[name] = proxy.roundTrips() - before;
+      return result;
+    };
+    // The first meets the queue, and the connection.
+    for (const key of ["first", "second"]) {
+      const idempotency = { ...world.key(key), answer: { status: 202, body: "{}" } };
+      await cost("accept", () => world.sms({ idempotency }));
+      const jobs = await cost("claim", () => claimSome(far, world, 1));
+      await cost("settle", () => settleAll(far, world, jobs));
+    }
+    expect(costs).toEqual({ accept: 2, claim: 5, settle: 3 });
+  }));

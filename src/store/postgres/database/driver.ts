@@ -1,5 +1,5 @@
 /** Runs statements with `pg`, on the connections of `connections.ts`. */
-import { type PoolClient, type PoolConfig, types } from "pg";
+import { type PoolClient, type PoolConfig, type QueryConfig, type QueryResult, types } from "pg";
 import { HOUR_MS } from "../../../core/durations.ts";
 import { errorText } from "../../../core/error-text.ts";
 import { outage } from "../../outage.ts";
@@ -26,11 +26,10 @@ export interface Driver extends Session {
   close(): Promise<void>;
 }
 
+/** Statements issued one after the other, without waiting for an answer, go out in one packet. */
 export interface Connection extends Session {
   /** Runs one or several statements without values; returns the rows of the last one. */
   exec<Row = unknown>(sql: string): Promise<readonly Row[]>;
-  /** Sends the statements that `send` issues, without awaiting any, in one packet. */
-  together<T>(send: () => T): T;
   /** Commits. Resolves with the server's warning if it gave one: the commit may then be on its own disk alone. */
   commit(): Promise<unknown>;
   /** The connection broke or fell silent: what became of its last statement is unknown. */
@@ -135,27 +134,19 @@ function connectionOf(client: PoolClient, names: Names | undefined, state: Conne
     if (isReadOnlyServer(error)) state.isReadOnly = true;
     return throwOutage(error);
   };
+  const ask = names ? askAtOnce(client) : askOneByOne(client);
   return {
     async query<Row>(sql: string, values: readonly SqlValue[] = []) {
       const query = { ...(names && { name: names.of(sql) }), text: sql, values: values.map(toStored) };
-      const result = await client.query(query).catch((error) => {
+      const result = await ask(query).catch((error) => {
         if (isOutdated(error)) names?.forget(sql);
         return failed(error);
       });
       return result.rows as Row[];
     },
     async exec<Row>(sql: string) {
-      const results = [await client.query(sql).catch(failed)].flat();
+      const results = [await ask(sql).catch(failed)].flat();
       return (results.at(-1)?.rows ?? []) as Row[];
-    },
-    together(send) {
-      const { stream } = (client as unknown as WithStream).connection;
-      stream.cork();
-      try {
-        return send();
-      } finally {
-        stream.uncork();
-      }
     },
     async commit() {
       let warning: unknown;
@@ -163,13 +154,34 @@ function connectionOf(client: PoolClient, names: Names | undefined, state: Conne
         if (notice.code?.startsWith(WARNINGS)) warning ??= notice;
       };
       client.on("notice", note);
-      await client
-        .query("COMMIT")
+      await ask("COMMIT")
         .catch(failed)
         .finally(() => client.off("notice", note));
       return warning;
     },
     isLost: () => state.isLost,
+  };
+}
+
+type Ask = (query: string | QueryConfig) => Promise<QueryResult>;
+
+/** Statements of one turn of the event loop go out in one packet. */
+function askAtOnce(client: PoolClient): Ask {
+  const { stream } = (client as unknown as WithStream).connection;
+  return (query) => {
+    stream.cork();
+    queueMicrotask(() => stream.uncork());
+    return client.query(query);
+  };
+}
+
+/** Without pipelining `pg` wants each to wait for the answer to the one before. */
+function askOneByOne(client: PoolClient): Ask {
+  let last: Promise<unknown> = Promise.resolve();
+  return (query) => {
+    const answer = last.then(() => client.query(query));
+    last = answer.catch(() => undefined);
+    return answer;
   };
 }
 

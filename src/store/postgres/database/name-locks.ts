@@ -1,4 +1,4 @@
-import type { Session } from "./driver.ts";
+import type { Transaction } from "./transactions.ts";
 
 /**
  * How many locks there are of each family: the server has room for some thousands, of all transactions together. Names
@@ -18,8 +18,8 @@ export interface NamedLocks {
  * Locks names until the transaction ends: a name is anything that two transactions must not work on at the same time.
  * All are locked in the same order, so two transactions that each call this once cannot deadlock.
  */
-export async function lockNames(session: Session, { family, names, isShared }: NamedLocks): Promise<void> {
-  if (names.size > 0) await session.query(isShared ? LOCK_SHARED : LOCK, [family, [...names]]);
+export function lockNames(session: Transaction, { family, names, isShared }: NamedLocks): void {
+  if (names.size > 0) session.run(isShared ? LOCK_SHARED : LOCK, [family, [...names]]);
 }
 
 const lockSql = (lock: string) => `SELECT ${lock}($1, number) FROM (

@@ -3,6 +3,7 @@ import { Client } from "pg";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
+import { withDriver } from "../postgres-world.contract.ts";
 import { openDriver } from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
 import { openClosable } from "./transactions.ts";
@@ -36,6 +37,48 @@ test("where a transaction cannot begin its first statement, sent along with the 
     // On the same connection, which is of use again.
     await insert();
     expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toHaveLength(1);
+    await close();
+  }));
+
+const INSERT_NOTHING = "INSERT INTO meta (name, value) VALUES ('b', NULL)";
+
+for (const pooled of ["", "?prepare=false"]) {
+  test(`what nobody waits for fails what comes behind it, with its error, and nothing is stored${pooled}`, () =>
+    withDriver(async (_, url) => {
+      const { database, close } = openClosable(openDriver({ url: url + pooled }), createSystemClock());
+      const beforeQuery = database.transaction(async (session) => {
+        session.run(INSERT);
+        session.run(INSERT_NOTHING);
+        await session.query("SELECT 1");
+      });
+      const beforeCommit = database.transaction(async (session) => {
+        await session.query(INSERT);
+        session.run(INSERT_NOTHING);
+      });
+      const alone = database.transaction(async (session) => session.run(INSERT_NOTHING));
+      const atOnce = database.transaction(async (session) => {
+        session.run(INSERT_NOTHING);
+        await Promise.all([session.query("SELECT 1"), session.query("SELECT 2")]);
+      });
+      for (const failed of [beforeQuery, beforeCommit, alone, atOnce])
+        await expect(failed).rejects.toThrow("violates not-null constraint");
+      expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toEqual([]);
+      await close();
+    }));
+}
+
+test("what nobody waits for is stored, in its order", () =>
+  withDriver(async (_, url) => {
+    const { database, close } = openClosable(openDriver({ url }), createSystemClock());
+    const seen = await database.transaction(async (session) => {
+      session.run(INSERT);
+      session.run("UPDATE meta SET value = $1 WHERE name = 'a'", ["c"]);
+      const rows = await session.query("SELECT value FROM meta WHERE name = 'a'");
+      session.run("UPDATE meta SET value = value || $1 WHERE name = 'a'", ["d"]);
+      return rows;
+    });
+    expect(seen).toEqual([{ value: "c" }]);
+    expect(await database.query("SELECT value FROM meta WHERE name = 'a'")).toEqual([{ value: "cd" }]);
     await close();
   }));
 

@@ -5,6 +5,15 @@ import type { Connection, Driver, Session, SqlValue } from "./driver.ts";
 import { beginAwaitable, type IsStored, type LostCommit, resolveLostCommit } from "./lost-commit.ts";
 import { isCollision, isForbidden } from "./sql-errors.ts";
 
+/** The statements of a transaction. */
+export interface Transaction extends Session {
+  /**
+   * Runs a statement whose rows nobody needs. It goes out in one packet with the next `query`, or with the COMMIT, and so takes
+   * no round trip of its own. If it fails, that one rejects with its error.
+   */
+  run(sql: string, values?: readonly SqlValue[]): void;
+}
+
 /** What every use case is built on: single statements and transactions. */
 export interface Database extends Session {
   /**
@@ -14,7 +23,7 @@ export interface Database extends Session {
    * @param isStored asked if the commit is not answered: whether the transaction that returned `value` was committed
    * @throws OutcomeUnknown if the commit was not answered and it cannot be found out
    */
-  transaction<T>(work: (session: Session) => Promise<T>, isStored?: IsStored<T>): Promise<T>;
+  transaction<T>(work: Work<T>, isStored?: IsStored<T>): Promise<T>;
 }
 
 /** A database that can be closed: what was admitted before ends first, what comes later is rejected. */
@@ -76,7 +85,7 @@ interface Ran<T> {
   readonly lost?: LostCommit;
 }
 
-type Work<T> = (session: Session) => Promise<T>;
+type Work<T> = (session: Transaction) => Promise<T>;
 
 async function runWithRetries<T>(driver: Driver, work: Work<T>): Promise<Ran<T>> {
   for (let tries = 1; ; tries++) {
@@ -90,12 +99,12 @@ async function runWithRetries<T>(driver: Driver, work: Work<T>): Promise<Ran<T>>
 }
 
 async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>> {
-  const { session, backend } = beginWithFirstStatement(connection);
+  const { transaction, backend, commit } = openStatements(connection);
   try {
-    const value = await work(session);
+    const value = await work(transaction);
     const begun = await backend();
     if (begun === undefined) return { value };
-    const cause = await commit(connection);
+    const cause = await commit();
     return cause === undefined ? { value } : { value, lost: { backend: begun, cause } };
   } catch (error) {
     // Where the connection is lost the server rolls back by itself, and one that has fallen silent would be waited for again.
@@ -104,40 +113,54 @@ async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>
   }
 }
 
-interface Beginning {
-  readonly session: Session;
+interface Statements {
+  readonly transaction: Transaction;
   /** The transaction's server process; `undefined` if there was no statement, and so no transaction. */
   backend(): Promise<number | undefined>;
+  /** Commits. Returns what is in the way of calling it durable: the connection was lost before the answer, or it came with a warning. */
+  commit(): Promise<unknown>;
 }
 
-/** Begins the transaction with its first statement: both are sent together, which saves a round trip. */
-function beginWithFirstStatement(connection: Connection): Beginning {
+type Send = () => Promise<unknown>;
+
+/** Statements wait until one is sent whose answer is needed. BEGIN is the first that waits. */
+function openStatements(connection: Connection): Statements {
   let begun: Promise<number> | undefined;
-  const first = async <Row>(sql: string, values?: readonly SqlValue[]): Promise<readonly Row[]> => {
-    const [beginning, rows] = connection.together(
-      () => [beginAwaitable(connection), connection.query<Row>(sql, values)] as const,
-    );
-    begun = beginning;
-    // If BEGIN failed, its error says why the statement did too.
-    const [, result] = await Promise.allSettled([beginning, rows]);
-    await beginning;
-    if (result.status === "rejected") throw result.reason;
-    return result.value;
+  let waiting: readonly Send[] = [() => (begun = beginAwaitable(connection))];
+  let underWay: readonly Promise<unknown>[] = [];
+
+  const send = async <T>(last: () => Promise<T>): Promise<T> => {
+    const before = waiting.map((each) => each());
+    waiting = [];
+    const result = last();
+    const these = [...underWay, ...before, result];
+    underWay = these;
+    // Behind a statement that fails all fail, and its error says why.
+    const failed = (await Promise.allSettled(these)).find(isRejected);
+    if (underWay === these) underWay = [];
+    if (!failed) return result;
+    throw failed.reason;
   };
   return {
-    session: {
-      query: (sql, values) => (begun ? connection.query(sql, values) : first(sql, values)),
+    transaction: {
+      query: (sql, values) => send(() => connection.query(sql, values)),
+      run(sql, values) {
+        waiting = [...waiting, () => connection.query(sql, values)];
+      },
     },
-    backend: async () => begun,
+    async backend() {
+      // Before the COMMIT, so that whoever has to look for what became of it knows the answer.
+      if (!begun && waiting.length > 1) await send(async () => undefined);
+      return begun;
+    },
+    commit: () =>
+      send(connection.commit).catch((error) => {
+        if (connection.isLost()) return error ?? "lost";
+        throw error;
+      }),
   };
 }
 
-/** Commits. Returns what is in the way of calling it durable: the connection was lost before the answer, or it came with a warning. */
-async function commit(connection: Connection): Promise<unknown> {
-  try {
-    return await connection.commit();
-  } catch (error) {
-    if (connection.isLost()) return error ?? "lost";
-    throw error;
-  }
+function isRejected(result: PromiseSettledResult<unknown>): result is PromiseRejectedResult {
+  return result.status === "rejected";
 }

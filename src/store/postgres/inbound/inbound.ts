@@ -31,7 +31,7 @@ export function createInbound(
   const { database: db, within } = closable;
   const change: Change = async (questions, work) => {
     const { value, lanes } = await within.transaction(async (session) => {
-      await lockNames(session, { family: LOCKS.inbound, names: namesOf(questions) });
+      lockNames(session, { family: LOCKS.inbound, names: namesOf(questions) });
       const loaded = await loadInbound(session, questions, erasedNames);
       const value = work(loaded.state);
       return { value, lanes: await loaded.write() };

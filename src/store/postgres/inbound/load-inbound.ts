@@ -6,6 +6,7 @@ import { createInboundParts, type PartGroup, type WholeMessage } from "../../inb
 import { INBOUND_COLUMNS, toInboundRow } from "../../inbound/inbound-rows.ts";
 import type { InboundAccount, InboundState } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
+import type { Transaction } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { addOtherEvents, type NewOtherEvent } from "../events/number-events.ts";
 import { readSettings } from "../records/account-settings.ts";
@@ -32,7 +33,7 @@ export interface LoadedInbound {
 
 /** Reads with a fixed number of statements, after the locks; then the rules of `take-inbound.ts` run in memory. */
 export async function loadInbound(
-  session: Session,
+  session: Transaction,
   questions: InboundQuestions,
   erasedNames: ErasedNames,
 ): Promise<LoadedInbound> {

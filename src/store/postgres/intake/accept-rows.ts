@@ -2,7 +2,7 @@ import type { AcceptRequest, NewMessage } from "../../../core/messages/accept-re
 import { uuidTime } from "../../../core/uuid.ts";
 import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
 import { fromParts, splitContent } from "../../messages/message-rows.ts";
-import type { Session } from "../database/driver.ts";
+import type { Transaction } from "../database/transactions.ts";
 
 /** A request to be stored, with the number of its account. */
 export interface Taken {
@@ -15,21 +15,24 @@ export interface Taken {
  * message, and nearly every message one job, so a message's row of parameters also has its content and its job, and each
  * id is sent once. If any message has more jobs, or an entry, all jobs and entries are given in columns of their own.
  */
-export async function insertAccepted(
-  session: Session,
+export function insertAccepted(
+  session: Transaction,
   taken: readonly Taken[],
   queueNumber: (name: string) => number,
-): Promise<void> {
+): void {
   const rows = taken.flatMap((one) => one.request.messages.map(rowsOf(one, queueNumber)));
   const columns = toColumns(COLUMNS, rows);
   const deferred = taken.flatMap(({ request }) => request.messages.filter(({ deferral }) => deferral));
   const isPlain = taken.every(({ request }) => request.messages.every(({ jobs }) => jobs.length < 2));
-  if (isPlain && deferred.length === 0) return void (await session.query(INSERT, columns));
+  if (isPlain && deferred.length === 0) {
+    session.run(INSERT, columns);
+    return;
+  }
   const positions = taken.flatMap(({ request }) =>
     request.messages.map(({ deferral }) => (deferral ? 1 : 0)),
   );
   const jobs = taken.flatMap((one) => jobRows(one, queueNumber));
-  await session.query(INSERT_ALL, [
+  session.run(INSERT_ALL, [
     ...columns,
     positions,
     ...toColumns(ENTRY_COLUMNS, deferred.map(entryRow)),

@@ -10,7 +10,7 @@ import { type Intake, StoreUnavailable } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";
 import { WAIT_FOR_STANDBY } from "../database/lost-commit.ts";
-import type { Database } from "../database/transactions.ts";
+import type { Database, Transaction } from "../database/transactions.ts";
 import type { Queues } from "../queue/queues.ts";
 import { createUsedAccounts } from "../records/used-accounts.ts";
 import type { Days } from "../retention/days.ts";
@@ -122,7 +122,7 @@ function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): 
         const known = refuseWithoutAccount(entries);
         const allowed = await refuseOverLimit(session, known);
         const fresh = await replayTaken(session, allowed, keyPatienceMs);
-        await store(session, fresh, queueNumber);
+        store(session, fresh, queueNumber);
         return { entries, numbers };
       },
       (session, { entries }) => isAnyStored(session, entries),
@@ -217,12 +217,8 @@ async function replayTaken(
   return entries.filter((entry) => !repeated.has(entry));
 }
 
-async function store(
-  session: Session,
-  entries: readonly Entry[],
-  queueNumber: (name: string) => number,
-): Promise<void> {
-  if (entries.length > 0) await insertAccepted(session, entries, queueNumber);
+function store(session: Transaction, entries: readonly Entry[], queueNumber: (name: string) => number): void {
+  if (entries.length > 0) insertAccepted(session, entries, queueNumber);
   for (const entry of entries) entry.result = ACCEPTED;
 }
 

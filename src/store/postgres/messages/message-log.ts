@@ -5,9 +5,8 @@ import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { type MessageRow, toProgress } from "../../messages/message-rows.ts";
 import type { Notifier } from "../../notifier.ts";
 import { type ToldFailure, toldFailures } from "../../receipts/receipt-state.ts";
-import type { Session } from "../database/driver.ts";
 import type { IsStored } from "../database/lost-commit.ts";
-import type { Database } from "../database/transactions.ts";
+import type { Database, Transaction } from "../database/transactions.ts";
 import { dropTold } from "../receipts/drop-told.ts";
 import { addWebhooks } from "../webhooks/webhook-log.ts";
 import { writeMessages } from "./message-writes.ts";
@@ -60,7 +59,7 @@ export interface MessageNotifiers {
 
 /** Runs a transaction on messages, see `Database`. `work` may run again, so it must leave no trace outside. */
 export type MessageChanges = <T>(
-  work: (session: Session, log: MessageLog) => Promise<T>,
+  work: (session: Transaction, log: MessageLog) => Promise<T>,
   isStored?: IsStored<T>,
 ) => Promise<T>;
 
@@ -96,7 +95,7 @@ export interface Entry {
   readonly entry: TimelineEntry;
 }
 
-function collectChanges(session: Session): { log: MessageLog; changes: Changes } {
+function collectChanges(session: Transaction): { log: MessageLog; changes: Changes } {
   const messages = new Map<string, LockedMessage>();
   const moved = new Set<string>();
   const entries: Entry[] = [];
@@ -161,8 +160,8 @@ function toLocked(row: LockedRow): LockedMessage {
 }
 
 /** Returns the lanes to notify of after the commit. */
-async function write(session: Session, changes: Changes): Promise<Lane[]> {
-  await writeMessages(session, changes);
+async function write(session: Transaction, changes: Changes): Promise<Lane[]> {
+  writeMessages(session, changes);
   await dropTold(session, changes.told);
   return addWebhooks(session, changes.entries);
 }

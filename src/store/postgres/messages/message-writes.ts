@@ -1,15 +1,15 @@
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import { fromParts, toJson } from "../../messages/message-rows.ts";
-import type { Session } from "../database/driver.ts";
+import type { Transaction } from "../database/transactions.ts";
 import type { Changes, Entry, LockedMessage } from "./message-log.ts";
 
 /** Writes messages, timeline entries, events, and which bodies are wiped or kept, in one statement. */
-export async function writeMessages(session: Session, changes: Changes): Promise<void> {
+export function writeMessages(session: Transaction, changes: Changes): void {
   const { moved, entries, wiped, kept } = changes;
   if (moved.size + wiped.size + kept.size === 0) return;
   const messages = [...moved].flatMap((id) => changes.messages.get(id) ?? []);
   const events = entries.filter(({ entry }) => isPublic(entry));
-  await session.query(WRITE, [
+  session.run(WRITE, [
     ...messageColumns(messages),
     ...entryColumns(entries),
     events.map(({ message }) => message.id),

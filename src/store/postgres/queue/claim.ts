@@ -6,7 +6,7 @@ import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import { OutcomeUnknown, type Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import type { Database } from "../database/transactions.ts";
+import type { Database, Transaction } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
@@ -55,22 +55,22 @@ interface Claimed {
 }
 
 async function claimNow(
-  session: Session,
+  session: Transaction,
   erasedNames: ErasedNames,
   { request, after }: { readonly request: ClaimRequest; readonly after: number },
 ): Promise<Claimed> {
   const { jobs, last } = await takeJobs(session, request, after);
   if (jobs.length === 0) return { claimed: [], last };
   const ids = [...new Set(jobs.map((job) => job.message_id))].sort();
-  await session.query(SENDING, [ids]);
+  session.run(SENDING, [ids]);
   const found = await session.query<FoundRow>(FIND, [ids]);
   const messages = new Map(found.map((row) => [row.id, row]));
   await removeOrphans(session, jobs, messages);
-  const optedOut = await optedOutOf(session, erasedNames, found);
-  const settingsOf = await readSettings(
-    session,
-    found.map((row) => row.account_id),
-  );
+  const accountIds = found.map((row) => row.account_id);
+  const [optedOut, settingsOf] = await Promise.all([
+    optedOutOf(session, erasedNames, found),
+    readSettings(session, accountIds),
+  ]);
   const claimed = jobs.flatMap((job) => {
     const message = messages.get(job.message_id);
     return message ? [toClaimed(job, { message, optedOut, settings: settingsOf(message.account_id) })] : [];

@@ -5,6 +5,7 @@ import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { createListCommit } from "../database/group-commit.ts";
+import type { Transaction } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { beginRecording, type SettledAttempt } from "../receipts/begin-recording.ts";
@@ -19,12 +20,15 @@ export function createSettle({ changes, erasedNames }: SettleParts): Queue["sett
   return createListCommit(async (settlements) => {
     const { answers } = await changes(async (session, log) => {
       const recording = await beginRecording(session, settlements, erasedNames);
-      const jobs = await lockJobs(session, settlements);
-      await log.lock([...settlements.map(({ messageId }) => messageId), ...recording.messageIds]);
+      // The locks are taken in this order, although the second statement does not wait for the first one's answer.
+      const [jobs] = await Promise.all([
+        lockJobs(session, settlements),
+        log.lock([...settlements.map(({ messageId }) => messageId), ...recording.messageIds]),
+      ]);
       const checked = settlements.map((settlement, index) => ({ settlement, job: jobs.get(index) }));
       const settled = heldFirst(checked).flatMap((each) => record(log, each));
       await recording.record(log, settled);
-      const moved = await moveJobs(session, log, checked);
+      const moved = moveJobs(session, log, checked);
       return { answers: checked.map(({ job }) => job !== undefined), moved };
     }, isMoved);
     return answers;
@@ -91,11 +95,7 @@ function record(log: MessageLog, { settlement, job }: CheckedSettlement): Settle
 }
 
 /** Called last: a receipt may have settled what the attempt left open, and then no retry is needed. */
-async function moveJobs(
-  session: Session,
-  log: MessageLog,
-  checked: readonly CheckedSettlement[],
-): Promise<Moved> {
+function moveJobs(session: Transaction, log: MessageLog, checked: readonly CheckedSettlement[]): Moved {
   const ended: number[] = [];
   const again: Postponed[] = [];
   for (const { settlement, job } of checked) {
@@ -105,7 +105,7 @@ async function moveJobs(
     if (next.kind === "done" || isOver) ended.push(job.id);
     else again.push({ id: job.id, dueAt: next.dueAt, counts });
   }
-  await session.query(MOVE_JOBS, [
+  session.run(MOVE_JOBS, [
     ended,
     again.map(({ id }) => id),
     again.map(({ dueAt }) => dueAt),

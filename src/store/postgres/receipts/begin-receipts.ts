@@ -4,9 +4,9 @@ import { foldId, inOtherRadix } from "../../../core/receipts/provider-id.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { createProviderIds, type ProviderIds } from "../../receipts/provider-ids.ts";
 import { type KnownIds, keysOfIds, type SizeOf } from "../../receipts/receipt-state.ts";
-import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
+import type { Transaction } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { endWaiting } from "../messages/ending.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
@@ -70,13 +70,13 @@ export interface OpenReceipts {
  * | jobs and messages of the settlements, and `messageIds` | by the caller |
  */
 export async function beginReceipts(
-  session: Session,
+  session: Transaction,
   { receipts = [], ids = [], references = [], answered = [] }: ReceiptSubjects,
   erasedNames: ErasedNames,
 ): Promise<BegunReceipts> {
   const keys = ids.flatMap(keysParkedUnder);
   const names = namesOf(receipts, { keys, references });
-  await lockNames(session, { family: LOCKS.matching, names, isShared: receipts.length === 0 });
+  lockNames(session, { family: LOCKS.matching, names, isShared: receipts.length === 0 });
 
   const beside = receipts.filter(({ alsoOf }) => alsoOf).flatMap(keysBeside);
   const parked = await loadParked(session, { keys: [...keys, ...beside], references });
@@ -173,7 +173,7 @@ function targetOf({ target }: Receipt): readonly string[] {
 }
 
 /** So that a retry about to be cancelled is not claimed meanwhile. `+ 0`: see `cancel.ts`. */
-async function lockJobs(session: Session, messageIds: ReadonlySet<string>): Promise<void> {
+async function lockJobs(session: Transaction, messageIds: ReadonlySet<string>): Promise<void> {
   if (messageIds.size === 0) return;
   const sql = "SELECT 1 FROM jobs WHERE message_id = ANY($1) ORDER BY id + 0 FOR UPDATE";
   await session.query(sql, [[...messageIds]]);

@@ -3,7 +3,7 @@ import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
 import { namedIn } from "../../receipts/provider-ids.ts";
 import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
-import type { Session } from "../database/driver.ts";
+import type { Transaction } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { beginReceipts, type ReceiptSubjects } from "./begin-receipts.ts";
@@ -32,7 +32,7 @@ export interface SettledAttempt {
  * locks, so that it is to be called before jobs and messages are locked.
  */
 export async function beginRecording(
-  session: Session,
+  session: Transaction,
   settlements: readonly Settlement[],
   erasedNames: ErasedNames,
 ): Promise<Recording> {

@@ -1,10 +1,10 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { foldId } from "../../../core/receipts/provider-id.ts";
 import { isToldFailure, keysOfParked, type ToldFailure } from "../../receipts/receipt-state.ts";
-import type { Session } from "../database/driver.ts";
+import type { Transaction } from "../database/transactions.ts";
 
 /** Deletes parked failures that are told. Those that another transaction has locked are left to it, since messages are locked already. */
-export async function dropTold(session: Session, told: readonly ToldFailure[]): Promise<void> {
+export async function dropTold(session: Transaction, told: readonly ToldFailure[]): Promise<void> {
   if (told.length === 0) return;
   const found = await session.query<FoundRow>(FIND, [
     told.map(({ connectorId }) => connectorId),
@@ -17,7 +17,7 @@ export async function dropTold(session: Session, told: readonly ToldFailure[]): 
     return keysOfParked(receipt).map((key) => ({ connectorId: failure.connectorId, key, text }));
   });
   if (rows.length === 0) return;
-  await session.query(DELETE, [
+  session.run(DELETE, [
     rows.map(({ connectorId }) => connectorId),
     rows.map(({ key }) => key),
     rows.map(({ text }) => text),

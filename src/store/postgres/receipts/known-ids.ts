@@ -7,7 +7,7 @@ import {
   MAX_SHARED_IDS,
   toIdRows,
 } from "../../receipts/receipt-state.ts";
-import type { Session } from "../database/driver.ts";
+import type { Transaction } from "../database/transactions.ts";
 import { type HandedOver, handOver } from "./hand-over.ts";
 
 /** A provider's id in the form in which ids are compared; see `foldId`. */
@@ -25,7 +25,7 @@ export interface LoadedIds {
 }
 
 /** The caller has locked the names of the keys. `find` sees only these keys, and what is noted later. */
-export async function loadKnownIds(session: Session, keys: readonly IdKey[]): Promise<LoadedIds> {
+export async function loadKnownIds(session: Transaction, keys: readonly IdKey[]): Promise<LoadedIds> {
   const rows =
     keys.length === 0
       ? []
@@ -38,13 +38,13 @@ export async function loadKnownIds(session: Session, keys: readonly IdKey[]): Pr
     state,
     messageIds: rows.map((row) => row.message_id),
     async write() {
-      if (noted.length > 0) await session.query(INSERT, columnsOf(noted));
+      if (noted.length > 0) session.run(INSERT, columnsOf(noted));
       await handOver(session, handed);
       if (received.length > 0) {
         const rows = received.flatMap(({ messageId, part }) =>
           overdueRowsOf(part).map((row) => ({ messageId, row })),
         );
-        await session.query(RECEIVED, [rows.map(({ messageId }) => messageId), rows.map(({ row }) => row)]);
+        session.run(RECEIVED, [rows.map(({ messageId }) => messageId), rows.map(({ row }) => row)]);
       }
     },
   };

@@ -3,19 +3,20 @@ import { isPublic, type PublicEntry, toWebhookId } from "../../../core/webhooks/
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { isBlocking, toLane, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
+import type { Transaction } from "../database/transactions.ts";
 import type { LockedMessage } from "../messages/message-log.ts";
 
 /**
  * Adds a webhook for each public entry; returns the lanes that have new ready ones. A transaction that finishes a webhook
  * updates its row first and looks for the next one in a later statement, so that it cannot miss one added here.
  */
-export async function addWebhooks(session: Session, entries: readonly NewWebhook[]): Promise<Lane[]> {
+export async function addWebhooks(session: Transaction, entries: readonly NewWebhook[]): Promise<Lane[]> {
   const events = entries.flatMap(({ message, entry }) =>
     message.callbackHost !== null && isPublic(entry) ? [{ message, entry, host: message.callbackHost }] : [],
   );
   if (events.length === 0) return [];
   const isHeld = await findHeld(session, events);
-  await insert(session, events, isHeld);
+  insert(session, events, isHeld);
   const ready = events.filter((event) => !isHeld(event));
   const lanes = ready.map(({ message: { account, accountId }, host }) => {
     return [toLane(account, host), { accountId, host }] as const;
@@ -68,12 +69,12 @@ const BEFORE = `SELECT w.message_id, w.sequence, w.state, w.failures
       LATERAL (SELECT b.id FROM webhooks b WHERE b.message_id = t.message_id AND b.sequence = t.sequence OFFSET 0) AS b))
   ORDER BY w.message_id::text COLLATE "C", w.sequence FOR SHARE OF w`;
 
-async function insert(
-  session: Session,
+function insert(
+  session: Transaction,
   events: readonly NewEvent[],
   isHeld: (event: NewEvent) => boolean,
-): Promise<void> {
-  await session.query(INSERT, [
+): void {
+  session.run(INSERT, [
     events.map(({ message }) => message.id),
     events.map(({ entry }) => entry.sequence),
     events.map(({ entry }) => entry.position),

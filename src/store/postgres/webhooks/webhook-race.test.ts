@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
+import { createSystemClock } from "../../../cli/system-clock.ts";
 import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
 import { createWorld, HOUR, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
 import { openDriver, type Session } from "../database/driver.ts";
+import { openClosable, type Transaction } from "../database/transactions.ts";
 import { openFresh, openOther } from "../postgres-world.contract.ts";
 import { addWebhooks } from "./webhook-log.ts";
 
@@ -88,7 +90,7 @@ test(
 );
 
 /** As the transaction does that moves the message. */
-async function addSecond(session: Session, { account, clock }: Ground, id: string): Promise<void> {
+async function addSecond(session: Transaction, { account, clock }: Ground, id: string): Promise<void> {
   const [row] = await session.query<{ number: number }>("SELECT number FROM accounts WHERE id = $1", [
     account.id,
   ]);
@@ -108,19 +110,18 @@ test(
     onTwo(async (world, other, url) => {
       const [id = ""] = await sendAll(world);
       const [claimed] = await take(world, world.store, 1);
-      const driver = openDriver({ url, connections: 2 });
-      await driver.hold(async (connection) => {
-        await connection.exec("BEGIN");
-        await addSecond(connection, world, id);
+      const { database, close } = openClosable(openDriver({ url, connections: 2 }), createSystemClock());
+      const { settled } = await database.transaction(async (session) => {
+        await addSecond(session, world, id);
         const attempt = { at: world.clock.now, ms: 1, status: 200, head: "" };
         const settled = other.outbox.settle([{ ...claimed!, verdict: { kind: "delivered" }, attempt }]);
         // It waits for the row: what it does not see it could not let go.
         const isLeased = async () => (await world.store.outbox.ofMessage(id))[0]?.state === "leased";
-        await until(async () => !(await isLeased()) || isWaiting(driver));
-        await connection.exec("COMMIT");
-        expect(await settled).toEqual([true]);
+        await until(async () => !(await isLeased()) || isWaiting(database));
+        return { settled };
       });
-      await driver.close();
+      expect(await settled).toEqual([true]);
+      await close();
       const states = (await other.outbox.ofMessage(id)).map(({ sequence, state }) => `${sequence} ${state}`);
       expect(states).toEqual(["1 delivered", "2 ready"]);
     }),

@@ -4,7 +4,7 @@ import type { Outbox } from "../../store.ts";
 import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 import { createListCommit } from "../database/group-commit.ts";
-import type { Database } from "../database/transactions.ts";
+import type { Database, Transaction } from "../database/transactions.ts";
 import { type LaneRow, type LockedWebhook, lanesOf, letNextGo, lockWebhooks } from "./webhook-locks.ts";
 
 /** `Outbox.settle`. */
@@ -17,7 +17,7 @@ export function createWebhookSettle(
       const ids = [...new Set(settlements.map(({ id }) => id))];
       const settling = createSettling(await lockWebhooks(session, ids, 1));
       const results = settlements.map(settling.settle);
-      await write(session, settling);
+      write(session, settling);
       const freed = await letNextGo(session, settling.outOfTheWay);
       return { results, ready: [...settling.ready, ...freed], noted: settling.notes[0] };
     }, isNoted);
@@ -83,11 +83,11 @@ function createSettling(locked: ReadonlyMap<number, LockedWebhook>): Settling {
   return { settle, changed, notes, ready, outOfTheWay };
 }
 
-async function write(session: Session, { changed, notes }: Settling): Promise<void> {
+function write(session: Transaction, { changed, notes }: Settling): void {
   if (changed.size === 0) return;
   const rows = [...changed.values()];
   const full = rows.filter(({ attempts }) => attempts > MAX_ATTEMPTS);
-  await session.query(WRITE, [
+  session.run(WRITE, [
     ...noteColumns(notes),
     full.map(({ id }) => id),
     full.map(({ attempts }) => attempts - MAX_ATTEMPTS),
