@@ -184,6 +184,21 @@ function erasedOptOuts(open: OpenStore): void {
       expect(await optOut(world, { sender: "NEW" })).toBe("created");
     }),
   );
+
+  test(
+    "where an import has brought the erased form of an opt-out already, the number goes all the same",
+    inWorld(open, async (world) => {
+      const other = await world.addAccount();
+      await optOut(world, { accountId: other.id });
+      await erase(world, HANDSET, other);
+      const [exported] = await optOuts(world, other);
+      await optOut(world, {});
+      const imported = { ...optOutOf(world, {}), recipient: exported?.recipient ?? "" };
+      expect(await world.store.records.create("optOuts", imported)).toBe("created");
+      await erase(world, HANDSET);
+      expect((await optOuts(world)).map(({ id }) => id)).toEqual([imported.id]);
+    }),
+  );
 }
 
 function forgottenBounces(open: OpenStore): void {
