@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { PartOutcome } from "../../core/messages/outcome.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
-import { nextJob, OTHER, THIRD, triedBy } from "./copies-world.contract.ts";
+import { nextJob, OTHER, THIRD, TO, triedBy } from "./copies-world.contract.ts";
 import {
   CONNECTOR,
   DAY,
@@ -26,6 +26,22 @@ export function ownIdUnderWayContract(open: OpenStore): void {
     expect(await world.status(id)).toBe("sending");
     return { id, job };
   }
+
+  test(
+    "where connectors share receipts, one that comes over another connector stays parked until the attempt is over",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      const lost = { ...unconfirmed("http.no_answer"), providerMessageIds: [id] };
+      await world.settle(await world.claimOne(), triedBy(world, OTHER, lost));
+      const job = await nextJob(world);
+      const told = { isOwnId: true, status: "undelivered", recipient: TO } as const;
+      expect(await world.receive(id, told)).toEqual([{ kind: "parked" }]);
+      expect(await world.receive(id, { ...told, alsoOf: [OTHER] })).toEqual([{ kind: "parked" }]);
+      expect(await world.store.receipts.countParked()).toBe(1);
+      await world.settle(job, { ...triedBy(world, THIRD, deferred()), ...spent });
+      expect(await world.status(id)).toBe("undelivered");
+    }),
+  );
 
   const spent = { next: { kind: "done", end: "attempts_spent" } } as const;
 
