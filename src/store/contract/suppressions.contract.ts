@@ -234,6 +234,32 @@ function learningContract(open: OpenStore): void {
   );
 
   test(
+    "who has bounced is learned once, though the email is tried again for others on later days",
+    inWorld(open, async (world) => {
+      const { store, account, clock, email, claimOne, settle } = world;
+      await store.records.setSettings(account.id, { hard_bounce_suppression_days: "7" });
+      const parts = [ANN, "bob@example.org"].map((address) => ({ status: "pending", address }) as const);
+      const id = await email({ parts, jobs: [{ queue: QUEUE }] });
+      const first = clock.now;
+      const error = { code: "4.2.2", message: "mailbox full" };
+      const put = { kind: "deferred", error } as const;
+      const outcomes = [rejected("5.1.1"), put] as const;
+      await settle(await claimOne(), { outcomes, next: { kind: "again", dueAt: clock.now } });
+      clock.now += DAY;
+      await store.queue.stage(clock.now, 10);
+      await settle(await claimOne(), {
+        outcomes: [undefined, put],
+        next: { kind: "again", dueAt: clock.now },
+      });
+      await store.queue.stage(clock.now, 10);
+      await settle(await claimOne(), { outcomes: [undefined, sent()] });
+      expect(
+        await store.records.list("suppressions", { accountId: account.id }, { limit: 10 }),
+      ).toMatchObject([{ email: "ann@example.org", source: id, expiresAt: first + 7 * DAY }]);
+    }),
+  );
+
+  test(
     "a delivery in between makes soft bounces begin anew",
     inWorld(open, async (world) => {
       for (const status of ["bounced", "bounced", "delivered", "bounced"] as const) {

@@ -119,14 +119,17 @@ test("of several recipients of one report the worst counts", () => {
 });
 
 test("an alias is suppressed only as far as all of those behind it are gone", () => {
-  const suppressed = (action: string, status: string) => {
-    const other = `\r\nFinal-Recipient: rfc822; x@example.net\r\nAction: ${action}\r\nStatus: ${status}\r\n`;
-    const mail = postfixDsn().replace("\r\nFinal-Recipient", `${other}\r\nFinal-Recipient`);
+  const suppressed = (action: string, ...statuses: readonly string[]) => {
+    const others = statuses.map(
+      (status) => `\r\nFinal-Recipient: rfc822; x@example.net\r\nAction: ${action}\r\nStatus: ${status}\r\n`,
+    );
+    const mail = postfixDsn().replace("\r\nFinal-Recipient", `${others.join("")}\r\nFinal-Recipient`);
     return receiptOf(mail)?.suppress;
   };
   expect(suppressed("failed", "5.1.1")).toBe("hard_bounce");
   expect(suppressed("failed", "5.2.2")).toBe("soft_bounce");
   expect(suppressed("failed", "5.7.1")).toBeUndefined();
+  expect(suppressed("failed", "5.7.1", "5.2.2")).toBeUndefined();
   for (const action of ["delivered", "relayed", "expanded"])
     expect(suppressed(action, "2.0.0")).toBeUndefined();
   expect(suppressed("delayed", "4.4.1")).toBeUndefined();
