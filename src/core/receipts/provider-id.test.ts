@@ -76,6 +76,11 @@ test.each([
   expect(inOtherRadix(id)).toEqual([...others]);
 });
 
+test("an id of zeros is one, and not the same as none", () => {
+  expect(["0", "000", "0x0"].map(foldId)).toEqual(["0", "0", "0"]);
+  expect(foldId("")).toBe("");
+});
+
 test("an id of a million quotes keeps nobody waiting, nor does one that folds a step at a time", () => {
   const quotes = '"'.repeat(1_000_000);
   expect(bareId(`${quotes}7f${quotes}`)).toBe("7f");
