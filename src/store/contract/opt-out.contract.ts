@@ -78,6 +78,18 @@ export function optOutContract(open: OpenStore): void {
   );
 
   test(
+    "a stop word counts for jobs that wait already, also where others of the account have been claimed before",
+    inWorld(open, async (world) => {
+      await map(world);
+      for (let index = 0; index < 2; index++)
+        await world.sms({ to: [HANDSET], content: { ...SMS, from: NUMBER } as never });
+      expect((await world.claimOne()).isOptedOut).toBeUndefined();
+      await write(world, "stop");
+      expect((await world.claimOne()).isOptedOut).toBe(true);
+    }),
+  );
+
+  test(
     "a job claimed after its recipient opted out says so, and only of that sender",
     inWorld(open, async (world) => {
       const { store, account, id } = world;
