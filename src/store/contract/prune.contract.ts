@@ -183,6 +183,19 @@ export function pruneContract(open: OpenStore): void {
   );
 
   test(
+    "of messages that are over none is passed over, however many more there are than go at a time",
+    inWorld(open, async (world) => {
+      const { sms, claim, settle, receive, inside, clock } = world;
+      const ids: string[] = [];
+      for (let index = 0; index < 30; index++) ids.push(...(await sms()));
+      for (const job of await claim(30)) await settle(job);
+      for (const id of ids) await receive(`p-${id}`);
+      await pruneAll(world, { before: clock.now + OVER, atLatest: 0, limit: 3 });
+      for (const id of ids) expect(await inside.countRows(id)).toBe(0);
+    }),
+  );
+
+  test(
     "pruning works in bounded pieces, and unfinished messages do not keep it from those behind them",
     inWorld(open, async (world) => {
       const { store, sms, claim, settle, receive, clock } = world;
