@@ -67,6 +67,7 @@ function parkedReceipts(open: OpenStore): void {
       for (const recipient of [HANDSET, HANDSET.slice(1), HANDSET.slice(3), OTHER]) {
         await world.receive(`unknown-${recipient}`, { recipient });
       }
+      await world.receive("unknown", { raw: `UNDELIV ${HANDSET.slice(1)}` });
       await erase(world, HANDSET);
       expect(await world.store.receipts.countParked()).toBe(1);
     }),
