@@ -7,6 +7,20 @@ import { HOUR, inWorld, numberAll, type OpenStore, SECOND, type World } from "./
 /** What an inbound message tells: the feed, and the webhook. */
 export function inboundEventContract(open: OpenStore): void {
   test(
+    "half a character that a provider hands over is shown everywhere as the sign for what cannot be read",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      await map(world);
+      await store.inbound.receive([piece(world, { text: "half \ud83d", encoding: "ucs2" })]);
+      await numberAll(world);
+      const [message] = await store.inbound.list({ accountId: account.id, limit: 1 });
+      const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 1 });
+      expect(message?.text).toBe("half \ufffd");
+      expect(events).toMatchObject([{ data: { text: "half \ufffd" } }]);
+    }),
+  );
+
+  test(
     "an inbound message is in its account's feed, and where there is an inbound_url on its way there, and goes with both",
     inWorld(open, async (world) => {
       const { store, account, clock } = world;
