@@ -29,6 +29,10 @@ test("what went before counts at another rate too: all of it at a higher one, th
   const window = openFull(4, 2);
   expect([window.withRate(6).room(600), window.withRate(6).room(SECOND)]).toEqual([2, 4]);
   expect([window.withRate(2).room(SECOND), window.withRate(2).waitMs(SECOND)]).toEqual([0, 500]);
+  // Of one that has gone round, so that the oldest is not the first.
+  window.took(700);
+  window.took(800);
+  expect([window.withRate(2).room(SECOND + 500), window.withRate(2).waitMs(SECOND + 500)]).toEqual([0, 200]);
   expect(window.withRate(Number.POSITIVE_INFINITY).room(600)).toBe(Number.POSITIVE_INFINITY);
 });
 
