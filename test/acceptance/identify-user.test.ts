@@ -53,6 +53,18 @@ onEveryStore((start) => {
     expect(again.json).toEqual({ registration_id: registered.registration_id, contact_id: contact.id });
   });
 
+  test("a device of another account that is called the same stays where it is", async () => {
+    await using api = await start();
+    const { identify, contact } = await withDevice(api);
+    const { accountId } = await api.newAccount("sandbox");
+    const app = await api.add("pushApps", { accountId, name: "app", platforms: ["fcm"] });
+    const body = { account_id: accountId, app_id: app.id, platform: "fcm", token: "t", device_id: "d1" };
+    const register = async () => (await api.post("/v1/push/register", body, { key: undefined })).json;
+    const before = await register();
+    expect((await identify({ contact_id: contact.id })).status).toBe(200);
+    expect(await register()).toEqual(before);
+  });
+
   test("after a logout the token with a new device_id is a stranger's, and no more the user's", async () => {
     await using api = await start();
     const { identify, contact, body } = await withDevice(api);
