@@ -47,6 +47,28 @@ onEveryStore((start) => {
     expect((await api.post("/v1/sms/messages", same, { key })).status).toBe(202);
   });
 
+  test("without from the sender that is linked to the template goes out, whichever of the two names the other; else the default", async () => {
+    await using api = await start();
+    const { key, accountId, templateId } = await liveAccount(api);
+    const { id: _, ...otp } = (await api.store.records.find("smsTemplates", { id: templateId }))!;
+    const dltTemplateId = "1107161234567890999";
+    const { id: named } = await api.add("smsTemplates", { ...otp, dltTemplateId });
+    const naming = { ...otp, dltTemplateId: "1107161234567890888", linkedHeaders: ["OTPNEW"] };
+    const { id: names } = await api.add("smsTemplates", naming);
+    const sender = { accountId, dltEntityId: "1101172974420810001", isDefault: false };
+    await api.add("senders", { ...sender, senderId: "LINKED", linkedDltTemplateIds: [dltTemplateId] });
+    await api.add("senders", { ...sender, senderId: "OTPNEW" });
+    for (const [template_id, from] of [
+      [named, "LINKED"],
+      [names, "OTPNEW"],
+      [templateId, "ACMECO"],
+    ]) {
+      const body = sms({ template_id, variables: { "1": "4821", "2": 5 } });
+      const { json } = await api.post("/v1/sms/messages", body, { key });
+      expect((await api.get(`/v1/sms/messages/${json.message_id}`, { key })).json.from).toBe(from);
+    }
+  });
+
   test("an unregistered sender is refused under from", async () => {
     await using api = await start();
     const { key, templateId } = await liveAccount(api);
