@@ -246,6 +246,15 @@ onEveryStore((start) => {
     expect(answers.map(({ status }) => status)).toEqual(Array(7).fill(202));
   });
 
+  test("a batch is asked for its Indian numbers, whichever others are in it", async () => {
+    await using api = await start();
+    const { key, template } = await register(api, { entity: { status: "blocked" } });
+    const send = (...to: string[]) =>
+      api.post("/v1/sms/messages", { to, template_id: template, variables: { "1": "Asha" } }, { key });
+    expect((await send("+14155550123", "+919876543210")).json.details).toHaveProperty("dlt_entity_id");
+    expect((await send("+14155550123", "+447700900123")).status).toBe(202);
+  });
+
   describe("a DLT template that is unknown here", () => {
     const connectorKinds: readonly ConnectorKind[] = [
       { ...smppConnectorKind, kind: "renders", rendersTemplates: () => true },
