@@ -97,6 +97,16 @@ onEveryStore((start) => {
     ]);
   });
 
+  test("what is for operators only is not on it", async () => {
+    await using api = await start();
+    const { message_id: id } = (await api.post("/v1/sms/messages", sms())).json;
+    const [job] = await claimJobs(api);
+    // The outcome of an attempt whose lease was lost.
+    await settleJob(api, { ...job!, claim: job!.claim - 1 });
+    expect(await api.store.messages.timeline({ id })).toMatchObject([{ kind: "lost_settle" }]);
+    expect((await api.get(`/v1/sms/messages/${id}/events`)).json).toEqual({ data: [] });
+  });
+
   test("a message nothing has happened to has an empty timeline", async () => {
     await using api = await start();
     const { json } = await api.post("/v1/emails/messages", email());
