@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/messages/message.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
+import { sendWithId } from "./receipt-match.contract.ts";
 import {
   deferred,
   HOUR,
@@ -13,6 +14,19 @@ import {
 } from "./world.contract.ts";
 
 export function receiptContract(open: OpenStore): void {
+  test(
+    "of two messages to one number with one id, the one that is open is meant, also where it is the older one",
+    inWorld(open, async (world) => {
+      const recipient = "+919812345678";
+      const older = await sendWithId(world, "same", recipient);
+      const newer = await sendWithId(world, "same", recipient);
+      for (const id of [newer, older]) {
+        await world.receive("same", { recipient });
+        expect(await world.history(id)).toEqual(["attempt:sent", "receipt:delivered"]);
+      }
+    }),
+  );
+
   test(
     "a receipt after the settlement moves its message",
     inWorld(open, async ({ sms, claimOne, settle, receive, status, history }) => {
