@@ -43,6 +43,21 @@ export function ownIdUnderWayContract(open: OpenStore): void {
     }),
   );
 
+  test(
+    "of a message that the provider had put off, that it was delivered counts, and that it was not does not",
+    inWorld(open, async (world) => {
+      for (const [status, end] of [
+        ["delivered", "delivered"],
+        ["undelivered", "queued"],
+      ] as const) {
+        const [id = ""] = await world.sms({ to: [TO] });
+        await world.settle(await world.claimOne(), triedBy(world, CONNECTOR, deferred()));
+        await world.receive(id, { isOwnId: true, status });
+        expect(await world.status(id)).toBe(end);
+      }
+    }),
+  );
+
   const spent = { next: { kind: "done", end: "attempts_spent" } } as const;
 
   async function expire({ clock, store }: World) {
