@@ -207,7 +207,9 @@ function learningContract(open: OpenStore): void {
       world.clock.now += DAY;
       await bounce();
       expect(await suppressed(world, "ann@example.org")).toEqual([]);
-      world.clock.now += DAY;
+      // The longest time over which they are remembered.
+      world.clock.now += 30 * DAY;
+      await world.store.retention.pruneSuppressions(world.clock.now, 10);
       await bounce();
       expect(await suppressed(world, "ann@example.org")).toMatchObject([{ reason: "soft_bounce" }]);
       world.clock.now += 30 * DAY;
