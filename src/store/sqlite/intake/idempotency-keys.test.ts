@@ -196,6 +196,20 @@ test("names of keys that have expired leave the index, however many later ones a
     await db.close();
   }));
 
+test("after a start each of thousands of keys is a repeat, though the index has none of them yet", () =>
+  inFolder(async (folder) => {
+    const connection = open(join(folder, "p.db"));
+    const { db, driver } = connection;
+    const first = { ...connection, keys: createIdempotencyKeys(db) };
+    const names = Array.from({ length: 10_000 }, (_, name) => name);
+    await db.write(() => names.map((name) => take(first, [name, `answer ${name}`], 0)));
+    expect(count(driver, "key_names")).toBe(0);
+    const { find } = createIdempotencyKeys(db);
+    for (const name of names)
+      expect(find({ scope: "s", key: `key ${name}`, now: 1 })?.body).toBe(`answer ${name}`);
+    await db.close();
+  }));
+
 test("a key whose transaction was broken off leaves nothing that another connection's key is taken for", () =>
   inFolder(async (folder) => {
     const path = join(folder, "p.db");
