@@ -53,6 +53,17 @@ describe("an SMS", () => {
     expect(again.progress.status).toBe("sent");
   });
 
+  test("tries that are repeats move it, and leave no entry", () => {
+    const again = { kind: "again", dueAt: AT + 5_000 } as const;
+    const first = attempt(sms(), [deferred], again);
+    const repeat = attempt({ ...first.progress, status: "sending" }, [deferred], {
+      ...again,
+      isRepeat: true,
+    });
+    expect([first.entries.length, repeat.entries.length]).toEqual([1, 0]);
+    expect(repeat.progress).toMatchObject({ status: "queued", position: first.progress.position });
+  });
+
   test("that may have left with one try may have left still when another is put off", () => {
     const again = { kind: "again", dueAt: AT + 5_000 } as const;
     const lost = attempt(sms(), [unconfirmed], again).progress;
@@ -242,6 +253,10 @@ describe("an email", () => {
     };
     const unreached = attempt(email("a"), [noRoute], { kind: "again", dueAt: AT }).progress;
     expect(applyExpiry(unreached, { at: AT, wasInterrupted: false }).progress.status).toBe("failed");
+    // A server that wants a password first says nothing of the recipient.
+    const shut = { kind: "deferred", error: { code: "smtp.530", message: "log in first" } } as const;
+    const notAsked = attempt(email("a@x.test"), [shut], { kind: "again", dueAt: AT }).progress;
+    expect(applyExpiry(notAsked, { at: AT, wasInterrupted: false }).progress.status).toBe("failed");
   });
 
   test("with several jobs settles only when the last one is done", () => {
