@@ -103,6 +103,7 @@ export function outboxReplayContract(open: OpenStore): void {
       expect(await pagesOf(world, "newest")).toEqual(ids.toReversed());
       const failed = ids.filter((_, index) => index % 2 === 1);
       expect(await pagesOf(world, "newest", { state: "failed" })).toEqual(failed.toReversed());
+      expect(await pagesOf(world, "oldest", { host: "b.test" })).toEqual(failed);
       const other = await world.addAccount();
       expect(await store.outbox.list({ accountId: other.id }, { limit: 10 })).toEqual({ events: [] });
     }),
