@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from "../app-deps.ts";
 import { createBodyReader } from "./read-body.ts";
 
 const MAX_BYTES = 1024;
+const CLIENT = { name: "acme", isAnonymous: false };
 
 /** A body that comes in chunks, so that nobody knows its length before its end. */
 function chunked(octets: number): Request {
@@ -12,10 +13,21 @@ function chunked(octets: number): Request {
   return new Request("http://localhost/", { method: "POST", body });
 }
 
+test("small bodies that have been read take up no room", async () => {
+  // Room for two of an account at a time.
+  const limits = { ...DEFAULT_LIMITS, maxBodyBytesInFlight: 36 * 1024 };
+  const { read } = createBodyReader(createHeldClock(), limits);
+  for (let index = 0; index < 10; index++)
+    expect(await read(chunked(10), MAX_BYTES, CLIENT)).toHaveLength(10);
+  const many = await Promise.allSettled(
+    Array.from({ length: 10 }, async () => read(chunked(10), MAX_BYTES, CLIENT)),
+  );
+  expect(many.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+});
+
 test("a body of unknown length may be as long as the limit, and not an octet longer", async () => {
   const { read } = createBodyReader(createHeldClock(), DEFAULT_LIMITS);
-  const client = { name: "acme", isAnonymous: false };
-  expect(await read(chunked(MAX_BYTES), MAX_BYTES, client)).toHaveLength(MAX_BYTES);
-  const refusal = await read(chunked(MAX_BYTES + 1), MAX_BYTES, client).catch((error) => error);
+  expect(await read(chunked(MAX_BYTES), MAX_BYTES, CLIENT)).toHaveLength(MAX_BYTES);
+  const refusal = await read(chunked(MAX_BYTES + 1), MAX_BYTES, CLIENT).catch((error) => error);
   expect(refusal).toMatchObject({ status: 413 });
 });
