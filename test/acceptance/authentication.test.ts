@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { Type } from "typebox";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { until } from "../until.ts";
 import { sms } from "./builders.ts";
@@ -169,6 +170,43 @@ onEveryStore((start) => {
       expect(json).toEqual({ code: 401, message: "invalid or missing admin token" });
       expect(headers.get("www-authenticate")).toBe("Bearer");
     }
+  });
+
+  test("who is still sending a body when the admin token is replaced changes nothing with it", async () => {
+    let token = "the-token";
+    let changes = 0;
+    const endpoint: Endpoint = {
+      method: "POST",
+      path: "/admin/v1/things",
+      operation: "createThing",
+      summary: "",
+      tag: "Admin",
+      auth: "admin",
+      request: { schema: Type.Object({}), maxBytes: 1_024 },
+      responses: { 201: { description: "" } },
+      handle: () => Response.json({ changes: ++changes }, { status: 201 }),
+    };
+    await using api = await start({
+      deps: { adminEndpoints: [endpoint] },
+      over: (store) => ({
+        ...store,
+        adminTokenDigest: async () => createHash("sha256").update(token).digest("hex"),
+      }),
+    });
+    const headers = { Authorization: "Bearer the-token", "Content-Type": "application/json" };
+    for (const [next, status] of [
+      ["the-token", 201],
+      ["another", 401],
+    ] as const) {
+      const { body, end } = heldBody("{}");
+      const answer = fetch(`${api.url}/admin/v1/things`, { method: "POST", headers, body });
+      await until(api.clock.pending);
+      token = next;
+      await api.clock.advance(1_000);
+      end();
+      expect((await answer).status).toBe(status);
+    }
+    expect(changes).toBe(1);
   });
 });
 
