@@ -1,10 +1,10 @@
-import { accountName } from "./accounts.ts";
-import { isConfirmed } from "./dialogs.ts";
-import { type Child, h } from "./dom.ts";
-import { type Field, fieldsOf } from "./fields.ts";
-import { recordForm } from "./form.ts";
+import { isConfirmed } from "./dom/dialogs.ts";
+import { type Child, h } from "./dom/dom.ts";
+import { type Field, fieldsOf } from "./forms/fields.ts";
+import { recordForm } from "./forms/form.ts";
 import { toHash } from "./place.ts";
-import { type References, readReferences, withChoices } from "./references.ts";
+import { accountName } from "./records/accounts.ts";
+import { type References, readReferences, withChoices } from "./records/references.ts";
 import type { View, Visit } from "./visit.ts";
 
 /** `#/erasures/new`. It asks once more, since nothing brings back what was erased. */

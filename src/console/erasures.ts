@@ -1,11 +1,11 @@
-import { type Account, accountName, readAccounts } from "./accounts.ts";
 import type { Page } from "./client.ts";
-import { type Child, h, refresh } from "./dom.ts";
+import { type Child, h, refresh } from "./dom/dom.ts";
+import { badge, type Column, facts, id, link, none, table, time } from "./dom/pieces.ts";
+import { repeat } from "./dom/waiting.ts";
 import { showNewErasure } from "./erasure-form.ts";
-import { filterForm, pager, readFiltered } from "./filters.ts";
-import { badge, type Column, facts, id, link, none, table, time } from "./pieces.ts";
+import { filterForm, pager, readFiltered } from "./forms/filters.ts";
+import { type Account, accountName, readAccounts } from "./records/accounts.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
-import { repeat } from "./waiting.ts";
 
 interface Erasure {
   readonly id: string;

@@ -1,5 +1,5 @@
-import { type Child, fill, h } from "./dom.ts";
-import { link } from "./pieces.ts";
+import { type Child, fill, h } from "./dom/dom.ts";
+import { link } from "./dom/pieces.ts";
 import type { View } from "./visit.ts";
 
 export interface Frame {

@@ -1,9 +1,9 @@
-import { chosenAccount, readAccounts } from "./accounts.ts";
-import { fieldsOf } from "./fields.ts";
-import { recordForm } from "./form.ts";
-import { none } from "./pieces.ts";
+import { none } from "./dom/pieces.ts";
+import { fieldsOf } from "./forms/fields.ts";
+import { recordForm } from "./forms/form.ts";
 import { toHash } from "./place.ts";
-import { withChoices } from "./references.ts";
+import { chosenAccount, readAccounts } from "./records/accounts.ts";
+import { withChoices } from "./records/references.ts";
 import type { View, Visit } from "./visit.ts";
 
 /** `#/inbound/new`: an SMS as if a handset had written it, for trying webhooks and stop words. */

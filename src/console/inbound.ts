@@ -1,10 +1,10 @@
-import { type Account, accountFilter, chosenAccount, readAccounts } from "./accounts.ts";
 import { type Client, type Page, readAll } from "./client.ts";
-import { type Child, h } from "./dom.ts";
-import { type Filter, filterForm, pager, readFiltered } from "./filters.ts";
+import { type Child, h } from "./dom/dom.ts";
+import { facts, id, link, none, time } from "./dom/pieces.ts";
+import { type Filter, filterForm, pager, readFiltered } from "./forms/filters.ts";
 import { showReceive } from "./inbound-form.ts";
-import { facts, id, link, none, time } from "./pieces.ts";
-import type { Named } from "./route-text.ts";
+import { type Account, accountFilter, chosenAccount, readAccounts } from "./records/accounts.ts";
+import type { Named } from "./records/route-text.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 
 interface Inbound {

@@ -1,18 +1,18 @@
 /** The console: makes its parts, and starts. */
 import { createClient } from "./client.ts";
-import { isConfirmed } from "./dialogs.ts";
-import { fill, h } from "./dom.ts";
-import { failureText } from "./failure-text.ts";
+import { isConfirmed } from "./dom/dialogs.ts";
+import { fill, h } from "./dom/dom.ts";
+import { failureText } from "./dom/failure-text.ts";
+import { createNotices } from "./dom/notices.ts";
+import { keepTimesTrue } from "./dom/pieces.ts";
+import { holdsUnsent, isLeftAnyway } from "./forms/unsent.ts";
 import { createFrame } from "./frame.ts";
 import { readAgainOnLinks } from "./go-to.ts";
-import { createNotices } from "./notices.ts";
 import { NAVIGATION } from "./pages.ts";
-import { keepTimesTrue } from "./pieces.ts";
 import { rememberPositions } from "./position.ts";
 import { startRouter } from "./router.ts";
 import { createSchemas } from "./schemas.ts";
 import { createSignIn } from "./sign-in.ts";
-import { holdsUnsent, isLeftAnyway } from "./unsent.ts";
 
 const ENDS_ALL =
   "End all sessions of the console, in every browser, this one too? Whoever knows the password can sign in again.";

@@ -1,16 +1,16 @@
-import { type Account, accountFilter, chosenAccount, readAccounts } from "./accounts.ts";
 import { type Client, type Page, readAll } from "./client.ts";
-import { type Connector, connectorTable } from "./connector-table.ts";
-import { type Child, h, refresh } from "./dom.ts";
-import { filterForm } from "./filters.ts";
-import { type Message, newestOf, readMessages } from "./message.ts";
-import { messageTable } from "./message-table.ts";
-import { ago, link, none, section, table } from "./pieces.ts";
-import { connectorsText, type Route, routeText } from "./route-text.ts";
-import { createTemplateNames, type TemplateNames } from "./template-names.ts";
-import { keepUpdated } from "./updated.ts";
+import { type Connector, connectorTable } from "./connectors/connector-table.ts";
+import { type Child, h, refresh } from "./dom/dom.ts";
+import { ago, link, none, section, table } from "./dom/pieces.ts";
+import { keepUpdated } from "./dom/updated.ts";
+import { filterForm } from "./forms/filters.ts";
+import { type Message, newestOf, readMessages } from "./messages/message.ts";
+import { messageTable } from "./messages/message-table.ts";
+import { createTemplateNames, type TemplateNames } from "./messages/template-names.ts";
+import { type Account, accountFilter, chosenAccount, readAccounts } from "./records/accounts.ts";
+import { connectorsText, type Route, routeText } from "./records/route-text.ts";
 import type { ShowPage } from "./visit.ts";
-import { type PausedHost, pausedHostTable } from "./webhooks.ts";
+import { type PausedHost, pausedHostTable } from "./webhooks/webhooks.ts";
 
 const MOST_ROWS = 1_000;
 /** More would push all else out of sight. */

@@ -1,19 +1,19 @@
-import { showConnectors } from "./connectors.ts";
+import { showConnectors } from "./connectors/connectors.ts";
+import { none } from "./dom/pieces.ts";
 import { showErasures } from "./erasures.ts";
 import type { NavigationGroup } from "./frame.ts";
 import { showInbound } from "./inbound.ts";
-import { showMessage } from "./message-page.ts";
-import { showMessages } from "./messages.ts";
-import { NOUNS } from "./nouns.ts";
+import { showMessage } from "./messages/message-page.ts";
+import { showMessages } from "./messages/messages.ts";
+import { showSandbox } from "./messages/sandbox.ts";
 import { showOverview } from "./overview.ts";
-import { none } from "./pieces.ts";
 import type { Place } from "./place.ts";
 import { showReceipts } from "./receipts.ts";
-import { recordPages } from "./records.ts";
-import { showSandbox } from "./sandbox.ts";
-import { showSettings } from "./settings.ts";
+import { NOUNS } from "./records/nouns.ts";
+import { recordPages } from "./records/records.ts";
+import { showSettings } from "./records/settings.ts";
 import type { ShowPage } from "./visit.ts";
-import { showWebhooks } from "./webhooks.ts";
+import { showWebhooks } from "./webhooks/webhooks.ts";
 
 const PAGES: Readonly<Record<string, ShowPage>> = {
   "": showOverview,

@@ -1,9 +1,9 @@
-import { MOST_CHOICES } from "./accounts.ts";
 import { type Page, readAll } from "./client.ts";
-import { type Child, h } from "./dom.ts";
-import { filterForm, pager, readFiltered } from "./filters.ts";
-import { badge, type Column, facts, link, none, prose, section, table, time } from "./pieces.ts";
-import type { Named } from "./route-text.ts";
+import { type Child, h } from "./dom/dom.ts";
+import { badge, type Column, facts, link, none, prose, section, table, time } from "./dom/pieces.ts";
+import { filterForm, pager, readFiltered } from "./forms/filters.ts";
+import { MOST_CHOICES } from "./records/accounts.ts";
+import type { Named } from "./records/route-text.ts";
 import type { ShowPage } from "./visit.ts";
 
 interface Parked {

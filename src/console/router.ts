@@ -1,15 +1,15 @@
 import { type Client, Failure } from "./client.ts";
-import { h } from "./dom.ts";
-import { failureText } from "./failure-text.ts";
+import { h } from "./dom/dom.ts";
+import { failureText } from "./dom/failure-text.ts";
+import type { Notices } from "./dom/notices.ts";
+import { showWaiting } from "./dom/waiting.ts";
+import { watchDepartures } from "./forms/unsent.ts";
 import { type Frame, focusTitle } from "./frame.ts";
-import type { Notices } from "./notices.ts";
 import { pageFor } from "./pages.ts";
 import { type Place, parsePlace } from "./place.ts";
 import type { Positions } from "./position.ts";
 import type { ReadSchema } from "./schemas.ts";
-import { watchDepartures } from "./unsent.ts";
 import type { View, Visit } from "./visit.ts";
-import { showWaiting } from "./waiting.ts";
 
 export interface RouterParts {
   readonly frame: Frame;

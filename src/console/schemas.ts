@@ -1,5 +1,5 @@
 import { type Client, Failure } from "./client.ts";
-import type { Schema } from "./fields.ts";
+import type { Schema } from "./forms/fields.ts";
 
 /** The schema of the body that an operation takes. */
 export type ReadSchema = (method: "post" | "patch", path: string) => Promise<Schema>;

@@ -1,7 +1,7 @@
 import { openSession } from "./client.ts";
-import { h } from "./dom.ts";
-import { failureText } from "./failure-text.ts";
-import { showWaiting } from "./waiting.ts";
+import { h } from "./dom/dom.ts";
+import { failureText } from "./dom/failure-text.ts";
+import { showWaiting } from "./dom/waiting.ts";
 
 /**
  * Asks for the password in the place of `behind`, which is only hidden: what was typed there is still there afterwards.

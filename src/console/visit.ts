@@ -1,5 +1,5 @@
 import type { Client } from "./client.ts";
-import type { Child } from "./dom.ts";
+import type { Child } from "./dom/dom.ts";
 import type { Place } from "./place.ts";
 import type { ReadSchema } from "./schemas.ts";
 

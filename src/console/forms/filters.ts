@@ -1,0 +1,87 @@
+import { Failure, type Page } from "../client.ts";
+import { type Child, h } from "../dom/dom.ts";
+import { failureText } from "../dom/failure-text.ts";
+import { isoOfLocal, localOfIso } from "../dom/times.ts";
+import { goTo } from "../go-to.ts";
+import { type Place, type Query, toHash } from "../place.ts";
+
+/** A field above a list. `choices`: value and text; the empty value is "all". */
+export interface Filter {
+  readonly name: string;
+  readonly label: string;
+  readonly choices?: readonly (readonly [value: string, text: string])[];
+  readonly isTime?: boolean;
+  /** What is chosen if the place says nothing. */
+  readonly otherwise?: string;
+}
+
+/** What a list is narrowed by. It all stays in the address, so that Back, reload and bookmarks work. */
+export function filterForm({ path, query }: Place, filters: readonly Filter[]): HTMLElement {
+  const hasText = filters.some(({ choices }) => choices === undefined);
+  const go = (form: HTMLFormElement) => {
+    goTo(toHash(path, readFilters(form, filters)));
+  };
+  const form = h(
+    "form",
+    {
+      class: "filters",
+      onsubmit: (event) => {
+        event.preventDefault();
+        go(form);
+      },
+      onchange: ({ target }) => target instanceof HTMLSelectElement && go(form),
+    },
+    filters.map((filter) =>
+      h("label", {}, filter.label, inputOf(filter, query[filter.name] ?? filter.otherwise)),
+    ),
+    hasText && h("button", { id: "filter-apply" }, "Show"),
+  );
+  return form;
+}
+
+function inputOf({ name, choices, isTime }: Filter, value = ""): Child {
+  const id = `filter-${name}`;
+  if (choices)
+    return h(
+      "select",
+      { id, name },
+      choices.map(([of, text]) => h("option", { value: of, selected: of === value }, text)),
+    );
+  if (isTime) return h("input", { id, name, type: "datetime-local", step: 1, value: localOfIso(value) });
+  return h("input", { id, name, value, autocomplete: "off", spellcheck: "false" });
+}
+
+function readFilters(form: HTMLFormElement, filters: readonly Filter[]): Query {
+  const given = new FormData(form);
+  return Object.fromEntries(
+    filters.map(({ name, isTime }) => {
+      const text = String(given.get(name) ?? "").trim();
+      return [name, isTime ? isoOfLocal(text) : text];
+    }),
+  );
+}
+
+/** A filter that the service refuses makes an empty list that says why: the filters stay, to be mended. */
+export async function readFiltered<Row>(
+  reading: Promise<Page<Row>>,
+): Promise<Page<Row> & { readonly problem?: Child }> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== 400) throw error;
+    return { data: [], problem: h("p", { class: "problem", role: "alert" }, failureText(error)) };
+  }
+}
+
+/** Links to the first and the following page of a list. `name`: the parameter that takes a page's `next`. */
+export function pager({ path, query }: Place, name: string, next: string | undefined): Child {
+  const { [name]: cursor, ...rest } = query;
+  if (cursor === undefined && next === undefined) return undefined;
+  return h(
+    "p",
+    { class: "pager" },
+    cursor !== undefined && h("a", { class: "button", href: toHash(path, rest) }, "First page"),
+    next !== undefined &&
+      h("a", { class: "button", href: toHash(path, { ...rest, [name]: next }) }, "Next page"),
+  );
+}

@@ -1,0 +1,31 @@
+import { type Child, h } from "../dom/dom.ts";
+import { badge, link, table, time } from "../dom/pieces.ts";
+import { type Message, recipientText } from "./message.ts";
+import type { TemplateNames } from "./template-names.ts";
+
+export function messageTable(messages: readonly Message[], templates: TemplateNames): HTMLElement {
+  return table<Message>(
+    "Messages",
+    [
+      { head: "Time", of: ({ created_at: at }) => time(at) },
+      { head: "Channel", of: ({ channel }) => channel },
+      { head: "Recipient", kind: "text", of: (message) => messageLink(message) },
+      { head: "Status", of: statusOf },
+      { head: "Subject or template", kind: "wide", of: (message) => aboutOf(message, templates) },
+    ],
+    messages,
+  );
+}
+
+function messageLink(message: Message): HTMLElement {
+  return link(["messages", message.message_id], recipientText(message));
+}
+
+/** With the code of its error, if it has one; on hovering, in words. */
+function statusOf({ status, error }: Message): Child {
+  return [badge(status), error && h("span", { class: "hint", title: error.message }, ` ${error.code}`)];
+}
+
+function aboutOf({ subject, template_id: id, dlt_template_id: dlt }: Message, names: TemplateNames): Child {
+  return subject ?? (id === undefined ? dlt && `DLT ${dlt}` : (names.get(id) ?? id));
+}

@@ -1,0 +1,56 @@
+/** Messages as the API shows them, of both channels. */
+import type { Client, Page } from "../client.ts";
+import type { Query } from "../place.ts";
+
+type Channel = "sms" | "email";
+
+interface Address {
+  readonly email: string;
+  readonly name?: string;
+}
+
+export interface Message {
+  readonly message_id: string;
+  readonly account_id: string;
+  readonly channel: Channel;
+  readonly to: string | readonly Address[];
+  readonly cc?: readonly Address[];
+  readonly bcc?: readonly Address[];
+  readonly from?: string | Address;
+  readonly subject?: string;
+  readonly template_id?: string;
+  readonly dlt_template_id?: string;
+  readonly dlt_entity_id?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly callback_url?: string;
+  readonly tags?: readonly string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly status: string;
+  readonly created_at: string;
+  /** Why it did not get through. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export function readMessages(client: Client, query: Query): Promise<Page<Message>> {
+  return client.get("messages", query);
+}
+
+/** The first recipient, and how many more there are. */
+export function recipientText({ to, cc = [], bcc = [] }: Message): string {
+  if (typeof to === "string") return to;
+  const [first, ...others] = [...to, ...cc, ...bcc].map(({ email }) => email);
+  return others.length === 0 ? (first ?? "") : `${first} and ${others.length} more`;
+}
+
+export function addressText(address: string | Address): string {
+  if (typeof address === "string") return address;
+  return address.name ? `${address.name} <${address.email}>` : address.email;
+}
+
+/** The newest of several lists that are each sorted. */
+export function newestOf(lists: readonly (readonly Message[])[], atMost: number): readonly Message[] {
+  return lists
+    .flat()
+    .sort((a, b) => b.created_at.localeCompare(a.created_at))
+    .slice(0, atMost);
+}

@@ -1,0 +1,140 @@
+import type { Page } from "../client.ts";
+import { deedButton } from "../dom/buttons.ts";
+import { type Child, h } from "../dom/dom.ts";
+import { badge, link, none, section, table, time } from "../dom/pieces.ts";
+import { WITHIN } from "../dom/times.ts";
+import { type Filter, filterForm, pager, readFiltered } from "../forms/filters.ts";
+import {
+  type Account,
+  accountFilter,
+  accountName,
+  chosenAccount,
+  readAccounts,
+} from "../records/accounts.ts";
+import type { ShowPage, View, Visit } from "../visit.ts";
+import { resultText, showWebhook, type WebhookEvent } from "./webhook-page.ts";
+import { showSecrets } from "./webhook-secrets.ts";
+
+const STATES = ["failed", "waiting", "ready", "leased", "held", "delivered"];
+const MINUTE_MS = 60_000;
+
+/** In minutes, as in `WITHIN`. */
+const A_WEEK = "10080";
+
+/** `#/webhooks`, `#/webhooks/secrets`, `#/webhooks/EVENT`. */
+export const showWebhooks: ShowPage = (visit) => {
+  const [, which] = visit.place.path;
+  if (which === undefined) return showEvents(visit);
+  return which === "secrets" ? showSecrets(visit) : showWebhook(visit);
+};
+
+/** The events of an account, or of one message, and how far their delivery has come. */
+async function showEvents(visit: Visit): Promise<View> {
+  const { client, place } = visit;
+  const accounts = await readAccounts(client);
+  const account = chosenAccount(accounts, place);
+  if (!account) return { title: "Webhooks", content: none("There are no accounts.") };
+  const { message_id, host, state, after, within = A_WEEK } = place.query;
+  const since = new Date(Date.now() - Number(within) * MINUTE_MS).toISOString();
+  const of = message_id ? { message_id } : { account_id: account.id, host, state, since };
+  const reading = client.get<Page<WebhookEvent>>("webhooks", { ...of, after, order: "newest", limit: "50" });
+  const { data, next, problem } = await readFiltered(reading);
+  const filters = message_id
+    ? [{ name: "message_id", label: "Message id" }]
+    : [accountFilter(accounts, account), ...FILTERS];
+  return {
+    title: "Webhooks",
+    actions: [
+      host && !message_id && replayButton(account, host, visit),
+      link(["webhooks", "secrets"], "Secrets and test", { account_id: account.id }),
+    ],
+    content: [
+      filterForm(place, filters),
+      problem ??
+        (data.length > 0
+          ? eventTable(data)
+          : none("No such events. Only messages with a callback URL have them.")),
+      pager(place, "after", next),
+      section("Paused hosts", await pausedHosts(visit, accounts)),
+    ],
+  };
+}
+
+const FILTERS: readonly Filter[] = [
+  {
+    name: "state",
+    label: "State",
+    choices: [["", "all"], ...STATES.map((state) => [state, state] as const)],
+  },
+  { name: "within", label: "Occurred", choices: WITHIN, otherwise: A_WEEK },
+  { name: "host", label: "Host" },
+];
+
+function eventTable(events: readonly WebhookEvent[]): HTMLElement {
+  return table<WebhookEvent>(
+    "Events",
+    [
+      { head: "Occurred", of: ({ occurred_at: at }) => time(at) },
+      { head: "Type", of: ({ id, type }) => link(["webhooks", id], type) },
+      { head: "State", of: ({ state }) => badge(state) },
+      { head: "Host", kind: "text", of: ({ host }) => host },
+      { head: "Attempts", kind: "number", of: ({ attempts }) => attempts },
+      { head: "Next attempt", of: ({ next_attempt_at: at }) => time(at) },
+      { head: "Last result", kind: "wide", of: ({ last_attempt: last }) => last && resultText(last) },
+      { head: "Message", of: ({ message_id }) => link(["messages", message_id], h("code", {}, message_id)) },
+    ],
+    events,
+  );
+}
+
+/** A request replays a limited number; `next` says where the following one goes on. */
+function replayButton({ id: account_id }: Account, host: string, visit: Visit): HTMLElement {
+  const { client, notify, reload } = visit;
+  const work = async () => {
+    let replayed = 0;
+    let after: string | undefined;
+    do {
+      const body = { account_id, host, failed: true, after };
+      const answer = await client.send<{ replayed: number; next?: string }>("POST", "webhooks/replay", body);
+      replayed += answer.replayed;
+      after = answer.next;
+    } while (after !== undefined);
+    notify(`${replayed} events are queued for delivery again`);
+    reload();
+  };
+  return deedButton(
+    { text: "Replay failed", question: `Deliver all failed events of ${host} again?`, work },
+    visit,
+  );
+}
+
+export interface PausedHost {
+  readonly account_id: string;
+  readonly host: string;
+  readonly paused_until: string;
+  readonly failures: number;
+  readonly reason: string;
+}
+
+async function pausedHosts({ client }: Visit, accounts: readonly Account[]): Promise<Child> {
+  const { data } = await client.get<Page<PausedHost>>("webhooks/hosts");
+  return data.length > 0 ? pausedHostTable(data, accounts) : none("No host is paused.");
+}
+
+export function pausedHostTable(hosts: readonly PausedHost[], accounts: readonly Account[]): HTMLElement {
+  return table<PausedHost>(
+    "Paused hosts",
+    [
+      {
+        head: "Host",
+        kind: "text",
+        of: ({ host, account_id }) => link(["webhooks"], host, { account_id, host }),
+      },
+      { head: "Account", kind: "text", of: ({ account_id }) => accountName(accounts, account_id) },
+      { head: "Paused until", of: ({ paused_until: at }) => time(at) },
+      { head: "Failures", kind: "number", of: ({ failures }) => failures },
+      { head: "Reason", kind: "wide", of: ({ reason }) => reason.replaceAll("_", " ") },
+    ],
+    hosts,
+  );
+}
