@@ -1,14 +1,9 @@
 /** What the rules about receipts read and write, as each engine provides it inside a transaction. */
-import { type AwaitedInstead, saysNotDelivered } from "../../core/messages/copies.ts";
-import type { Progress, TimelineEntry } from "../../core/messages/message.ts";
+import type { AwaitedInstead } from "../../core/messages/copies.ts";
+import type { Progress } from "../../core/messages/message.ts";
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
-import { isSettled } from "../../core/messages/progress.ts";
 import type { Step } from "../../core/messages/step.ts";
-import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provider-id.ts";
-import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { SuppressionReason } from "../../core/suppressions/suppression.ts";
-import { uuidTime } from "../../core/uuid.ts";
-import type { ParkedQuery } from "./receipts.ts";
 
 export interface ReceiptState<M extends KnownMessage> {
   readonly messages: {
@@ -34,18 +29,6 @@ export interface ReceiptState<M extends KnownMessage> {
   isSentAgain(message: M): boolean;
 }
 
-/** What a timeline says of it. */
-export function saysHandedTo(
-  { kind, detail }: Pick<TimelineEntry, "kind" | "detail">,
-  connectorId: string,
-): boolean {
-  return kind === "interrupted" || (isOfAttempt({ kind }) && detail?.connector === connectorId);
-}
-
-export function isOfAttempt({ kind }: Pick<TimelineEntry, "kind">): boolean {
-  return kind === "attempt" || kind === "lost_settle";
-}
-
 export interface KnownMessage {
   readonly id: string;
   readonly recipient: string;
@@ -53,17 +36,7 @@ export interface KnownMessage {
 }
 
 /** Segments and encoding of an SMS, as its last attempt counted them; empty where none did. */
-export type SizeOf = (messageId: string) => MessageSize;
-
-type MessageSize = { readonly segments?: number; readonly encoding?: string };
-
-/** From the detail of an attempt. */
-export function readSize({ segments, encoding }: Readonly<Record<string, unknown>>): MessageSize {
-  return {
-    ...(typeof segments === "number" && { segments }),
-    ...(typeof encoding === "string" && { encoding }),
-  };
-}
+export type SizeOf = (messageId: string) => { readonly segments?: number; readonly encoding?: string };
 
 /** The ids providers have given to parts of messages. */
 export interface KnownIds {
@@ -91,21 +64,6 @@ export interface KnownId extends PartRef {
 
 /** Of the messages that have had the same id, only this many, the newest, are considered. */
 export const MAX_SHARED_IDS = 32;
-
-/** A row for each key (folded id); only the first says since when the receipt is awaited. `providerId` is `null` if equal to it. */
-export function toIdRows(noted: NotedIds) {
-  const { connectorId, messageId, part, providerMessageIds: ids, awaitedSince = null } = noted;
-  // Of two spellings with one key the last counts: receipts use that one.
-  const byKey = [...new Map(ids.map((id) => [foldId(id), id]))];
-  // A receipt may be awaited even where the provider gave no id.
-  if (ids.length === 0 && awaitedSince !== null) byKey.push(["", ""]);
-  const named = namedByReceipts(ids);
-  return byKey.map(([key, id], index) => {
-    const name = named.includes(id) ? id : (named.at(-1) ?? id);
-    const providerId = name === key ? null : name;
-    return { connectorId, key, messageId, part, providerId, awaitedSince: index === 0 ? awaitedSince : null };
-  });
-}
 
 /** Newer messages first, and of one message the parts in order. */
 export function byMessageAndPart(one: PartRef, other: PartRef): number {
@@ -141,83 +99,8 @@ export interface SentReference {
   readonly recipient: string;
 }
 
-/**
- * Rows parked for one id at most: a provider that repeats itself must not fill the disk. An older receipt stays under its
- * other id if it has one: some providers give the same first id each time.
- */
-export const MAX_PARKED_PER_ID = 8;
-
 /** Rows considered for one reference at most: it has only 16 bits, so other parts share it. */
 export const MAX_PER_REFERENCE = 100;
-
-/**
- * The keys under which a receipt is parked, each in a row of its own: that of its id, and that of its other id, which proves
- * nothing without a number.
- */
-export function keysOfParked({ providerMessageId, otherId, recipient }: Receipt): readonly string[] {
-  const key = foldId(providerMessageId);
-  const other = otherId === undefined || recipient === undefined ? key : foldId(otherId);
-  return other === key ? [key] : [key, other];
-}
-
-/** In the column `reference`: marks the row of a parked receipt's other id, as long as it has one under its first. Lists and counts show only the first row. */
-export const SECOND_ROW = -1;
-
-/**
- * Rows of a parked failure by our id that has ended its message meanwhile: the timeline has it, and no list is to show that nobody
- * knows what it is about.
- */
-export interface ToldFailure {
-  readonly messageId: string;
-  readonly connectorId: string;
-}
-
-/** Those that a step has told, if it has ended the message: before, it may be about another connector's copy. */
-export function toldFailures(
-  messageId: string,
-  { progress, alsoParkedAt = [] }: Step,
-): readonly ToldFailure[] {
-  if (alsoParkedAt.length === 0 || !isSettled(progress)) return [];
-  return [...new Set(alsoParkedAt)].map((connectorId) => ({ messageId, connectorId }));
-}
-
-/** Whether a parked receipt is such a failure. */
-export function isToldFailure(receipt: Receipt, { messageId, connectorId }: ToldFailure): boolean {
-  const isOfMessage = receipt.isOwnId === true && receipt.providerMessageId === messageId;
-  return isOfMessage && receipt.connectorId === connectorId && saysNotDelivered(receipt);
-}
-
-/** Behind which row a page of parked receipts begins. */
-export function lastOf({ after, order }: Pick<ParkedQuery, "after" | "order">): number {
-  return Number(after) || (order === "newest" ? Number.MAX_SAFE_INTEGER : 0);
-}
-
-/** The keys under which receipts about these ids may be parked. */
-export function keysOfIds(ids: readonly string[]): readonly string[] {
-  return [...new Set(ids.flatMap((id) => [foldId(id), ...inOtherRadix(id)]))];
-}
-
-/** How far the clocks of two processes may be apart. */
-const CLOCKS_APART_MS = 5 * 60_000;
-
-/**
- * Whether a receipt that is parked under one of the keys is about the part. If its id is not that of the part, its other id
- * has to be, in the same base, as when it is matched: otherwise it would only be parked again. If it came before the message was accepted,
- * it is about an earlier message that had the same id. No message is answered before it was accepted: if it seems so, the
- * clock was set back, and its answer says when it was sent.
- */
-export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt: Receipt) => boolean {
-  const named = namedByReceipts(ids);
-  const since = Math.min(uuidTime(messageId) ?? 0, at) - CLOCKS_APART_MS;
-  const isNamed = ({ providerMessageId, otherId }: Receipt) =>
-    otherId === undefined ||
-    keysOfIds(ids).includes(foldId(providerMessageId)) ||
-    ids.some((id) => foldId(id) === foldId(otherId));
-  return (receipt) =>
-    receipt.receivedAt >= since &&
-    ((named.includes(receipt.providerMessageId) && !receipt.isByText) ||
-      (isSameNumber(recipient, receipt.recipient) === true && isNamed(receipt)));
-}
 
 /** Parts of SMS that were sent and never answered, by the reference they carried. */
 export interface UnconfirmedParts {

@@ -4,7 +4,7 @@ import type { AccountMode } from "../../../core/records/accounts.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { type MessageRow, toProgress } from "../../messages/message-rows.ts";
 import type { Notifier } from "../../notifier.ts";
-import { type ToldFailure, toldFailures } from "../../receipts/receipt-state.ts";
+import { type ToldFailure, toldFailures } from "../../receipts/told-failure.ts";
 import type { IsStored } from "../database/lost-commit.ts";
 import type { Database, Transaction } from "../database/transactions.ts";
 import { dropTold } from "../receipts/drop-told.ts";

@@ -1,8 +1,9 @@
 import type { Part } from "../../../core/messages/message.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
+import { readSize } from "../../receipts/attempt-entries.ts";
 import { namedIn } from "../../receipts/provider-ids.ts";
-import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
+import type { SizeOf } from "../../receipts/receipt-state.ts";
 import type { Transaction } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";

@@ -1,6 +1,7 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { foldId } from "../../../core/receipts/provider-id.ts";
-import { isToldFailure, keysOfParked, type ToldFailure } from "../../receipts/receipt-state.ts";
+import { keysOfParked } from "../../receipts/parked-keys.ts";
+import { isToldFailure, type ToldFailure } from "../../receipts/told-failure.ts";
 import type { Transaction } from "../database/transactions.ts";
 
 /** Deletes parked failures that are told. Those that another transaction has locked are left to it, since messages are locked already. */

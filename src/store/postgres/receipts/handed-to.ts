@@ -1,5 +1,6 @@
 import type { TimelineEntry } from "../../../core/messages/message.ts";
-import { type ReceiptState, saysHandedTo } from "../../receipts/receipt-state.ts";
+import { saysHandedTo } from "../../receipts/attempt-entries.ts";
+import type { ReceiptState } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 

@@ -1,5 +1,5 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { keysOfParked, MAX_PARKED_PER_ID, SECOND_ROW } from "../../receipts/receipt-state.ts";
+import { keysOfParked, MAX_PARKED_PER_ID, SECOND_ROW } from "../../receipts/parked-keys.ts";
 import type { Session } from "../database/driver.ts";
 
 /** Writes receipts that are parked, a row for each of their keys, and keeps the newest rows of each key. */

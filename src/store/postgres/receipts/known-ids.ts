@@ -1,11 +1,11 @@
 import type { PartRef } from "../../../core/messages/outcome.ts";
+import { toIdRows } from "../../receipts/id-rows.ts";
 import { overdueRowsOf } from "../../receipts/overdue-row.ts";
 import {
   byMessageAndPart,
   type KnownId,
   type KnownIds,
   MAX_SHARED_IDS,
-  toIdRows,
 } from "../../receipts/receipt-state.ts";
 import type { Transaction } from "../database/transactions.ts";
 import { type HandedOver, handOver } from "./hand-over.ts";

@@ -1,13 +1,7 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { isSameNumber } from "../../../core/receipts/same-number.ts";
-import {
-  isAboutIds,
-  keysOfIds,
-  keysOfParked,
-  MAX_PER_REFERENCE,
-  type ParkedReceipts,
-  type SentReference,
-} from "../../receipts/receipt-state.ts";
+import { isAboutIds, keysOfIds, keysOfParked } from "../../receipts/parked-keys.ts";
+import { MAX_PER_REFERENCE, type ParkedReceipts, type SentReference } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import { insertParked } from "./insert-parked.ts";
 import type { IdKey } from "./known-ids.ts";

@@ -2,7 +2,7 @@ import type { ListOrder } from "../../../core/list-order.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
-import { lastOf, SECOND_ROW } from "../../receipts/receipt-state.ts";
+import { lastOf, SECOND_ROW } from "../../receipts/parked-keys.ts";
 import type { DroppedReceipts, ParkedQuery, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { ClosableDatabase } from "../database/transactions.ts";

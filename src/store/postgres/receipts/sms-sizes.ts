@@ -1,5 +1,6 @@
 import { isSettled } from "../../../core/messages/progress.ts";
-import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
+import { readSize } from "../../receipts/attempt-entries.ts";
+import type { SizeOf } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 

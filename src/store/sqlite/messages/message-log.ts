@@ -1,7 +1,7 @@
 import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
 import type { Step } from "../../../core/messages/step.ts";
 import { fromParts, type MessageRow, toJson, toProgress } from "../../messages/message-rows.ts";
-import { toldFailures } from "../../receipts/receipt-state.ts";
+import { toldFailures } from "../../receipts/told-failure.ts";
 import type { Database } from "../database/database.ts";
 import type { EventLog } from "../events/event-log.ts";
 import { createDropTold } from "../receipts/drop-told.ts";

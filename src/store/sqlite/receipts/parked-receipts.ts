@@ -5,10 +5,9 @@ import {
   keysOfIds,
   keysOfParked,
   MAX_PARKED_PER_ID,
-  MAX_PER_REFERENCE,
-  type ParkedReceipts,
   SECOND_ROW,
-} from "../../receipts/receipt-state.ts";
+} from "../../receipts/parked-keys.ts";
+import { MAX_PER_REFERENCE, type ParkedReceipts } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import { oncePerTransaction } from "../database/once-per-transaction.ts";
 

@@ -1,8 +1,8 @@
 import type { ListOrder } from "../../../core/list-order.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
+import { lastOf, SECOND_ROW } from "../../receipts/parked-keys.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
-import { lastOf, SECOND_ROW } from "../../receipts/receipt-state.ts";
 import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { EndingParts } from "../messages/ending.ts";

@@ -1,4 +1,5 @@
-import { isOfAttempt, readSize, type SizeOf } from "../../receipts/receipt-state.ts";
+import { isOfAttempt, readSize } from "../../receipts/attempt-entries.ts";
+import type { SizeOf } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 

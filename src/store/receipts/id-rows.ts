@@ -1,0 +1,17 @@
+import { foldId, namedByReceipts } from "../../core/receipts/provider-id.ts";
+import type { NotedIds } from "./receipt-state.ts";
+
+/** A row for each key (folded id); only the first says since when the receipt is awaited. `providerId` is `null` if equal to it. */
+export function toIdRows(noted: NotedIds) {
+  const { connectorId, messageId, part, providerMessageIds: ids, awaitedSince = null } = noted;
+  // Of two spellings with one key the last counts: receipts use that one.
+  const byKey = [...new Map(ids.map((id) => [foldId(id), id]))];
+  // A receipt may be awaited even where the provider gave no id.
+  if (ids.length === 0 && awaitedSince !== null) byKey.push(["", ""]);
+  const named = namedByReceipts(ids);
+  return byKey.map(([key, id], index) => {
+    const name = named.includes(id) ? id : (named.at(-1) ?? id);
+    const providerId = name === key ? null : name;
+    return { connectorId, key, messageId, part, providerId, awaitedSince: index === 0 ? awaitedSince : null };
+  });
+}
