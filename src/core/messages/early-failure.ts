@@ -33,23 +33,20 @@ export function keepEarlyFailure(
 export function settleAttempt(before: Progress, attempt: Attempt): Step {
   if (!before.parts.some(({ early }) => early !== undefined)) return applyAttempt(before, attempt);
   const turns = before.parts.map((part, index) => turnOf(part, attempt.outcomes[index], { before, attempt }));
-  const waits = (index: number) => turns[index] === "later";
-  const tell = (step: Step, turn: Turn) =>
-    before.parts.reduce(
-      (told, { early }, index) =>
-        early && turns[index] === turn && !isFoundParked(early, turn)
-          ? tellOne(besideTaken(told, index, { early, attempt }), index, early)
-          : told,
-      step,
-    );
-  const told = tell(
-    { progress: { ...before, parts: before.parts.map(withoutEarly) }, entries: [] },
-    "before",
-  );
+  const tell = (step: Step, turn: Turn): Step => {
+    let told = step;
+    for (const [index, { early }] of before.parts.entries()) {
+      if (!early || turns[index] !== turn || isFoundParked(early, turn)) continue;
+      told = tellOne(besideTaken(told, index, { early, attempt }), index, early);
+    }
+    return told;
+  };
+  const untold = { ...before, parts: before.parts.map(withoutEarly) };
+  const told = tell({ progress: untold, entries: [] }, "before");
   const settled = applyAttempt(told.progress, attempt);
   const after = tell({ ...told, ...settled, entries: [...told.entries, ...settled.entries] }, "after");
   const parts = after.progress.parts.map((part, index) => {
-    const early = waits(index) ? before.parts[index]?.early : undefined;
+    const early = turns[index] === "later" ? before.parts[index]?.early : undefined;
     return early ? { ...part, early } : part;
   });
   return { ...after, progress: { ...after.progress, parts } };
