@@ -19,6 +19,7 @@ import {
   withoutError,
   withoutMeanwhile,
 } from "./part.ts";
+import { lateReceipt, notedReceipt, receiptDetail } from "./receipt-entry.ts";
 import { append, record, type Step } from "./step.ts";
 
 /** One attempt, as far as it moves the message. */
@@ -43,9 +44,6 @@ export type NextStep =
   | { readonly kind: "held"; readonly dueAt: number }
   /** `end` says why parts that are still open will not be tried again. */
   | { readonly kind: "done"; readonly end?: EndReason };
-
-/** A timeline longer than this gets no more entries of late receipts: a provider that repeats itself must not fill the disk. */
-const MAX_LATE_ENTRIES = 200;
 
 /** True when no attempt will ever move the message again. */
 export function isSettled(progress: Progress): boolean {
@@ -80,15 +78,20 @@ export function applyReceipt(
   // No attempt has counted the parts of the message, and it has ended.
   if (!part) return { ...lateReceipt(before, receipt), isLate: true };
   if (receipt.status === "complained" || receipt.status === "sent")
-    return { ...noted(before, part, receipt), isLate: false };
+    return { ...notedReceipt(before, part, receipt), isLate: false };
   if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt, part), isLate: true };
   const left = before.channel === "sms" && saysNotDelivered(receipt) ? withoutCopy(part, receipt) : undefined;
   if (left) return { ...lateReceipt(withPart(before, partIndex, left), receipt, left), isLate: true };
-  const moved: Part = {
-    ...bare(part),
-    status: receipt.status,
-    ...(receipt.error && { error: receipt.error }),
-  };
+  const moved = { ...bare(part), status: receipt.status, ...(receipt.error && { error: receipt.error }) };
+  return { ...movedByReceipt(before, partIndex, { moved, receipt }), isLate: false };
+}
+
+/** `moved`: the part, in the status that the receipt says. */
+function movedByReceipt(
+  before: Progress,
+  partIndex: number,
+  { moved, receipt }: { readonly moved: Part; readonly receipt: Receipt },
+): Step {
   const { parts } = withPart(before, partIndex, moved);
   const proven = proveSent(before, parts, receipt.receivedAt);
   const after = withParts(proven.progress, parts, receipt.error);
@@ -100,7 +103,7 @@ export function applyReceipt(
     error: receipt.error ?? (before.channel === "sms" ? after.error : undefined),
     about: { recipient: moved.address, status: moved.status },
   });
-  return { progress: step.progress, entries: [...proven.entries, ...step.entries], isLate: false };
+  return { progress: step.progress, entries: [...proven.entries, ...step.entries] };
 }
 
 function withPart(before: Progress, partIndex: number, part: Part): Progress {
@@ -256,40 +259,4 @@ function errorOf(
   const error = after.parts.find((part) => part.status === after.status)?.error;
   const end = next.kind === "done" ? next.end : undefined;
   return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
-}
-
-/** `part`: the one it does not change. */
-function lateReceipt(before: Progress, receipt: Receipt, part?: Part): Step {
-  if (before.position >= MAX_LATE_ENTRIES) return { progress: before, entries: [] };
-  return append(before, {
-    at: receipt.receivedAt,
-    kind: "late_receipt",
-    ...(part?.address === undefined
-      ? { status: before.status }
-      : { status: part.status, recipient: part.address }),
-    detail: receiptDetail(receipt),
-    ...(receipt.error && { error: receipt.error }),
-  });
-}
-
-function noted(before: Progress, part: Part, receipt: Receipt): Step {
-  if (before.position >= MAX_LATE_ENTRIES) return { progress: before, entries: [] };
-  return append(before, {
-    at: receipt.receivedAt,
-    kind: "receipt",
-    status: part.status,
-    ...(part.address !== undefined && { recipient: part.address }),
-    detail: receiptDetail(receipt),
-  });
-}
-
-type Detail = NonNullable<TimelineEntry["detail"]>;
-
-function receiptDetail(receipt: Receipt): Detail {
-  return {
-    connector: receipt.connectorId,
-    ...(receipt.providerMessageId !== "" && { provider_message_id: receipt.providerMessageId }),
-    receipt_status: receipt.status,
-    ...(receipt.raw !== undefined && { raw: receipt.raw }),
-  };
 }

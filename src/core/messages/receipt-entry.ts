@@ -1,0 +1,42 @@
+/** What the timeline says about a receipt. Pure. */
+import type { Part, Progress, TimelineEntry } from "./message.ts";
+import type { Receipt } from "./outcome.ts";
+import { append, type Step } from "./step.ts";
+
+/** A timeline that is longer gets no more entries of these: a provider that repeats itself must not fill the disk. */
+const MAX_ENTRIES = 200;
+
+/** A receipt that comes too late to change anything. `part`: the one it does not change. */
+export function lateReceipt(before: Progress, receipt: Receipt, part?: Part): Step {
+  if (before.position >= MAX_ENTRIES) return { progress: before, entries: [] };
+  return append(before, {
+    at: receipt.receivedAt,
+    kind: "late_receipt",
+    ...(part?.address === undefined
+      ? { status: before.status }
+      : { status: part.status, recipient: part.address }),
+    detail: receiptDetail(receipt),
+    ...(receipt.error && { error: receipt.error }),
+  });
+}
+
+/** A receipt that changes no status. */
+export function notedReceipt(before: Progress, part: Part, receipt: Receipt): Step {
+  if (before.position >= MAX_ENTRIES) return { progress: before, entries: [] };
+  return append(before, {
+    at: receipt.receivedAt,
+    kind: "receipt",
+    status: part.status,
+    ...(part.address !== undefined && { recipient: part.address }),
+    detail: receiptDetail(receipt),
+  });
+}
+
+export function receiptDetail(receipt: Receipt): NonNullable<TimelineEntry["detail"]> {
+  return {
+    connector: receipt.connectorId,
+    ...(receipt.providerMessageId !== "" && { provider_message_id: receipt.providerMessageId }),
+    receipt_status: receipt.status,
+    ...(receipt.raw !== undefined && { raw: receipt.raw }),
+  };
+}
