@@ -1,5 +1,5 @@
 /** The HTTP application: finds the endpoint of a request, runs it, and turns its answer or error into a response. */
-import { turnEnd } from "../core/turn-end.ts";
+import { turnEnd } from "../core/work/turn-end.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../store/store.ts";
 import type { Answer, Answered } from "./answer.ts";
 import { createAnswerPace } from "./answer-pace.ts";

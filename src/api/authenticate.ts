@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { createFreshCache } from "../core/fresh-cache.ts";
 import { isWellFormedApiKey, type KeyOwner } from "../core/records/api-key.ts";
+import { createFreshCache } from "../core/work/fresh-cache.ts";
 import type { HandlerDeps } from "./app-deps.ts";
 import { type ConsoleSessionDeps, createConsoleSessions } from "./console/console-sessions.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";

@@ -1,5 +1,5 @@
 /** All refusals of the API. Each has the API's one error body. */
-import type { FieldErrors } from "../core/field-errors.ts";
+import type { FieldErrors } from "../core/body/field-errors.ts";
 
 /** Thrown by endpoints; the error handler in `app.ts` turns it into the response. */
 export class Refusal extends Error {

@@ -1,8 +1,8 @@
 /** `Idempotency-Key`: how it is read, what it is unique within, and how a saved answer is replayed. */
 import { hash } from "node:crypto";
-import { DAY_MS } from "../core/durations.ts";
 import type { Idempotency, SavedAnswer } from "../core/messages/accept-request.ts";
 import { readSetting, type StoredSettings } from "../core/records/settings.ts";
+import { DAY_MS } from "../core/time/durations.ts";
 import type { Intake } from "../store/store.ts";
 import type { Call } from "./endpoint.ts";
 import { idempotencyKeyReused, type Refusal, validationFailed } from "./errors.ts";

@@ -1,8 +1,7 @@
 /** Register Device and Identify User: called by apps and browsers, without a key. */
-
-import { addressBlock } from "../core/address-block.ts";
-import { createErrors, type FieldErrors } from "../core/field-errors.ts";
+import { createErrors, type FieldErrors } from "../core/body/field-errors.ts";
 import type { Idempotency } from "../core/messages/accept-request.ts";
+import { addressBlock } from "../core/network/address-block.ts";
 import {
   accountIdOf,
   IdentifyUserBody,

@@ -1,13 +1,12 @@
 /** The callback URLs to which providers send receipts and inbound messages. The connector's kind reads their requests. */
-
 import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import { type CallbackReading, type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
-import { addressBlock } from "../core/address-block.ts";
-import { createFreshCache } from "../core/fresh-cache.ts";
+import { addressBlock } from "../core/network/address-block.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { isUuid } from "../core/uuid.ts";
+import { createFreshCache } from "../core/work/fresh-cache.ts";
 import type { AppDeps } from "./app-deps.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import type { EndpointParts } from "./endpoints.ts";

@@ -1,5 +1,5 @@
 /** What happens to a request between the router and its endpoint. */
-import { addressBlock } from "../core/address-block.ts";
+import { addressBlock } from "../core/network/address-block.ts";
 import type { Writable } from "../core/present.ts";
 import type { KeyOwner } from "../core/records/api-key.ts";
 import type { Intake } from "../store/store.ts";

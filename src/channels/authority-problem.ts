@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { certificatesIn } from "../core/certificates.ts";
+import { certificatesIn } from "../core/network/certificates.ts";
 
 /**
  * What is wrong with the certificates (PEM) that a connector is to trust, under the name of their field; empty where

@@ -1,6 +1,6 @@
-import { createChores } from "../core/chores.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import { createChores } from "../core/work/chores.ts";
 import type { Store } from "../store/store.ts";
 
 const EVERY_MS = 30_000;

@@ -9,10 +9,10 @@ import {
   raisedAlarms,
   type Troubles,
 } from "../core/alarms/alarm.ts";
-import { createChores } from "../core/chores.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
+import { createChores } from "../core/work/chores.ts";
 import type { Records } from "../store/store.ts";
 import { type AlarmSources, findConditions } from "./alarm-conditions.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import type { Chore } from "../core/chores.ts";
+import type { Chore } from "../core/work/chores.ts";
 import type { DroppedInbound, DroppedReceipts } from "../store/store.ts";
 import { boundChores, MAX_PARKED, MAX_UNASSIGNED } from "./bound-chores.ts";
 

@@ -1,6 +1,6 @@
-import type { Chore } from "../core/chores.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import type { Chore } from "../core/work/chores.ts";
 import type { InboundStore, ReceiptStore } from "../store/store.ts";
 import type { DeliveryMetrics, Dropped } from "./delivery-metrics.ts";
 

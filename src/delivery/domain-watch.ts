@@ -1,11 +1,11 @@
-import type { Chore } from "../core/chores.ts";
 import { type Domain, type DomainState, stateOf } from "../core/domains/domain.ts";
 import { checkRecords, type DomainDns } from "../core/domains/domain-check.ts";
 import { recordsOf } from "../core/domains/domain-records.ts";
 import { judgeDomain } from "../core/domains/domain-verdict.ts";
-import { DAY_MS } from "../core/durations.ts";
 import type { Log } from "../core/log.ts";
 import { readSetting } from "../core/records/settings.ts";
+import { DAY_MS } from "../core/time/durations.ts";
+import type { Chore } from "../core/work/chores.ts";
 import type { Records } from "../store/store.ts";
 
 /** Checks daily whether the DNS records of every sender's domain are still there. */

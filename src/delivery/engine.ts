@@ -1,6 +1,6 @@
 import type { ConnectorStatus } from "../channels/channel.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
-import { eachRecord } from "../core/each-record.ts";
+import { eachRecord } from "../core/lists/each-record.ts";
 import type { Log } from "../core/log.ts";
 import type { Receipt, ReceiptResult } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";

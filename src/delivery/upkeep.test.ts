@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import type { Chore } from "../core/chores.ts";
 import { sleep } from "../core/clock.ts";
 import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight-jobs.ts";
+import type { Chore } from "../core/work/chores.ts";
 import { createUpkeep, stageChore } from "./upkeep.ts";
 
 function open(...chores: readonly Chore[]) {

@@ -1,7 +1,7 @@
-import { type Chore, type Chores, type ChoresOptions, createChores } from "../core/chores.ts";
-import { DAY_MS, RETENTION_MS } from "../core/durations.ts";
 import type { Log } from "../core/log.ts";
 import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
+import { DAY_MS, RETENTION_MS } from "../core/time/durations.ts";
+import { type Chore, type Chores, type ChoresOptions, createChores } from "../core/work/chores.ts";
 import type { Queue, Store } from "../store/store.ts";
 
 /** Rows that one transaction moves: few enough not to hold up accepting. */

@@ -1,11 +1,11 @@
 /** Calls the operator's own webhook when alarms change: signed like an account's webhooks, tried a few times, not stored. */
 import type { AlarmChange } from "../core/alarms/alarm.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
-import { createInFlight } from "../core/in-flight.ts";
 import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
 import { readSetting } from "../core/records/settings.ts";
-import { toIso } from "../core/timestamp.ts";
+import { toIso } from "../core/time/timestamp.ts";
+import { createInFlight } from "../core/work/in-flight.ts";
 import type { Records } from "../store/store.ts";
 import { type AttemptDelivery, createAttemptDelivery } from "./attempt-delivery.ts";
 import { createConfiguredHttp } from "./http/configured-http.ts";

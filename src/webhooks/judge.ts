@@ -1,4 +1,4 @@
-import { parseRetryAfter } from "../core/retry-after.ts";
+import { parseRetryAfter } from "../core/time/retry-after.ts";
 import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import { nextDeliveryAt } from "../core/webhooks/webhook-schedule.ts";
 import type { PostOutcome } from "./http/outbound-http.ts";

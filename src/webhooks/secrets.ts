@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import { createFreshCache } from "../core/fresh-cache.ts";
+import { createFreshCache } from "../core/work/fresh-cache.ts";
 import type { Records } from "../store/store.ts";
 
 /**

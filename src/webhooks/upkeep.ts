@@ -1,7 +1,7 @@
-import { type Chore, type Chores, createChores } from "../core/chores.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
 import type { Lane } from "../core/webhooks/webhook-outbox.ts";
+import { type Chore, type Chores, createChores } from "../core/work/chores.ts";
 import type { Outbox } from "../store/store.ts";
 
 /** Rows moved by one transaction: short enough that accepting does not notice. */

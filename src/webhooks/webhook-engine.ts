@@ -2,7 +2,7 @@ import type { Clock, Random } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
-import { toIso } from "../core/timestamp.ts";
+import { toIso } from "../core/time/timestamp.ts";
 import type { Lane, PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox, Records } from "../store/store.ts";
 import { createAttemptDelivery } from "./attempt-delivery.ts";

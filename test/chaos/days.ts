@@ -2,7 +2,7 @@
  * Days of service in seconds: traffic, faults, and a clock that leaps from one part of the day to the next, over every
  * border there is: midnight, the day after which a key is new, the seven days after which a message is not found.
  */
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/durations.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/time/durations.ts";
 import { until } from "../until.ts";
 import { listAll, lookUp, lookUpInVain } from "./client.ts";
 import { createDice, type Dice } from "./dice.ts";

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { ALARM_NAMES, type Alarm } from "../../core/alarms/alarm.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { adminPath } from "./record-plan.ts";

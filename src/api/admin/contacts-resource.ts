@@ -1,7 +1,7 @@
 import Type from "typebox";
+import { hasControls } from "../../core/body/text-rules.ts";
 import { present } from "../../core/present.ts";
 import type { Contact } from "../../core/records/accounts.ts";
-import { hasControls } from "../../core/text-rules.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { judgeField } from "./draft.ts";

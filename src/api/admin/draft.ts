@@ -3,10 +3,10 @@
  * every problem kept until the end so that all are reported at once.
  */
 import type { Static, TObject } from "typebox";
-import { createErrors, type ErrorCollector, type Valid, validFields } from "../../core/field-errors.ts";
+import { createErrors, type ErrorCollector, type Valid, validFields } from "../../core/body/field-errors.ts";
+import { isStorable, NOT_STORABLE } from "../../core/body/text-rules.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { Account, Connector } from "../../core/records/accounts.ts";
-import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Records } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";

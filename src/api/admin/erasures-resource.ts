@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { domainToUnicode } from "node:url";
 import Type from "typebox";
-import { eachRecord } from "../../core/each-record.ts";
 import { parseEmailAddress } from "../../core/email/email-address.ts";
+import { eachRecord } from "../../core/lists/each-record.ts";
 import { type Erasure, lowerAscii } from "../../core/messages/erasure.ts";
 import { present } from "../../core/present.ts";
 import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { notFound, validationFailed } from "../errors.ts";

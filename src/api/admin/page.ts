@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
-import { LIST_ORDERS, type ListOrder } from "../../core/list-order.ts";
+import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
+import { LIST_ORDERS, type ListOrder } from "../../core/lists/list-order.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
 import { NO_CURSOR } from "../lists/answer-page.ts";

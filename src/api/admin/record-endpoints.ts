@@ -1,8 +1,8 @@
 /** The endpoints that create, list, show, update and delete a record, the same for every kind. */
 import Type, { type Static, type TObject, type TSchema } from "typebox";
-import { createErrors } from "../../core/field-errors.ts";
+import { createErrors } from "../../core/body/field-errors.ts";
+import { isStorable, NOT_STORABLE } from "../../core/body/text-rules.ts";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
-import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import type { RecordChanges } from "../../store/store.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";

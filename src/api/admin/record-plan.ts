@@ -1,7 +1,7 @@
 /** How a kind of record is described to the endpoints in `record-endpoints.ts`, and what those share. */
 import Type, { type TObject } from "typebox";
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Call } from "../endpoint.ts";
 import { notFound } from "../errors.ts";

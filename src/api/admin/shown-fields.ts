@@ -1,6 +1,6 @@
 /** Schemas of the fields that several resources share in answers. In answers, fields that are `undefined` are absent. */
 import Type from "typebox";
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 
 export const shownFields = {
   id: Type.String({ format: "uuid" }),

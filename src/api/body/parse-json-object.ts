@@ -1,5 +1,5 @@
-import { type FieldErrors, isObject } from "../../core/field-errors.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { type FieldErrors, isObject } from "../../core/body/field-errors.ts";
+import { parseJson } from "../../core/body/parse-json.ts";
 
 export type ParsedJson =
   | { readonly json: Readonly<Record<string, unknown>> }

@@ -1,6 +1,6 @@
 /** The bodies that are arriving: each within its time, and all that have arrived in one turn decoded in one step. */
 import type { Clock } from "../../core/clock.ts";
-import { turnEnd } from "../../core/turn-end.ts";
+import { turnEnd } from "../../core/work/turn-end.ts";
 import { Refusal, requestTimeout, validationFailed } from "../errors.ts";
 import type { BodyBudget, Reservation } from "./body-budget.ts";
 

@@ -4,8 +4,8 @@
  * ends every session.
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
-import { HOUR_MS } from "../../core/durations.ts";
-import { createFreshCache } from "../../core/fresh-cache.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
+import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { HandlerDeps } from "../app-deps.ts";
 
 export interface ConsoleSessions {

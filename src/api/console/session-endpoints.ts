@@ -1,8 +1,8 @@
 /** Signing in to the web console, and out of it. */
 import Type from "typebox";
-import { addressBlock } from "../../core/address-block.ts";
-import { createErrors, validFields } from "../../core/field-errors.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { createErrors, validFields } from "../../core/body/field-errors.ts";
+import { addressBlock } from "../../core/network/address-block.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import { adminPath } from "../admin/record-plan.ts";
 import type { HandlerDeps } from "../app-deps.ts";
 import type { Call, Endpoint } from "../endpoint.ts";

@@ -1,11 +1,10 @@
 /** Send Email and Get Email. */
-
-import { HOUR_MS } from "../../core/durations.ts";
 import { parseSendEmail, readSendEmail, type SendEmail, SendEmailBody } from "../../core/email/send-email.ts";
 import type { NewMessage } from "../../core/messages/accept-request.ts";
 import type { EmailContent } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
 import type { Answer, Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";

@@ -1,8 +1,7 @@
 /** What becomes of a request to send an email: its parts, the queue that serves each recipient, and what is refused. */
-
+import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
 import { domainOf, type EmailAddress } from "../../core/email/email-address.ts";
 import type { SendEmail } from "../../core/email/send-email.ts";
-import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { NewJob } from "../../core/messages/accept-request.ts";
 import type { Part, Recipient } from "../../core/messages/message.ts";
 import type { Route } from "../../core/records/accounts.ts";

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { NewMessage } from "../../core/messages/accept-request.ts";
 import { EMAIL_STATUSES, type EmailContent, type StoredMessage } from "../../core/messages/message.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 
 const messageId = Type.String({ description: "Unique message identifier" });
 const createdAt = Type.String({ format: "date-time", description: "ISO 8601 timestamp of creation" });

@@ -1,7 +1,6 @@
 /** One-click unsubscribe (RFC 8058): the page behind the link in a mail, and the POST that mail clients make. */
-
 import Type from "typebox";
-import { addressBlock } from "../../core/address-block.ts";
+import { addressBlock } from "../../core/network/address-block.ts";
 import type { AppDeps } from "../app-deps.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { notFound } from "../errors.ts";

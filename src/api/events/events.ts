@@ -1,7 +1,7 @@
 /** The event feed: the events that webhooks deliver, for clients to fetch, in order and without gaps. */
 import Type from "typebox";
-import { createErrors } from "../../core/field-errors.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { createErrors } from "../../core/body/field-errors.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import type { FeedEvent } from "../../core/webhooks/feed-event.ts";
 import { toWebhookEvent, toWebhookId } from "../../core/webhooks/webhook-event.ts";
 import type { EventFeed } from "../../store/store.ts";

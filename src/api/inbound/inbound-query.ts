@@ -1,10 +1,10 @@
 /** The query parameters of a list of inbound messages. */
 import Type, { type TSchema } from "typebox";
-import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
+import { isStorable } from "../../core/body/text-rules.ts";
 import type { InboundQuery } from "../../core/inbound/inbound.ts";
 import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { present } from "../../core/present.ts";
-import { isStorable } from "../../core/text-rules.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
 import { NO_CURSOR } from "../lists/answer-page.ts";

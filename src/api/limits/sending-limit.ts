@@ -1,5 +1,5 @@
 /** An account's sending limits: what the store needs to apply them, and how a refusal names the limit. */
-import { createErrors, type FieldErrors, type Summary } from "../../core/field-errors.ts";
+import { createErrors, type FieldErrors, type Summary } from "../../core/body/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import {
   type DailyRefusal,

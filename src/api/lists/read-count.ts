@@ -1,5 +1,5 @@
 import Type from "typebox";
-import type { ErrorCollector } from "../../core/field-errors.ts";
+import type { ErrorCollector } from "../../core/body/field-errors.ts";
 
 export interface CountRule {
   readonly min: number;

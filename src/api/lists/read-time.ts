@@ -1,5 +1,5 @@
-import type { ErrorCollector } from "../../core/field-errors.ts";
-import { NOT_A_TIMESTAMP, parseTimestamp } from "../../core/timestamp.ts";
+import type { ErrorCollector } from "../../core/body/field-errors.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../../core/time/timestamp.ts";
 import { restorePlus } from "./restore-plus.ts";
 
 /** A time in a query, in Unix milliseconds; if it is not one, notes that under its name. */

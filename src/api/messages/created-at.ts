@@ -1,4 +1,4 @@
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import { uuidTime } from "../../core/uuid.ts";
 
 /** Gives a message's `created_at`, ISO 8601, from its id. The last text is kept: many ids share a millisecond. */

@@ -1,7 +1,7 @@
 /** One message's timeline, as the account that sent it may see it. */
 import Type from "typebox";
 import type { ChannelName, TimelineEntry } from "../../core/messages/message.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import { toWebhookId } from "../../core/webhooks/webhook-event.ts";
 import type { MessageStore } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";

@@ -1,4 +1,4 @@
-import { RETENTION_MS } from "../../core/durations.ts";
+import { RETENTION_MS } from "../../core/time/durations.ts";
 import { uuidTime } from "../../core/uuid.ts";
 
 /** A message id from a path, in lower case; `undefined` if it is malformed, or seven days old or older at `now`. */

@@ -1,6 +1,6 @@
 import Type from "typebox";
+import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
 import { parseEmailAddress } from "../../core/email/email-address.ts";
-import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import { INVALID_PHONE_NUMBER, parsePhoneNumber } from "../../core/sms/phone-number.ts";

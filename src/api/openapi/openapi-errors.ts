@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { type FieldErrors, NOT_AN_OBJECT } from "../../core/field-errors.ts";
+import { type FieldErrors, NOT_AN_OBJECT } from "../../core/body/field-errors.ts";
 import type { Endpoint } from "../endpoint.ts";
 import {
   idempotencyKeyReused,

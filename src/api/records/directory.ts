@@ -1,6 +1,5 @@
 import { type Domain, senderDomain } from "../../core/domains/domain.ts";
-import { eachRecord } from "../../core/each-record.ts";
-import { createFreshCache, type FreshCache } from "../../core/fresh-cache.ts";
+import { eachRecord } from "../../core/lists/each-record.ts";
 import type {
   Account,
   Connector,
@@ -14,6 +13,7 @@ import type {
 import { withConditionKeys } from "../../core/records/routes.ts";
 import type { StoredSettings } from "../../core/records/settings.ts";
 import { type SmsSegments, segmentSms } from "../../core/sms/sms-segments.ts";
+import { createFreshCache, type FreshCache } from "../../core/work/fresh-cache.ts";
 import type { OptOutQuery, Records } from "../../store/store.ts";
 import type { HandlerDeps } from "../app-deps.ts";
 import type { MaybePromise } from "../when-ready.ts";

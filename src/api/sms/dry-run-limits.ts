@@ -1,5 +1,5 @@
 /** Whether an account's sending limits would refuse a request now. Accepting judges again, in its own transaction. */
-import type { FieldErrors } from "../../core/field-errors.ts";
+import type { FieldErrors } from "../../core/body/field-errors.ts";
 import { tallyOf } from "../../core/messages/sending-limits.ts";
 import { present } from "../../core/present.ts";
 import type { SmsTemplate } from "../../core/records/accounts.ts";

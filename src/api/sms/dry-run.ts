@@ -1,13 +1,13 @@
 /** The dry run of Send SMS: what would become of a request. Nothing is stored and nothing is sent. */
 import { setImmediate } from "node:timers/promises";
 import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
-import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
 import type { Connector, Route } from "../../core/records/accounts.ts";
 import { isIndian } from "../../core/sms/phone-number.ts";
 import { earliestSendAt } from "../../core/sms/promotional-hours.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import { charactersOf, MAX_FORCING_NAMED } from "../../core/sms/transliterate.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Answer } from "../answer.ts";
 import { toHealth } from "../health-resource.ts";

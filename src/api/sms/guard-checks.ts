@@ -1,5 +1,5 @@
 /** The checks of a request's recipients that hold in the sandbox too: allowed destinations and opt-outs. */
-import type { ErrorCollector, Summary } from "../../core/field-errors.ts";
+import type { ErrorCollector, Summary } from "../../core/body/field-errors.ts";
 import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
 import { senderKey } from "../../core/suppressions/opt-out.ts";
 import type { CheckedSms, SmsCheck } from "./sms-checks.ts";

@@ -1,4 +1,4 @@
-import type { ErrorCollector } from "../../core/field-errors.ts";
+import type { ErrorCollector } from "../../core/body/field-errors.ts";
 import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { readSendSms } from "../../core/sms/send-sms.ts";
 import { callerOf } from "../caller.ts";

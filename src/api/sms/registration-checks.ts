@@ -1,7 +1,6 @@
 /** Checks a live account's request against what is registered: templates, senders and, for Indian numbers, DLT ids. */
-
+import type { ErrorCollector } from "../../core/body/field-errors.ts";
 import { preflightDlt } from "../../core/dlt/preflight-dlt.ts";
-import type { ErrorCollector } from "../../core/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import type { Sender, SmsTemplate } from "../../core/records/accounts.ts";

@@ -2,7 +2,7 @@
  * The checks that a request has to pass before it is accepted: Send SMS reports all problems at once, its `dry_run` the
  * verdict of each check. To add a check, add it to `SANDBOX_CHECKS` or `LIVE_CHECKS`.
  */
-import type { ErrorCollector } from "../../core/field-errors.ts";
+import type { ErrorCollector } from "../../core/body/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import type { Route, Sender, SmsTemplate } from "../../core/records/accounts.ts";
 import type { KeyOwner } from "../../core/records/api-key.ts";

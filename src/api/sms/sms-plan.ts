@@ -1,5 +1,5 @@
 /** What becomes of a request to send SMS: text, sender and DLT ids, and the queue that serves each number. */
-import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import type { Writable } from "../../core/present.ts";
 import { validationFailed } from "../errors.ts";

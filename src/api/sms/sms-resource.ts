@@ -4,7 +4,7 @@ import type { NewMessage } from "../../core/messages/accept-request.ts";
 import { SMS_STATUSES, type SmsContent, type StoredMessage } from "../../core/messages/message.ts";
 import { jsonWithVariables } from "../../core/sms/json-with-variables.ts";
 import { sentFrom } from "../../core/sms/sent-from.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 
 const messageId = Type.String({ description: "Unique message identifier" });
 const createdAt = Type.String({ format: "date-time", description: "ISO 8601 timestamp of creation" });

@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
-import { inTime } from "../../core/in-time.ts";
 import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
+import { inTime } from "../../core/work/in-time.ts";
 import type { SandboxLedger } from "../../store/store.ts";
 import type { ChannelLog } from "../channel.ts";
 

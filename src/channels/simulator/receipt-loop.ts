@@ -1,8 +1,8 @@
 import type { Clock } from "../../core/clock.ts";
-import { inTime } from "../../core/in-time.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
+import { inTime } from "../../core/work/in-time.ts";
 import type { SandboxLedger } from "../../store/store.ts";
 import type { ChannelLog } from "../channel.ts";
 

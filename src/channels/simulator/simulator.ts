@@ -2,12 +2,12 @@
  * The channel of sandbox accounts. It takes SMS or email, keeps what it was given, and acts as the provider: it delivers
  * to everyone but the magic recipients (`scenario.ts`, `docs/sandbox.md`). Nothing leaves the machine.
  */
-import { createInFlight } from "../../core/in-flight.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { NOBODY_ELSE } from "../../core/queue/claimant.ts";
-import { createSemaphore } from "../../core/semaphore.ts";
 import { createIds } from "../../core/uuid.ts";
+import { createInFlight } from "../../core/work/in-flight.ts";
+import { createSemaphore } from "../../core/work/semaphore.ts";
 import type { SandboxLedger } from "../../store/store.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../channel.ts";
 import { attempt, deferMessage } from "./attempt.ts";

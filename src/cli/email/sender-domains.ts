@@ -2,8 +2,8 @@ import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { type Domain, ed25519Selector, senderDomain, signingPair } from "../../core/domains/domain.ts";
 import { returnPathOf } from "../../core/domains/domain-records.ts";
-import { createFreshCache } from "../../core/fresh-cache.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { FindSenderDomain } from "../../delivery/sending/to-outgoing.ts";
 import type { Records } from "../../store/store.ts";
 

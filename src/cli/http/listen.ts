@@ -4,7 +4,7 @@ import type { AnswerRequest } from "../../api/app-deps.ts";
 import { pathOf } from "../../api/router.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import { errorText } from "../../core/error-text.ts";
-import { portAdvice } from "../../core/port-advice.ts";
+import { portAdvice } from "../../core/network/port-advice.ts";
 import type { Config } from "../config.ts";
 
 /** An idle connection is closed after this, in mid-request too. Longer than the 30 s that a long poll may wait. */

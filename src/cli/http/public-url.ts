@@ -1,7 +1,7 @@
 import type { ChannelDeps } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
-import { createFreshCache } from "../../core/fresh-cache.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { Records } from "../../store/store.ts";
 
 /** The setting `public_url`, read at most once a second. */

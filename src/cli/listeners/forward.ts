@@ -6,7 +6,7 @@ import type { AnswerRequest } from "../../api/app-deps.ts";
 import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
 import { fullUrl, pathOf } from "../../api/router.ts";
 import type { Clock } from "../../core/clock.ts";
-import { createSemaphore } from "../../core/semaphore.ts";
+import { createSemaphore } from "../../core/work/semaphore.ts";
 import { createGetOverSocket, isWithoutBody } from "./get-over-socket.ts";
 
 const URL_HEADER = "x-postrider-url";

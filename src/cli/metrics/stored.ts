@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { inTime } from "../../core/in-time.ts";
+import { inTime } from "../../core/work/in-time.ts";
 import { MAX_COUNTED } from "../../store/max-counted.ts";
 import {
   type InboundStore,

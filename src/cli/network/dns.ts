@@ -1,8 +1,8 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Dns } from "../../core/domains/dns.ts";
 import { limitedLookup } from "../../core/domains/limited-lookup.ts";
-import { createFreshCache } from "../../core/fresh-cache.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { Records } from "../../store/store.ts";
 import type { OpenResolver } from "./create-lookups.ts";
 

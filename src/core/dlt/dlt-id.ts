@@ -1,5 +1,5 @@
+import { isVisibleAscii } from "../body/text-rules.ts";
 import type { AccountMode } from "../records/accounts.ts";
-import { isVisibleAscii } from "../text-rules.ts";
 
 /**
  * What is wrong with a DLT template or entity id; `undefined` if nothing is. Real ids have 12 to 19 digits, and the rule for

@@ -1,6 +1,6 @@
+import { isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import { present } from "../present.ts";
 import type { AccountMode, DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
-import { isStorable, NOT_STORABLE } from "../text-rules.ts";
 import type { DltField, DltList, Layout } from "./dlt-columns.ts";
 import { dltIdProblem } from "./dlt-id.ts";
 import type { DltStatus } from "./dlt-registry.ts";

@@ -1,8 +1,8 @@
+import type { ErrorCollector } from "../body/field-errors.ts";
+import { isLonger } from "../body/text-rules.ts";
 import { parseEmailAddress } from "../email/email-address.ts";
-import type { ErrorCollector } from "../field-errors.ts";
 import type { DltEntity } from "../records/accounts.ts";
 import { type PlaceholderKind, templatePlaceholders, type Variables } from "../sms/template.ts";
-import { isLonger } from "../text-rules.ts";
 
 export interface DltValues {
   readonly variables: Variables;

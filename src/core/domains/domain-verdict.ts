@@ -1,5 +1,5 @@
 /** What a check of the DNS means for a domain. Pure. */
-import { DAY_MS, HOUR_MS } from "../durations.ts";
+import { DAY_MS, HOUR_MS } from "../time/durations.ts";
 import { type DkimPair, type Domain, signingPair } from "./domain.ts";
 import { type DnsRecord, dkimRecords, type RecordVerdict } from "./domain-records.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { inTime } from "../in-time.ts";
+import { inTime } from "../work/in-time.ts";
 
 /** An answer of the DNS, or a failure with the code that Node gives when no server answers, once `limitMs` are over. */
 export function limitedLookup<Answer>(

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createErrors } from "../field-errors.ts";
+import { createErrors } from "../body/field-errors.ts";
 import { judgeHeaders, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
 
 function errorsOf(headers: Readonly<Record<string, string>>, alsoOwned: readonly string[] = []) {

@@ -1,5 +1,5 @@
-import type { ErrorCollector } from "../field-errors.ts";
-import { hasControls } from "../text-rules.ts";
+import type { ErrorCollector } from "../body/field-errors.ts";
+import { hasControls } from "../body/text-rules.ts";
 
 /**
  * Judges custom headers. A name must be valid (RFC 5322 §2.2), not one that the service sets, and given once; a value must be

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { FieldErrors } from "../field-errors.ts";
+import type { FieldErrors } from "../body/field-errors.ts";
 import { INVALID_EMAIL_ADDRESS, parseSendEmail } from "./send-email.ts";
 
 const now = Date.UTC(2026, 0, 15, 12);

@@ -6,14 +6,14 @@ import {
   parseBody,
   type Valid,
   validFields,
-} from "../field-errors.ts";
+} from "../body/field-errors.ts";
+import { hasControls, isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import {
   type DeliveryOptions,
   deliveryOptionFields,
   parseDeliveryOptions,
 } from "../messages/delivery-options.ts";
 import { present } from "../present.ts";
-import { hasControls, isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { type EmailAddress, parseEmailAddress } from "./email-address.ts";
 import { judgeHeaders, NO_CONTROLS, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { FieldErrors } from "../field-errors.ts";
+import type { FieldErrors } from "../body/field-errors.ts";
 import { parseSendSms } from "../sms/send-sms.ts";
 
 const now = Date.UTC(2026, 0, 15, 12);

@@ -1,11 +1,11 @@
 /** The fields that sending an SMS and sending an email share: callback, schedule, tags, metadata. */
 import Type from "typebox";
-import { DAY_MS } from "../durations.ts";
-import { isExactNumber, NOT_EXACT } from "../exact-number.ts";
-import type { ErrorCollector } from "../field-errors.ts";
+import { isExactNumber, NOT_EXACT } from "../body/exact-number.ts";
+import type { ErrorCollector } from "../body/field-errors.ts";
+import { hasControls, isLonger, isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import type { Writable } from "../present.ts";
-import { hasControls, isLonger, isStorable, NOT_STORABLE } from "../text-rules.ts";
-import { NOT_A_TIMESTAMP, parseTimestamp } from "../timestamp.ts";
+import { DAY_MS } from "../time/durations.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../time/timestamp.ts";
 
 export interface DeliveryOptions {
   readonly callbackUrl?: string;

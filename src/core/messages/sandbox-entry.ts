@@ -1,5 +1,5 @@
 /** An entry of the sandbox ledger: what the simulator was given for one recipient. Times are Unix milliseconds. */
-import type { ListOrder } from "../list-order.ts";
+import type { ListOrder } from "../lists/list-order.ts";
 import type { ChannelName, MessageError } from "./message.ts";
 import type { Receipt } from "./outcome.ts";
 

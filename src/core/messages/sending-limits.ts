@@ -1,6 +1,6 @@
 /** How much an account may send: limits against SMS pumping, where numbers are sent to for the fees their operators earn. */
-import { HOUR_MS } from "../durations.ts";
 import { readSetting } from "../records/settings.ts";
+import { HOUR_MS } from "../time/durations.ts";
 
 const DAY_HOURS = 24;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { FieldErrors } from "../field-errors.ts";
+import type { FieldErrors } from "../body/field-errors.ts";
 import { accountIdOf, parseIdentifyUser, parseRegisterDevice } from "./push-device.ts";
 
 const device = { account_id: "acc", app_id: "app", platform: "fcm", token: "token-1" };

@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { type ErrorCollector, isObject, type Parsed, parseBody } from "../field-errors.ts";
+import { type ErrorCollector, isObject, type Parsed, parseBody } from "../body/field-errors.ts";
+import { isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import { present } from "../present.ts";
 import { type AccountMode, PUSH_PLATFORMS, type PushPlatform } from "../records/accounts.ts";
-import { isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { toStoredId } from "../uuid.ts";
 import { deviceTokenProblem } from "./push-token.ts";
 

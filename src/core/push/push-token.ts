@@ -1,6 +1,6 @@
-import { parseJson } from "../parse-json.ts";
+import { parseJson } from "../body/parse-json.ts";
+import { isVisibleAscii } from "../body/text-rules.ts";
 import type { PushPlatform } from "../records/accounts.ts";
-import { isVisibleAscii } from "../text-rules.ts";
 
 /** What is wrong with the shape of a device token, by platform; `undefined` if nothing is. */
 export function deviceTokenProblem(platform: PushPlatform, token: string): string | undefined {

@@ -1,5 +1,5 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../durations.ts";
 import type { ChannelName } from "../messages/message.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../time/durations.ts";
 
 /** When a message is tried again. Waits are in milliseconds; the last one repeats. */
 export interface RetryPolicy {

@@ -1,9 +1,8 @@
 /** Every setting, in one table: what it is called, what it may be, what it is when nobody set it. Stored as text. */
-
 import { ALARM_SETTINGS } from "../alarms/alarm-settings.ts";
-import { certificatesIn } from "../certificates.ts";
 import { INBOUND_SETTINGS } from "../inbound/inbound-settings.ts";
-import { isIpRange, isNameServer } from "../ip-range.ts";
+import { certificatesIn } from "../network/certificates.ts";
+import { isIpRange, isNameServer } from "../network/ip-range.ts";
 import { choice, flag, hours, integer, type Setting, text } from "./setting-kinds.ts";
 
 export type { Setting } from "./setting-kinds.ts";

@@ -1,8 +1,8 @@
 /** When promotional messages may go to Indian numbers: in the daytime there (TCCCPR 2018; operators answer 651). */
-import { DAY_MS, MINUTE_MS } from "../durations.ts";
 import type { Content } from "../messages/message.ts";
 import type { AccountMode } from "../records/accounts.ts";
 import { readSetting, type StoredSettings } from "../records/settings.ts";
+import { DAY_MS, MINUTE_MS } from "../time/durations.ts";
 import { isIndian } from "./phone-number.ts";
 
 export interface Promotion {

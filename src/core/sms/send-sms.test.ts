@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { FieldErrors } from "../field-errors.ts";
+import type { FieldErrors } from "../body/field-errors.ts";
 import { INVALID_PHONE_NUMBER } from "./phone-number.ts";
 import { parseSendSms } from "./send-sms.ts";
 

@@ -1,6 +1,5 @@
 import Type, { type Static } from "typebox";
-import { dltIdProblem } from "../dlt/dlt-id.ts";
-import { isExactNumber, NOT_EXACT } from "../exact-number.ts";
+import { isExactNumber, NOT_EXACT } from "../body/exact-number.ts";
 import {
   createErrors,
   type ErrorCollector,
@@ -9,7 +8,9 @@ import {
   type Parsed,
   type Valid,
   validFields,
-} from "../field-errors.ts";
+} from "../body/field-errors.ts";
+import { isStorable, NOT_STORABLE } from "../body/text-rules.ts";
+import { dltIdProblem } from "../dlt/dlt-id.ts";
 import {
   addDeliveryOptions,
   type DeliveryOptions,
@@ -17,7 +18,6 @@ import {
 } from "../messages/delivery-options.ts";
 import type { Writable } from "../present.ts";
 import type { AccountMode } from "../records/accounts.ts";
-import { isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { isUuid } from "../uuid.ts";
 import { EXPECTED_E164, INVALID_PHONE_NUMBER, type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
 import { fitsSourceAddr, NOT_A_SOURCE_ADDR } from "./source-addr.ts";

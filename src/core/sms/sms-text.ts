@@ -1,5 +1,5 @@
+import { isLonger } from "../body/text-rules.ts";
 import { readSetting, type StoredSettings } from "../records/settings.ts";
-import { isLonger } from "../text-rules.ts";
 import { gsm7Length } from "./gsm7.ts";
 import { isIndian } from "./phone-number.ts";
 import { renderTemplate, type Variables } from "./template.ts";

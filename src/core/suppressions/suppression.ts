@@ -1,6 +1,6 @@
 /** Why an account sends no email to an address any more, and for how long. */
-import { DAY_MS } from "../durations.ts";
 import { readSetting, type StoredSettings } from "../records/settings.ts";
+import { DAY_MS } from "../time/durations.ts";
 
 export const SUPPRESSION_REASONS = [
   "hard_bounce",

@@ -1,7 +1,7 @@
 /** The event of an SMS from a handset, `sms.received`, in webhooks and in the feed. */
 import type { InboundMessage } from "../inbound/inbound.ts";
 import { present } from "../present.ts";
-import { toIso } from "../timestamp.ts";
+import { toIso } from "../time/timestamp.ts";
 import type { OtherEvent } from "./feed-event.ts";
 import { type PublicEntry, toWebhookId } from "./webhook-event.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Content, MessageError, TimelineEntry } from "../messages/message.ts";
 import { present } from "../present.ts";
-import { toIso } from "../timestamp.ts";
+import { toIso } from "../time/timestamp.ts";
 
 /** A timeline entry that is a public event. */
 export type PublicEntry = TimelineEntry & Required<Pick<TimelineEntry, "sequence" | "eventType">>;

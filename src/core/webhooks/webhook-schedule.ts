@@ -1,6 +1,6 @@
 /** When a webhook whose delivery failed is tried again. */
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../durations.ts";
-import { LONGEST_RETRY_AFTER_MS } from "../retry-after.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../time/durations.ts";
+import { LONGEST_RETRY_AFTER_MS } from "../time/retry-after.ts";
 
 /** The wait after the first failure, the second, and so on. After one more failure the event stays failed. */
 const WAITS_MS = [

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { createRateWindow, type RateWindow } from "../../core/rate-window.ts";
+import { createRateWindow, type RateWindow } from "../../core/work/rate-window.ts";
 
 /** A token bucket. A token is a segment or an email; the bucket holds what one second brings, and no second has more. */
 export interface Throttle {

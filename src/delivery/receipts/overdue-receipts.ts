@@ -1,10 +1,10 @@
 /** Receipts that are overdue: their messages are flagged, and providers that can be asked about them are. */
 import type { Channel } from "../../channels/channel.ts";
-import type { Chore } from "../../core/chores.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { QUESTION_WAITS_MS } from "../../core/receipts/overdue-receipt.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import type { Chore } from "../../core/work/chores.ts";
 import type { ReceiptStore, Records } from "../../store/store.ts";
 
 /** Parts flagged by one transaction. */

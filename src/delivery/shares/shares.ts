@@ -6,9 +6,9 @@
  */
 import type { Share } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
-import { inTime } from "../../core/in-time.ts";
 import type { Log } from "../../core/log.ts";
 import { type Claimant, NOBODY_ELSE } from "../../core/queue/claimant.ts";
+import { inTime } from "../../core/work/in-time.ts";
 import type { LeaseStore, SlotLease } from "../../store/store.ts";
 import { createOwnSlots, type OwnSlots } from "./own-slots.ts";
 import { createPeerSlots, MOVE_MS, type PeerSlots } from "./peer-slots.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ListOrder } from "../../core/list-order.ts";
+import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { WebhookSelection } from "../../core/webhooks/webhook-outbox.ts";
 import { HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
 

@@ -1,5 +1,5 @@
 /** What both engines share of erasures: their rows, whose turn it is, and what is about the recipient. */
-import type { ListOrder } from "../../core/list-order.ts";
+import type { ListOrder } from "../../core/lists/list-order.ts";
 import { createWordScrubber, ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";

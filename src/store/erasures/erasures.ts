@@ -1,4 +1,4 @@
-import type { ListOrder } from "../../core/list-order.ts";
+import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { Erasure, NewErasure } from "../../core/messages/erasure.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ListOrder } from "../../core/list-order.ts";
+import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { PartRef, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import type { LateAnswer, LateRefusal } from "../../core/receipts/late-answer.ts";
 

@@ -1,4 +1,4 @@
-import { turnEnd } from "../../core/turn-end.ts";
+import { turnEnd } from "../../core/work/turn-end.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createStore } from "./create-store.ts";

@@ -1,4 +1,4 @@
-import { turnEnd } from "../../core/turn-end.ts";
+import { turnEnd } from "../../core/work/turn-end.ts";
 import { refuseWhatMoved } from "../move/move-marks.ts";
 import type { Vault } from "../vault.ts";
 import { createStore, type SqliteStore } from "./create-store.ts";

@@ -1,5 +1,5 @@
-import { HOUR_MS } from "../../core/durations.ts";
 import type { MessageStatus } from "../../core/messages/message.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { FINAL_STATUSES } from "../messages/final-statuses.ts";
 import type { Retention } from "../store.ts";

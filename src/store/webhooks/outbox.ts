@@ -1,4 +1,4 @@
-import type { ListOrder } from "../../core/list-order.ts";
+import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { Sweeper } from "../../core/queue/in-flight-jobs.ts";
 import type {
   ClaimedWebhook,

@@ -1,6 +1,6 @@
 import { createSecureContext, getCACertificates } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
-import { unlessAborted } from "../../core/unless-aborted.ts";
+import { unlessAborted } from "../../core/work/unless-aborted.ts";
 import { type AddressRules, createAddressRules, type Range } from "./address-rules.ts";
 import type { Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";

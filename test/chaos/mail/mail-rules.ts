@@ -1,5 +1,5 @@
 /** Rules that hold for every email, whatever happened to it. A rule returns what is wrong, or a falsy value. */
-import { HOUR_MS } from "../../../src/core/durations.ts";
+import { HOUR_MS } from "../../../src/core/time/durations.ts";
 import type { Entry } from "../model.ts";
 import type { MailFate } from "./mail-model.ts";
 import { subjectOf } from "./mail-steps.ts";

@@ -2,7 +2,7 @@
 import type { TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import type { ConnectorKind } from "../../../channels/channel.ts";
-import { createErrors, type ErrorCollector, isObject, validFields } from "../../../core/field-errors.ts";
+import { createErrors, type ErrorCollector, isObject, validFields } from "../../../core/body/field-errors.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { unknownFields } from "./unknown-fields.ts";
 

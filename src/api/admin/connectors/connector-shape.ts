@@ -9,7 +9,7 @@ import {
 import { CHANNELS } from "../../../core/messages/message.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { readSetting } from "../../../core/records/settings.ts";
-import { toIso } from "../../../core/timestamp.ts";
+import { toIso } from "../../../core/time/timestamp.ts";
 import { CONNECTOR_STATE, HEALTH, toHealth } from "../../health-resource.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { withDefaults } from "./connector-config.ts";

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { ConnectorKind } from "../../../channels/channel.ts";
-import { eachRecord } from "../../../core/each-record.ts";
+import { eachRecord } from "../../../core/lists/each-record.ts";
 import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Records } from "../../../store/store.ts";

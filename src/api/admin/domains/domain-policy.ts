@@ -1,5 +1,5 @@
-import { DAY_MS } from "../../../core/durations.ts";
 import { readSetting } from "../../../core/records/settings.ts";
+import { DAY_MS } from "../../../core/time/durations.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 
 /** What the settings say of all domains. */

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { DOMAIN_STATES, type Domain, nextPair, signingPair, stateOf } from "../../../core/domains/domain.ts";
 import { type DnsRecord, RECORD_RESULTS, recordsOf } from "../../../core/domains/domain-records.ts";
 import { domainKey } from "../../../core/suppressions/address-key.ts";
-import { toIso } from "../../../core/timestamp.ts";
+import { toIso } from "../../../core/time/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { judgeField } from "../draft.ts";

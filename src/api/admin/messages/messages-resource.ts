@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { createErrors } from "../../../core/field-errors.ts";
+import { createErrors } from "../../../core/body/field-errors.ts";
 import { CHANNELS, type StoredMessage } from "../../../core/messages/message.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { maskRecipient } from "../../../core/mask.ts";
-import { toIso } from "../../../core/timestamp.ts";
+import { toIso } from "../../../core/time/timestamp.ts";
 import type { ParkedReceipt } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { answerPage, pageSchema } from "../../lists/answer-page.ts";

@@ -2,7 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { CHANNELS } from "../../../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../../../core/messages/sandbox-entry.ts";
 import { present } from "../../../core/present.ts";
-import { toIso } from "../../../core/timestamp.ts";
+import { toIso } from "../../../core/time/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";

@@ -6,7 +6,7 @@ import {
   type TimelineEntry,
 } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
-import { toIso } from "../../../core/timestamp.ts";
+import { toIso } from "../../../core/time/timestamp.ts";
 import { isUuid, uuidTime } from "../../../core/uuid.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { messageNotFound } from "../../errors.ts";

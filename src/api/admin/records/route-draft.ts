@@ -1,7 +1,7 @@
 /** The fields of a route in a request: their schemas, checks, and conversion to what is stored. */
 import Type from "typebox";
+import type { ErrorCollector } from "../../../core/body/field-errors.ts";
 import { domainOf, parseEmailAddress } from "../../../core/email/email-address.ts";
-import type { ErrorCollector } from "../../../core/field-errors.ts";
 import { CHANNELS, type ChannelName } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import { FAILOVERS, type Route } from "../../../core/records/accounts.ts";

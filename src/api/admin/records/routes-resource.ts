@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { eachRecord } from "../../../core/each-record.ts";
+import { eachRecord } from "../../../core/lists/each-record.ts";
 import { present } from "../../../core/present.ts";
 import type { Route } from "../../../core/records/accounts.ts";
 import { conditionKey } from "../../../core/records/routes.ts";

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { createErrors } from "../../../core/field-errors.ts";
+import { createErrors } from "../../../core/body/field-errors.ts";
 import type { Account } from "../../../core/records/accounts.ts";
 import {
   isSettingName,

@@ -1,11 +1,11 @@
 import Type from "typebox";
+import { isStorable, NOT_STORABLE } from "../../../core/body/text-rules.ts";
 import { parseEmailAddress } from "../../../core/email/email-address.ts";
 import { isErased } from "../../../core/messages/erasure.ts";
 import { present } from "../../../core/present.ts";
 import type { Suppression } from "../../../core/records/accounts.ts";
 import { isSuppressionReason } from "../../../core/suppressions/suppression.ts";
-import { isStorable, NOT_STORABLE } from "../../../core/text-rules.ts";
-import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/timestamp.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/time/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, noSuchAccount, readDraft, sealDraft } from "../draft.ts";

@@ -4,7 +4,7 @@ import { present } from "../../../core/present.ts";
 import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { SUPPRESSION_REASONS } from "../../../core/suppressions/suppression.ts";
-import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/timestamp.ts";
+import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/time/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { judgeField } from "../draft.ts";

@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { MINUTE_MS } from "../../../core/durations.ts";
-import { createErrors } from "../../../core/field-errors.ts";
-import { toIso } from "../../../core/timestamp.ts";
+import { createErrors } from "../../../core/body/field-errors.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
+import { toIso } from "../../../core/time/timestamp.ts";
 import type { RandomBytes } from "../../../core/uuid.ts";
 import type { WebhookSecret } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";

@@ -1,6 +1,6 @@
 /** The schemas of events and attempts as operators see them, and what fills them. */
 import Type from "typebox";
-import { toIso } from "../../../core/timestamp.ts";
+import { toIso } from "../../../core/time/timestamp.ts";
 import { toWebhookId } from "../../../core/webhooks/webhook-event.ts";
 import {
   type EventKey,

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from "typebox";
-import { createErrors } from "../../../core/field-errors.ts";
+import { createErrors } from "../../../core/body/field-errors.ts";
 import { present } from "../../../core/present.ts";
-import { toIso } from "../../../core/timestamp.ts";
+import { toIso } from "../../../core/time/timestamp.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import {
   NO_HOST,

@@ -1,4 +1,4 @@
-import { addressBlock } from "../../../core/address-block.ts";
+import { addressBlock } from "../../../core/network/address-block.ts";
 
 /** Limits the connections open at a time from one IPv4 address, or from one /64 of IPv6 addresses. */
 export interface AddressLimit {

@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import type { Clock } from "../../../core/clock.ts";
-import { portAdvice } from "../../../core/port-advice.ts";
+import { portAdvice } from "../../../core/network/port-advice.ts";
 import type { ChannelLog } from "../../channel.ts";
 import { createAddressLimit } from "./address-limit.ts";
 import { readBeginning } from "./read-beginning.ts";

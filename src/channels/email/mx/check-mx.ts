@@ -3,7 +3,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { MailPolicy } from "../../../core/email/mail-policy.ts";
 import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
-import { unlessAborted } from "../../../core/unless-aborted.ts";
+import { unlessAborted } from "../../../core/work/unless-aborted.ts";
 import type { CheckReach } from "../../channel.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
-import { waitAtMost } from "../../../core/wait-at-most.ts";
+import { waitAtMost } from "../../../core/work/wait-at-most.ts";
 import type { Limits } from "./mx-config.ts";
 
 /** Limits, for each of many destinations (domains, or hosts), how many messages are sent at a time and a second. */

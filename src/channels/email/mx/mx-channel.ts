@@ -1,8 +1,8 @@
-import { createInFlight } from "../../../core/in-flight.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import { present } from "../../../core/present.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { createInFlight } from "../../../core/work/in-flight.ts";
 import type { Channel, ChannelDeps, ChannelStatus } from "../../channel.ts";
 import type { Network } from "../../network.ts";
 import { asciiDomainOf } from "../mail/mail-address.ts";

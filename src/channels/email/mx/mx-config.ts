@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { isIpRange } from "../../../core/ip-range.ts";
+import { isIpRange } from "../../../core/network/ip-range.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";

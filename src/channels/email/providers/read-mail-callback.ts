@@ -1,4 +1,4 @@
-import { parseJson } from "../../../core/parse-json.ts";
+import { parseJson } from "../../../core/body/parse-json.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { CallbackReading, CallbackRequest, Web } from "../../channel.ts";
 import { type MailEvent, objectOf, textOf, toReceipt } from "./mail-event.ts";

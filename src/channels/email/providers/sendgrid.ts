@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
-import { HOUR_MS } from "../../../core/durations.ts";
-import { parseJson } from "../../../core/parse-json.ts";
+import { parseJson } from "../../../core/body/parse-json.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 import {
   bounced,
   COMPLAINED,

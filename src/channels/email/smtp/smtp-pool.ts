@@ -1,5 +1,5 @@
-import { createInFlight } from "../../../core/in-flight.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
+import { createInFlight } from "../../../core/work/in-flight.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import { type ConnectionLimit, createConnectionLimit } from "./connection-limit.ts";
 import type { ConnectionSource } from "./hand-over.ts";

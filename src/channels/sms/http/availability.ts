@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import { waitAtMost } from "../../../core/wait-at-most.ts";
+import { waitAtMost } from "../../../core/work/wait-at-most.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import type { Judgement } from "./judge-answer.ts";
 import { createProviderHealth } from "./provider-health.ts";

@@ -1,8 +1,8 @@
-import { HOUR_MS } from "../../../core/durations.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import { bareId } from "../../../core/receipts/provider-id.ts";
-import { parseRetryAfter } from "../../../core/retry-after.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
+import { parseRetryAfter } from "../../../core/time/retry-after.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { providerError, scrubError } from "./error-words.ts";
 import { parseExactJson } from "./exact-json.ts";

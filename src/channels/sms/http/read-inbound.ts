@@ -1,8 +1,8 @@
-import { DAY_MS } from "../../../core/durations.ts";
 import type { InboundPart, ReceivedSms } from "../../../core/inbound/inbound.ts";
 import { toInboundAddress } from "../../../core/inbound/inbound-address.ts";
 import { present } from "../../../core/present.ts";
 import { segmentSms } from "../../../core/sms/sms-segments.ts";
+import { DAY_MS } from "../../../core/time/durations.ts";
 import type { InboundDescription } from "./gateway.ts";
 import { type Readable, readFirst } from "./source.ts";
 

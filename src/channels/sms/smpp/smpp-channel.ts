@@ -1,8 +1,7 @@
 /** The SMPP channel: messages become submit_sm; deliver_sm become receipts, and messages from handsets. */
-
-import { createInFlight } from "../../../core/in-flight.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { createInFlight } from "../../../core/work/in-flight.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms, QueriedPart, Share } from "../../channel.ts";
 import { createHandsetInbox } from "./inbox/handset-inbox.ts";
 import { queryParts } from "./inbox/query-parts.ts";

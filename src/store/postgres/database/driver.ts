@@ -1,7 +1,7 @@
 /** Runs statements with `pg`, on the connections of `connections.ts`. */
 import { type PoolClient, type PoolConfig, type QueryConfig, type QueryResult, types } from "pg";
-import { HOUR_MS } from "../../../core/durations.ts";
 import { errorText } from "../../../core/error-text.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Connections, openConnections } from "../connections/connections.ts";

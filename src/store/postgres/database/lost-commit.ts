@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
-import { inTime } from "../../../core/in-time.ts";
+import { inTime } from "../../../core/work/in-time.ts";
 import { outage } from "../../outage.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
 import type { Connection, Driver, Session } from "./driver.ts";

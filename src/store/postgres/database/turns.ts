@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import { createSemaphore } from "../../../core/semaphore.ts";
+import { createSemaphore } from "../../../core/work/semaphore.ts";
 import { StoreUnavailable } from "../../store.ts";
 import type { Database } from "./transactions.ts";
 

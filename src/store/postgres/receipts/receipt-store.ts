@@ -1,4 +1,4 @@
-import type { ListOrder } from "../../../core/list-order.ts";
+import type { ListOrder } from "../../../core/lists/list-order.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";

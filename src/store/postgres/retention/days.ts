@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../../core/durations.ts";
+import { DAY_MS } from "../../../core/time/durations.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";

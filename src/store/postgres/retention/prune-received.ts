@@ -1,4 +1,4 @@
-import { HOUR_MS } from "../../../core/durations.ts";
+import { HOUR_MS } from "../../../core/time/durations.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";

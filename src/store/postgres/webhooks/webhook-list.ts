@@ -1,4 +1,4 @@
-import type { ListOrder } from "../../../core/list-order.ts";
+import type { ListOrder } from "../../../core/lists/list-order.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";

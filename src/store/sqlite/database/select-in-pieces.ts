@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { ListOrder } from "../../../core/list-order.ts";
+import type { ListOrder } from "../../../core/lists/list-order.ts";
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
 

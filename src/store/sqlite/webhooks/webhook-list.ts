@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { ListOrder } from "../../../core/list-order.ts";
+import type { ListOrder } from "../../../core/lists/list-order.ts";
 import { present } from "../../../core/present.ts";
 import type { EventKey, WebhookRecord, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";

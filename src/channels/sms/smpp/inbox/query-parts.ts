@@ -1,7 +1,7 @@
 /** Asks the SMSC what became of messages whose receipts do not come (query_sm, SMPP 3.4 §4.8). */
 import type { Clock } from "../../../../core/clock.ts";
 import type { Receipt } from "../../../../core/messages/outcome.ts";
-import { unlessAborted } from "../../../../core/unless-aborted.ts";
+import { unlessAborted } from "../../../../core/work/unless-aborted.ts";
 import type { QueriedPart } from "../../../channel.ts";
 import type { SubmitLine } from "../submit/submit-line.ts";
 import { canonicalId, type IdFormat } from "../wire/message-id.ts";

@@ -1,5 +1,5 @@
 import { errorText } from "../../../../core/error-text.ts";
-import { inTime } from "../../../../core/in-time.ts";
+import { inTime } from "../../../../core/work/in-time.ts";
 import type { ChannelDeps } from "../../../channel.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "../wire/status-words.ts";
 

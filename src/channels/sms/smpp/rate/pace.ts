@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
-import { createRateWindow, type RateWindow } from "../../../../core/rate-window.ts";
+import { createRateWindow, type RateWindow } from "../../../../core/work/rate-window.ts";
 
 /**
  * How fast a connector sends, in segments a second: at its configured rate, or slower when the SMSC says that this is too

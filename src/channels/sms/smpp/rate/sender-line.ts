@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../core/clock.ts";
-import { createRateWindow, type RateWindow } from "../../../../core/rate-window.ts";
-import { type WaitLimits, waitAtMost } from "../../../../core/wait-at-most.ts";
+import { createRateWindow, type RateWindow } from "../../../../core/work/rate-window.ts";
+import { type WaitLimits, waitAtMost } from "../../../../core/work/wait-at-most.ts";
 import {
   createFlowLines,
   type FlowLines,

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
-import { createInFlight } from "../../../../core/in-flight.ts";
+import { createInFlight } from "../../../../core/work/in-flight.ts";
 import type { ChannelStatus, Share } from "../../../channel.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
 import type { BindRole, Session } from "./session.ts";

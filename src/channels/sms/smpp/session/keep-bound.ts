@@ -1,6 +1,6 @@
 import type { Clock, Random } from "../../../../core/clock.ts";
 import { errorText } from "../../../../core/error-text.ts";
-import { inTime } from "../../../../core/in-time.ts";
+import { inTime } from "../../../../core/work/in-time.ts";
 import type { ChannelStatus } from "../../../channel.ts";
 import type { CredentialGate } from "./credential-gate.ts";
 import type { Session, SessionEnd, SessionEvents } from "./session.ts";

@@ -1,5 +1,5 @@
 /** What a session does with the PDUs of the SMSC: it takes answers to its own requests, and answers those of the SMSC. */
-import { inTime } from "../../../../core/in-time.ts";
+import { inTime } from "../../../../core/work/in-time.ts";
 import { cString } from "../wire/octets.ts";
 import {
   COMMAND,

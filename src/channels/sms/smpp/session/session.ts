@@ -3,7 +3,7 @@
  * and answers the SMSC's requests (`session-receive.ts`). It is opened once and never reused.
  */
 import type { Clock } from "../../../../core/clock.ts";
-import { inTime } from "../../../../core/in-time.ts";
+import { inTime } from "../../../../core/work/in-time.ts";
 import { type ConnectionTarget, openConnection } from "../wire/connection.ts";
 import { type Address, COMMAND, encodeBind, encodePdu, type Pdu, type ShortMessage } from "../wire/pdu.ts";
 import { isCredentialFault, STATUS_OK, statusWord } from "../wire/status-words.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
-import { waitAtMost } from "../../../../core/wait-at-most.ts";
+import { waitAtMost } from "../../../../core/work/wait-at-most.ts";
 import type { Pace } from "../rate/pace.ts";
 import type { Session } from "../session/session.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** What the promise settles with, or what `late` returns or throws once `limitMs` are over. The promise itself goes on. */
 export function inTime<Value, Late = Value>(

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Resolver } from "node:dns/promises";
-import { parseRange } from "../webhooks/http/address-rules.ts";
+import { parseRange } from "../../webhooks/http/address-rules.ts";
 import { isIpRange, isNameServer } from "./ip-range.ts";
 
 test.each([

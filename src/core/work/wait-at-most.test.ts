@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
-import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { waitAtMost } from "./wait-at-most.ts";
 
 function begin(signal?: AbortSignal) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createSemaphore } from "./semaphore.ts";
 
 test("a caller waits in line until another releases its permit", async () => {

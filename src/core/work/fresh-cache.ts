@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** A read-through cache with a short life: what is asked for all the time is read once a second. */
 export interface FreshCache<Value> {

@@ -1,4 +1,4 @@
-import { present } from "./present.ts";
+import { present } from "../present.ts";
 
 const PAGE = 1_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { inTime } from "./in-time.ts";
 
 const LIMIT = { limitMs: 100, late: () => "late" };

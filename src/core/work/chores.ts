@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "./clock.ts";
+import { type Clock, sleep } from "../clock.ts";
 
 /** Standing work, each chore in a loop of its own. */
 export interface Chores {

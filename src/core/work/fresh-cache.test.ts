@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createFreshCache } from "./fresh-cache.ts";
 
 const open = () => {

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { waitAtMost } from "./wait-at-most.ts";
 
 /** Lets at most `count` callers work at the same time; the others wait in the order of their calls. */
