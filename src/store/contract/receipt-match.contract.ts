@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { partReference } from "../../core/receipts/short-reference.ts";
 import {
   CONNECTOR,
+  HOUR,
   inWorld,
   type OpenStore,
   SECOND,
@@ -33,6 +34,20 @@ export function receiptMatchContract(open: OpenStore): void {
       await world.receive("same", { status: "undelivered" });
       expect([await world.status(older), await world.status(newer)]).toEqual(["undelivered", "delivered"]);
       expect(await world.receive("same")).toMatchObject([{ kind: "late", messageId: newer }]);
+    }),
+  );
+
+  test(
+    "a receipt that came before a message was accepted is about the earlier one with its id, also where that one's id is recorded last",
+    inWorld(open, async (world) => {
+      const [older = ""] = await world.sms({ to: [ONE] });
+      const job = await world.claimOne();
+      await world.receive("same");
+      world.clock.now += HOUR;
+      const newer = await sendWithId(world, "same");
+      expect(await world.status(newer)).toBe("sent");
+      await world.settle(job, { outcomes: [sent("same")] });
+      expect([await world.status(older), await world.status(newer)]).toEqual(["delivered", "sent"]);
     }),
   );
 

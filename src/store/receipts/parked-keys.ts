@@ -56,3 +56,8 @@ export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt
     ((named.includes(receipt.providerMessageId) && !receipt.isByText) ||
       (isSameNumber(recipient, receipt.recipient) === true && isNamed(receipt)));
 }
+
+/** Whether the receipt had come before the message was accepted: it is about an earlier one that had the same id. */
+export function cameBefore({ receivedAt }: Receipt, messageId: string): boolean {
+  return receivedAt < (uuidTime(messageId) ?? 0) - CLOCKS_APART_MS;
+}

@@ -9,6 +9,7 @@ import { applyToMatch, applyToTarget } from "./apply-receipt.ts";
 import { markSent, markTaken } from "./mark-sent.ts";
 import { type Match, matchElsewhere, matchReceipt } from "./match-receipt.ts";
 import { applyToOwn } from "./own-id.ts";
+import { cameBefore } from "./parked-keys.ts";
 import type { KnownMessage, NotedIds, PartIds, ReceiptState } from "./receipt-state.ts";
 import { isTooEarly, keepForLater } from "./too-early.ts";
 
@@ -71,11 +72,14 @@ function createTakeParked<M extends KnownMessage>(state: ReceiptState<M>) {
   };
 }
 
-function createReceive<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds["receive"] {
-  return (receipt) => {
+type Receive = (receipt: Receipt, recorded?: string) => ReceiptResult;
+
+/** `recorded`: of a receipt that was parked, the message whose id it was found by. */
+function createReceive<M extends KnownMessage>(state: ReceiptState<M>): Receive {
+  return (receipt, recorded) => {
     if (receipt.target) return applyToTarget(state, receipt, receipt.target);
     if (receipt.alsoOf) return applyElsewhere(state, receipt);
-    const result = applyFound(state, receipt);
+    const result = applyFound(state, receipt, recorded);
     if (result) return result;
     state.parked.park(receipt);
     return { kind: "parked" };
@@ -86,12 +90,27 @@ function createReceive<M extends KnownMessage>(state: ReceiptState<M>): Provider
 function applyFound<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
+  recorded: string | undefined,
 ): ReceiptResult | undefined {
-  const found = matchReceipt(state, receipt);
+  const found = matchReceipt(
+    recorded === undefined ? state : withoutLater(state, receipt, recorded),
+    receipt,
+  );
   if (found) return applyOrKeep(state, receipt, found);
   const { connectorId, providerMessageId, isOwnId } = receipt;
   const isRecorded = () => state.knownIds.find(connectorId, foldId(providerMessageId)).length > 0;
   return isOwnId && !isRecorded() ? applyToOwn(state, receipt) : undefined;
+}
+
+/** A message that was accepted only after the receipt had come is not meant, though its id is the same. */
+function withoutLater<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+  recorded: string,
+): ReceiptState<M> {
+  const { messages } = state;
+  const find = (id: string) => (id === recorded || !cameBefore(receipt, id) ? messages.find(id) : undefined);
+  return { ...state, messages: { ...messages, find } };
 }
 
 function applyOrKeep<M extends KnownMessage>(
@@ -121,12 +140,13 @@ function idsOf(taken: Named, { at, message }: { readonly at: number; readonly me
 
 function createRecordIds(
   { knownIds, parked }: Pick<ReceiptState<never>, "knownIds" | "parked">,
-  receive: (receipt: Receipt) => unknown,
+  receive: Receive,
 ) {
   return (part: NotedIds & Pick<PartIds, "recipient" | "at">): void => {
     knownIds.note(part);
     const { connectorId, messageId, providerMessageIds: ids, recipient, at } = part;
-    for (const receipt of parked.takeByIds({ connectorId, messageId, ids, recipient, at })) receive(receipt);
+    for (const receipt of parked.takeByIds({ connectorId, messageId, ids, recipient, at }))
+      receive(receipt, messageId);
   };
 }
 
