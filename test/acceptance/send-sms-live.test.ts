@@ -58,15 +58,21 @@ onEveryStore((start) => {
     const sender = { accountId, dltEntityId: "1101172974420810001", isDefault: false };
     await api.add("senders", { ...sender, senderId: "LINKED", linkedDltTemplateIds: [dltTemplateId] });
     await api.add("senders", { ...sender, senderId: "OTPNEW" });
-    for (const [template_id, from] of [
-      [named, "LINKED"],
-      [names, "OTPNEW"],
-      [templateId, "ACMECO"],
-    ]) {
+    const fromOf = async (template_id: string) => {
       const body = sms({ template_id, variables: { "1": "4821", "2": 5 } });
       const { json } = await api.post("/v1/sms/messages", body, { key });
-      expect((await api.get(`/v1/sms/messages/${json.message_id}`, { key })).json.from).toBe(from);
-    }
+      return (await api.get(`/v1/sms/messages/${json.message_id}`, { key })).json.from;
+    };
+    expect([await fromOf(named), await fromOf(names), await fromOf(templateId)]).toEqual([
+      "LINKED",
+      "OTPNEW",
+      "ACMECO",
+    ]);
+    // Of several that are linked the default, though it is not the first.
+    const both = { ...sender, senderId: "BOTH", linkedDltTemplateIds: [dltTemplateId], isDefault: true };
+    await api.add("senders", both);
+    await api.clock.advance(1_000);
+    expect(await fromOf(named)).toBe("BOTH");
   });
 
   test("an unregistered sender is refused under from", async () => {
