@@ -2,7 +2,7 @@
  * A PostgreSQL of the test run's own, started at the first use: one server for the whole `bun test` process, a
  * database for each world. Nothing has to be installed, and nothing is left behind.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
 import { reportStuck } from "./postgres-stuck.ts";
+import { filledOnce } from "./shared-folder.ts";
 import { until } from "./until.ts";
 
 export interface PostgresServer {
@@ -145,9 +146,20 @@ function packaged(): string | undefined {
   }
 }
 
+/** Puts a new server's data into a folder: a copy, since to make them takes ten times the work. */
 export async function initialize(bin: string, folder: string): Promise<void> {
+  initialized ??= filledOnce("postrider-initialized-", (made) => makeData(bin, made));
+  await ended(run("cp", ["-a", join(initialized, "data"), join(folder, "data")]));
+}
+
+let initialized: string | undefined;
+
+function makeData(bin: string, folder: string): void {
+  if (isRoot()) chownSync(folder, OTHER_USER, OTHER_USER);
   const args = ["-D", join(folder, "data"), "-U", "postrider", "-A", "trust", "-E", "UTF8", "--locale=C"];
-  await ended(run(join(bin, "initdb"), [...args, "--no-sync", "--no-instructions"]));
+  const stdio: StdioOptions = ["ignore", "ignore", "pipe"];
+  const options = { cwd: "/", stdio, ...serverUser() };
+  execFileSync(join(bin, "initdb"), [...args, "--no-sync", "--no-instructions"], options);
 }
 
 /** Making databases makes checkpoints, about which the server would say more than anybody reads. */
@@ -196,8 +208,11 @@ function endOfLog(path: string): string {
 const LOG_KEPT = 10_000;
 
 export function run(command: string, args: readonly string[]): ChildProcess {
-  const user = isRoot() ? { uid: OTHER_USER, gid: OTHER_USER } : {};
-  return spawn(command, args, { cwd: "/", stdio: "pipe", detached: true, ...user });
+  return spawn(command, args, { cwd: "/", stdio: "pipe", detached: true, ...serverUser() });
+}
+
+function serverUser(): { uid?: number; gid?: number } {
+  return isRoot() ? { uid: OTHER_USER, gid: OTHER_USER } : {};
 }
 
 export async function ended(child: ChildProcess): Promise<void> {
