@@ -8,6 +8,8 @@ import { until } from "./until.ts";
 const CLIENTS = 4;
 /** Messages looked up at a time. */
 const AT_ONCE = 50;
+/** Between one message of a client and its next while no number of them is waited for: they would only be more to send. */
+const REST_MS = 100;
 /** Another server may have to take over first. */
 const PATIENCE = { withinMs: 100_000, pauseMs: 100 };
 const FINAL = new Set(["delivered", "undelivered", "failed", "expired"]);
@@ -98,12 +100,13 @@ function runClients({ url }: PostriderProcess, { apiKey, templateId }: LiveSms) 
       const to = `+44${7_700_900_000 + next++}`;
       accepted.set(to, String(await until(() => post(to), Boolean, PATIENCE)));
       for (const each of waiting) if (accepted.size >= each.at) each.resolve();
+      if (waiting.size === 0) await Bun.sleep(REST_MS);
     }
   };
   const clients = Promise.all(Array.from({ length: CLIENTS }, client));
   return {
     accepted,
-    /** Resolves when so many more have been accepted. */
+    /** Resolves when so many more have been accepted, as fast as they can be. */
     async more(count: number) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const each = { at: accepted.size + count, resolve };
