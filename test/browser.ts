@@ -1,28 +1,28 @@
 /** A real browser for tests of the web console. */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { folderUntilTheEnd } from "./temp-folder.ts";
+import { filledOnce } from "./shared-folder.ts";
 
 /** Starts Chromium: on Linux the one in the npm package, elsewhere the machine's own Chrome. */
 export async function startBrowser(): Promise<Browser> {
   if (process.platform !== "linux") return chromium.launch({ channel: "chrome" });
-  const { default: packed } = await import("@sparticuz/chromium");
+  unpacked ??= filledOnce("postrider-browser-", unpack);
   // Not its own arguments: they switch off what keeps sites apart. In containers tests run as root, whom it gives no sandbox.
   return chromium.launch({
-    executablePath: await unpacked(packed),
+    executablePath: join(unpacked, "chromium"),
     args: ["--no-sandbox", "--headless=shell"],
   });
 }
 
-/** It unpacks 200 MB into the folder for temporary files, and leaves them there: so it is given one that is removed. */
-async function unpacked(packed: { executablePath(): Promise<string> }): Promise<string> {
-  const before = process.env.TMPDIR;
-  process.env.TMPDIR = folderUntilTheEnd("postrider-browser-");
-  try {
-    return await packed.executablePath();
-  } finally {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
-  }
+let unpacked: string | undefined;
+
+/** Two seconds of work. In a process of its own, whose folder for temporary files it is: there the package unpacks itself. */
+function unpack(folder: string): void {
+  const program = fileURLToPath(new URL("./unpack-browser.ts", import.meta.url));
+  const env = { PATH: process.env.PATH ?? "", TMPDIR: folder };
+  execFileSync(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
 }
 
 /** What a page complains of: errors of its scripts, what its policy forbids, requests that fail. */
