@@ -1,5 +1,5 @@
 /** The web console as an operator has it open: one service and one browser for all tests of a file. */
-import { afterAll, beforeAll, expect } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect } from "bun:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { complaintsOf, startBrowser } from "./browser.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrider-process.ts";
@@ -35,6 +35,7 @@ export function browserConsole(): BrowserConsole {
   let browser: Browser;
   let password: string;
   let session: Cookies | undefined;
+  const contexts: BrowserContext[] = [];
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([startPostrider({ dataFolder: folder.path }), startBrowser()]);
@@ -52,8 +53,14 @@ export function browserConsole(): BrowserConsole {
     folder.remove();
   });
 
+  // A page that is left open looks for news, and takes time from the next.
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+
   const open = async (place = "", storageState?: Cookies): Promise<Console> => {
     const context = await browser.newContext({ ...(storageState && { storageState }) });
+    contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     const complaints = complaintsOf(page);
