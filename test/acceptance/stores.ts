@@ -1,11 +1,11 @@
 /** Every store that must pass the tests of the interface. */
 import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../../src/cli/system-clock.ts";
-import { openPostgres } from "../../src/store/postgres/open-postgres.ts";
+import { openOn } from "../../src/store/postgres/open-postgres.ts";
 import { openInMemory } from "../../src/store/sqlite/sqlite-world.contract.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
-import { emptyDatabase } from "../postgres-database.ts";
+import { connectedDatabase } from "../postgres-database.ts";
 
 export type OpenStore = () => Promise<Store>;
 
@@ -20,27 +20,16 @@ function createTestVault() {
 }
 
 async function openOnPostgres(): Promise<Store> {
-  const { url, drop } = await emptyDatabase();
-  const store = await openOn(url);
-  return {
-    ...store,
-    async close() {
-      await store.close();
-      await drop();
-    },
-  };
-}
-
-async function openOn(url: string): Promise<Store> {
+  const { url, drivers, drop } = await connectedDatabase();
   const vault = createTestVault();
-  const store: Store = await openPostgres({ url, vault, clock: createSystemClock(), connections: 4 });
-  return { ...store, ...withNumbers(store) };
+  const store: Store = await openOn(drivers, { url, vault, clock: createSystemClock() });
+  return { ...store, ...withNumbers(store, drop) };
 }
 
 const NUMBER_MS = 25;
 
-/** Numbers events before each read: no upkeep does it here. */
-function withNumbers(store: Store): Pick<Store, "feed" | "close"> {
+/** Numbers events before each read: no upkeep does it here. `drop`: what follows the store's end. */
+function withNumbers(store: Store, drop: () => Promise<void>): Pick<Store, "feed" | "close"> {
   let last: Promise<unknown> = Promise.resolve();
   /** One at a time: a second call would return before the first has numbered them. */
   const number = () => {
@@ -64,6 +53,7 @@ function withNumbers(store: Store): Pick<Store, "feed" | "close"> {
       clearInterval(numbering);
       await last;
       await store.close();
+      await drop();
     },
   };
 }
