@@ -1,6 +1,7 @@
 import { settleAttempt } from "../../../core/messages/early-failure.ts";
 import { isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
+import { heldFirst } from "../../queue/held-first.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -39,11 +40,6 @@ interface CheckedSettlement {
   readonly settlement: Settlement;
   /** Absent: the lease was lost. */
   readonly job: JobRow | undefined;
-}
-
-/** What a lost attempt had sent is an earlier copy, once the later attempt at the message has been noted. */
-function heldFirst(checked: readonly CheckedSettlement[]): readonly CheckedSettlement[] {
-  return [...checked.filter(({ job }) => job), ...checked.filter(({ job }) => !job)];
 }
 
 interface JobRow {

@@ -3,6 +3,7 @@ import type { Progress } from "../../../core/messages/message.ts";
 import { isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
+import { heldFirst } from "../../queue/held-first.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { Queue } from "../../store.ts";
@@ -87,11 +88,6 @@ function checkEach(
     if (job) proven.add(settlement.jobId);
     return { settlement, job };
   });
-}
-
-/** What a lost attempt had sent is an earlier copy, once the later attempt at the message has been noted. */
-function heldFirst(checked: readonly CheckedSettlement[]): readonly CheckedSettlement[] {
-  return [...checked.filter(({ job }) => job), ...checked.filter(({ job }) => !job)];
 }
 
 interface SavedAttempt extends CheckedSettlement {

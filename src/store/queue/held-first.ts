@@ -1,0 +1,6 @@
+/** What a lost attempt had sent is an earlier copy, once the later attempt at the message has been noted. */
+export function heldFirst<Checked extends { readonly job: object | undefined }>(
+  checked: readonly Checked[],
+): readonly Checked[] {
+  return [...checked.filter(({ job }) => job), ...checked.filter(({ job }) => !job)];
+}
