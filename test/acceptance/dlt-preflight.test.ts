@@ -248,7 +248,7 @@ onEveryStore((start) => {
 
   test("a batch is asked for its Indian numbers, whichever others are in it", async () => {
     await using api = await start();
-    const { key, template } = await register(api, { entity: { status: "blocked" } });
+    const { key, template } = await register(api, { entity: { status: "blacklisted" } });
     const send = (...to: string[]) =>
       api.post("/v1/sms/messages", { to, template_id: template, variables: { "1": "Asha" } }, { key });
     expect((await send("+14155550123", "+919876543210")).json.details).toHaveProperty("dlt_entity_id");
