@@ -91,3 +91,18 @@ test("what was put off in a transaction that fails is forgotten with it", async 
   expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered"]);
   await store.close();
 });
+
+test("what a call had put off before it failed is forgotten, and not written with the call behind it", async () => {
+  const { sms, claimOne, settle, history, status, store } = await openListening();
+  const [bad = ""] = await sms();
+  const badJob = await claimOne();
+  const [good = ""] = await sms();
+  const goodJob = await claimOne();
+  // An id that is none fails where ids are noted, behind the message.
+  const outcomes = [{ kind: "sent", providerMessageIds: [undefined as never] }] as const;
+  const [failed] = await Promise.all([rejection(settle(badJob, { outcomes })), settle(goodJob)]);
+  expect(failed).toBeInstanceOf(TypeError);
+  expect([await status(bad), await history(bad)]).toEqual(["sending", []]);
+  expect([await status(good), await history(good)]).toEqual(["sent", ["attempt:sent"]]);
+  await store.close();
+});
