@@ -25,6 +25,17 @@ test("small bodies that have been read take up no room", async () => {
   expect(many.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
 });
 
+test("a large body takes up room until its request has been answered", async () => {
+  const size = 20 * 1024;
+  const limits = { ...DEFAULT_LIMITS, maxBodyBytesInFlight: 48 * 1024 };
+  const { read } = createBodyReader(createHeldClock(), limits);
+  const readOne = async () => read(chunked(size), size, CLIENT);
+  const held = await readOne();
+  expect(await readOne().catch((error) => error)).toMatchObject({ status: 503 });
+  if (typeof held === "object") held.release();
+  expect(await readOne()).toMatchObject({ text: expect.stringMatching(/^{} +$/) });
+});
+
 test("a body of unknown length may be as long as the limit, and not an octet longer", async () => {
   const { read } = createBodyReader(createHeldClock(), DEFAULT_LIMITS);
   expect(await read(chunked(MAX_BYTES), MAX_BYTES, CLIENT)).toHaveLength(MAX_BYTES);
