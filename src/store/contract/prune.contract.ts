@@ -10,6 +10,7 @@ import {
   rejection,
   SMS,
   sent,
+  unconfirmed,
   type World,
 } from "./world.contract.ts";
 
@@ -140,10 +141,16 @@ export function pruneContract(open: OpenStore): void {
       const [retried = ""] = await sms({ queue: "other" });
       const again = { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now + DAY } } as const;
       await settle((await claim(1, "other"))[0]!, again);
+      const overdue = { now: clock.now, sentBefore: clock.now + 1, limit: 10 };
+      expect(await store.receipts.flagOverdue(overdue)).toBe(1);
+      const lost = { outcomes: [unconfirmed()], next: { kind: "held", dueAt: clock.now + DAY } } as const;
+      const [doubtful = ""] = await sms({ queue: "other" });
+      await settle((await claim(1, "other"))[0]!, lost);
       expect(await pruneAll(world, { before: clock.now + OVER, atLatest: clock.now })).toBe(0);
       expect(await status(sentOnly)).toBe("sent");
-      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: clock.now + OVER })).toBe(4);
-      for (const id of [queued, waiting, sentOnly, retried]) expect(await inside.countRows(id)).toBe(0);
+      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: clock.now + OVER })).toBe(5);
+      for (const id of [queued, waiting, sentOnly, retried, doubtful])
+        expect(await inside.countRows(id)).toBe(0);
       await store.queue.stage(clock.now + 2 * DAY, 10);
       expect(String(await rejection(claimOne()))).toContain("no job is ready");
     }),
