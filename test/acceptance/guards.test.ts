@@ -42,6 +42,14 @@ onEveryStore((start) => {
     expect((await send(api, A)).status).toBe(202);
   });
 
+  test("the last of many who have opted out is refused as well", async () => {
+    await using api = await start();
+    const many = Array.from({ length: 202 }, (_, index) => `+9198765${String(index).padStart(5, "0")}`);
+    await Promise.all(many.map((recipient) => optOut(api, recipient)));
+    for (const recipient of [many[0]!, many.at(-1)!]) expect((await send(api, recipient)).status).toBe(400);
+    expect((await send(api, "+14155550123")).status).toBe(202);
+  });
+
   test("who has opted out is refused after their erasure too, and others are not", async () => {
     await using api = await start();
     await optOut(api, A, { sender: "ACME" });
