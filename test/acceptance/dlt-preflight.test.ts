@@ -277,7 +277,9 @@ onEveryStore((start) => {
       const { key, accountId } = await register(api, { kind: "renders" });
       const connector = { name: "plain", kind: "smpp", config: {}, secrets: {}, isEnabled: true };
       const { id } = await api.add("connectors", connector);
-      await api.add("routes", { accountId, channel: "sms", match: "9198", connectorIds: [id] });
+      const { connectorIds: rendering = [] } = (await api.store.records.find("routes", { accountId })) ?? {};
+      const connectorIds = [...rendering, id];
+      await api.add("routes", { accountId, channel: "sms", match: "9198", connectorIds });
       const to = ["+919776543210", "+919876543210"];
       const { status, json } = await api.post("/v1/sms/messages", { ...request, to }, { key });
       expect([status, json.details]).toEqual([400, { dlt_template_id: "not a template of this account" }]);
