@@ -124,6 +124,16 @@ export function receiptOtherIdContract(open: OpenStore): void {
   );
 
   test(
+    "of several messages to the number that have the other id, the newest is meant",
+    inWorld(open, async (world) => {
+      const older = await sendWithId(world, "other");
+      const newer = await sendWithId(world, "other");
+      await world.receive("constant", { otherId: "other", recipient: ONE });
+      expect([await world.status(older), await world.status(newer)]).toEqual(["sent", "delivered"]);
+    }),
+  );
+
+  test(
     "what is parked again after others of its id were applied keeps its place in the list",
     inWorld(open, async (world) => {
       const { receive, status, history, store } = world;
