@@ -37,9 +37,11 @@ export function messageListContract(open: OpenStore): void {
   test(
     "a listed message is the one that is found by its id",
     inWorld(open, async (world) => {
-      const [id = ""] = await world.sms({ content: { metadata: { a: 1 } } });
+      const [one = ""] = await world.sms({ content: { metadata: { a: 1 } } });
+      const [two = ""] = await world.sms({ content: { metadata: { a: 2 } } });
       const { messages } = await list(world, {});
-      expect(messages).toEqual([await world.message(id)]);
+      expect(messages).toEqual([await world.message(two), await world.message(one)]);
+      expect(messages.map(({ content }) => content.metadata)).toEqual([{ a: 2 }, { a: 1 }]);
     }),
   );
 
