@@ -27,6 +27,22 @@ export function accountRulesContract(open: OpenStore): void {
   );
 
   test(
+    "a template may be given the DLT template id that it has, and no other template's",
+    inWorld(open, async ({ store, account, id, clock }) => {
+      const template = (dltTemplateId: string): SmsTemplate => {
+        const shared = { accountId: account.id, name: "otp", body: "hi", createdAt: clock.now };
+        return { ...shared, id: id(), dltTemplateId };
+      };
+      const [one, other] = [template("1107"), template("1108")];
+      for (const each of [one, other]) await store.records.create("smsTemplates", each);
+      expect(await store.records.update("smsTemplates", one, { dltTemplateId: "1107" })).toEqual(one);
+      expect(await store.records.update("smsTemplates", one, { dltTemplateId: "1108" })).toEqual({
+        conflict: "dltTemplateId",
+      });
+    }),
+  );
+
+  test(
     "a message for an account that has been deleted is not stored, and those accepted with it are",
     inWorld(open, async ({ store, addAccount, sms, key, claim, clock, id }) => {
       const gone = await addAccount();
