@@ -55,6 +55,10 @@ async function signed(raw: Buffer): Promise<string> {
   return (await signMail(raw, KEYS))?.toString("latin1") ?? "";
 }
 
+test("they hold for a body without a line end at its end", async () => {
+  expect(await verdicts(await signed(mail("Hello\r\nthere")))).toEqual(["pass", "pass"]);
+});
+
 test("both signatures hold for a verifier that is not ours", async () => {
   const raw = await signed(mail("Hello  \t there \r\n\r\n  .\r\n\r\n\r\n"));
   expect(await verdicts(raw)).toEqual(["pass", "pass"]);
