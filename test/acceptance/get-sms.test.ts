@@ -30,6 +30,13 @@ onEveryStore((start) => {
     });
   });
 
+  test("an id counts in capitals too", async () => {
+    await using api = await start();
+    const { message_id: id } = (await api.post("/v1/sms/messages", sms())).json;
+    const { status, json } = await api.get(`/v1/sms/messages/${id.toUpperCase()}`);
+    expect([status, json.message_id]).toEqual([200, id]);
+  });
+
   test("optional fields are absent when not used", async () => {
     await using api = await start();
     const sent = await api.post("/v1/sms/messages", sms());
