@@ -30,6 +30,14 @@ onEveryStore((start) => {
     });
   });
 
+  test("what came seven days ago is not listed any more, whatever is asked for", async () => {
+    await using api = await start();
+    await receive(api);
+    await api.clock.advance(7 * DAY);
+    for (const after of ["", `?after=${new Date(0).toISOString()}`])
+      expect((await api.get(`/v1/sms/inbound${after}`)).json).toEqual({ data: [] });
+  });
+
   test("a list is cut into pages that together hold everything once", async () => {
     await using api = await start();
     const ids: string[] = [];
