@@ -36,6 +36,9 @@ describe("an SMS", () => {
     expect(one.status).toBe("sent");
     const two = applyReceipt(one, 1, receipt("delivered")).progress;
     expect(two).toMatchObject({ status: "undelivered" });
+    expect(applyReceipt(one, 1, receipt("expired")).progress.status).toBe("undelivered");
+    const late = applyReceipt(both, 0, receipt("expired")).progress;
+    expect(applyReceipt(late, 1, receipt("delivered")).progress.status).toBe("expired");
   });
 
   test("fails as soon as one segment was refused for good", () => {
