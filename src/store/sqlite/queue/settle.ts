@@ -54,7 +54,7 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
   const settle = (settlements: readonly Settlement[]): readonly boolean[] => {
     const checked = checkEach(settlements, proveLease);
     const saved = heldFirst(checked).map((each) => saveAttempt(parts, each));
-    // Only now, since a receipt that was parked for one may be about another: none comes before the attempt that it is about.
+    // Only once all are noted: a receipt that was parked for one may be about another, and comes behind that one's attempt.
     const held = new Set(saved.flatMap(({ settlement, job }) => (job ? [settlement.messageId] : [])));
     for (const each of saved) recordIds(parts, each, held);
     for (const each of saved) moveJob(each, isOver(parts, each));
