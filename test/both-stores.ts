@@ -1,12 +1,20 @@
 /** Runs stories on SQLite and on PostgreSQL. */
 import { afterAll, beforeAll, describe } from "bun:test";
-import { emptyDatabase } from "./postgres-database.ts";
+import { type ConnectedDatabase, connectedDatabase, emptyDatabase } from "./postgres-database.ts";
 import type { TestDatabase } from "./postgres-server.ts";
 
 let isOnPostgres = false;
 
 /** By data folder, so that a service that starts again finds its data. */
 const databases = new Map<string, Promise<TestDatabase>>();
+
+/** As `databaseOf`, of a new data folder, with connections for a service of this process. */
+export async function connectedDatabaseOf(dataFolder: string): Promise<ConnectedDatabase | undefined> {
+  if (!isOnPostgres) return undefined;
+  const database = connectedDatabase();
+  databases.set(dataFolder, database);
+  return database;
+}
 
 /**
  * Runs the tests of `define` on both stores: services that they start use the store. `atOnce`: all run at the same time, on

@@ -7,8 +7,9 @@ import { type Environment, readConfig } from "../src/cli/config.ts";
 import type { Sandbox } from "../src/cli/data-folder/first-start.ts";
 import { createFreshResolvers } from "../src/cli/network/fresh-resolvers.ts";
 import type { Clock } from "../src/core/clock.ts";
+import { present } from "../src/core/present.ts";
 import type { Peer } from "./admin.ts";
-import { databaseOf } from "./both-stores.ts";
+import { connectedDatabaseOf } from "./both-stores.ts";
 import { createHeldClock } from "./fakes/held-clock.ts";
 import { keptDkimKeys } from "./fakes/kept-dkim-keys.ts";
 import { placeMigrated } from "./migrated-folder.ts";
@@ -91,7 +92,8 @@ export async function startHeldPostrider(
   };
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void logged.push(JSON.parse(line)) });
-  const stored = onPostgres(await databaseOf(folder.path));
+  const database = await connectedDatabaseOf(folder.path);
+  const stored = onPostgres(database?.url);
   if (!stored.DATABASE_URL) placeMigrated(folder.path);
   const read = readConfig(
     { PORT: "0", POSTRIDER_DATA: folder.path, ...stored, ...environment },
@@ -103,6 +105,7 @@ export async function startHeldPostrider(
     clock,
     log,
     makeDkimKeys: keptDkimKeys(),
+    ...present({ drivers: database?.drivers }),
     diskOf: emptyDisk,
     lookups: { open: createFreshResolvers(clock), stop: async () => {} },
     ...more,

@@ -34,6 +34,10 @@ export async function emptyDatabase(emptying: Emptying = {}): Promise<TestDataba
   return emptied(database, { ...emptying, leaveTo: unused });
 }
 
+export interface ConnectedDatabase extends TestDatabase {
+  readonly drivers: StoreDrivers;
+}
+
 const connected: Connected[] = [];
 
 interface Connected extends UsedBefore {
@@ -44,9 +48,7 @@ interface Connected extends UsedBefore {
  * The same for a store of this process, on connections that stay open, and prepared, for the next: to connect and to run each
  * statement for the first time is most of the work of a short test.
  */
-export async function connectedDatabase(
-  emptying: Emptying = {},
-): Promise<TestDatabase & { readonly drivers: StoreDrivers }> {
+export async function connectedDatabase(emptying: Emptying = {}): Promise<ConnectedDatabase> {
   const database = connected.pop() ?? (await connect());
   return { ...(await emptied(database, { ...emptying, leaveTo: connected })), drivers: database.drivers };
 }

@@ -11,6 +11,7 @@ import { boundChores } from "../delivery/bound-chores.ts";
 import { createDomainWatch } from "../delivery/domain-watch.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { createUpkeep, stageChore, storeChores } from "../delivery/upkeep.ts";
+import type { StoreDrivers } from "../store/postgres/open-postgres.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
@@ -64,6 +65,8 @@ export interface StartOptions {
   readonly onServing?: () => void;
   /** For benchmarks: `commitMs` is added to every commit. */
   readonly faults?: { readonly commitMs: number };
+  /** For tests: PostgreSQL on connections that are open already, and stay so. */
+  readonly drivers?: StoreDrivers;
   /** For tests: stands in for the hosts of providers. */
   readonly webAddress?: FixedAddress;
   /** For tests: stands in for the disk of the data folder. */

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Clock } from "../core/clock.ts";
 import type { MigrationStep } from "../store/on-migration.ts";
 import { openPostgresStore, openSqliteStore } from "../store/open-store.ts";
+import type { StoreDrivers } from "../store/postgres/open-postgres.ts";
 import type { Store } from "../store/store.ts";
 import type { Config } from "./config.ts";
 import { MIGRATING } from "./tell-of-migration.ts";
@@ -18,6 +19,8 @@ export interface DataOptions {
   readonly onLost: (error: Error) => void;
   /** For benchmarks: `commitMs` is added to every commit. */
   readonly faults?: { readonly commitMs: number };
+  /** For tests: PostgreSQL on connections that are open already, and stay so. */
+  readonly drivers?: StoreDrivers;
 }
 
 const SLOW_DISK =
@@ -52,7 +55,7 @@ function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: D
   });
 }
 
-function openServer({ config, clock, log, masterKey }: DataOptions, url: string): Promise<Store> {
+function openServer({ config, clock, log, masterKey, drivers }: DataOptions, url: string): Promise<Store> {
   const { roles } = config;
   const sends = roles.has("delivery") || roles.has("webhooks");
   return openPostgresStore({
@@ -63,6 +66,7 @@ function openServer({ config, clock, log, masterKey }: DataOptions, url: string)
     onKeyChanged: (words) => stopForRestart(words, log),
     onCopies: sends ? (names) => tellOfCopies(names, log) : undefined,
     onMigration: tellOfMigration(log),
+    drivers,
   });
 }
 

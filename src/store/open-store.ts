@@ -5,6 +5,7 @@ import type { OnMigration } from "./on-migration.ts";
 import { createCopyWatch, type OnCopies } from "./postgres/connections/copy-watch.ts";
 import { hearOthers } from "./postgres/connections/hear-others.ts";
 import { openWhenThere, type Waiting } from "./postgres/connections/open-when-there.ts";
+import type { StoreDrivers } from "./postgres/open-postgres.ts";
 import { isOutage } from "./sqlite/database/driver.ts";
 import { slowCommits } from "./sqlite/database/slow-commits.ts";
 import { openBeside, type SharedWriting, type StoreBeside } from "./sqlite/open-beside.ts";
@@ -78,6 +79,7 @@ export async function openPostgresStore({
   onKeyChanged,
   onCopies,
   onMigration,
+  drivers,
   ...vault
 }: Pick<StoreOptions, "masterKey" | "randomBytes"> & {
   readonly url: string;
@@ -87,8 +89,10 @@ export async function openPostgresStore({
   /** For a process that sends: others that send work on a copy of the database; see `CopyWatch`. */
   readonly onCopies: OnCopies | undefined;
   readonly onMigration: OnMigration;
+  /** For tests; see `PostgresOptions`. */
+  readonly drivers: StoreDrivers | undefined;
 }): Promise<Store> {
-  const options = { url, vault: createVault(vault), onKeyChanged, onMigration };
+  const options = { url, vault: createVault(vault), onKeyChanged, onMigration, drivers };
   const store = await openWhenThere(options, waiting);
   const copies = onCopies && createCopyWatch(onCopies);
   return hearOthers(store, { url, clock: waiting.clock, ...(copies && { copies }) });

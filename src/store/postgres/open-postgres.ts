@@ -47,11 +47,16 @@ import { pruneSuppressions } from "./suppressions/suppression-rows.ts";
 import { createSuppressions } from "./suppressions/suppressions.ts";
 import { createOutbox } from "./webhooks/outbox.ts";
 
-export type PostgresOptions = DriverOptions & KeyWatch & { readonly onMigration?: OnMigration | undefined };
+export type PostgresOptions = DriverOptions &
+  KeyWatch & {
+    readonly onMigration?: OnMigration | undefined;
+    /** For tests: those that the caller has opened; see `openOn`. */
+    readonly drivers?: StoreDrivers | undefined;
+  };
 
 /** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
 export function openPostgres(options: PostgresOptions): Promise<Store> {
-  return openOn(openDrivers(options), options);
+  return openOn(options.drivers ?? openDrivers(options), options);
 }
 
 /** As `openPostgres`, on drivers that the caller has opened; they are closed with the store. */
