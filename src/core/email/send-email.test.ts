@@ -90,7 +90,9 @@ describe("required fields", () => {
     const expected = { body_html: ONE_OF_TWO, body_text: ONE_OF_TWO };
     expect(errorsOf({ body_text: undefined })).toEqual(expected);
     expect(errorsOf({ body_text: "", body_html: null })).toEqual(expected);
+    expect(errorsOf({ body_text: "", body_html: "" })).toEqual(expected);
     expect(readOf({ body_text: "", body_html: "<p>" })).not.toHaveProperty("bodyText");
+    expect(readOf({ body_html: "" })).not.toHaveProperty("bodyHtml");
     expect(errorsOf({ body_text: 7 })).toEqual({ body_text: "must be a string" });
   });
 });
