@@ -44,6 +44,10 @@ describe("the channel", () => {
     const kinds = (await Promise.all(slow)).map(({ parts }) => parts[0]?.kind);
     expect(kinds.filter((kind) => kind === "sent")).toHaveLength(250);
     expect(kinds.filter((kind) => kind === "deferred")).toHaveLength(150);
+    // Once they are answered there is room for others that are answered slowly.
+    const next = simulator.send(sms("+15005550006"), never);
+    await clock.advance(5_000);
+    expect((await next).parts[0]?.kind).toBe("sent");
   });
 
   test("answers at once when an attempt is broken off", async () => {
