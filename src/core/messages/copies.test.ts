@@ -74,3 +74,9 @@ describe("a copy that failed before its connector took the segment again", () =>
     expect(withFailedCopy(pending, copyAt("a"))).toBe(pending);
   });
 });
+
+test("a connector that says once more, under the same id, that it has a segment has one copy of it", () => {
+  const twice = withLaterCopy(FIRST, taken("a"), { connectorId: "a" });
+  expect(toldOf(twice)).toEqual(["a"]);
+  expect(withoutCopy(twice, failed("a"))).toBeUndefined();
+});
