@@ -75,6 +75,25 @@ onEveryStore((start) => {
     expect(await fromOf(named)).toBe("BOTH");
   });
 
+  test("the sender of the request goes out, though the template has one of its own", async () => {
+    await using api = await start();
+    const { key, accountId, templateId } = await liveAccount(api);
+    const { id: _, ...otp } = (await api.store.records.find("smsTemplates", { id: templateId }))!;
+    const dltEntityId = "1101172974420810001";
+    await api.add("senders", { accountId, senderId: "OTPNEW", dltEntityId, isDefault: false });
+    const own = { ...otp, dltTemplateId: "1107161234567890777", from: "OTPNEW" };
+    const { id: template_id } = await api.add("smsTemplates", own);
+    const variables = { "1": "4821", "2": 5 };
+    for (const [given, from] of [
+      [{ from: "ACMECO" }, "ACMECO"],
+      [{}, "OTPNEW"],
+    ] as const) {
+      const body = sms({ template_id, variables, ...given });
+      const { json } = await api.post("/v1/sms/messages", body, { key });
+      expect((await api.get(`/v1/sms/messages/${json.message_id}`, { key })).json.from).toBe(from);
+    }
+  });
+
   test("an unregistered sender is refused under from", async () => {
     await using api = await start();
     const { key, templateId } = await liveAccount(api);
