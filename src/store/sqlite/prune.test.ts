@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createWorld } from "../contract/world.contract.ts";
+import { createWorld, DAY } from "../contract/world.contract.ts";
 import { openInMemory, openWithDriver } from "./sqlite-world.contract.ts";
 
 test("one call deletes a hundred messages at most, whatever is asked for, so that others do not wait", async () => {
@@ -46,5 +46,24 @@ test("wiping the texts of batches that are over reads a few thousand messages in
   expect(await store.retention.wipeContents(500)).toBe(0);
   driver.exec(`UPDATE messages SET status = 'delivered' WHERE id >= '${under}'`);
   expect(await store.retention.wipeContents(500)).toBe(1);
+  await store.close();
+});
+
+test("what was tried of a message's webhooks goes with it", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { sms, settle, claimOne, receive, account, clock } = await createWorld(store);
+  const [id = ""] = await sms({ content: { callbackUrl: "https://a.test/" } });
+  await settle(await claimOne());
+  await receive(`p-${id}`);
+  const lane = { accountId: account.id, host: "a.test" };
+  const claimed = await store.outbox.claim({ lanes: [{ lane, limit: 1 }], now: clock.now, leaseMs: 1_000 });
+  const attempt = { at: clock.now, ms: 1, status: 500, head: "what the receiver said" };
+  const verdict = { kind: "again", at: clock.now + 5_000 } as const;
+  await store.outbox.settle(claimed.map((event) => ({ ...event, verdict, attempt })));
+  const tried = () => driver.prepare("SELECT number FROM webhook_attempts").all().length;
+  expect(tried()).toBe(1);
+  const bounds = { before: clock.now + 8 * DAY, atLatest: 0, limit: 10 };
+  expect(await store.retention.pruneMessages(bounds)).toBe(1);
+  expect(tried()).toBe(0);
   await store.close();
 });
