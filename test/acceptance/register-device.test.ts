@@ -148,7 +148,13 @@ onEveryStore((start) => {
     expect(allowed).toContain("*");
     const answers = [preflight, await register(), await register({ token: "" }), await api.get(PATH)];
     expect(answers.map(({ status }) => status)).toEqual([204, 201, 400, 405]);
-    for (const { headers } of answers) expect(headers.get("access-control-allow-origin")).toBe("*");
+    for (const { headers } of answers) {
+      expect(headers.get("access-control-allow-origin")).toBe("*");
+      // Scripts read no other headers of ours: those of a 429, and of a repeat.
+      const shown = headers.get("access-control-expose-headers")?.split(", ");
+      for (const name of ["Retry-After", "Idempotent-Replayed", "X-Request-Id"])
+        expect(shown).toContain(name);
+    }
   });
 
   test("an Idempotency-Key replays the same body, and does not fold different devices into one", async () => {
