@@ -1,5 +1,5 @@
 /**
- * A JSON answer, of which `app.ts` makes a `Response`: one that is given all its headers at once costs a microsecond less
+ * A JSON answer, of which `to-response.ts` makes a `Response`: one that is given all its headers at once costs a microsecond less
  * than one to which headers are added later.
  */
 export interface Answer {

@@ -1,7 +1,6 @@
 /** The HTTP application: finds the endpoint of a request, runs it, and turns its answer or error into a response. */
 import { turnEnd } from "../core/work/turn-end.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../store/store.ts";
-import type { Answer, Answered } from "./answer.ts";
+import type { Answered } from "./answer.ts";
 import { createAnswerPace } from "./answer-pace.ts";
 import {
   type AnswerRequest,
@@ -12,18 +11,11 @@ import {
   type MessageAppDeps,
 } from "./app-deps.ts";
 import { dropBody, isLastRequest } from "./body/drop-body.ts";
-import { CORS_HEADERS, preflightResponse } from "./cors.ts";
+import { preflightResponse } from "./cors.ts";
 import { type Endpoint, hasBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
-import {
-  internalError,
-  methodNotAllowed,
-  notFound,
-  outcomeUnknown,
-  Refusal,
-  refusalResponse,
-  serviceUnavailable,
-} from "./errors.ts";
+import { createErrorHandler } from "./error-handler.ts";
+import { methodNotAllowed, notFound, serviceUnavailable } from "./errors.ts";
 import { Forwarded } from "./forwarded.ts";
 import { isProbe } from "./health.ts";
 import { createRateLimiter } from "./limits/rate-limit.ts";
@@ -31,6 +23,7 @@ import { createDirectory } from "./records/directory.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter, type Match, pathOf } from "./router.ts";
 import { createRunner, type RequestContext } from "./run-endpoint.ts";
+import { type RoutedRequest, toResponse } from "./to-response.ts";
 import type { MaybePromise } from "./when-ready.ts";
 
 /** Answers the requests of one listener. */
@@ -132,64 +125,6 @@ function otherMethod(method: string, { allow, cors }: WrongMethod): Response {
   if (method === "OPTIONS" && cors) return preflightResponse(allow);
   throw methodNotAllowed(allow);
 }
-
-/** An outage is logged once a second: it has one cause, and a line for every request would bury it. */
-const OUTAGE_LOG_GAP_MS = 1000;
-
-function createErrorHandler({ log, clock }: HandlerDeps): (error: unknown, requestId: string) => Response {
-  let outageLoggedAt = -Infinity;
-
-  return (error, requestId) => {
-    if (error instanceof Refusal) return refusalResponse(error);
-    const fields = { request_id: requestId, error: error instanceof Error ? error.stack : String(error) };
-    if (!(error instanceof StoreUnavailable)) {
-      log.error(fields, "request failed");
-      return refusalResponse(internalError());
-    }
-    if (clock.monotonicMs() - outageLoggedAt >= OUTAGE_LOG_GAP_MS) {
-      outageLoggedAt = clock.monotonicMs();
-      log.error(fields, "database unavailable");
-    }
-    return refusalResponse(error instanceof OutcomeUnknown ? outcomeUnknown() : serviceUnavailable());
-  };
-}
-
-interface RoutedRequest {
-  readonly method: string;
-  readonly match: Match;
-  readonly context: RequestContext;
-}
-
-/**
- * Adds the headers that every response has. No cache may keep an answer that does not say otherwise: many accounts ask one
- * URL, and caches know that only of those who send `Authorization` (RFC 9111 §3.5), and not `X-API-Key`. The server itself
- * leaves out the body of a response to HEAD.
- */
-function toResponse(answered: Answered, { match, context }: RoutedRequest, isDraining: boolean): Response {
-  const { requestId } = context;
-  const response =
-    answered instanceof Response ? withOwnHeaders(answered, requestId) : jsonResponse(answered, requestId);
-  if (isDraining) response.headers.set("Connection", "close");
-  if (match.kind === "found" ? match.endpoint.cors : match.kind === "wrong_method" && match.cors) {
-    for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
-  }
-  return response;
-}
-
-function withOwnHeaders(response: Response, requestId: string): Response {
-  const { headers } = response;
-  headers.set("X-Request-Id", requestId);
-  if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
-  return response;
-}
-
-function jsonResponse({ status, json }: Answer, requestId: string): Response {
-  JSON_HEADERS.set("X-Request-Id", requestId);
-  return new Response(json, { status, headers: JSON_HEADERS });
-}
-
-/** Reused: each `Response` copies them, which costs less than new `Headers`. */
-const JSON_HEADERS = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store" });
 
 function observe(
   { onRequest, log }: HandlerDeps,
