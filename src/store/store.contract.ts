@@ -43,6 +43,7 @@ import { receiptContract } from "./contract/receipt.contract.ts";
 import { receiptMatchContract } from "./contract/receipt-match.contract.ts";
 import { receiptOrderContract } from "./contract/receipt-order.contract.ts";
 import { receiptOtherIdContract } from "./contract/receipt-other-id.contract.ts";
+import { receiptReferenceContract } from "./contract/receipt-reference.contract.ts";
 import { recordChangesContract } from "./contract/record-changes.contract.ts";
 import { recordsContract, recordsInUseContract } from "./contract/records.contract.ts";
 import { sandboxContract } from "./contract/sandbox.contract.ts";
@@ -65,6 +66,7 @@ const SECTIONS = {
   settleClaims: settleClaimsContract,
   receipt: receiptContract,
   receiptMatch: receiptMatchContract,
+  receiptReference: receiptReferenceContract,
   receiptOtherId: receiptOtherIdContract,
   receiptOrder: receiptOrderContract,
   ownId: ownIdContract,
