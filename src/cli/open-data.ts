@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import type { MigrationStep } from "../store/on-migration.ts";
 import { openPostgresStore, openSqliteStore } from "../store/open-store.ts";
 import type { StoreDrivers } from "../store/postgres/open-postgres.ts";
+import { SLOW_COMMIT_MS } from "../store/sqlite/slow-disk.ts";
 import type { Store } from "../store/store.ts";
 import type { Config } from "./config.ts";
 import { MIGRATING } from "./tell-of-migration.ts";
@@ -22,9 +23,6 @@ export interface DataOptions {
   /** For tests: PostgreSQL on connections that are open already, and stay so. */
   readonly drivers?: StoreDrivers;
 }
-
-const SLOW_DISK =
-  "this disk takes 8 ms or longer per commit: a thread of its own writes to the database (--no-store-thread: no such thread)";
 
 /** Opens the database that the configuration names, and migrates it if it is of an earlier version. */
 export function openData(options: DataOptions): Promise<Store> {
@@ -54,6 +52,8 @@ function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: D
     ...(listeners > 1 && { shared: { memory, share: { index: 0, of: listeners } } }),
   });
 }
+
+const SLOW_DISK = `this disk takes ${SLOW_COMMIT_MS} ms or longer per commit: a thread of its own writes to the database (--no-store-thread: no such thread)`;
 
 function openServer({ config, clock, log, masterKey, drivers }: DataOptions, url: string): Promise<Store> {
   const { roles } = config;

@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 
-/** From here on a thread for the store is worth its crossings (ADR 10). */
-const SLOW_MS = 8;
+/** A disk is slow that takes this long for a commit: from here on a thread for the store is worth its crossings (ADR 10). */
+export const SLOW_COMMIT_MS = 8;
 
 /** A quick disk may be slow for a moment; a slow one is not quick. */
 const SYNCS = 5;
@@ -19,8 +19,8 @@ interface DiskOptions {
 }
 
 /**
- * Whether each of a few writes takes 8 ms or longer until it is on the disk. Where nothing can be written it says `false`:
- * what that is good for, opening the database, tells why.
+ * Whether each of a few writes takes `SLOW_COMMIT_MS` or longer until it is on the disk. `false` where nothing can be written:
+ * opening the database fails then, and says why.
  */
 export function isSlowDisk({ folder, clock, beforeSync = () => {} }: DiskOptions): boolean {
   const path = join(folder, "postrider.probe");
@@ -30,7 +30,7 @@ export function isSlowDisk({ folder, clock, beforeSync = () => {} }: DiskOptions
     // In place, as commits overwrite the log.
     writeSync(file, PAGE, 0, PAGE.length, 0);
     fsyncSync(file);
-    return clock.monotonicMs() - startMs >= SLOW_MS;
+    return clock.monotonicMs() - startMs >= SLOW_COMMIT_MS;
   };
   try {
     const file = openSync(path, "w", 0o600);

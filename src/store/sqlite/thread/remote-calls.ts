@@ -1,5 +1,6 @@
 import type { Clock } from "../../../core/clock.ts";
 import { StoreUnavailable } from "../../store.ts";
+import { SLOW_COMMIT_MS } from "../slow-disk.ts";
 import { type Answers, type Call, PLAIN_METHODS, type PlainAnswers, toError } from "./thread-messages.ts";
 
 /** Calls that may wait for an answer; beyond it the store says that it is busy. */
@@ -10,9 +11,6 @@ const BATCHES_UNDER_WAY = 2;
 
 /** A second batch leaves once it has this share of all waiting calls: with two under way, each carries about half. */
 const BATCH_SHARE = 0.4;
-
-/** A batch that takes this long is on a slow disk: a commit takes longer than gathering calls for it. */
-const SLOW_MS = 8;
 
 /** On a slow disk a batch leaves once it has this share of the usual number of calls. */
 const ENOUGH = 0.9;
@@ -127,7 +125,8 @@ function createBatches({ post, clock, waiters }: BatchOptions) {
     answered() {
       const [first] = underWay;
       underWay = underWay.filter(({ last }) => waiters.has(last));
-      if (first && first !== underWay[0]) pace.isSlow = clock.monotonicMs() - first.sentMs >= SLOW_MS;
+      // On a slow disk: a commit takes longer there than gathering calls for it.
+      if (first && first !== underWay[0]) pace.isSlow = clock.monotonicMs() - first.sentMs >= SLOW_COMMIT_MS;
       wake();
     },
   };
