@@ -1,6 +1,6 @@
 /** Which message a receipt is about, where its id alone does not say it plainly. */
 import { expect, test } from "bun:test";
-import { HOUR, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
+import { CONNECTOR, HOUR, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
 
 const ONE = "+919812345678";
 const OTHER = "+919898989898";
@@ -38,6 +38,29 @@ export function receiptMatchContract(open: OpenStore): void {
       expect(await world.status(newer)).toBe("sent");
       await world.settle(job, { outcomes: [sent("same")] });
       expect([await world.status(older), await world.status(newer)]).toEqual(["delivered", "sent"]);
+    }),
+  );
+
+  test(
+    "nor is one that waits for a message of another connector about any that was accepted only after it had come",
+    inWorld(open, async (world) => {
+      const { receive, status, store, clock } = world;
+      await receive("same", { connectorId: "connector-b", recipient: ONE });
+      const shared = async () => {
+        const [parked] = await store.receipts.parked({ limit: 1 });
+        return store.receipts.record([{ ...parked!.receipt, alsoOf: [CONNECTOR] }]);
+      };
+      const older = await sendWithId(world, "other");
+      clock.now += HOUR;
+      const newer = await sendWithId(world, "same");
+      expect(await shared()).toEqual([{ kind: "parked" }]);
+      expect([await status(older), await status(newer)]).toEqual(["sent", "sent"]);
+      await store.receipts.recordLateAnswer(
+        { messageId: older, part: 0, parts: 1, connectorId: CONNECTOR, providerMessageIds: ["same"] },
+        clock.now,
+      );
+      expect(await shared()).toEqual([{ kind: "applied", messageId: older }]);
+      expect([await status(older), await status(newer)]).toEqual(["delivered", "sent"]);
     }),
   );
 

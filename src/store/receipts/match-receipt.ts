@@ -2,6 +2,7 @@ import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
 import { mayMove } from "../../core/messages/part.ts";
 import { foldId, inOtherRadix } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
+import { cameBefore } from "./parked-keys.ts";
 import type { KnownId, KnownMessage, ReceiptState } from "./receipt-state.ts";
 
 type MatchState<M extends KnownMessage> = Pick<ReceiptState<M>, "messages" | "knownIds" | "unconfirmed">;
@@ -30,7 +31,8 @@ export function matchReceipt<M extends KnownMessage>(
 
 /**
  * The same among the messages of `alsoOf`, with the connector that the part went out by, and the id. Only where the id, or
- * else the other id, is the same and the number agrees: another connector's id proves nothing by itself.
+ * else the other id, is the same and the number agrees: another connector's id proves nothing by itself. It may have waited for
+ * long, so that the id stands for a message that was accepted since: that one is not meant.
  */
 export function matchElsewhere<M extends KnownMessage>(
   { messages, knownIds }: MatchState<M>,
@@ -41,7 +43,10 @@ export function matchElsewhere<M extends KnownMessage>(
     sameNumber(
       alsoOf.flatMap((connectorId) => {
         const known = knownIds.find(connectorId, foldId(id));
-        return toCandidates(messages, receipt, known).map((each) => ({ ...each, connectorId, id }));
+        const candidates = toCandidates(messages, receipt, known);
+        return candidates
+          .filter(({ message }) => !cameBefore(receipt, message.id))
+          .map((each) => ({ ...each, connectorId, id }));
       }),
     );
   const best = withId(providerMessageId) ?? (otherId === undefined ? undefined : withId(otherId));
