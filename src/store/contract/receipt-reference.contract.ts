@@ -1,7 +1,8 @@
 /** Parts that nobody answered for, which are found by the reference they carried. */
 import { expect, test } from "bun:test";
 import { partReference } from "../../core/receipts/short-reference.ts";
-import { CONNECTOR, inWorld, type OpenStore, SECOND, sent, unconfirmed } from "./world.contract.ts";
+import { sendWithId } from "./receipt-match.contract.ts";
+import { CONNECTOR, HOUR, inWorld, type OpenStore, SECOND, sent, unconfirmed } from "./world.contract.ts";
 
 const ONE = "+919812345678";
 const OTHER = "+919898989898";
@@ -83,6 +84,33 @@ export function receiptReferenceContract(open: OpenStore): void {
       expect(await store.receipts.countParked()).toBe(1);
       await store.queue.stage(clock.now + SECOND, 10);
       expect(await claim()).toEqual([]);
+    }),
+  );
+
+  test(
+    "one that had come before the message was accepted is about another with its reference",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, clock, store }) => {
+      const [id = ""] = await sms({ to: [ONE] });
+      const told = { reference: partReference(id, 0), recipient: ONE };
+      await receive("x-0", { ...told, receivedAt: clock.now - HOUR });
+      await settle(await claimOne(), { outcomes: [unconfirmed()], next: held(clock.now) });
+      expect([await status(id), await store.receipts.countParked()]).toEqual(["sending", 1]);
+      await receive("x-1", told);
+      expect([await status(id), await store.receipts.countParked()]).toEqual(["delivered", 1]);
+    }),
+  );
+
+  test(
+    "one that came before the attempt is given up is not taken for a later message that was given its id",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, receive, status, clock } = world;
+      const [id = ""] = await sms({ to: [ONE] });
+      const job = await claimOne();
+      await receive("same", { reference: partReference(id, 0), recipient: ONE });
+      clock.now += HOUR;
+      const later = await sendWithId(world, "same");
+      await settle(job, { outcomes: [unconfirmed()], next: held(clock.now) });
+      expect([await status(id), await status(later)]).toEqual(["delivered", "sent"]);
     }),
   );
 

@@ -3,7 +3,7 @@ import type { Receipt } from "../../core/messages/outcome.ts";
 import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import { uuidTime } from "../../core/uuid.ts";
-import type { PartIds } from "./receipt-state.ts";
+import type { PartIds, SentReference } from "./receipt-state.ts";
 import type { ParkedQuery } from "./receipts.ts";
 
 /**
@@ -46,7 +46,7 @@ const CLOCKS_APART_MS = 5 * 60_000;
  */
 export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt: Receipt) => boolean {
   const named = namedByReceipts(ids);
-  const since = Math.min(uuidTime(messageId) ?? 0, at) - CLOCKS_APART_MS;
+  const since = firstWordOf({ messageId, at });
   const isNamed = ({ providerMessageId, otherId }: Receipt) =>
     otherId === undefined ||
     keysOfIds(ids).includes(foldId(providerMessageId)) ||
@@ -55,6 +55,17 @@ export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt
     receipt.receivedAt >= since &&
     ((named.includes(receipt.providerMessageId) && !receipt.isByText) ||
       (isSameNumber(recipient, receipt.recipient) === true && isNamed(receipt)));
+}
+
+/** Whether a receipt that is parked with the part's reference is about it. Many messages share a reference, so the time has to agree too. */
+export function isAboutReference({ messageId, recipient, at }: SentReference): (receipt: Receipt) => boolean {
+  const since = firstWordOf({ messageId, at });
+  return (receipt) => receipt.receivedAt >= since && isSameNumber(recipient, receipt.recipient) === true;
+}
+
+/** Before that no receipt about the message can have come. */
+function firstWordOf({ messageId, at }: Pick<PartIds, "messageId" | "at">): number {
+  return Math.min(uuidTime(messageId) ?? 0, at) - CLOCKS_APART_MS;
 }
 
 /** Whether the receipt had come before the message was accepted: it is about an earlier one that had the same id. */

@@ -44,7 +44,7 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
         if (named && connectorId !== undefined)
           take.recordIds({ messageId, part, connectorId, ...idsOf(named, { at, message }) });
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
-          expectReference(state, { part, connectorId, message }, take.receive);
+          expectReference(state, { part, connectorId, message, at }, take.receive);
       });
       // Those by our id that came too early: none did before a job's second attempt.
       if (connectorId === undefined || claim < 2 || message.channel !== "sms") return;
@@ -74,7 +74,7 @@ function createTakeParked<M extends KnownMessage>(state: ReceiptState<M>) {
 
 type Receive = (receipt: Receipt, recorded?: string) => ReceiptResult;
 
-/** `recorded`: of a receipt that was parked, the message whose id it was found by. */
+/** `recorded`: of a receipt that was parked, the message whose id or reference it was found by. */
 function createReceive<M extends KnownMessage>(state: ReceiptState<M>): Receive {
   return (receipt, recorded) => {
     if (receipt.target) return applyToTarget(state, receipt, receipt.target);
@@ -154,17 +154,19 @@ interface Unanswered {
   readonly part: number;
   readonly connectorId: string | undefined;
   readonly message: TriedMessage;
+  readonly at: number;
 }
 
 /** A receipt that carries the part's reference proves that it was sent, and may have come before the attempt was given up. */
 function expectReference(
   { unconfirmed, parked }: Pick<ReceiptState<never>, "unconfirmed" | "parked">,
-  { part, connectorId, message: { id: messageId, recipient } }: Unanswered,
-  receive: (receipt: Receipt) => unknown,
+  { part, connectorId, message: { id: messageId, recipient }, at }: Unanswered,
+  receive: Receive,
 ): void {
   unconfirmed.note({ messageId, part }, connectorId);
   const reference = partReference(messageId, part);
-  for (const receipt of parked.takeByReference({ connectorId, reference, recipient })) receive(receipt);
+  for (const receipt of parked.takeByReference({ connectorId, messageId, reference, recipient, at }))
+    receive(receipt, messageId);
 }
 
 /**

@@ -88,15 +88,14 @@ export interface PartIds {
   readonly messageId: string;
   readonly ids: readonly string[];
   readonly recipient: string;
-  /** When the provider's answer is recorded, Unix milliseconds. */
+  /** When what became of the attempt is recorded, Unix milliseconds. */
   readonly at: number;
 }
 
-export interface SentReference {
+export interface SentReference extends Pick<PartIds, "messageId" | "recipient" | "at"> {
   /** `undefined`: it is not known which it was. */
   readonly connectorId: string | undefined;
   readonly reference: number;
-  readonly recipient: string;
 }
 
 /** Rows considered for one reference at most: it has only 16 bits, so other parts share it. */

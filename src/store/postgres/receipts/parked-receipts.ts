@@ -1,6 +1,5 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { isSameNumber } from "../../../core/receipts/same-number.ts";
-import { isAboutIds, keysOfIds, keysOfParked } from "../../receipts/parked-keys.ts";
+import { isAboutIds, isAboutReference, keysOfIds, keysOfParked } from "../../receipts/parked-keys.ts";
 import { MAX_PER_REFERENCE, type ParkedReceipts, type SentReference } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import { insertParked } from "./insert-parked.ts";
@@ -16,7 +15,7 @@ export interface LoadedParked {
 
 export interface ParkedQuestions {
   readonly keys: readonly IdKey[];
-  readonly references: readonly Omit<SentReference, "recipient">[];
+  readonly references: readonly Pick<SentReference, "connectorId" | "reference">[];
 }
 
 /** The caller has locked the names of keys and references. */
@@ -137,14 +136,13 @@ function createState(rows: readonly ParkedRow[]) {
       const isMeant = (receipt: Receipt) => receipt.connectorId === part.connectorId && isAbout(receipt);
       return keysOfIds(part.ids).flatMap((key) => take(ofKey.get(key) ?? [], isMeant));
     },
-    takeByReference: ({ connectorId, reference, recipient }) =>
-      take(
-        parked,
-        (receipt) =>
-          receipt.reference === reference &&
-          receipt.connectorId === (connectorId ?? receipt.connectorId) &&
-          isSameNumber(recipient, receipt.recipient) === true,
-      ),
+    takeByReference(sent) {
+      const { connectorId, reference } = sent;
+      const isAbout = isAboutReference(sent);
+      const isMeant = (receipt: Receipt) =>
+        receipt.reference === reference && receipt.connectorId === (connectorId ?? receipt.connectorId);
+      return take(parked, (receipt) => isMeant(receipt) && isAbout(receipt));
+    },
   };
   return { state, parked, taken };
 }

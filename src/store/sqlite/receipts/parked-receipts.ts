@@ -1,7 +1,7 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { isSameNumber } from "../../../core/receipts/same-number.ts";
 import {
   isAboutIds,
+  isAboutReference,
   keysOfIds,
   keysOfParked,
   MAX_PARKED_PER_ID,
@@ -42,11 +42,8 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
       const isMeant = isAboutIds(part);
       return keysOfIds(part.ids).flatMap((key) => take(byKey.all(part.connectorId, key), isMeant));
     },
-    takeByReference: ({ reference, connectorId, recipient }) =>
-      take(
-        byReference.all(reference, connectorId ?? null),
-        (receipt) => isSameNumber(recipient, receipt.recipient) === true,
-      ),
+    takeByReference: (sent) =>
+      take(byReference.all(sent.reference, sent.connectorId ?? null), isAboutReference(sent)),
   };
 }
 
