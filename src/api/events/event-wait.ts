@@ -10,7 +10,7 @@ const MAX_WAITING_OF_ACCOUNT = 50;
 const POLL_MS = 1_000;
 
 export interface EventWaitDeps {
-  readonly feed: EventFeed;
+  readonly feed: Pick<EventFeed, "onEvents">;
   readonly clock: Clock;
   readonly isDraining: () => boolean;
 }
@@ -53,7 +53,7 @@ interface Waiters {
 }
 
 /** The waiting requests of all accounts. Listens to the store only while there are any. */
-function createWaiters(feed: EventFeed) {
+function createWaiters(feed: EventWaitDeps["feed"]) {
   const byAccount = new Map<string, Waiters>();
   let waiting = 0;
   let stopListening: (() => void) | undefined;
