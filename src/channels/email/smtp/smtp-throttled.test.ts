@@ -6,8 +6,10 @@ import {
   smtpConnector,
   withRelays,
 } from "../../../../test/fakes/smtp-relay.ts";
+import { createReturnPaths } from "../return-path.ts";
 
 const NEVER = new AbortController().signal;
+const KEY = Buffer.alloc(32, 7);
 const TOO_FAST = { code: 454, text: "Throttling failure: Maximum sending rate exceeded." };
 
 const { fake, closeLater } = withRelays();
@@ -72,6 +74,22 @@ test("mails under way when it begins wait for the same rest", async () => {
   await clock.advance(1_000);
   const [next] = (await send()).parts;
   expect(next).toMatchObject({ retryAfterMs: 2_000 });
+});
+
+test("it rests also where it has taken the copy of another recipient right behind", async () => {
+  const server = await fake();
+  const opened = openSmtpRelay(smtpConnector(server.port), { returnPaths: createReturnPaths(KEY) });
+  closeLater(opened.channel.stop);
+  await opened.became("up");
+  const answers = [TOO_FAST, undefined];
+  Object.defineProperty(server.dial, "message", { get: () => answers.shift() });
+  const to = [{ email: "ann@example.test" }, { email: "bob@example.test" }];
+  const email = outgoingEmail({ to }, { returnPathHost: "bounce.acme.test" });
+  expect(await opened.channel.send(email, NEVER)).toMatchObject({
+    parts: [{ kind: "deferred", retryAfterMs: 1_000 }, { kind: "sent" }],
+    countsAsAttempt: false,
+  });
+  expect(opened.channel.freeSlots()).toBe(0);
 });
 
 test("a relay that refuses one recipient for now goes on with the others", async () => {
