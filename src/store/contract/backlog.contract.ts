@@ -37,10 +37,12 @@ export function backlogContract(open: OpenStore): void {
       await sms();
       const oldest = async () => (await store.queue.backlog(9)).map((each) => each.oldestReadySince);
       expect(await oldest()).toEqual([start]);
-      const jobs = await claim();
-      clock.now += SECOND;
-      await store.queue.release(jobs, clock.now);
-      expect(await oldest()).toEqual([clock.now]);
+      for (const _ of ["first", "again"]) {
+        const jobs = await claim();
+        clock.now += SECOND;
+        await store.queue.release(jobs, clock.now);
+        expect(await oldest()).toEqual([clock.now]);
+      }
     }),
   );
 }
