@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import type { ConnectorKind, ConnectorStatus } from "../../src/channels/channel.ts";
+import { httpConnectorKind } from "../../src/channels/sms/http/http-connector.ts";
+import type { SmsSegments } from "../../src/core/sms/sms-segments.ts";
 import { email, isoIn, liveAccount, sms } from "./builders.ts";
 import { rewriteRecord } from "./rewrite-record.ts";
 import { onEveryStore, type RunningApi } from "./running-api.ts";
@@ -149,6 +152,33 @@ onEveryStore((start) => {
     expect((await dryRun()).json).not.toHaveProperty("forces_ucs2");
     const long = await dryRun({ variables: { "1": "४".repeat(40), "2": "5" } });
     expect(long.json).toMatchObject({ encoding: "ucs2", segments: 2 });
+  });
+
+  test("encoding and segments are those over the first connector of the route that is healthy, or over the first if none is", async () => {
+    const scores = new Map<string, number>();
+    const segments: ConnectorKind["segments"] = ({ config }) => config.segments as SmsSegments;
+    const connectorKinds = [{ ...httpConnectorKind, segments }];
+    const connectorStatus = (id: string): ConnectorStatus | undefined =>
+      scores.has(id)
+        ? { state: "up", since: 0, health: { score: scores.get(id)!, problems: [] } }
+        : undefined;
+    await using api = await start({ deps: { connectorStatus, connectorKinds } });
+    const { dryRun, accountId } = await openLive(api);
+    const ids: string[] = [];
+    for (const units of [1, 2, 3]) {
+      const config = { segments: { encoding: "gsm7", parts: [], units } };
+      const made = { name: `over ${units}`, kind: "http", config, secrets: {}, isEnabled: true };
+      ids.push((await api.add("connectors", made)).id);
+    }
+    await api.add("routes", { accountId, channel: "sms", match: "9198", connectorIds: ids });
+    const unitsWith = async (...given: readonly number[]) => {
+      for (const [index, id] of ids.entries()) scores.set(id, given[index]!);
+      return (await dryRun()).json.units;
+    };
+    expect(await unitsWith()).toBe(1);
+    expect(await unitsWith(0.5, 1, 1)).toBe(1);
+    expect(await unitsWith(0.49, 0.5, 1)).toBe(2);
+    expect(await unitsWith(0.1, 0.4, 0.3)).toBe(1);
   });
 
   test("the route is that of the sender that goes out and of the template's category", async () => {
