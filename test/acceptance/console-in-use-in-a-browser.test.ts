@@ -203,3 +203,17 @@ test("a page that is open at midnight says that its times are of the day before"
     .waitFor();
   expect(complaints).toEqual([]);
 });
+
+test("a page that nobody could read again for days says of which day it is", async () => {
+  const { page, complaints, heading } = await signedIn();
+  await page.clock.install();
+  await page.reload();
+  await heading("Overview");
+  const updated = page.getByText(/^Updated /);
+  expect(await updated.innerText()).toMatch(/^Updated \d\d:\d\d:\d\d$/);
+  await page.route("**/admin/v1/**", (route) => route.abort());
+  await page.clock.fastForward("48:00:00");
+  const old = /^Updated \d+ [A-Z][a-z]{2} (\d{4} )?\d\d:\d\d:\d\d, not since then: No answer/;
+  await page.getByText(old).waitFor();
+  expect(complaints.filter((each) => !each.includes("ERR_FAILED"))).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import type { Visit } from "../visit.ts";
-import { h } from "./dom.ts";
+import { fill, h } from "./dom.ts";
 import { failureText } from "./failure-text.ts";
-import { timeText } from "./times.ts";
+import { time } from "./pieces.ts";
 import { repeat } from "./waiting.ts";
 
 const READ_EVERY_MS = 5_000;
@@ -14,10 +14,10 @@ export function keepUpdated({ left }: Visit, read: () => Promise<unknown>): HTML
   const element = h("p", { class: "hint" });
   let last = "";
   const say = (failure?: unknown) => {
-    if (failure === undefined) last = timeText(new Date().toISOString(), new Date());
+    if (failure === undefined) last = new Date().toISOString();
     const problem = failure === undefined ? "" : `, not since then: ${failureText(failure)}`;
     element.classList.toggle("problem", failure !== undefined);
-    element.textContent = `Updated ${last}${problem}`;
+    fill(element, "Updated ", time(last), problem);
   };
   say();
   const readAgain = () =>
