@@ -1,9 +1,9 @@
 /** Folders that are none, and places where nothing can be made: the commands on a data folder say what to do instead. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { placeMigrated } from "../migrated-folder.ts";
-import { makeDataFolder } from "../postrider-process.ts";
+import { makeDataFolder, runPostrider } from "../postrider-process.ts";
 import { typeInto } from "./typed-commands.ts";
 
 const folder = makeDataFolder();
@@ -48,6 +48,30 @@ test("where no backup and no data folder can be made, one line says why and what
   expect(restored.err).toContain("cannot be made or written");
   expect(readdirSync(folder.path).sort()).toEqual(["backup", "data", "notes.txt"]);
 });
+
+/** Root may read everything, unless it gives that up. */
+const AS_USER = `[ "$(id -u)" != 0 ] || exec setpriv --bounding-set=-dac_override,-dac_read_search "$@"`;
+
+test.each([
+  ["postrider.db", 0o000],
+  [".", 0o000],
+] as const)(
+  "a database that the user may not read, because of %s, is not taken for a missing one",
+  async (name, mode) => {
+    for (const [command = "", ...args] of [
+      ["backup", "--to", backup],
+      ["rotate-key"],
+      ["migrate-to", "postgres://h/d"],
+    ]) {
+      chmodSync(join(data, name), mode);
+      const { code, output } = await runPostrider({ dataFolder: data, command, args, before: AS_USER });
+      chmodSync(join(data, name), 0o700);
+      expect([code, output]).toEqual([1, expect.stringMatching(ONE_LINE)]);
+      expect(output).toContain(`${join(data, "postrider.db")} cannot be read (EACCES`);
+      expect(output).toContain("run this as the user that the service runs as");
+    }
+  },
+);
 
 test("a POSTRIDER_DATA that is a file is named in one line too", async () => {
   for (const args of [["backup", "--to", backup], ["restore", "--from", backup], ["rotate-key"]]) {

@@ -1,15 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Counted } from "../../store/move/count-both.ts";
 import { cancelMove, type MoveUp, moveUp } from "../../store/move/move-up.ts";
 import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
 import { createVault } from "../../store/vault.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
 import { requireMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
-import { DATABASE_FILE } from "./data-folder.ts";
-import { noDatabase } from "./own-database.ts";
+import { databaseIn } from "./own-database.ts";
 import { withDataFolder } from "./with-data-folder.ts";
 
 export interface MoveOrder extends Omit<MoveUp, "path" | "vault"> {
@@ -20,7 +16,7 @@ export interface MoveOrder extends Omit<MoveUp, "path" | "vault"> {
 
 /** Moves a stopped service from its data folder into a PostgreSQL database; see `moveUp`. */
 export async function migrateTo(order: MoveOrder): Promise<readonly Counted[]> {
-  const path = databaseOf(order.dataFolder);
+  const path = databaseIn(order.dataFolder);
   return alone(order.dataFolder, () => {
     const { dataFolder, secret } = order;
     const masterKey = requireMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(path) });
@@ -30,14 +26,8 @@ export async function migrateTo(order: MoveOrder): Promise<readonly Counted[]> {
 
 /** Lets the service start on the data folder again. False if it had not moved. */
 export async function stayWithSqlite(dataFolder: string): Promise<boolean> {
-  const path = databaseOf(dataFolder);
+  const path = databaseIn(dataFolder);
   return alone(dataFolder, async () => cancelMove(path));
-}
-
-function databaseOf(dataFolder: string): string {
-  const path = join(dataFolder, DATABASE_FILE);
-  if (!existsSync(path)) throw new AdminFailure(noDatabase(path));
-  return path;
 }
 
 function alone<T>(dataFolder: string, work: () => Promise<T>): Promise<T> {

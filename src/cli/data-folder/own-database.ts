@@ -1,13 +1,13 @@
-import { statSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
+import { errorText } from "../../core/error-text.ts";
 import { refuseMovedFile } from "../../store/move/move-marks.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 
-/** Path of a data folder's database. Throws if there is none, or if it has moved to PostgreSQL. */
+/** Path of a data folder's database. Throws if there is none, it may not be read, or it has moved to PostgreSQL. */
 export function ownDatabase(dataFolder: string): string {
-  const path = join(dataFolder, DATABASE_FILE);
-  if (!isThere(path)) throw new AdminFailure(noDatabase(path));
+  const path = databaseIn(dataFolder);
   try {
     refuseMovedFile(path);
   } catch (error) {
@@ -16,16 +16,21 @@ export function ownDatabase(dataFolder: string): string {
   return path;
 }
 
-/** The words for a data folder without a database. */
-export const noDatabase = (path: string): string =>
-  `there is no ${path}: name the data folder with --data or POSTRIDER_DATA`;
-
-/** Throws if the folder may not be read: it may hold a database all the same. */
-function isThere(path: string): boolean {
+/** As `ownDatabase`, but wherever it has moved. */
+export function databaseIn(dataFolder: string): string {
+  const path = join(dataFolder, DATABASE_FILE);
   try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+    accessSync(path, constants.R_OK);
   } catch (error) {
-    if ((error as { code?: string }).code === "ENOTDIR") return false;
-    throw error;
+    throw new AdminFailure(whyNot(path, error));
   }
+  return path;
+}
+
+/** A folder that may not be read may hold a database all the same. */
+function whyNot(path: string, error: unknown): string {
+  const { code } = error as { code?: string };
+  return code === "ENOENT" || code === "ENOTDIR"
+    ? `there is no ${path}: name the data folder with --data or POSTRIDER_DATA`
+    : `${path} cannot be read (${errorText(error)}): run this as the user that the service runs as`;
 }
