@@ -34,8 +34,9 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   for await (const chunk of request.setEncoding("utf8")) body += chunk;
   if (!isGenuine(request.headers, body)) return void response.writeHead(401).end();
   const id = String(request.headers["webhook-id"]);
-  const { type, data } = JSON.parse(body);
-  if (!seen.has(id)) console.log(`${type} ${data.message_id} ${data.sequence}`);
+  // What it is about is in its `data`.
+  const { type } = JSON.parse(body);
+  if (!seen.has(id)) console.log(`${type} ${id}`);
   seen.add(id);
   // Any 2xx within 15 seconds: it will not come again.
   response.writeHead(204).end();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
+import { admin } from "./admin.ts";
 import { type FakeDns, startFakeDns } from "./fakes/fake-dns.ts";
 import { hooksTls } from "./fakes/hooks-tls.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrider-process.ts";
@@ -85,8 +86,18 @@ describe.each(RECEIVERS)("$language", ({ run, file, shown }) => {
     const files = { TLS_CERT: join(folder.path, "cert.pem"), TLS_KEY: join(folder.path, "key.pem") };
     await using receiver = await start(command, files);
     const id = await sendSms(service, { callback_url: `https://hooks.test:${receiver.port}/` });
-    expect(await receiver.line()).toBe(`sms.sent ${id} 1`);
-    expect(await receiver.line()).toBe(`sms.delivered ${id} 2`);
+    expect(await receiver.line()).toBe(`sms.sent evt_${id}_1`);
+    expect(await receiver.line()).toBe(`sms.delivered evt_${id}_2`);
+  });
+
+  runs("takes the event of `webhooks test`, which is of no message", async () => {
+    const files = { TLS_CERT: join(folder.path, "cert.pem"), TLS_KEY: join(folder.path, "key.pem") };
+    await using receiver = await start(command, files);
+    const url = `https://hooks.test:${receiver.port}/`;
+    const body = { account_id: service.sandbox.account_id, url };
+    const { ok, id } = await admin<{ ok: boolean; id: string }>(service, "/webhooks/test", body);
+    expect(ok).toBe(true);
+    expect(await receiver.line()).toBe(`webhook.test ${id}`);
   });
 
   runs("refuses what is unsigned, changed, of another secret, or old", async () => {
