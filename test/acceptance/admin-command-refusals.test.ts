@@ -51,7 +51,7 @@ test("whoever gives no cursor, or asks for help, is told where a page shows it",
   for (const noun of ["keys", "inbound", "webhooks"]) {
     const of = noun === "webhooks" ? ["--account", account] : [];
     expect(await refusedBy(noun, "list", ...of, "--after", "x")).toEqual([
-      `--after: must be of a page before: ${place}`,
+      `--after: must be of an earlier page: ${place}`,
     ]);
     const { out } = await run([noun, "list", "--help"]);
     expect(out.replaceAll(/\s+/g, " ")).toContain(`--after <cursor> continue after a page: ${place}`);

@@ -248,7 +248,7 @@ onSharedAdmin((start) => {
             path,
             after,
             400,
-            { message: "validation failed", details: { after: "must be the `next` of a page before" } },
+            { message: "validation failed", details: { after: "must be the `next` of an earlier page" } },
           ]);
         }
       }

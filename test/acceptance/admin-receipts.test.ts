@@ -50,7 +50,7 @@ onEveryAdmin((startAdmin) => {
     expect((await list("order=oldest")).data).toEqual((await list()).data);
     expect((await list("order=latest&after=x")).details).toEqual({
       order: "must be one of oldest, newest",
-      after: "must be the `next` of a page before",
+      after: "must be the `next` of an earlier page",
     });
   });
 

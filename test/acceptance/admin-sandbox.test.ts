@@ -83,7 +83,7 @@ onSharedAdmin((start) => {
       expect(await pages(`order=newest&account_id=${admin.accountId}`)).toEqual(ids.toReversed());
       expect((await admin.call("GET", "sandbox/messages?order=latest&after=x")).json.details).toEqual({
         order: "must be one of oldest, newest",
-        after: "must be the `next` of a page before",
+        after: "must be the `next` of an earlier page",
       });
     });
 

@@ -241,7 +241,7 @@ test("a replay that is to go on from nowhere does not begin again", async () => 
   const before = rig.receiver.deliveries.length;
   const body = { account_id: account, since: "2020-01-01T00:00:00Z", after: "zzz" };
   await expect(admin(rig.service, "/webhooks/replay", body)).rejects.toThrow(
-    '400 {"code":400,"message":"validation failed","details":{"after":"must be the `next` of a page before"}}',
+    '400 {"code":400,"message":"validation failed","details":{"after":"must be the `next` of an earlier page"}}',
   );
   expect(await commands.json("webhooks", "attempts", `evt_${id}_1`)).toMatchObject({
     data: [{ status: 200 }],

@@ -65,7 +65,7 @@ export const PLACE_OF_CURSOR = "the cursor in its last line, `more: --after …`
 
 /** The API knows pages only as JSON. */
 function ofPage(reason: string): string {
-  return reason.replace("the `next` of a page before", `of a page before: ${PLACE_OF_CURSOR}`);
+  return reason.replace("the `next` of an earlier page", `of an earlier page: ${PLACE_OF_CURSOR}`);
 }
 
 /** Of a field that the kind does not have, with the names of those it has. */

@@ -135,7 +135,10 @@ function addReplay(noun: NounCommand): void {
       "--account <id>",
       "the account; needed unless a webhook-id is given, with --host, --since or --until",
     )
-    .option("--host <host>", "only events for this host")
+    .option(
+      "--host <host>",
+      "only events for this host, with its port if it is not 443, or for that of a URL",
+    )
     .option("--failed", "only failed events")
     .option("--since <time>", "only events at this time (ISO 8601) or later")
     .option("--until <time>", "only events before this time");
