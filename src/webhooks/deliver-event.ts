@@ -98,7 +98,7 @@ async function settle(deps: DeliverEventDeps, webhook: ClaimedWebhook, settlemen
 
 /** Hosts and ids only: paths and queries of URLs may hold secrets. */
 function logFields({ lane, messageId, sequence }: ClaimedWebhook) {
-  return { account: lane.accountId, host: lane.host, webhook: toWebhookId(messageId, sequence) };
+  return { account_id: lane.accountId, host: lane.host, webhook: toWebhookId(messageId, sequence) };
 }
 
 function logResult(log: Log, webhook: ClaimedWebhook, { verdict, attempt }: AttemptResult): void {

@@ -73,8 +73,8 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
       queue.addRoom(lane);
       worker.wake();
     },
-    onPaused: ({ accountId: account, until, ...paused }) =>
-      log.info({ account, ...paused, paused_until: toIso(until) }, "webhooks to a host are paused"),
+    onPaused: ({ accountId: account_id, until, ...paused }) =>
+      log.info({ account_id, ...paused, paused_until: toIso(until) }, "webhooks to a host are paused"),
   });
   const { deliverEvent, test } = createDeliveries(deps, http, stopping.signal);
   const worker = createWorker({ outbox, queue, lanes, deliverEvent, claimant, clock, onError });

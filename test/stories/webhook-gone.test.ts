@@ -16,6 +16,12 @@ onBothStores(() => {
     const old = await rig.sms(rig.receiver.url({ path: "/old" }));
     const [first] = await rig.until(old, ["failed", "failed"]);
     expect(first?.failures).toBe(1);
+    const logged = rig.service.logged.find(({ msg }) => msg === "a webhook has failed");
+    expect(logged).toMatchObject({
+      account_id: rig.service.sandbox.account_id,
+      webhook: first?.id,
+      status: 410,
+    });
     const current = await rig.sms(rig.receiver.url({ path: "/new" }));
     await rig.until(current, ["delivered", "delivered"]);
     rig.service.leap(24 * 3_600_000);

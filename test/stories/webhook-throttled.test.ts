@@ -34,7 +34,10 @@ onBothStores(() => {
       { host: `hooks.test:${rig.receiver.port}`, reason: "status 429", failures: 1 },
     ]);
     const logged = rig.service.logged.find(({ msg }) => msg === "webhooks to a host are paused");
-    expect(logged).toMatchObject({ paused_until: data[0]?.paused_until });
+    expect(logged).toMatchObject({
+      account_id: rig.service.sandbox.account_id,
+      paused_until: data[0]?.paused_until,
+    });
     const second = await rig.sms();
     await rig.service.pass(58_000);
     expect(rig.receiver.deliveries).toHaveLength(1);
