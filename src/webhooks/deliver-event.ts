@@ -104,7 +104,9 @@ function logFields({ lane, messageId, sequence }: ClaimedWebhook) {
 function logResult(log: Log, webhook: ClaimedWebhook, { verdict, attempt }: AttemptResult): void {
   if (verdict.kind !== "ended" && !log.isDebug()) return;
   const { ms, status, error } = attempt;
-  const fields = { ...logFields(webhook), ms, status, error: error?.code, failures: webhook.failures };
+  const isFailure = verdict.kind === "ended" || verdict.kind === "again";
+  const failures = webhook.failures + Number(isFailure);
+  const fields = { ...logFields(webhook), ms, status, error: error?.code, failures };
   if (verdict.kind === "ended") log.warn({ ...fields, reason: verdict.reason }, "a webhook has failed");
   else log.debug({ ...fields, verdict: verdict.kind }, "a webhook was tried");
 }

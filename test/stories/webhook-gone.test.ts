@@ -21,6 +21,7 @@ onBothStores(() => {
       account_id: rig.service.sandbox.account_id,
       webhook: first?.id,
       status: 410,
+      failures: 1,
     });
     const current = await rig.sms(rig.receiver.url({ path: "/new" }));
     await rig.until(current, ["delivered", "delivered"]);
