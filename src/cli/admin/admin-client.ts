@@ -118,7 +118,7 @@ function notReached(baseUrl: string, error: unknown): string {
   if (name === "TimeoutError") return `${baseUrl} did not answer within ${TIME_LIMIT_MS / 1000} s`;
   if (code === "ConnectionRefused" || code === "ECONNREFUSED") {
     return (
-      `nothing listens at ${baseUrl}: start the service with \`npm start\`, ` +
+      `nothing listens at ${baseUrl}: start the service (\`npm start\` or \`postrider serve\`), ` +
       "or name a running one with --url or POSTRIDER_URL"
     );
   }

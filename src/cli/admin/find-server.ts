@@ -32,8 +32,8 @@ export function findServer(target: AdminTarget, options: ServerOptions): AdminSe
 
 function noServer(path: string): string {
   return (
-    `no server is known: there is no ${path}. Start the service with \`npm start\`, ` +
-    "or name a running one with --url and --token"
+    `no server is known: there is no ${path}. Start the service (\`npm start\` or \`postrider serve\`), ` +
+    "name its data folder with POSTRIDER_DATA, or the service itself with --url and --token"
   );
 }
 

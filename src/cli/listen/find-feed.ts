@@ -22,7 +22,7 @@ export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
   const apiKey = given.apiKey ?? sandbox.api_key;
   if (baseUrl === undefined)
     throw new AdminFailure(
-      `no server is known: there is no ${path}. Name a running one with --url and --api-key`,
+      `no server is known: there is no ${path}. Name its data folder with POSTRIDER_DATA, or the service itself with --url and --api-key`,
     );
   if (apiKey === undefined)
     throw new AdminFailure(`no API key: give one with --api-key or POSTRIDER_API_KEY; ${path} holds none`);
