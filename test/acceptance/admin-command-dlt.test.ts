@@ -81,7 +81,7 @@ test("a long file that is no list is refused as a short one is", async () => {
 
 test("spreadsheets' Unicode text is read; workbooks, other encodings and missing files are not", async () => {
   const utf16 = Buffer.from("\uFEFFEntity ID\tEntity Name\n1101172974420810001\tआशा\n", "utf16le");
-  expect(await text(...importing(file(utf16)))).toStartWith("1 rows of entities: 1 created");
+  expect(await text(...importing(file(utf16)))).toStartWith("1 row of entities: 1 created");
   expect(await text("dlt-entities", "list")).toContain("आशा");
   const refused = async (path: string) => {
     const { code, err } = await run(importing(path));

@@ -135,7 +135,7 @@ function reportText(report: Report): string {
   const counts = Object.entries({ created, updated, unchanged, merged, refused: refused.length });
   const sum = counts.map(([what, count]) => `${count} ${what}`).join(", ");
   const lines = [
-    `${rows} rows of ${kind}: ${sum}`,
+    `${rows} ${rows === 1 ? "row" : "rows"} of ${kind}: ${sum}`,
     ...refused.map(({ line, reason }) => `line ${line}: ${toCell(reason)}`),
     ...(report.ignored_columns.length > 0 ? [`columns not read: ${toCell(report.ignored_columns)}`] : []),
     ...(report.dry_run ? ["nothing was changed: this was a dry run"] : []),

@@ -43,7 +43,7 @@ test("a table is told of once it is complete, and once a second before that", as
   onRows("messages", 24_000, 30_000);
   onTable("messages", 30_000);
   expect(lines).toEqual([
-    "accounts: 1 rows\n",
+    "accounts: 1 row\n",
     "messages: 12,000 rows so far\n",
     "messages: 24,000 of 30,000 rows\n",
     "messages: 30,000 rows\n",

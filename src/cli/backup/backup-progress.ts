@@ -50,7 +50,7 @@ export function createBackupProgress(
           : `${table}: ${whole(rows)} of ${whole(of)} rows`,
       ),
     onTable(table, rows) {
-      if (rows > 0) tell(`${table}: ${whole(rows)} rows`);
+      if (rows > 0) tell(`${table}: ${whole(rows)} ${rows === 1 ? "row" : "rows"}`);
     },
   };
 }
