@@ -107,3 +107,15 @@ test("a fault in reading is not taken for a database that is away", async () => 
   const broken = { backlog: () => Promise.reject(new TypeError("a fault")) };
   expect(makeMetrics().text(makeSources({ queue: broken }).sources)).rejects.toThrow("a fault");
 });
+
+test("interruptions are counted from 0, so that the first ones are an increase", async () => {
+  const metrics = makeMetrics();
+  const counts = async () =>
+    seriesOf(await metrics.text(makeSources().sources)).filter((line) => line.includes("interrupted"));
+  expect(await counts()).toEqual([
+    'postrider_interrupted_total{channel="sms"} 0',
+    'postrider_interrupted_total{channel="email"} 0',
+  ]);
+  metrics.observe.unconfirmed("email");
+  expect(await counts()).toContain('postrider_interrupted_total{channel="email"} 1');
+});

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
 import type { Alarm } from "../../core/alarms/alarm.ts";
 import type { Clock } from "../../core/clock.ts";
+import { CHANNELS } from "../../core/messages/message.ts";
 import type { DeliveryMetrics } from "../../delivery/delivery-metrics.ts";
 import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";
@@ -144,6 +145,8 @@ function deliveryMetrics(registers: Registry[]): Omit<DeliveryMetrics, "attempt"
     labelNames: ["channel"],
     registers,
   });
+  // Prometheus tells an increase only of a series that it has seen before.
+  for (const channel of CHANNELS) unconfirmed.labels(channel).inc(0);
   const droppedReceipts = new Counter({
     name: "postrider_receipts_dropped_total",
     help: "Parked receipts deleted because their connector had too many",
