@@ -1,9 +1,11 @@
-/** docs/operations.md: the way to a new admin token, followed to the letter. */
+/** docs/operations.md: the way to a new admin token, followed to the letter, and the metrics that it lists. */
 import { afterAll, expect, test } from "bun:test";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blocksOf, openShell } from "./documented-commands.ts";
 import { makeDataFolder, startPostrider } from "./postrider-process.ts";
+
+const ROOT = join(import.meta.dir, "..");
 
 const folder = makeDataFolder();
 afterAll(() => folder.remove());
@@ -31,4 +33,22 @@ test("the documented statement gives the service another admin token, and the ol
   expect((await shell.run(`postrider accounts list ${where}`)).err).toContain("refused the admin token");
   service.kill("SIGTERM");
   await service.exited;
+});
+
+test("the page lists every metric, and the alerts to install are made of nothing else", async () => {
+  const service = await startPostrider();
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  service.kill("SIGTERM");
+  await service.exited;
+  const told = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name = ""]) => name);
+  const page = readFileSync(join(ROOT, "docs/operations.md"), "utf8");
+  const listed = new Set([...page.matchAll(/`((?:postrider|process)_\w+)`/g)].map(([, name = ""]) => name));
+  expect(told.length).toBeGreaterThan(30);
+  expect(told.filter((name) => !listed.has(name))).toEqual([]);
+  const alerts = readFileSync(join(ROOT, "deploy/prometheus.rules.yaml"), "utf8");
+  const used = [...alerts.matchAll(/\b(?:postrider|process)_\w+/g)].map(([name]) =>
+    name.replace(/_bucket$/, ""),
+  );
+  expect(used.length).toBeGreaterThan(8);
+  expect(used.filter((name) => !listed.has(name))).toEqual([]);
 });
