@@ -172,6 +172,15 @@ describe("where the server is", () => {
     expect(err).toMatch(/cannot be reached: .*certificate.*NODE_EXTRA_CA_CERTS/);
   });
 
+  test("a service that has got a certificate since the first start is asked for by another address", async () => {
+    const fetch = () => new Response("{}");
+    const secure = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch, tls: testTls });
+    const place = `127.0.0.1:${secure.port}`;
+    const { code, err } = await run(["accounts", "list", "--url", `http://${place}`]);
+    await secure.stop(true);
+    expect([code, err]).toEqual([1, expect.stringContaining(`name https://${place} with`)]);
+  });
+
   test.each([
     ["<html>", 502, "answered 502 with something that is not JSON"],
     ["null", 200, "answered 200 with JSON that is no object"],

@@ -122,6 +122,10 @@ function notReached(baseUrl: string, error: unknown): string {
       "or name a running one with --url or POSTRIDER_URL"
     );
   }
+  if (code === "ECONNRESET" && baseUrl.startsWith("http:")) {
+    const secure = baseUrl.replace("http:", "https:");
+    return `${baseUrl} closes the connection: if the service has a certificate, name ${secure} with --url or POSTRIDER_URL`;
+  }
   const hint = /self.signed|issuer|verify the first/i.test(message ?? "") ? `; ${OWN_CA}` : "";
   return `${baseUrl} cannot be reached: ${message ?? code ?? String(error)}${hint}`;
 }
