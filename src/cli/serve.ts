@@ -47,7 +47,10 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     const started = await startPostrider({ config, clock, log, onServing });
     service = started;
     if (started.sandbox) output.write(welcome(started.sandbox, config.dataFolder));
-    log.info({ url: started.url, roles: [...config.roles], ...placeOf(config) }, "ready");
+    log.info(
+      { url: started.url, ...bouncesOf(started, config), roles: [...config.roles], ...placeOf(config) },
+      "ready",
+    );
     void signalled.then(() => stop(started, log));
   } catch (error) {
     process.stderr.write(`postrider cannot start: ${await reasonOf(error, config)}\n`);
@@ -64,6 +67,13 @@ async function reasonOf(error: unknown, { host }: Config): Promise<string> {
 /** Where the data is, for the log. */
 function placeOf({ dataFolder, databaseUrl }: Config): Record<string, string> {
   return { data: dataFolder, ...(databaseUrl !== undefined && { database: readHosts(databaseUrl).place }) };
+}
+
+/** Where bounces are received, if they are. */
+function bouncesOf({ bouncePort }: Postrider, { bounce }: Config): { readonly bounces?: string } {
+  if (!bounce || bouncePort === undefined) return {};
+  const host = bounce.host.includes(":") ? `[${bounce.host}]` : bounce.host;
+  return { bounces: `${host}:${bouncePort}` };
 }
 
 /** Resolves at the first signal. `onLate`: the stop takes too long, or there is a second signal. */

@@ -1,6 +1,8 @@
 /** One program, run in parts, behind TLS, behind a proxy. */
 import { expect, test } from "bun:test";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { admin, reached, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
@@ -51,6 +53,17 @@ onBothStores(() => {
     const { status } = await reached(again, message, "sent", "delivered", "queued", "sending");
     expect(["sent", "delivered"]).toContain(status as string);
   }, 180_000);
+
+  test("the line `ready` says where bounces are received, which a process without the role api does not do", async () => {
+    const env = { BOUNCE_PORT: "0" };
+    const readyOf = ({ output }: PostriderProcess) =>
+      JSON.parse(/^.*"msg":"ready".*$/m.exec(output())?.[0] ?? "{}") as { bounces?: string };
+    const { bounces } = readyOf(await start({ env, args: ["--roles", "api"] }));
+    expect(bounces).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
+    expect(await greetingOf(bounces!)).toStartWith("220 ");
+    await stop();
+    expect(readyOf(await start({ env, args: ["--roles", "delivery"] }))).not.toHaveProperty("bounces");
+  });
 
   test("with TLS_CERT and TLS_KEY it serves HTTPS, and nothing in the clear", async () => {
     const [cert, key] = [join(folder(), "cert.pem"), join(folder(), "key.pem")];
@@ -116,3 +129,12 @@ onBothStores(() => {
     expectBurst((await Promise.all(clients)).flat());
   });
 });
+
+/** What an SMTP server says first. */
+async function greetingOf(place: string): Promise<string> {
+  const { hostname, port } = new URL(`smtp://${place}`);
+  const socket = connect(Number(port), hostname);
+  const [greeting] = await once(socket, "data");
+  socket.destroy();
+  return String(greeting);
+}
