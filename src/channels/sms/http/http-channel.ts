@@ -190,11 +190,21 @@ function outcomeOf(message: OutgoingMessage, judgement: Judgement | undefined): 
   let next = 0;
   const length = Math.max(open.length, each.length);
   const parts = Array.from({ length }, (_, index) => (open[index] === false ? undefined : each[next++]));
-  const text = message.channel === "sms" ? message.text : undefined;
   return {
     parts,
     countsAsAttempt: judgement?.counts ?? false,
-    ...(text !== undefined && judgement && { detail: estimateSegments(text) }),
+    ...(judgement && { detail: detailOf(message, judgement.outcome) }),
+  };
+}
+
+/** For the timeline: also the provider's first id, unless it is ours, for its support and to compare parked receipts with. */
+function detailOf(message: OutgoingMessage, outcome: PartOutcome): NonNullable<SendOutcome["detail"]> {
+  const text = message.channel === "sms" ? message.text : undefined;
+  const ids = outcome.kind === "sent" ? outcome.providerMessageIds : [];
+  const id = ids.find((each) => each !== message.messageId);
+  return {
+    ...(text !== undefined && estimateSegments(text)),
+    ...(id !== undefined && { provider_message_id: id }),
   };
 }
 
