@@ -3,7 +3,8 @@
  * every problem kept until the end so that all are reported at once.
  */
 import type { Static, TObject } from "typebox";
-import { createErrors, type ErrorCollector, type Valid, validFields } from "../../core/body/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
+import { type Valid, validFields } from "../../core/body/parse-body.ts";
 import { isStorable, NOT_STORABLE } from "../../core/body/text-rules.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { Account, Connector } from "../../core/records/accounts.ts";

@@ -1,4 +1,5 @@
-import { type FieldErrors, isObject } from "../../core/body/field-errors.ts";
+import type { FieldErrors } from "../../core/body/field-errors.ts";
+import { isObject } from "../../core/body/is-object.ts";
 import { parseJson } from "../../core/body/parse-json.ts";
 
 export type ParsedJson =

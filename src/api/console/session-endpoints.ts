@@ -1,6 +1,7 @@
 /** Signing in to the web console, and out of it. */
 import Type from "typebox";
-import { createErrors, validFields } from "../../core/body/field-errors.ts";
+import { createErrors } from "../../core/body/field-errors.ts";
+import { validFields } from "../../core/body/parse-body.ts";
 import { addressBlock } from "../../core/network/address-block.ts";
 import { toIso } from "../../core/time/timestamp.ts";
 import { adminPath } from "../admin/record-plan.ts";

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
-import { type FieldErrors, NOT_AN_OBJECT } from "../../core/body/field-errors.ts";
+import type { FieldErrors } from "../../core/body/field-errors.ts";
+import { NOT_AN_OBJECT } from "../../core/body/parse-body.ts";
 import type { Endpoint } from "../endpoint.ts";
 import {
   idempotencyKeyReused,

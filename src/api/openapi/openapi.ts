@@ -1,6 +1,6 @@
 /** `/openapi.json`: generated from the route table and the schemas that validate requests. */
 import Type, { type TSchema } from "typebox";
-import { isObject } from "../../core/body/field-errors.ts";
+import { isObject } from "../../core/body/is-object.ts";
 import type { AppDeps } from "../app-deps.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { errorResponses } from "./openapi-errors.ts";

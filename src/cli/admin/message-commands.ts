@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { isObject } from "../../core/body/field-errors.ts";
+import { isObject } from "../../core/body/is-object.ts";
 import { CHANNELS } from "../../core/messages/message.ts";
 import {
   addNoun,

@@ -1,26 +1,9 @@
-/**
- * Judges request bodies. `parseBody` turns a body into a value, or into all its problems at once: a sentence for each
- * field, under dotted names (`from.email`, `to.3`).
- */
-import type { Static, TObject } from "typebox";
-import { Compile } from "typebox/schema";
-import { describeProblems } from "./describe-problems.ts";
+/** Collects the problems of a request body. */
 
-/** Sentences by field name: the `details` of a 400. */
+/** A sentence for each field that is wrong, by its dotted name (`from.email`, `to.3`): the `details` of a 400. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
-export type Parsed<Value> = { readonly value: Value } | { readonly errors: FieldErrors };
-
-/** A body without the fields that were refused. A refused entry of an array is `undefined`, so that the indexes of others hold. */
-export type Valid<T> = unknown extends T
-  ? T
-  : T extends string | number | boolean
-    ? T
-    : T extends readonly (infer Entry)[]
-      ? readonly (Valid<Entry> | undefined)[]
-      : { readonly [Name in keyof T]?: Valid<T[Name]> | undefined };
-
-/** The sentence under the name of an array that has bad entries. */
+/** Makes the sentence that is shown under an array's own name: `bad` of its `total` entries are wrong. */
 export type Summary = (bad: number, total: number) => string;
 
 export interface BadEntry {
@@ -34,9 +17,9 @@ export interface BadEntry {
 }
 
 export interface ErrorCollector {
-  /** Notes a problem; the first one of a field counts. */
+  /** Adds a problem. Only the first problem of a field is listed. */
   add(field: string, reason: string): void;
-  /** A problem of an entry of the array at `field`. */
+  /** Adds a problem of one entry of the array `field`. */
   addEntry(field: string, entry: BadEntry): void;
   /** Sets the sentence under the array's name for entries without a `summary` of their own. */
   summarise(field: string, summary: Summary): void;
@@ -45,42 +28,14 @@ export interface ErrorCollector {
   list(): FieldErrors;
 }
 
-/** Bad entries of one array that are listed; more are only counted. */
+/** How many bad entries of an array are listed; any beyond that are only counted. */
 const MAX_LISTED_ENTRIES = 20;
-
-/**
- * Judges a body by its schema, and then by `judge`, which is given the fields that the schema accepts (`valid`), so that
- * nothing is reported twice. It reports further problems to `errors`; the value that it returns counts only if there are
- * no problems at all. `null` in an optional field is absent. A good body costs one compiled check.
- */
-export function parseBody<Schema extends TObject, Value>(
-  schema: Schema,
-  body: unknown,
-  judge: (valid: Valid<Static<Schema>>, errors: ErrorCollector) => Value,
-): Parsed<Value> {
-  if (!isObject(body)) return { errors: NOT_AN_OBJECT };
-  const errors = createErrors();
-  const value = judge(validFields(schema, body, errors), errors);
-  return errors.isEmpty() ? { value } : { errors: errors.list() };
-}
-
-export const NOT_AN_OBJECT: FieldErrors = { body: "must be a JSON object" };
-
-/** A body without the fields that the schema refuses, which are reported to `errors`. */
-export function validFields<Schema extends TObject>(
-  schema: Schema,
-  body: Readonly<Record<string, unknown>>,
-  errors: ErrorCollector,
-): Valid<Static<Schema>> {
-  const valid = validatorOf(schema).Check(body) ? body : describeProblems(schema, body, errors);
-  return valid as Valid<Static<Schema>>;
-}
 
 export function createErrors(): ErrorCollector {
   return new Problems();
 }
 
-/** A class, and maps that are made when first needed: every request has two of these, and most find no problem. */
+/** A class, and maps made only when needed: every request makes two collectors, and most stay empty. */
 class Problems implements ErrorCollector {
   private fields: Map<string, string> | undefined;
   private arrays: Map<string, BadEntries> | undefined;
@@ -148,33 +103,4 @@ function firstProblems({ bad }: BadEntries): readonly Problem[] {
 
 function plainSummary(bad: number, total: number): string {
   return `${bad} of ${total} entries ${bad === 1 ? "is" : "are"} invalid`;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-type Validator = { Check(value: unknown): boolean };
-
-const validators = new WeakMap<TObject, Validator>();
-
-/** Compiled at first use, which takes about a millisecond for each schema. */
-function validatorOf(schema: TObject): Validator {
-  const known = validators.get(schema);
-  if (known) return known;
-  const validator: Validator = Compile(withoutFormats(schema) as TObject);
-  validators.set(schema, validator);
-  return validator;
-}
-
-/**
- * Formats are for readers of the API's description. Parsers of our own judge what has one: they accept other texts than the
- * patterns of the library, which take seconds for a text of megabytes.
- */
-function withoutFormats(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutFormats);
-  if (!isObject(schema)) return schema;
-  // A property may be called `format`; then it is a schema.
-  const kept = Object.entries(schema).filter(([name, value]) => name !== "format" || isObject(value));
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutFormats(value)]));
 }

@@ -1,5 +1,6 @@
 /** The check of a request against what is registered on the DLT portals, before an operator makes the same check. */
-import { createErrors, type Parsed } from "../body/field-errors.ts";
+import { createErrors } from "../body/field-errors.ts";
+import type { Parsed } from "../body/parse-body.ts";
 import { present } from "../present.ts";
 import type { DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
 import { notASender } from "../sms/not-a-sender.ts";

@@ -1,12 +1,6 @@
 import Type, { type Static } from "typebox";
-import {
-  createErrors,
-  type ErrorCollector,
-  type Parsed,
-  parseBody,
-  type Valid,
-  validFields,
-} from "../body/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../body/field-errors.ts";
+import { type Parsed, parseBody, type Valid, validFields } from "../body/parse-body.ts";
 import { hasControls, isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import {
   type DeliveryOptions,

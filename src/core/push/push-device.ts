@@ -1,5 +1,7 @@
 import Type from "typebox";
-import { type ErrorCollector, isObject, type Parsed, parseBody } from "../body/field-errors.ts";
+import type { ErrorCollector } from "../body/field-errors.ts";
+import { isObject } from "../body/is-object.ts";
+import { type Parsed, parseBody } from "../body/parse-body.ts";
 import { isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import { present } from "../present.ts";
 import { type AccountMode, PUSH_PLATFORMS, type PushPlatform } from "../records/accounts.ts";

@@ -1,14 +1,8 @@
 import Type, { type Static } from "typebox";
 import { isExactNumber, NOT_EXACT } from "../body/exact-number.ts";
-import {
-  createErrors,
-  type ErrorCollector,
-  isObject,
-  NOT_AN_OBJECT,
-  type Parsed,
-  type Valid,
-  validFields,
-} from "../body/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../body/field-errors.ts";
+import { isObject } from "../body/is-object.ts";
+import { NOT_AN_OBJECT, type Parsed, type Valid, validFields } from "../body/parse-body.ts";
 import { isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import { dltIdProblem } from "../dlt/dlt-id.ts";
 import {

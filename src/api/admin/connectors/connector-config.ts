@@ -2,7 +2,9 @@
 import type { TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import type { ConnectorKind } from "../../../channels/channel.ts";
-import { createErrors, type ErrorCollector, isObject, validFields } from "../../../core/body/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../../../core/body/field-errors.ts";
+import { isObject } from "../../../core/body/is-object.ts";
+import { validFields } from "../../../core/body/parse-body.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { unknownFields } from "./unknown-fields.ts";
 

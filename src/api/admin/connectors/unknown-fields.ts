@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from "typebox";
-import { type FieldErrors, isObject } from "../../../core/body/field-errors.ts";
+import type { FieldErrors } from "../../../core/body/field-errors.ts";
+import { isObject } from "../../../core/body/is-object.ts";
 import { nearest } from "./nearest.ts";
 
 /** The fields of a configuration, at any depth, that its schema does not know: a misspelt option would do nothing. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../../core/body/field-errors.ts";
+import { isObject } from "../../../core/body/is-object.ts";
 import type { CallbackRequest } from "../../channel.ts";
 import { parseExactJson } from "./exact-json.ts";
 
