@@ -16,6 +16,7 @@ import { CONNECTOR_KINDS, checkConnector } from "../channels.ts";
 import type { ClockWatch } from "../clock-watch.ts";
 import { createUnsubscribeByToken } from "../email/unsubscribe.ts";
 import type { Listeners } from "../listeners/start-listeners.ts";
+import type { MetricsSources } from "../metrics/metrics.ts";
 import { createNetwork } from "../network/network.ts";
 import { createWeb } from "../network/web.ts";
 import type { Parts } from "../parts.ts";
@@ -45,42 +46,20 @@ export interface HttpParts {
   };
 }
 
-export function createHttp(
-  parts: Parts,
-  { engine, upkeep, domains, webhooks, alarms, clocks, listeners, baseUrl, state }: HttpParts,
-): AnswerRequest {
+export function createHttp(parts: Parts, running: HttpParts): AnswerRequest {
   const { config, clock, steadyLog: log, store, metrics, ids } = parts;
-  const stalled = () => [
-    ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
-    ...upkeep.stalled(STALLED_MS),
-    ...webhooks.stalled(STALLED_MS),
-    ...listeners.stalled(STALLED_MS),
-  ];
+  const { engine, baseUrl, state } = running;
   const app = createApp({
     store,
     clock,
     ids,
     log,
-    adminEndpoints: createAdmin(parts, { engine, webhooks, alarms }),
-    metrics: () =>
-      metrics.text({
-        queue: store.queue,
-        receipts: store.receipts,
-        inbound: store.inbound,
-        connectors: engine.connectors,
-        domains: domains.counts,
-        outbox: store.outbox,
-        webhooks,
-        alarms: alarms.alarms,
-        clockAheadMs: clocks.aheadMs,
-        clock,
-      }),
-    readiness: async () => {
-      await store.ping();
-      if (!state.isListening()) return ["not all listeners take connections yet"];
-      return stalled().map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
-    },
-    ...{ docsAsset, consoleAsset, consoleKey: parts.consoleKey },
+    adminEndpoints: createAdmin(parts, running),
+    metrics: () => metrics.text(metricsSources(parts, running)),
+    readiness: () => readiness(parts, running),
+    docsAsset,
+    consoleAsset,
+    consoleKey: parts.consoleKey,
     version: packageJson.version,
     serves: config.roles.has("api") ? "everything" : "probes",
     baseUrl,
@@ -96,11 +75,41 @@ export function createHttp(
   return app.fetch;
 }
 
-type Watched = Pick<HttpParts, "engine" | "webhooks" | "alarms">;
+function metricsSources(
+  { store, clock }: Parts,
+  { engine, domains, webhooks, alarms, clocks }: HttpParts,
+): MetricsSources {
+  return {
+    queue: store.queue,
+    receipts: store.receipts,
+    inbound: store.inbound,
+    connectors: engine.connectors,
+    domains: domains.counts,
+    outbox: store.outbox,
+    webhooks,
+    alarms: alarms.alarms,
+    clockAheadMs: clocks.aheadMs,
+    clock,
+  };
+}
+
+/** See `AppDeps.readiness`. */
+async function readiness({ config, store }: Parts, running: HttpParts): Promise<readonly string[]> {
+  await store.ping();
+  if (!running.state.isListening()) return ["not all listeners take connections yet"];
+  const { engine, upkeep, webhooks, listeners } = running;
+  const stalled = [
+    ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
+    ...upkeep.stalled(STALLED_MS),
+    ...webhooks.stalled(STALLED_MS),
+    ...listeners.stalled(STALLED_MS),
+  ];
+  return stalled.map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
+}
 
 function createAdmin(
   { store, clock, ids, dns, makeDkimKeys, steadyLog: log }: Parts,
-  { engine, webhooks, alarms }: Watched,
+  { engine, webhooks, alarms }: HttpParts,
 ) {
   return adminEndpoints({
     store,

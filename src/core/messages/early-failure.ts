@@ -17,7 +17,11 @@ export function keepEarlyFailure(
 ): Step {
   const { connectorId, providerMessageId, isOwnId, status, error, receivedAt, raw } = receipt;
   const early: EarlyFailure = {
-    ...{ connectorId, providerMessageId, status, receivedAt, size },
+    connectorId,
+    providerMessageId,
+    status,
+    receivedAt,
+    size,
     ...(isOwnId && { isOwnId }),
     ...(error && { error }),
     ...(raw !== undefined && { raw }),

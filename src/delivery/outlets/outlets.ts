@@ -169,7 +169,11 @@ function createOutletOf(
   const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
   const largeLimit = createLargeLimit(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);
   return createOutlet(channel, {
-    ...{ clock, throttle, largeLimit, onLeftOver, isElsewhere },
+    clock,
+    throttle,
+    largeLimit,
+    onLeftOver,
+    isElsewhere,
     health: { ...health, attempt: attemptTold(health, share) },
     isOpening: (own) => isOpening(own, clock),
   });

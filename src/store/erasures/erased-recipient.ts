@@ -70,7 +70,8 @@ export function otherTwins<K extends RecordKind>(
   const name = textAt(field, record);
   if (!field || name === undefined || !("accountId" in record)) return undefined;
   const search: Readonly<Record<string, unknown>> = {
-    ...{ accountId: record.accountId, [field]: name },
+    accountId: record.accountId,
+    [field]: name,
     // Exactly this one, so that an index finds it: somebody may have opted out of many senders, or many of one.
     ...(kind === "optOuts" && { sender: "sender" in record ? (record.sender ?? null) : null }),
   };

@@ -81,7 +81,8 @@ function openSenderPace(
 ): SenderPace | undefined {
   if (perSecond === undefined) return undefined;
   return createSenderPace(clock, random, {
-    ...{ perSecond, part },
+    perSecond,
+    part,
     ...(isReopened && { usedAtMs: clock.monotonicMs() }),
   });
 }

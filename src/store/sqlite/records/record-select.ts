@@ -65,7 +65,8 @@ export function createRecordSelect(db: Database, values: RecordValues): RecordSe
       if (isFound) return db.read(() => now(kind, where, page));
       const along = accountId === undefined ? {} : { accountId };
       const rows = await selectInPieces<Row & { readonly id: string }>(db, {
-        ...{ table: table.table, page },
+        table: table.table,
+        page,
         along: { tests: testsOf(table, along), values: toValues(table, along) },
         only: { tests: testsOf(table, others), values: toValues(table, others) },
       });
