@@ -12,7 +12,7 @@ import {
 } from "./app-deps.ts";
 import { dropBody, isLastRequest } from "./body/drop-body.ts";
 import { preflightResponse } from "./cors.ts";
-import { type Endpoint, hasBody } from "./endpoint.ts";
+import { type Endpoint, takesBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
 import { createErrorHandler } from "./error-handler.ts";
 import { methodNotAllowed, notFound, serviceUnavailable } from "./errors.ts";
@@ -44,7 +44,7 @@ export function createMessageApp(deps: MessageAppDeps): App {
   return createHandler(paced, { ...parts, endpoints: messageEndpoints(deps, parts) });
 }
 
-/** The other listener limits its answers per turn too, but answers from several of its turns may arrive here in one. */
+/** The other listener limits its answers per turn too, but answers of several of its turns may arrive here in a single one. */
 function withPace(forward: AnswerRequest): AnswerRequest {
   const pace = createAnswerPace();
   return async (request, addressOf) => {
@@ -82,7 +82,7 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
     async fetch(request, addressOf) {
       const startedMs = clock.monotonicMs();
       const { method } = request;
-      // Requests with a body wait for it in the body reader, once the body has arrived.
+      // Requests with a body wait for the end of the turn in the body reader, once the body has arrived.
       if (method === "GET") await new Promise<void>(turnEnd.first);
       const context: RequestContext = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
       const match = route(method, pathOf(request.url));
@@ -102,7 +102,7 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
       }
       inFlight--;
       if (answered.status >= 400 && isLastRequest(request)) await dropBody(request, clock);
-      // After `dropBody`, since its time limit may end for many clients in the same turn.
+      // After `dropBody`, whose time limit may end for many clients in the same turn.
       const place = isBodyRead(match, answered) ? undefined : pace();
       if (place) await place;
       const routed: RoutedRequest = { method, match, context };
@@ -113,9 +113,9 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
   };
 }
 
-/** Whether the body has arrived for certain. A refusal may have come before, and endpoints without a body do not wait for one. */
+/** Whether the body has surely arrived: not if the request was refused, perhaps before that, or if its endpoint takes no body. */
 function isBodyRead(match: Match, { status }: Answered): boolean {
-  return status < 400 && match.kind === "found" && hasBody(match.endpoint);
+  return status < 400 && match.kind === "found" && takesBody(match.endpoint);
 }
 
 type WrongMethod = Extract<Match, { kind: "wrong_method" }>;

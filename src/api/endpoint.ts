@@ -19,7 +19,7 @@ export interface Endpoint {
   readonly tag: string;
   readonly auth: "api-key" | "admin" | "none";
   readonly request?: { readonly schema: TSchema; readonly maxBytes: number };
-  /** Takes a body of any type, as text; instead of `request`. */
+  /** Takes a body of any media type, as text. Replaces `request`. */
   readonly rawBody?: { readonly maxBytes: number };
   readonly query?: Readonly<Record<string, TSchema>>;
   /** By status; `/openapi.json` adds the errors that all endpoints share. */
@@ -28,13 +28,13 @@ export interface Endpoint {
   readonly cors?: boolean;
   /** Takes an `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  /** May keep its client waiting: its calls have a `signal`. */
+  /** May keep its client waiting (long-poll). Its calls have `signal`, `inTurn` and `authenticateAgain`. */
   readonly waits?: boolean;
   handle(call: Call): MaybePromise<Answered>;
 }
 
-/** Whether its requests are read to the end of their body before it handles them. */
-export function hasBody({ request, rawBody }: Endpoint): boolean {
+/** Whether the endpoint takes a body. If so, the body has been read to its end before `handle` is called. */
+export function takesBody({ request, rawBody }: Endpoint): boolean {
   return request !== undefined || rawBody !== undefined;
 }
 
@@ -61,9 +61,9 @@ export interface Call {
   readonly body?: { readonly json: Readonly<Record<string, unknown>>; readonly text: string };
   /** Aborts when the client has gone; present exactly where the endpoint `waits`. */
   readonly signal?: AbortSignal;
-  /** Runs a read of a page when it is its turn, as those of lists; present exactly where the endpoint `waits`. */
+  /** Runs a read of one page when its turn comes, among those of all lists; present exactly where the endpoint `waits`. */
   readonly inTurn?: <T>(read: () => MaybePromise<T>) => Promise<T>;
-  /** Refuses a key that was revoked meanwhile; present where `auth` is `api-key` and the endpoint `waits`. */
+  /** Refuses a key that has been revoked since; present where `auth` is `api-key` and the endpoint `waits`. */
   readonly authenticateAgain?: () => KeyOwner | Promise<KeyOwner>;
   /** The request with its body as text; present exactly where the endpoint declares `rawBody`. */
   readonly raw?: { readonly method: string; readonly url: string; readonly text: string };

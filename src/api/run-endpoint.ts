@@ -10,7 +10,7 @@ import type { BodyClient } from "./body/body-budget.ts";
 import { parseJsonObject } from "./body/parse-json-object.ts";
 import { createBodyReader, type HeldBody } from "./body/read-body.ts";
 import { clientAddress } from "./client-address.ts";
-import { type Call, type Endpoint, hasBody } from "./endpoint.ts";
+import { type Call, type Endpoint, takesBody } from "./endpoint.ts";
 import { Refusal, validationFailed } from "./errors.ts";
 import { Forwarded } from "./forwarded.ts";
 import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
@@ -21,7 +21,7 @@ import { createListLimit, type ListLimit } from "./lists/list-limit.ts";
 import { type Match, queryOf } from "./router.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
-/** What belongs to a request, whichever endpoint it is for. `accountId` is filled in for the log. */
+/** What every request has, whatever its endpoint. `accountId` is filled in later, for the log. */
 export interface RequestContext {
   readonly requestId: string;
   readonly addressOf: (request: Request) => string;
@@ -49,7 +49,7 @@ export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
       call.caller = caller;
     }
     if (endpoint.waits) addWaiting(call, request, { authenticator, inTurn: listLimit.run });
-    if (hasBody(endpoint)) return runWithBody(endpoint, request, call);
+    if (takesBody(endpoint)) return runWithBody(endpoint, request, call);
     const read = () => endpoint.handle(call);
     return endpoint.query && !endpoint.waits ? listLimit.run(read) : read();
   };
@@ -73,7 +73,7 @@ interface WaitingParts {
   readonly inTurn: ListLimit["run"];
 }
 
-/** Adds what an endpoint needs whose answer may take a while. It takes turns for its reads, and not while it waits for news. */
+/** Adds what a long-poll needs. It takes its turn for each read, and holds none while it waits for news. */
 function addWaiting(call: PendingCall, request: Request, { authenticator, inTurn }: WaitingParts): void {
   call.signal = request.signal;
   call.inTurn = inTurn;
@@ -100,7 +100,7 @@ function createAdmission(deps: AnyAppDeps, authenticator: Authenticator, limiter
 
 type BodyRunner = (endpoint: Endpoint, request: Request, call: PendingCall) => Promise<Answered>;
 
-/** A request whose body takes longer than this is authenticated again at its end: the key may have been revoked meanwhile. */
+/** If a body takes longer than this to arrive, its request is authenticated again: the key may have been revoked meanwhile. */
 const SLOW_BODY_MS = 50;
 
 function createBodyRunner(
@@ -151,15 +151,15 @@ function parseBody(body: string | HeldBody): NonNullable<Call["body"]> {
   return { json: parsed.json, text };
 }
 
-/** Operators count as one client. */
+/** The client whose share of the body budget the body takes. All operators together are one client, named "". */
 function clientOf({ auth }: Endpoint, { caller, clientAddress }: PendingCall): BodyClient {
   if (auth === "none") return { name: addressBlock(clientAddress), isAnonymous: true };
   return { name: caller?.account.id ?? "", isAnonymous: false };
 }
 
 /**
- * Answers a body that is refused now but was accepted earlier under the same key, as then: its `schedule_at` may have
- * passed since, or its template may be gone.
+ * Replays the saved answer of a request that is refused now but was accepted earlier under the same key: since then its
+ * `schedule_at` may have passed, or its template may have been deleted.
  */
 async function replayOrRefuse(
   intake: Intake,
@@ -197,7 +197,7 @@ function openCall({ endpoint, params }: Found, request: Request, now: number): P
   };
 }
 
-/** Refuses what is given twice: of two filters one would be taken, and the answer would look as if it were for both. */
+/** Refuses a parameter that is given twice: only one of the two would be used, but the answer would look as if both were. */
 function queryFor(parameters: NonNullable<Endpoint["query"]>, url: string): URLSearchParams {
   const query = queryOf(url);
   const repeated = Object.keys(parameters).filter((name) => query.getAll(name).length > 1);
