@@ -17,31 +17,31 @@ import { type FoundTemplates, findTemplates, templateFieldOf } from "./find-temp
 import { GUARD_CHECKS } from "./guard-checks.ts";
 import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registration-checks.ts";
 
-/** A request during its checks: the records that they use, and what they have resolved so far. */
+/** A request while it is checked: the records that the checks use, and what they have resolved so far. */
 export interface CheckedSms {
   readonly caller: KeyOwner;
   readonly request: SendSms;
   readonly directory: Directory;
   readonly templates: FoundTemplates;
-  /** The template whose text goes out. */
+  /** The template whose text is sent. */
   readonly template: SmsTemplate | undefined;
   /** The account's senders; empty in a sandbox, which needs none. */
   readonly senders: readonly Sender[];
   readonly routes: readonly Route[];
   /** Unix milliseconds. */
   readonly now: number;
-  /** Sender and DLT ids that go out, if they differ from the request's. */
+  /** The sender and DLT ids that are sent, as far as they differ from the request's. */
   resolved?: SmsContent["resolved"];
-  /** Aligned with the request's `to`; "" if no route leads there. */
+  /** One for each number of the request's `to`, in its order; "" if no route leads to the number. */
   queues: readonly string[];
 }
 
-/** Gathers the records that the checks need; synchronous if all of them are cached. */
+/** Gathers the records that the checks need. Returns a promise only if one of them is not cached. */
 export function gatherSms(directory: Directory, asked: SmsRequest): MaybePromise<CheckedSms> {
   const templates = findTemplates(directory, asked.caller.account.id, asked.request);
   return templates instanceof Promise
     ? whenFound(directory, asked, templates)
-    : withTemplates(directory, asked, templates);
+    : gatherOthers(directory, asked, templates);
 }
 
 export interface SmsRequest {
@@ -55,10 +55,10 @@ async function whenFound(
   asked: SmsRequest,
   templates: Promise<FoundTemplates>,
 ): Promise<CheckedSms> {
-  return withTemplates(directory, asked, await templates);
+  return gatherOthers(directory, asked, await templates);
 }
 
-function withTemplates(
+function gatherOthers(
   directory: Directory,
   { caller, request, now }: SmsRequest,
   templates: FoundTemplates,
@@ -75,17 +75,18 @@ function withTemplates(
     routes: NONE,
     queues: NONE,
   };
-  return caller.account.mode === "sandbox" ? sms : withRegistered(directory, sms);
+  return caller.account.mode === "sandbox" ? sms : withRegistered(sms);
 }
 
 const NONE: readonly never[] = [];
 
-async function withRegistered(directory: Directory, sms: CheckedSms): Promise<CheckedSms> {
-  const senders = await directory.senders(sms.caller.account.id);
+async function withRegistered(sms: CheckedSms): Promise<CheckedSms> {
+  const { directory, caller } = sms;
+  const senders = await directory.senders(caller.account.id);
   return { ...sms, senders, routes: await directory.routes() };
 }
 
-/** Runs the checks that apply, in order; synchronous if all of them are. */
+/** Runs the checks that apply, in order. Returns a promise only if one of them does. */
 export function runChecks(sms: CheckedSms, errors: Errors): MaybePromise<void> {
   return judgeFrom(0, sms, errors);
 }
@@ -122,7 +123,7 @@ export interface SmsCheck {
   judge(sms: CheckedSms, errors: ErrorCollector): MaybePromise<void>;
 }
 
-/** The checks that an account's requests have to pass, in order. */
+/** The checks for requests of this account, in order. */
 export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
   return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;
 }
