@@ -1,13 +1,13 @@
 /**
- * Limits how many requests are answered in one turn. Call it before answering a request whose body may not have arrived:
- * answer at once if it returns `undefined`, otherwise when the promise resolves.
+ * Limits how many requests are answered in one turn of the event loop. To be called before answering a request whose body
+ * may not have arrived. `undefined`: answer at once; otherwise answer when the promise resolves.
  */
 export type AnswerPace = () => Promise<void> | undefined;
 
 /**
- * Answers in one turn of the event loop. Answering a request whose body has not arrived closes its connection, and inside
- * that call Bun's HTTP server sends the turn's next answer: about 2,300 nested answers (1,500 on a thread) overflow the
- * stack and end the process.
+ * The most answers in one turn. Answering a request whose body has not arrived closes its connection, and within that call
+ * Bun's HTTP server sends the turn's next answer: about 2,300 nested answers (1,500 on a thread) overflow the stack and end
+ * the process.
  */
 const MAX_PER_TURN = 500;
 

@@ -1,11 +1,11 @@
 /**
- * A JSON answer, of which `to-response.ts` makes a `Response`: one that is given all its headers at once costs a microsecond less
- * than one to which headers are added later.
+ * A JSON answer. `to-response.ts` makes the `Response`, with all its headers at once: adding them later costs a microsecond
+ * more.
  */
 export interface Answer {
   readonly status: number;
   readonly json: string;
 }
 
-/** What endpoints answer with; a `Response` for anything but plain JSON. */
+/** What endpoints return: an `Answer`, or a `Response` for anything but plain JSON. */
 export type Answered = Answer | Response;

@@ -44,9 +44,9 @@ export interface HandlerDeps {
 /** Answers a request, given the address at the other end of its connection. Never rejects. */
 export type AnswerRequest = (request: Request, addressOf: (request: Request) => string) => Promise<Response>;
 
-/** For one of several listeners that answer the most frequent requests and forward the rest. */
+/** For a listener that answers the most frequent requests and forwards the rest. */
 export interface MessageAppDeps extends HandlerDeps {
-  /** To the listener that answers the rest, and all requests of accounts with a rate limit, since only one may count them. */
+  /** Asks the listener that answers the rest. It also gets every request of an account with a rate limit: only one may count. */
   readonly forward: AnswerRequest;
 }
 
@@ -87,9 +87,9 @@ export interface UnsubscribeLinks {
 }
 
 export interface ApiLimits {
-  /** Requests that are being answered at the same time; more are refused with 503. */
+  /** The most requests that are answered at the same time; more are refused with 503. */
   readonly maxInFlight: number;
-  /** Octets of request bodies held at the same time; more are refused with 503. */
+  /** The most octets of request bodies that are held at the same time; more are refused with 503. */
   readonly maxBodyBytesInFlight: number;
   /** Longest time a body may take to arrive, milliseconds. */
   readonly bodyTimeoutMs: number;

@@ -12,7 +12,7 @@ export interface Authenticator {
   admin(headers: Headers): Promise<undefined>;
 }
 
-/** Keys that are cached. */
+/** The most keys that are cached. */
 const MAX_KEYS = 10_000;
 
 /** A revoked key or a replaced admin token is refused after a second at the latest, in every process. */
@@ -26,7 +26,7 @@ export function createAuthenticator(
   const owners = createFreshCache<KeyOwner | undefined>({ clock, maxEntries: MAX_KEYS, keeps: isFound });
   const adminDigests = createFreshCache<string | undefined>({ clock, maxEntries: 1, keeps: isFound });
 
-  // Digests by key: a digest costs as much as reading the rest of the head. Known keys only, as above.
+  // The digest of each key, since computing one costs as much as reading the rest of the head. Known keys only, as above.
   const digests = new Map<string, string>();
   const remember = (key: string, digest: string) => {
     if (digests.size >= MAX_KEYS) digests.delete(digests.keys().next().value ?? key);
@@ -34,7 +34,7 @@ export function createAuthenticator(
   };
 
   const find = async (key: string, digest: string): Promise<KeyOwner | undefined> => {
-    // Only here: the checksum costs more than the digest, and a cached key has passed it already.
+    // Not for cached keys, which have passed it: the checksum costs more than the digest.
     const owner = isWellFormedApiKey(key) ? await store.records.findKeyOwner(digest) : undefined;
     if (owner) remember(key, digest);
     return owner;

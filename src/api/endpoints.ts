@@ -52,7 +52,7 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
   return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps), ...consolePages(deps)];
 }
 
-/** Makes what this process accepts after a change was answered use the changed records. */
+/** After a change has been answered, requests to this process use the changed records at once. */
 function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
   if (endpoint.method === "GET") return endpoint;
   return {
@@ -61,7 +61,7 @@ function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
       try {
         return await endpoint.handle(call);
       } finally {
-        // Also if it failed: part of the change may be stored.
+        // Even if it failed: part of the change may be stored.
         directory.forget();
       }
     },
@@ -69,8 +69,8 @@ function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
 }
 
 /**
- * Send and Get, for a listener that forwards the rest: also dry runs, since connectors run in the main thread. And the files
- * of `/docs`: forwarded, they would be in memory for each client until it has read them.
+ * The endpoints of a listener that forwards everything else: Send, Get, and the files of `/docs`, which would be held in
+ * memory for each client if they were forwarded. Dry runs are forwarded: only the main thread knows the connectors' state.
  */
 export function messageEndpoints(
   { store: { intake, messages }, ids, docsAsset }: HandlerDeps,

@@ -2,12 +2,12 @@ import { OutcomeUnknown, StoreUnavailable } from "../store/store.ts";
 import type { HandlerDeps } from "./app-deps.ts";
 import { internalError, outcomeUnknown, Refusal, refusalResponse, serviceUnavailable } from "./errors.ts";
 
-/** An outage is logged once a second: it has one cause, and a line for every request would bury it. */
+/** An outage is logged at most once a second: a line for every request would bury its cause. */
 const OUTAGE_LOG_GAP_MS = 1000;
 
 /**
- * The one place where what a request throws ends: a refusal becomes its answer, an outage a 503, and a bug a 500, whose cause
- * is only in the log, under the request id.
+ * The one place where errors of requests are caught. A refusal becomes its own answer, an outage a 503, and a bug a 500 whose
+ * cause is only in the log, under the request id.
  */
 export function createErrorHandler({
   log,

@@ -1,7 +1,7 @@
 /** All refusals of the API. Each has the API's one error body. */
 import type { FieldErrors } from "../core/body/field-errors.ts";
 
-/** Thrown by endpoints; the error handler in `app.ts` turns it into the response. */
+/** Thrown by endpoints and by what runs before them; `error-handler.ts` turns it into the response. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 
@@ -54,8 +54,8 @@ export const requestInProgress = () =>
   new Refusal(409, "request in progress", { headers: { "Retry-After": "5" } });
 
 /**
- * A closed connection is reset while its client still sends, and many clients then never see the answer. Only with
- * `isRestTooLong` is the rest of the body not waited for.
+ * The rest of the body is read and dropped, except with `isRestTooLong`: closing a connection resets it while its client
+ * still sends, and many clients then never see the answer.
  */
 export const payloadTooLarge = (maxBytes: number, { isRestTooLong = false } = {}) =>
   new Refusal(413, "payload too large", {
@@ -63,7 +63,7 @@ export const payloadTooLarge = (maxBytes: number, { isRestTooLong = false } = {}
     ...(isRestTooLong && { headers: CLOSE }),
   });
 
-/** Many clients send text/plain or a form where no type is set: so the answer says which header is wrong (RFC 9110 §15.5.16). */
+/** Many clients default to text/plain or a form, so the answer says which header is wrong (RFC 9110 §15.5.16). */
 export const unsupportedMediaType = () =>
   new Refusal(415, "unsupported media type", {
     details: { "Content-Type": "must be application/json" },
@@ -81,7 +81,7 @@ export const idempotencyKeyReused = () => new Refusal(422, "idempotency key reus
 export const tooManyRequests = (retryAfterSeconds: number) =>
   new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) } });
 
-/** A sending limit of the account is used up, in all or for a recipient; `details` names the limit. */
+/** A sending limit of the account is used up, for the whole account or for one recipient; `details` names the limit. */
 export const overLimit = (retryAfterSeconds: number, details: FieldErrors) =>
   new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) }, details });
 

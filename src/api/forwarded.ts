@@ -1,6 +1,6 @@
 import { fullUrl } from "./router.ts";
 
-/** Thrown if the main listener has to answer: only it counts rate limits and knows the state of connectors. */
+/** Thrown where the main listener has to answer instead: only that one counts rate limits and knows the connectors' state. */
 export class Forwarded extends Error {
   override readonly name = "Forwarded";
 
@@ -9,7 +9,7 @@ export class Forwarded extends Error {
     super("the main listener has to answer this request");
   }
 
-  /** The request with its body, to be read once more. Decoding removed chunks and a byte order mark, so the length is new. */
+  /** The request with its body, to be read again. The length is computed anew: decoding removed chunks and a byte order mark. */
   restore(request: Request): Request {
     if (this.body === undefined) return request;
     const { method } = request;

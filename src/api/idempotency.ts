@@ -46,7 +46,7 @@ export function digestOf(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** The request's key with all that the store needs to honour it; `undefined` if the request has no key. */
+/** The request's key, with everything that the store needs to honour it; `undefined` if the request has no key. */
 export function idempotencyOf(call: Call, operation: string): Idempotency | undefined {
   const key = call.caller && idempotencyKey(call.headers);
   if (!call.caller || key === undefined) return undefined;
@@ -79,7 +79,7 @@ export async function replayOfRefused(
   return answer && replayed(answer, repeat);
 }
 
-/** The saved answer, byte for byte. If the body is another one, the answer is marked, or with `isStrict` refused. */
+/** The saved answer, byte for byte. If it was given to another body, it is marked as such; with `isStrict` it is refused. */
 export function replayed(answer: SavedAnswer, { bodyDigest, isStrict }: Repeat): Response {
   const isOther = answer.bodyDigest !== bodyDigest;
   if (isOther && isStrict) throw idempotencyKeyReused();

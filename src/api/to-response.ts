@@ -11,9 +11,9 @@ export interface RoutedRequest {
 }
 
 /**
- * Adds the headers that every response has. No cache may keep an answer that does not say otherwise: many accounts ask one
- * URL, and caches know that only of those who send `Authorization` (RFC 9111 §3.5), and not `X-API-Key`. The server itself
- * leaves out the body of a response to HEAD.
+ * Adds the headers that every response has. Unless an answer says otherwise, no cache may keep it: one URL has a different
+ * answer for each account, and caches expect that only with `Authorization` (RFC 9111 §3.5), not with `X-API-Key`. The
+ * server itself drops the body of a response to HEAD.
  */
 export function toResponse(
   answered: Answered,

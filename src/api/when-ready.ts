@@ -1,9 +1,9 @@
-/** A value that is there already, or is being read. A cached value should not cost a turn of the microtask queue. */
+/** A value that is known already, or is being read. So a cached value costs no turn of the microtask queue. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Calls `use` with the value, at once if it is there already. `use` should not be a closure over variables of its caller:
- * those would be allocated in every call, also in those that wait for nothing.
+ * Calls `use` with the value, at once if it is known already. In hot places `use` should not close over variables of its
+ * caller: the closure would be allocated even in calls that wait for nothing. A function of its own is cheaper there.
  */
 export function whenReady<T, Result>(
   value: MaybePromise<T>,

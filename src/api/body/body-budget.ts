@@ -1,6 +1,6 @@
 /**
- * Bounds the memory that request bodies take while they arrive. Each client may hold at most a fixed multiple of what is
- * still free. So however many clients send at once, some of the budget always stays free for the next one.
+ * Bounds the memory that request bodies take. Each client may hold at most a fixed multiple of what is still free, so
+ * however many clients send at once, some of the budget stays free for the next one.
  */
 
 /** The client that sends a body. */
@@ -24,11 +24,11 @@ export interface BodyBudget {
   release(reservation: Reservation): void;
 }
 
-/** What an account may hold for each free octet: three quarters of the budget, if nobody else sends. */
+/** How many octets an account may hold for each free one: up to three quarters of the budget if nobody else sends. */
 const ACCOUNT_PER_FREE = 3;
-/** The same for all anonymous clients together: half of the budget. */
+/** The same for all anonymous clients together: up to half of the budget. */
 const ALL_ANONYMOUS_PER_FREE = 1;
-/** The same for one anonymous client: an eighth of the budget. */
+/** The same for one anonymous client: up to an eighth of the budget. */
 const ANONYMOUS_PER_FREE = 1 / 7;
 
 export function createBodyBudget(maxBytes: number): BodyBudget {

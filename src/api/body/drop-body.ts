@@ -1,13 +1,13 @@
-/** Receives what is left of a refused request before its connection is closed. */
+/** Reads and drops the rest of a refused request before its connection is closed. */
 import type { Clock } from "../../core/clock.ts";
 
-/** How long the rest of a body is waited for. */
+/** How long to wait for the rest of a body. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Resolves when all of the body has come and was dropped, or after 5 s. A connection that is closed while its client still
- * sends is reset, and many clients then never see the answer. Where the connection stays open, the listener drops the body
- * itself, after the answer.
+ * Resolves when the whole body has been received and dropped, or after 5 s. Closing a connection resets it while its client
+ * still sends, and many clients then never see the answer. On a connection that stays open there is no need: the listener
+ * drops the body itself, after the answer.
  */
 export async function dropBody({ body }: Request, clock: Clock): Promise<void> {
   if (!body || body.locked) return;

@@ -17,18 +17,19 @@ import { createReadings, type Decode, type IncomingBody, type Octets } from "./r
 
 export interface BodyReader {
   /**
-   * The text of a JSON body of at most `maxBytes`, or a held body. Refuses a body that is too large (before reading it, if
-   * `Content-Length` says so), too slow, of another media type or encoding, or not UTF-8.
+   * Resolves with the text of a JSON body of at most `maxBytes` octets; with a `HeldBody` if it is not small. Refuses a body
+   * that is too large (before reading it, if `Content-Length` says so), too slow, of another media type or encoding, or not
+   * UTF-8.
    */
   read(request: Request, maxBytes: number, client: BodyClient): Promise<string | HeldBody>;
-  /** The text of a body of any media type. */
+  /** Resolves with the text of a body of any media type; otherwise as `read`, but never with a held body. */
   readAny(request: Request, maxBytes: number, client: BodyClient): Promise<string>;
 }
 
-/** A body whose memory stays reserved until its request has been answered, and `release` is called. */
+/** A body whose memory stays reserved until `release` is called: once its request has been answered. */
 export interface HeldBody {
   readonly text: string;
-  /** Absent if it is not parsed yet. */
+  /** Absent if the text has not been parsed yet. */
   readonly parsed?: JsonBody["parsed"];
   release(): void;
 }
@@ -74,12 +75,12 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?
  */
 const MIN_RESERVED = 12 * 1024;
 
-/** The listener reads and drops up to this many octets of a body that is too large, so that its client reads the answer. */
+/** The listener reads and drops up to this many octets of a body that is too large, so that its client gets to the answer. */
 const MAX_DROPPED = 256 * 1024 * 1024;
 
 const JSON_TYPE = /^\s*application\/(?:json|[\w.!#$&^+-]+\+json)\s*(?:;|$)/i;
 
-/** A body without a Content-Type is taken for JSON. */
+/** A body without a Content-Type counts as JSON. */
 function isJson(type: string | null): boolean {
   return type === null || type === "application/json" || JSON_TYPE.test(type);
 }
@@ -88,7 +89,7 @@ function isPlain(encoding: string | null): boolean {
   return encoding === null || encoding.toLowerCase() === "identity";
 }
 
-/** The listener lets a header pass that is repeated with the same value (RFC 9110 §8.6), and joins them: `5, 5`. */
+/** Octets, by `Content-Length`. The listener joins a header that is repeated with the same value (RFC 9110 §8.6): `5, 5`. */
 function declaredLength(value: string | null): number | undefined {
   return value === null ? undefined : Number.parseInt(value, 10);
 }
@@ -98,7 +99,7 @@ interface ReservedIn {
   readonly reservation: Reservation;
 }
 
-/** Reads a body of unknown length. Its octets are reserved as they arrive. */
+/** Reads a body of unknown length, and reserves its octets as they arrive. */
 async function readChunks(request: Request, maxBytes: number, reserved: ReservedIn): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array(0);
   const reader = request.body.getReader();
@@ -119,7 +120,7 @@ async function readChunks(request: Request, maxBytes: number, reserved: Reserved
   return Buffer.concat(chunks, size);
 }
 
-/** False if there is no room, or if the body has been given up. */
+/** Reserves what a body of this size still lacks. False if there is no room, or if the body has been given up. */
 function reserveUpTo(size: number, { budget, reservation }: ReservedIn): boolean {
   const { octets = 0 } = reservation;
   return size <= octets || budget.reserve(reservation, size - octets + MIN_RESERVED);

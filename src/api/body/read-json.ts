@@ -6,7 +6,7 @@ export interface JsonBody {
   readonly parsed: ParsedJson;
 }
 
-/** `readJson` on another thread, for large bodies. An `ArrayBuffer` is transferred: the caller cannot use it afterwards. */
+/** `readJson` on another thread, for large bodies. An `ArrayBuffer` is transferred, so the caller cannot use it any more. */
 export type ReadLargeJson = (octets: ArrayBuffer | Uint8Array) => Promise<JsonBody | undefined>;
 
 /** `undefined` if the octets are not UTF-8. */
@@ -17,6 +17,7 @@ export function readJson(octets: ArrayBuffer | Uint8Array): JsonBody | undefined
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** `undefined` if the octets are not UTF-8. */
 export function decodeUtf8(octets: ArrayBuffer | Uint8Array): string | undefined {
   try {
     return utf8.decode(octets);

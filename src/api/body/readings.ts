@@ -1,4 +1,4 @@
-/** The bodies that are arriving: each within its time, and all that have arrived in one turn decoded in one step. */
+/** The bodies that are arriving. Each has a time limit, and those that complete in one turn are decoded together. */
 import type { Clock } from "../../core/clock.ts";
 import { turnEnd } from "../../core/work/turn-end.ts";
 import { Refusal, requestTimeout, validationFailed } from "../errors.ts";
@@ -6,19 +6,19 @@ import type { BodyBudget, Reservation } from "./body-budget.ts";
 
 export type Octets = ArrayBuffer | Uint8Array;
 
-/** A body that is arriving, and what it takes of the budget. */
+/** A body that is arriving, and its reservation in the budget. */
 export interface IncomingBody {
   readonly octets: Promise<Octets>;
   readonly reservation: Reservation;
 }
 
-/** Makes a value from a body's octets. If the value is an object, whoever gets it releases the reservation. */
+/** Makes a value from a body's octets. If the value is an object, its receiver releases the reservation. */
 export type Decode<T> = (octets: Octets, reservation: Reservation) => T | Promise<T>;
 
 export interface Readings {
   /**
    * Resolves with what `decode` makes of the octets once they have arrived. Refuses a body that takes too long, and ignores
-   * it from then on. Releases the reservation, unless the value does that itself (see `Decode`).
+   * it from then on. Releases the reservation, except for values whose receiver does (see `Decode`).
    */
   add<T>(body: IncomingBody, decode: Decode<T>): Promise<T>;
 }
@@ -75,7 +75,7 @@ const NOT_READ = { body: "could not be read" };
 /** A timeout is counted in this many ticks, so it is exact to one tick. */
 const TICKS = 8;
 
-/** The readings that have not arrived. One timer for all of them, since one each would cost more than reading a small body. */
+/** The readings whose bodies are still arriving, with one timer for all: a timer each would cost more than reading a small body. */
 function createPending(clock: Clock, timeoutMs: number, onLate: (reading: Reading) => void) {
   const pending = new Set<Reading>();
   let tick = 0;

@@ -7,7 +7,7 @@ import { invalidApiKey, requestInProgress } from "../errors.ts";
 import { idempotencyOf, isStrict, replayed } from "../idempotency.ts";
 import { overSendingLimit } from "../limits/sending-limit.ts";
 
-/** Stores a request with its answer, and returns it; or the saved answer, if its `Idempotency-Key` was used before. */
+/** Stores a request with its answer, and returns the answer; if its `Idempotency-Key` was used before, the saved one. */
 export async function acceptMessages(
   intake: Intake,
   request: Omit<AcceptRequest, "idempotency">,
@@ -17,7 +17,7 @@ export async function acceptMessages(
   const result = await intake.accept(
     idempotency ? { ...request, idempotency: { ...idempotency, answer: { status: 202, body } } } : request,
   );
-  // Its keys were deleted before it, within the second for which a key is remembered.
+  // The account and its keys were deleted within the last second, for which a key is cached.
   if (result.kind === "no_account") throw invalidApiKey();
   if (result.kind === "in_progress") throw requestInProgress();
   if (result.kind === "over_limit") {

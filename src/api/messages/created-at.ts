@@ -1,7 +1,7 @@
 import { toIso } from "../../core/time/timestamp.ts";
 import { uuidTime } from "../../core/uuid.ts";
 
-/** Gives a message's `created_at`, ISO 8601, from its id. The last text is kept: many ids share a millisecond. */
+/** Makes a function that reads a message's `created_at` (ISO 8601) from its id. Keeps the last text: many ids share a millisecond. */
 export function createCreatedAt(): (id: string) => string {
   let time = "";
   let iso = "";

@@ -2,7 +2,7 @@ import { EMAIL_STATUSES, SMS_STATUSES } from "../../core/messages/message.ts";
 import { EmailMessage } from "../email/email-resource.ts";
 import { SmsMessage } from "../sms/sms-resource.ts";
 
-/** What the endpoints that both channels have differ in. */
+/** How the endpoints that both channels have differ between the channels. */
 export const MESSAGE_CHANNELS = [
   {
     channel: "sms",

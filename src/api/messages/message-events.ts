@@ -1,4 +1,4 @@
-/** One message's timeline, as the account that sent it may see it. */
+/** The timeline of one message, as the account that sent it may see it. */
 import Type from "typebox";
 import type { ChannelName, TimelineEntry } from "../../core/messages/message.ts";
 import { toIso } from "../../core/time/timestamp.ts";
@@ -80,7 +80,7 @@ async function readTimeline(
   return { status: 200, json: JSON.stringify({ data: shown.map((entry) => toResource(id, entry)) }) };
 }
 
-/** Without connectors, provider ids and the provider's own words: those are for operators only. */
+/** Leaves out connectors, provider ids and the provider's own words: those are for operators only. */
 function toResource(messageId: string, entry: TimelineEntry) {
   const { at, kind, status, sequence, eventType, recipient, error, detail = {} } = entry;
   return {

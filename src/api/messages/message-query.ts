@@ -21,7 +21,7 @@ export const AN_ADDRESS =
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 
-/** The query parameters of every list of messages, beside `status` and the place where a page continues. */
+/** The query parameters of every list of messages, except `status` and the one that continues a page. */
 export const LIST_QUERY = {
   tag: Type.Optional(Type.String({ description: "A tag of the message, in the same case" })),
   to: Type.Optional(Type.String({ description: `The phone number; or an address: ${AN_ADDRESS}` })),
@@ -34,11 +34,11 @@ export const LIST_QUERY = {
 export interface Listed {
   readonly channel: ChannelName;
   readonly statuses: readonly MessageStatus[];
-  /** What the list calls the place where a page continues; absent: `cursor`. */
+  /** The name of the parameter that continues a page; absent: `cursor`. */
   readonly cursor?: "cursor" | "after";
 }
 
-/** Reads the filters of a list; refuses with every problem at once, also with those that are in `errors` already. */
+/** Reads the filters of a list. Refuses with every problem at once, those already in `errors` included. */
 export function readListQuery(
   query: URLSearchParams,
   { channel, statuses, cursor = "cursor" }: Listed,

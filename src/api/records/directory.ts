@@ -19,33 +19,33 @@ import type { HandlerDeps } from "../app-deps.ts";
 import type { MaybePromise } from "../when-ready.ts";
 import { createOptOutLookup, type KnownOptOuts } from "./opt-out-lookup.ts";
 
-/** The records that requests need, cached: a change takes effect within a second, or at once after `forget`. */
+/** The records that requests need, in a cache. Changes to them take effect within a second, or at once after `forget`. */
 export interface Directory {
   template(accountId: string, id: string): MaybePromise<SmsTemplate | undefined>;
   /** If several templates have the DLT id, the oldest of them. */
   templateByDltId(accountId: string, dltTemplateId: string): MaybePromise<SmsTemplate | undefined>;
   senders(accountId: string): MaybePromise<readonly Sender[]>;
   dltEntities(accountId: string): MaybePromise<readonly DltEntity[]>;
-  /** Ids of the connectors whose provider renders texts by template id, and so needs no template of the account. */
+  /** The ids of the connectors whose provider renders texts by template id, so that the account needs no template. */
   templateRenderers(): MaybePromise<ReadonlySet<string>>;
-  /** `domain` in lower case, in any spelling. */
+  /** `domain`: in lower case; an international domain in either spelling. */
   domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
   routes(): MaybePromise<readonly Route[]>;
   connector(id: string): MaybePromise<Connector | undefined>;
-  /** How a text is segmented over a connector; without one, as most connectors would. */
+  /** How the connector would divide a text into segments; without a connector, as most of them would. */
   segments(connector: Connector | undefined, text: string): SmsSegments;
   /** Which numbers of `to` have opted out. */
   optedOut(query: OptOutQuery): MaybePromise<readonly string[]>;
   account(id: string): MaybePromise<Account | undefined>;
   pushApp(accountId: string, id: string): MaybePromise<PushApp | undefined>;
-  /** Settings of the instance, overridden by the account's if one is given. Without defaults. */
+  /** The settings that are set: the instance's, overridden by the account's if one is given. Defaults are left out. */
   settings(accountId: string | undefined): MaybePromise<StoredSettings>;
-  /** To be called after a change: everything is read again. */
+  /** Empties the cache. To be called after a change. */
   forget(): void;
 }
 
 const MAX_ENTRIES = 10_000;
-/** Rows of one list. Of a longer one the newest are ignored. */
+/** The most records that are read of one list: in a longer one, the newest are ignored. */
 const MAX_LISTED = 10_000;
 const PAGE = 1000;
 

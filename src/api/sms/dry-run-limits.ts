@@ -1,4 +1,4 @@
-/** Whether an account's sending limits would refuse a request now. Accepting judges again, in its own transaction. */
+/** Whether an account's sending limits would refuse a request now. Accepting checks them again, in its own transaction. */
 import type { FieldErrors } from "../../core/body/field-errors.ts";
 import { tallyOf } from "../../core/messages/sending-limits.ts";
 import { present } from "../../core/present.ts";
@@ -8,7 +8,7 @@ import type { Intake } from "../../store/store.ts";
 import { limitedRequest, limitSentence } from "../limits/sending-limit.ts";
 import type { SmsRequest } from "./sms-checks.ts";
 
-/** What is held against the limits. */
+/** A request whose size is checked against the limits. */
 export interface LimitQuery extends SmsRequest {
   readonly template: SmsTemplate | undefined;
 }

@@ -23,7 +23,7 @@ import {
 } from "./sms-checks.ts";
 import { windowEnd } from "./sms-window.ts";
 
-/** Judges each recipient by itself, so that each has its own verdicts; a repeated one only once. */
+/** Checks each recipient separately, so that each has verdicts of its own; a number that is given twice is checked once. */
 export async function dryRunSms(deps: MessageDeps, { caller, request, now }: SmsRequest): Promise<Answer> {
   const shared = createShared(deps, { caller, request, now });
   const byRecipient = new Map<string, DryRunResource>();
@@ -44,12 +44,13 @@ export async function dryRunSms(deps: MessageDeps, { caller, request, now }: Sms
 
 type DryRunResource = Awaited<ReturnType<typeof judgeOne>>;
 
-/** Recipients judged before other requests get their turn. */
+/** How many recipients are checked before other requests get their turn. */
 const AT_ONCE = 20;
 
-/** What is worked out once for all recipients: the limits, against which they count together, and the text, by connector and by whether they are Indian. */
+/** What is worked out once for all recipients: the limits, against which they count together, and the text. */
 interface Shared {
   readonly limits: (template: CheckedSms["template"]) => ReturnType<typeof judgeLimits>;
+  /** One text for each connector, for Indian numbers and for others. */
   readonly text: (sms: CheckedSms, connector: Connector | undefined) => ReturnType<typeof textOf>;
 }
 
@@ -149,14 +150,14 @@ function textOf(
 
 type RouteTaken = Pick<Route, "id" | "connectorIds" | "failover" | "weights">;
 
-/** A sandbox queue is a route to the connector of the same name. */
+/** A sandbox queue has no route; it stands for one to the simulator's connector, whose id is the queue's name. */
 function routeOf({ queues, routes }: CheckedSms): RouteTaken | undefined {
   const [queue = ""] = queues;
   if (queue === "") return undefined;
   return routes.find(({ id }) => id === queue) ?? { id: queue, connectorIds: [queue] };
 }
 
-/** The one that would be used now: the first healthy one, else the first. */
+/** The connector that would be used now: the route's first healthy one, else its first. */
 async function likelyConnector({ directory, connectorStatus }: MessageDeps, route: RouteTaken | undefined) {
   const isHealthy = (id: string) => (connectorStatus(id)?.health?.score ?? 1) >= HEALTHY_SCORE;
   const id = route?.connectorIds.find(isHealthy) ?? route?.connectorIds[0] ?? "";

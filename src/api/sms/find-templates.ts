@@ -10,7 +10,7 @@ export interface FoundTemplates {
   readonly byDltId?: SmsTemplate;
 }
 
-/** Synchronous if what is needed is cached. */
+/** Returns a promise only if a template is not cached. */
 export function findTemplates(
   directory: Directory,
   accountId: string,
@@ -37,7 +37,7 @@ function toFound(byId: SmsTemplate | undefined, byDltId: SmsTemplate | undefined
   return byId || byDltId ? present({ byId, byDltId }) : NONE;
 }
 
-/** The field that names the template whose text goes out. */
+/** The field of the request that names the template whose text is sent. */
 export function templateFieldOf({ templateId }: SendSms): "template_id" | "dlt_template_id" {
   return templateId === undefined ? "dlt_template_id" : "template_id";
 }

@@ -1,4 +1,4 @@
-/** The checks of a request's recipients that hold in the sandbox too: allowed destinations and opt-outs. */
+/** The checks of a request's recipients, in sandbox and live accounts alike: allowed destinations and opt-outs. */
 import type { ErrorCollector, Summary } from "../../core/body/field-errors.ts";
 import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
 import { senderKey } from "../../core/suppressions/opt-out.ts";

@@ -7,7 +7,7 @@ import { validationFailed } from "../errors.ts";
 import type { Directory } from "../records/directory.ts";
 import { type CheckedSms, gatherSms, runChecks } from "./sms-checks.ts";
 
-/** Refuses a body with bad fields, along with everything that its good fields would be refused for. */
+/** Refuses a body that has bad fields; the refusal also names every problem that the checks find in the good ones. */
 export async function refuseSms(directory: Directory, call: Call): Promise<never> {
   const caller = callerOf(call);
   const { now } = call;
@@ -31,8 +31,8 @@ interface Refused {
 }
 
 /**
- * Collects the problems that the checks find into `errors`. The checks see only the good entries of `to`, and here their
- * indexes become those in the body. Missing variables are ignored if the variables, or their template, are unknown.
+ * Passes the problems that the checks find on to `errors`. The checks see only the good entries of `to`, so indexes are
+ * translated to those in the body. Missing variables are not reported if the variables, or their template, were refused.
  */
 function createBodyErrors({ request }: CheckedSms, { json, errors }: Refused): ErrorCollector {
   const to: readonly unknown[] = Array.isArray(json.to) ? json.to : [];

@@ -11,13 +11,13 @@ import type { SendSms } from "../../core/sms/send-sms.ts";
 import { templateFieldOf } from "./find-templates.ts";
 import type { CheckedSms, SmsCheck } from "./sms-checks.ts";
 
-/** Of senders and DLT ids. These checks also resolve what goes out, if it differs from the request: `sms.resolved`. */
+/** The checks of the sender and the DLT ids. They also set `sms.resolved`: what is sent, where that differs from the request. */
 export const REGISTRATION_CHECKS: readonly SmsCheck[] = [
   { name: "sender", appliesTo: (sms) => !isUnderDlt(sms), judge: judgeSender },
   { name: "dlt", appliesTo: isUnderDlt, judge: judgeDlt },
 ];
 
-/** Runs after the route is known: a template of the account is needed unless the provider renders the text. */
+/** Runs once the route is known: the request must name a template of the account, unless the provider renders the text. */
 export const TEMPLATE_CHECK: SmsCheck = { name: "template", judge: judgeTemplates };
 
 /** Without a template there is nothing to compare with the registry; `TEMPLATE_CHECK` reports that it is missing. */
@@ -39,7 +39,7 @@ function judgeSender(sms: CheckedSms, errors: ErrorCollector): void {
   sms.resolved = differing(request, { from: sender?.senderId });
 }
 
-/** Notes what an Indian operator would refuse. */
+/** Reports what an Indian operator would refuse. */
 async function judgeDlt(sms: CheckedSms, errors: ErrorCollector): Promise<void> {
   const { request, template, directory } = sms;
   const { account, settings } = sms.caller;
@@ -71,8 +71,8 @@ async function judgeTemplates(sms: CheckedSms, errors: ErrorCollector): Promise<
 }
 
 /**
- * Whether all connectors that the messages may use have providers that render texts by template id. If the body had no
- * valid number, the routes are not known, and one such connector is enough.
+ * Whether the provider of every connector that the messages may use renders texts by template id. If the body had no valid
+ * number, the routes are not known, and one such connector is enough.
  */
 async function isRenderedElsewhere({ directory, routes, queues }: CheckedSms): Promise<boolean> {
   const renderers = await directory.templateRenderers();
@@ -107,7 +107,7 @@ interface Used {
   readonly dltEntityId?: string | undefined;
 }
 
-/** The ids that go out, without those that are as in the request; `undefined` if all are. */
+/** The ids in use that differ from those of the request; `undefined` if none does. */
 function differing(request: SendSms, used: Used): SmsContent["resolved"] {
   const resolved = present({
     from: used.from === request.from ? undefined : used.from,

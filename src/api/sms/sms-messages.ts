@@ -78,7 +78,7 @@ function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
   if ("errors" in parsed) return refuseSms(deps.directory, call);
   const request = parsed.value;
   if (request.isDryRun) {
-    // Not needed here, but a malformed key is refused as it would be when sending.
+    // Only for its refusal: a malformed key is refused here as it would be when sending.
     idempotencyKey(call.headers);
     return dryRunSms(deps, { caller, request, now: call.now });
   }
@@ -134,7 +134,7 @@ function makeSingle(making: Making): Made {
   return { messages: [message], body: acceptedSmsJson(message, making.deps.createdAtOf(message.id)) };
 }
 
-/** If the account's settings say so, a repeated number shares the message of its first mention. */
+/** If the account's settings say so, a number that is given again shares the message of its first mention. */
 function makeBatch(making: Making): Made {
   const { deps, request, caller } = making;
   const isOnce = sendsRepeatsOnce(caller);
@@ -173,7 +173,7 @@ function toMessage(index: number, making: Making): NewMessage {
   return message;
 }
 
-/** A promotional message waits for daytime, but not beyond the end of its window, when it expires. */
+/** A promotional message waits for the permitted hours; at the end of its window at the latest it is due, and expires. */
 function defer(
   message: Writable<NewMessage>,
   dueAt: number,
@@ -186,7 +186,7 @@ function defer(
   message.deferral = deferralDetail({ settings }, opensAt);
 }
 
-/** Segments are counted when the text is rendered for its first attempt. */
+/** The parts of a new SMS: its segments are counted when the text is rendered for the first attempt. */
 const NO_PARTS: readonly Part[] = [];
 
 function sendsRepeatsOnce({ settings }: KeyOwner): boolean {

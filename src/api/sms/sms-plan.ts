@@ -1,4 +1,4 @@
-/** What becomes of a request to send SMS: text, sender and DLT ids, and the queue that serves each number. */
+/** Decides what a request to send SMS becomes: its text, sender and DLT ids, and the queue of each number. */
 import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import type { Writable } from "../../core/present.ts";
@@ -9,11 +9,11 @@ import { type CheckedSms, gatherSms, runChecks, type SmsRequest } from "./sms-ch
 
 export interface SmsPlan {
   readonly content: SmsContent;
-  /** Aligned with the request's `to`. */
+  /** One for each number of the request's `to`, in its order. */
   readonly queues: readonly string[];
 }
 
-/** Plans a request; refuses one that could not be sent, with every problem at once. */
+/** Plans a request. Refuses one that could not be sent, naming every problem at once. */
 export function planSms(directory: Directory, asked: SmsRequest): MaybePromise<SmsPlan> {
   return whenReady(gatherSms(directory, asked), checkSms);
 }
@@ -34,7 +34,7 @@ function toPlan(sms: CheckedSms, errors: ErrorCollector): SmsPlan {
   return { content: toContent(sms), queues: sms.queues };
 }
 
-/** The request without its recipients and times. Field by field, since a rest pattern costs most of a microsecond. */
+/** The request without its recipients and times. Copied field by field: a rest pattern costs most of a microsecond. */
 function toContent({ request, template, resolved }: CheckedSms): SmsContent {
   const content: Writable<SmsContent> = { channel: "sms" };
   if (request.from !== undefined) content.from = request.from;

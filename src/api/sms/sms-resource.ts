@@ -47,7 +47,7 @@ export const SmsMessage = Type.Object(
   { title: "SmsMessage" },
 );
 
-/** JSON of one accepted message, concatenated: none of its values needs escaping. */
+/** The JSON of one accepted message. Concatenated, since none of its values needs escaping. */
 export function acceptedSmsJson(
   { id, status, recipient }: Pick<NewMessage, "id" | "status" | "recipient">,
   createdAt: string,
@@ -55,7 +55,7 @@ export function acceptedSmsJson(
   return `{"message_id":"${id}","status":"${status}","to":"${recipient}","created_at":"${createdAt}"}`;
 }
 
-/** What `JSON.stringify` makes of `toSmsResource`, in less time: see `jsonWithVariables`. */
+/** The same text as `JSON.stringify(toSmsResource(…))`, made faster: see `jsonWithVariables`. */
 export function smsResourceJson(message: StoredMessage, content: SmsContent): string {
   return jsonWithVariables(
     fieldsBeforeVariables(message, content),
