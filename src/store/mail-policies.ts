@@ -1,6 +1,6 @@
 import type { KeptMailPolicy } from "../core/email/mail-policy.ts";
 
-/** MTA-STS policies that domains have published; stored, since they must outlive a restart (RFC 8461 §3.3). */
+/** The MTA-STS policies that domains have published. They must outlive a restart (RFC 8461 §3.3). */
 export interface MailPolicyStore {
   /** `domain` in A-labels, lower case. May return a policy that has expired. */
   find(domain: string): Promise<KeptMailPolicy | undefined>;

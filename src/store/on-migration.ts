@@ -1,6 +1,6 @@
 /**
- * Called before each migration of a database that holds data, so that an operator sees why the start takes long: with
- * millions of messages it may be minutes. Until all of them are done nothing has changed.
+ * Called before each migration of a database that holds data, so that an operator sees why the start takes long: minutes,
+ * with millions of messages. Nothing is changed until all migrations are done.
  */
 export type OnMigration = (migration: MigrationStep) => void;
 

@@ -21,9 +21,9 @@ export interface StoreOptions {
   /** Seals secrets at rest; see `createVault`. */
   readonly masterKey: string;
   readonly randomBytes: RandomBytes;
-  /** Starts a thread that writes; absent: this one does. */
+  /** Starts a thread that writes; absent: this thread writes. */
   readonly thread?: StoreThreadOptions;
-  /** For when other threads write too, by `openStoreBeside`. Not together with `thread`. */
+  /** If other threads write too, by `openStoreBeside`. Not together with `thread`. */
   readonly shared?: SharedWriting;
   /** For benchmarks: how many milliseconds longer every commit takes. */
   readonly commitMs?: number;
@@ -39,7 +39,7 @@ export interface StoreThreadOptions extends Pick<ThreadedOptions, "program" | "c
   readonly onSlowDisk?: (() => void) | undefined;
 }
 
-/** Opens the store of a data folder that this process has open already, for another of its threads. */
+/** Opens the store of a data folder for another thread of the process that has it open already. */
 export function openStoreBeside(
   options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes" | "checkpointThread"> &
     Required<Pick<StoreOptions, "shared">>,
@@ -128,7 +128,7 @@ function isWanted(
   return isSlow;
 }
 
-/** The machine is at fault, not the content of the database. */
+/** Whether the machine is at fault, not the content of the database. */
 function isFault(error: unknown): error is Error {
   return error instanceof StoreUnavailable || (error instanceof Error && isOutage(error));
 }

@@ -6,14 +6,14 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * The connection was lost before the commit was answered, and whether it happened could not be found out in time. The
- * same call may be repeated: what carries an idempotency key, or proves a lease, is not done twice.
+ * The connection was lost before the commit was answered, and it could not be found out in time whether it was committed. The
+ * same call may be repeated: what has an idempotency key, or proves a lease, is not done twice.
  */
 export class OutcomeUnknown extends StoreUnavailable {
   override readonly name = "OutcomeUnknown";
 }
 
-/** With what the machine said of it: a log has the message alone, and so has another thread. */
+/** Puts the words of the cause into the message too, since logs and other threads get only the message. */
 export function outage(words: string, cause: unknown): StoreUnavailable {
   return new StoreUnavailable(`${words}: ${said(cause)}`, { cause });
 }

@@ -1,17 +1,18 @@
 /**
- * All durable state, as use cases. Both engines (`sqlite`, `postgres`) pass `store.contract.ts`; so would a third. What holds
- * for all methods:
+ * All durable state, as use cases. Both engines (`sqlite`, `postgres`) pass `store.contract.ts`, as a third would have to.
+ * Unless its own comment says otherwise, the following holds for every method:
  *
- * - One that writes is one transaction: when its promise resolves, all of it is on disk (fsync); when it rejects, none of it
- *   is stored, unless it rejects with `OutcomeUnknown`. Exceptions say so. Concurrent calls may share a commit, and none fails
+ * - A method that writes is one transaction. When its promise resolves, everything it wrote is on disk (fsync); when it
+ *   rejects, nothing is stored, except perhaps after `OutcomeUnknown`. Concurrent calls may share a commit, but no call fails
  *   because of another.
- * - One that reads sees every write that this store answered before.
- * - One that takes an array of things to record gives one result for each, in the same order.
- * - One that takes a `limit` and returns a number is a piece of upkeep: it does about that much, in one transaction or more,
- *   and returns how much it was. Several processes may do it at once. Callers repeat it until 0.
- * - Listeners (`onReady`, `onEvents`) are called after the commit. They may be called for nothing, and may miss what another
- *   process commits: whoever must not miss anything polls as well. Each of these methods returns a function that unsubscribes.
- * - Times are Unix milliseconds and always given by the caller: no use case reads a clock.
+ * - A method that reads sees every write that this store has answered.
+ * - A method that records an array of things returns one result for each, in the same order.
+ * - A method that takes a `limit` and returns a number is a piece of upkeep. It does about that much work, in one transaction
+ *   or more, and returns how much it did. Callers repeat it until it returns 0; several processes may do so at once.
+ * - Listeners (`onReady`, `onEvents`) are called after the commit. They may be called without need, and may not hear of what
+ *   another process commits, so a caller that must not miss anything also polls. Subscribing returns a function that
+ *   unsubscribes.
+ * - Times are Unix milliseconds and come from the caller: no method reads a clock.
  * - Any method may reject with `StoreUnavailable`.
  */
 import type { Account, ApiKey, PushApp } from "../core/records/accounts.ts";
@@ -65,24 +66,24 @@ export interface Store {
   readonly inbound: InboundStore;
   readonly leases: LeaseStore;
   readonly retention: Retention;
-  /** Creates the first account and the admin token, if the database holds no account yet. True if it did. */
+  /** Creates the first account and the admin token, unless the database has an account already. True if it created them. */
   bootstrap(first: FirstStart): Promise<boolean>;
   /** Hex SHA-256 of the admin token; `undefined` before `bootstrap`. */
   adminTokenDigest(): Promise<string | undefined>;
-  /** Hex SHA-256 of the console's password; `undefined` where there is none yet. */
+  /** Hex SHA-256 of the console's password; `undefined` if it has none yet. */
   consolePasswordDigest(): Promise<string | undefined>;
   setConsolePasswordDigest(digest: string): Promise<void>;
-  /** What all sessions of the console are signed for, beside its password; `undefined` until one is set. */
+  /** A random text that all sessions of the console are signed with: setting another ends them. `undefined` until one is set. */
   consoleRound(): Promise<string | undefined>;
   setConsoleRound(round: string): Promise<void>;
-  /** What was kept of master keys that have been rotated away, newest first. */
+  /** What is kept of earlier master keys after a rotation, newest first. */
   earlierKeys(): Promise<readonly string[]>;
   /**
-   * Resolves when the database answers, with the time by its clock (Unix milliseconds) where that may be another machine's.
-   * Rejects with `StoreUnavailable` when it does not answer.
+   * Resolves when the database answers: with the time by its clock (Unix milliseconds) if it may run on another machine, else
+   * with `undefined`. Rejects with `StoreUnavailable` if it does not answer.
    */
   ping(): Promise<number | undefined>;
-  /** Waits for commits under way, then closes. Later calls reject with `StoreUnavailable`. */
+  /** Waits for commits under way, then closes. Calls after that reject with `StoreUnavailable`. */
   close(): Promise<void>;
 }
 
@@ -94,8 +95,8 @@ export interface FirstStart {
   readonly adminTokenDigest: string;
   readonly consolePasswordDigest: string;
   /**
-   * A file that tells what was made: written inside the transaction, for its owner only, and on disk before the
-   * commit. Where it cannot be written nothing is stored.
+   * A file that tells what was created. It is written within the transaction, readable by its owner only, and on disk before
+   * the commit; if it cannot be written, nothing is stored.
    */
   readonly announce?: { readonly path: string; readonly text: string };
 }

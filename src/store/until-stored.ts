@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import { StoreUnavailable } from "./outage.ts";
 
-/** Between tries while the database is away. */
+/** The wait between tries while the database is away. */
 export const STORE_RETRY_MS = 250;
 
 export interface UntilStoredOptions {
@@ -12,9 +12,9 @@ export interface UntilStoredOptions {
 }
 
 /**
- * Repeats `write` until the database is back: what was sent must not be sent again because its result was lost, and what
- * was claimed and not sent must not wait until its lease ends. Rejects if `signal` aborts meanwhile, or if the store fails in
- * another way.
+ * Repeats `write` while the database is away: a message must not be sent again because its result was lost, and a claimed one
+ * that was not sent must not wait until its lease ends. Rejects if `signal` aborts meanwhile, or if the store fails in another
+ * way.
  */
 export async function untilStored<T>(
   { clock, signal, onWait }: UntilStoredOptions,

@@ -6,20 +6,20 @@ import type {
 } from "../../core/messages/accept-request.ts";
 import type { LimitedRequest, LimitRefusal } from "../../core/messages/sending-limits.ts";
 
-/** Accepting requests: each is stored whole, with its answer, or not at all. */
+/** Accepts requests: each is stored as a whole, together with its answer, or not at all. */
 export interface Intake {
   /**
-   * Stores a request: content, messages, jobs, idempotency key and saved answer, all or nothing. If its key is taken already
-   * (and has not expired), nothing is stored and the first answer is returned; an `accept` under way with the same key is
-   * waited for. So a request with a key may be repeated.
+   * Stores a request: content, messages, jobs, idempotency key and saved answer, all or nothing. If its key is taken (and has
+   * not expired), nothing is stored, and the first answer is returned; if an `accept` with the same key is under way, this
+   * waits for it. So a request with a key may be repeated safely.
    */
   accept(request: AcceptRequest): Promise<AcceptResult>;
-  /** The sending limit that such a request would exceed now, if any. Counts nothing. */
+  /** The sending limit that a request would exceed now, if any. Does not count the request. */
   overLimit(query: {
     readonly accountId: string;
     readonly recipients: readonly string[];
     readonly limited: LimitedRequest;
   }): Promise<LimitRefusal | undefined>;
-  /** The answer saved under a key, unless that has expired. Waits for an `accept` with the same key in this process. */
+  /** The answer saved under a key, if the key has not expired. Waits for an `accept` of this process with the same key. */
   savedAnswer(idempotency: Pick<Idempotency, "scope" | "key" | "now">): Promise<SavedAnswer | undefined>;
 }

@@ -6,33 +6,30 @@ import type {
   TimelineEntry,
 } from "../../core/messages/message.ts";
 
-/** Messages that were accepted: what has become of them, and canceling one. */
+/** Messages that were accepted: what became of them, and canceling. */
 export interface MessageStore {
-  /** The message, if this account has it on this channel; without its body. */
+  /** The message without its body, if it is one of this account and channel. */
   find(query: {
     readonly accountId: string;
     readonly channel: ChannelName;
     readonly id: string;
   }): Promise<StoredMessage | undefined>;
-  /** Whose message it is, and of which channel. */
+  /** The account and channel of a message. */
   ownerOf(id: string): Promise<MessageOwner | undefined>;
-  /** The message's history, oldest first; `undefined` if there is no such message. Without `accountId` or `channel`: of any. */
+  /** The history of a message, oldest first; `undefined` if there is no such message. Absent `accountId` or `channel`: any. */
   timeline(query: {
     readonly id: string;
     readonly accountId?: string;
     readonly channel?: ChannelName;
   }): Promise<readonly TimelineEntry[] | undefined>;
-  /**
-   * Messages of an account, newest first. A call examines a bounded number of them, so a page may be short, or empty, and
-   * yet not be the last.
-   */
+  /** Messages of an account, newest first. A call examines a bounded number, so a page may be short, or empty, and not the last. */
   list(query: MessageQuery): Promise<MessagePage>;
   /**
-   * Ends a message of which nothing has been sent, and deletes its jobs, so that no later claim finds one.
+   * Ends a message of which nothing has been sent, and deletes its jobs, so that no claim finds one any more.
    * `core/messages/cancel.ts` says when it is too late. Canceling a canceled message changes nothing.
    *
-   * Once it is canceled, the key is saved in the same transaction, but no answer: that is the message, which stays as it
-   * is. `replayed`: the key was saved before. Its scope has to name the message.
+   * The idempotency key is saved in the same transaction, without an answer, since the answer is the message, which does not
+   * change any more. The key's scope has to name the message. `replayed`: the key was saved by an earlier call.
    */
   cancel(query: {
     readonly accountId: string;
@@ -52,7 +49,7 @@ export interface MessageQuery {
   readonly accountId: string;
   readonly channel: ChannelName;
   readonly limit: number;
-  /** Only ids below this one: `next` of the page before. */
+  /** Only messages with lower ids: `next` of the previous page. */
   readonly before?: string;
   /** Unix milliseconds: accepted at or after `createdFrom`, and before `createdBefore`. */
   readonly createdFrom: number;

@@ -9,11 +9,12 @@ import type {
 /** Devices registered for push notifications, and the contacts that they belong to. */
 export interface PushStore {
   /**
-   * Adds or updates a device: one registration per (app, device id), else per (app, token). A known one keeps its id
-   * and contact and takes the new token and attributes. Any other registration of the app loses the token.
+   * Adds or updates the registration of a device. There is one for each (app, device id), or (app, token) if no device id is
+   * given. A known registration keeps its id and contact, and takes the new token and attributes. Any other registration of
+   * the app loses the token.
    */
   register(device: DeviceRegistration, idempotency?: Idempotency): Promise<PushAnswer | AppGone>;
-  /** Moves all registrations of the device to the contact, and removes anonymous contacts that are left without one. */
+  /** Moves all registrations of the device to the contact, and removes anonymous contacts that have none left. */
   identify(
     request: IdentifyRequest,
     idempotency?: Idempotency,

@@ -1,31 +1,31 @@
 /**
- * Leases of what only one process at a time may have: a slot of a connector. They have no end time, so no two clocks have
- * to agree: a process that sees no heartbeat of another for long enough, by its own clock, may declare it dead.
+ * Leases of slots of connectors: each slot belongs to one process at a time. A lease has no end time, so that no two clocks
+ * have to agree. Instead, a process that has seen no heartbeat of another for long enough, by its own clock, may declare that
+ * one dead.
  */
 export interface LeaseStore {
   /**
-   * One heartbeat of a process, in one transaction: it shows that the process is alive, removes dead processes, and keeps,
-   * gives up and takes leases. Resolves with the state after that. The claims of a removed process (`Claimant`) end: its
-   * jobs and webhooks are treated as if their leases had expired, except those that another transaction is writing at that
-   * moment.
+   * One heartbeat of a process, in one transaction: shows that the process is alive, removes dead processes, and keeps, gives
+   * up and takes leases. Resolves with the state after that. Removing a process ends its claims (`Claimant`): its jobs and
+   * webhooks are treated as if their leases had expired, except those that another transaction is writing at that moment.
    */
   heartbeat(beat: Heartbeat): Promise<LeaseSnapshot>;
-  /** Removes the process and its leases; others may take them at once. Does nothing if it is not known (any more). */
+  /** Removes the process and its leases, which others may take at once. Does nothing if the process is not known (any more). */
   leave(process: string): Promise<void>;
 }
 
 export interface Heartbeat {
-  /** A name that no other process has or had. */
+  /** A name that no other process has, or ever had. */
   readonly process: string;
-  /** Whether it wants slots of connectors. Otherwise its heartbeats serve only to end its claims when it dies. */
+  /** Whether it wants slots of connectors. If not, its heartbeats only serve to end its claims when it dies. */
   readonly isSharing: boolean;
-  /** Its leases that it keeps; it gives up the others. This does not bring back a lease that it has lost. */
+  /** The leases that it keeps. It gives up its others; naming a lease that it has lost does not bring it back. */
   readonly keep: readonly KeptLease[];
-  /** Slots that it wants; it gets those that are free. */
+  /** The slots that it wants. It gets those that are free. */
   readonly take: readonly Slot[];
-  /** Unix milliseconds: when the claims of the processes removed now count as ended. */
+  /** When the claims of processes that this heartbeat removes count as ended, Unix milliseconds. */
   readonly now: number;
-  /** Processes that seem dead, each with the heartbeat last seen. Those that have had none since are removed. */
+  /** Processes that seem dead, each with the last heartbeat that was seen. Those without a later one are removed. */
   readonly dead: readonly LeaseProcess[];
 }
 
@@ -37,13 +37,13 @@ export interface Slot {
 }
 
 export interface KeptLease extends Slot {
-  /** Shown to other processes: this one is connected there. */
+  /** Tells the other processes whether this one is connected by the slot. */
   readonly isUp: boolean;
 }
 
 export interface LeaseProcess {
   readonly process: string;
-  /** The number of its last heartbeat. It changes with each and never repeats. */
+  /** The number of its last heartbeat. Each heartbeat has another, and no number repeats. */
   readonly heartbeat: number;
 }
 
@@ -52,9 +52,9 @@ export interface LiveProcess extends LeaseProcess {
   readonly isSharing: boolean;
 }
 
-/** All processes that are alive, and the slots they have. */
+/** All processes that are alive, and the slots that they have. */
 export interface LeaseSnapshot {
-  /** The process was not known before this heartbeat: it is its first, or the process had been declared dead. */
+  /** The process was not known before this heartbeat: it is new, or had been declared dead. */
   readonly isNew: boolean;
   readonly processes: readonly LiveProcess[];
   readonly leases: readonly SlotLease[];

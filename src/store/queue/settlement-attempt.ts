@@ -2,7 +2,7 @@ import type { Attempt } from "../../core/messages/progress.ts";
 import type { Settlement } from "../../core/queue/claimed-job.ts";
 import { toIndexes } from "../messages/message-rows.ts";
 
-/** @param parts the indexes of the parts that the job covers, as its row has them: JSON, or `null` for all */
+/** @param parts the indexes of the parts that the job covers, as they are stored: JSON, or `null` for all */
 export function toAttempt(settlement: Settlement, parts: string | null): Attempt {
   const { parts: only } = toIndexes(parts);
   return {

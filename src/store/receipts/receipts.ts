@@ -2,48 +2,48 @@ import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { PartRef, Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import type { LateAnswer, LateRefusal } from "../../core/receipts/late-answer.ts";
 
-/** What providers say later of messages they were handed: receipts, answers that come late, and what is overdue. */
+/** What providers say about messages after the attempt: receipts, late answers, and receipts that are overdue. */
 export interface ReceiptStore {
   /**
-   * Stores receipts; acknowledge them only once this resolves. One that matches a message moves it, with everything that
-   * follows from that: timeline, events, webhooks, suppressions. The others are parked, and match when `Queue.settle` or
-   * `recordLateAnswer` records their id. A receipt that comes again moves nothing, and is noted on the timeline.
+   * Stores receipts; acknowledge them only once this resolves. A receipt that matches a message moves it, with everything that
+   * follows: timeline, events, webhooks, suppressions. Any other is parked until `Queue.settle` or `recordLateAnswer` records
+   * its id. A receipt that comes a second time is only noted on the timeline.
    */
   record(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
   /**
-   * Records a provider's answer that came after its attempt was settled. If the part is still open it becomes `sent`,
-   * and the message's retry is cancelled unless another part is open. A part that was settled or sent again since keeps
-   * its state. Either way the ids are recorded, so that receipts match.
+   * Records that a provider took a part, as its answer says, which came after the attempt was settled. If the part is still
+   * open, it becomes `sent`, and the message's retry is called off unless another part is open. A part that has been settled
+   * or sent again since keeps its state. In either case the ids are recorded, so that receipts match.
    */
   recordLateAnswer(answer: LateAnswer, at: number): Promise<void>;
   /**
-   * Records a provider's refusal that came after its attempt was settled, if no other attempt may have sent the part: then
-   * the message moves on as after a refusal in time. It has failed, or is tried again at the next time of its retry policy
-   * where it was held. Otherwise the refusal is only noted on the timeline. Resolves with `false`, and does nothing, while
-   * an attempt is under way that decides this: to be called again later.
+   * Records that a provider refused or deferred a part, as its answer says, which came after the attempt was settled. If no
+   * other attempt may have sent the part, the message moves as it would have with an answer in time: it fails, or, if it was
+   * held, is tried again by its retry policy. Otherwise the answer is only noted on the timeline. Resolves with `false`, and
+   * does nothing, while it depends on an attempt under way which of these it is; call it again later.
    */
   recordLateRefusal(refusal: LateRefusal, at: number): Promise<boolean>;
-  /** Receipts that match no message (yet), in the order they came, or in the opposite one. */
+  /** Receipts that match no message (yet), in the order in which they came, or the reverse. */
   parked(query: ParkedQuery): Promise<readonly ParkedReceipt[]>;
-  /** How many are parked, counted up to 100,000. */
+  /** How many receipts are parked, counted up to 100,000. */
   countParked(): Promise<number>;
   /**
-   * Deletes the oldest parked receipts of each connector that has more than `most`, at most `limit` of each; returns how
-   * many of which. A receipt that is parked under two ids takes the room of two. A transaction for each connector. Each of
-   * several processes that do this at once may delete that many.
+   * Deletes the oldest parked receipts of each connector that has more than `most`, at most `limit` of each, in a transaction
+   * for each connector. Returns how many it deleted, by connector. A receipt that is parked under two ids counts twice.
+   * Several processes that do this at once may each delete `limit`.
    */
   dropParked(bounds: { readonly most: number; readonly limit: number }): Promise<readonly DroppedReceipts[]>;
   /**
-   * Flags up to `limit` SMS parts that the provider took before `sentBefore` and that have had no receipt: one timeline
-   * entry per message. From `now` on the provider may be asked about them. Returns how many parts were examined.
+   * Flags as overdue up to `limit` SMS parts that the provider took before `sentBefore` and that have had no receipt, with one
+   * timeline entry for each message. From `now` on, the provider may be asked about them. Returns how many parts it examined.
    */
   flagOverdue(bounds: { now: number; sentBefore: number; limit: number }): Promise<number>;
   /**
-   * Overdue parts of one connector that are due to be asked about, at most `limit`. Each is next due after the wait in
-   * `waitsMs` for the number of times it has been asked about (the last wait repeats), so that nobody else asks meanwhile.
+   * Takes up to `limit` overdue parts of one connector that it is time to ask the provider about. Nobody else gets them until
+   * they are due again: after the first wait in `waitsMs`, the next time after the second, and so on; the last wait repeats.
    */
   takeQuestions(request: QuestionRequest): Promise<readonly Question[]>;
-  /** How many parts are overdue at each connector that has any, counted up to 100,000. */
+  /** How many parts are overdue at each connector that has overdue ones, counted up to 100,000. */
   countOverdue(): Promise<readonly { readonly connectorId: string; readonly parts: number }[]>;
 }
 
@@ -51,7 +51,7 @@ export interface ParkedQuery {
   readonly connectorId?: string;
   /** Absent: the oldest first. */
   readonly order?: ListOrder;
-  /** `id` of the last one of the page before, in the same order. */
+  /** The `id` of the last receipt of the previous page, in the same order. */
   readonly after?: string;
   readonly limit: number;
 }
@@ -62,7 +62,7 @@ export interface DroppedReceipts {
 }
 
 export interface ParkedReceipt {
-  /** Rises with the order in which they came. */
+  /** Rises in the order in which receipts came. */
   readonly id: string;
   readonly receipt: Receipt;
 }
@@ -78,6 +78,6 @@ export interface QuestionRequest {
 export interface Question extends PartRef {
   /** As the provider wrote it. */
   readonly providerMessageId: string;
-  /** The sender the message went out with, where it named one. */
+  /** The sender that the message was sent with, if it named one. */
   readonly from?: string;
 }

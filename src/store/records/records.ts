@@ -4,12 +4,12 @@ import type { StoredSettings } from "../../core/records/settings.ts";
 
 /** What operators maintain: accounts, keys, connectors, routes and the like (`RecordTypes`), settings, webhook secrets. */
 export interface Records {
-  /** `conflict` names the field that is taken, or the parent that does not exist. */
+  /** `conflict` names the field whose value is taken, or whose record does not exist. */
   create<K extends RecordKind>(
     kind: K,
     record: RecordTypes[K],
   ): Promise<"created" | { readonly conflict: string }>;
-  /** The record with these values, all of them equal; by id, or by an indexed column. */
+  /** The record that has all of these values. One of them has to be its id, or indexed. */
   find<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>): Promise<RecordTypes[K] | undefined>;
   /** In order of id. */
   list<K extends RecordKind>(
@@ -17,25 +17,25 @@ export interface Records {
     where: Partial<RecordTypes[K]>,
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly RecordTypes[K][]>;
-  /** Changes a record if it still is as it was `read`: the changes may follow from that (ADR 31). */
+  /** Changes a record, if it is still as it was `read`: the changes may follow from what was read (ADR 31). */
   update<K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Promise<Updated<K>>;
-  /** False if there was none; `in_use` while others refer to it. */
+  /** False if there is no such record; `in_use` if others refer to it. */
   remove(kind: RecordKind, id: string): Promise<boolean | "in_use">;
-  /** Whose API key it is, by its hex SHA-256, with the account's settings; `undefined` for unknown and for revoked keys. */
+  /** The owner of an API key, by the key's hex SHA-256; `undefined` for an unknown or revoked key. */
   findKeyOwner(digest: string): Promise<KeyOwner | undefined>;
-  /** Settings of the account (`undefined`: of the instance), as far as they are set. */
+  /** The settings of the account, or with `undefined` those of the instance; only those that are set. */
   settings(accountId: string | undefined): Promise<StoredSettings>;
-  /** Sets these settings, and unsets those that are `undefined`; all of them or none. Others stay as they are. False if there is no such account. */
+  /** Sets these settings, or unsets those that are `undefined`; all or none. False if there is no such account. */
   setSettings(accountId: string | undefined, values: SettingChanges): Promise<boolean>;
-  /** Newest first; at most two are valid at a time. */
+  /** The account's secrets, newest first: at most two, which are all valid. */
   webhookSecrets(accountId: string): Promise<readonly WebhookSecret[]>;
   /**
-   * Adds a secret and drops all but the newest two. Changes nothing, and resolves with false, if `newest` is given and the
-   * newest one was not made then: of two that are added at once, the second would drop the one in use. `undefined` if there
-   * is no such account.
+   * Adds a secret, and drops all but the newest two. If `newest` is given and the newest secret was not made at that time,
+   * changes nothing and resolves with false: of two secrets that are added at once, the second would drop the one in use.
+   * `undefined` if there is no such account.
    */
   addWebhookSecret(accountId: string, secret: WebhookSecret, newest?: number): Promise<boolean | undefined>;
-  /** Rises with every change to connectors, routes or settings, so that other processes know when to read them again. */
+  /** A number that rises with every change to connectors, routes or settings, so that processes know when to read them again. */
   version(): Promise<number>;
 }
 
@@ -52,11 +52,11 @@ export type RecordChanges<K extends RecordKind> = {
   readonly [F in keyof RecordTypes[K]]?: RecordTypes[K][F] | null;
 };
 
-/** The record as it is now. In all other cases nothing was written; `undefined`: there is no such record. */
+/** The record as it is now. Otherwise nothing was written; `undefined`: there is no such record. */
 export type Updated<K extends RecordKind> =
   | RecordTypes[K]
   /** As with `Records.create`. */
   | { readonly conflict: string }
-  /** Another change came first, and the record is now as it says. */
+  /** Another change came first; this is the record now. */
   | { readonly overtakenBy: RecordTypes[K] }
   | undefined;

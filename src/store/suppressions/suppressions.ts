@@ -1,24 +1,24 @@
 import type { Suppression } from "../../core/records/accounts.ts";
 
 /**
- * Who must not be sent to: suppressions of email addresses, and opt-outs of phone numbers. Bounces and complaints add their
- * suppressions with the receipts that report them, and stop keywords their opt-outs with the messages that hold them.
+ * Who must not be sent to: suppressed email addresses, and phone numbers that have opted out. A bounce or complaint adds its
+ * suppression in the transaction of the receipt, and a stop keyword its opt-out in that of the message.
  */
 export interface SuppressionStore {
-  /** Those of the addresses (lower case) that are suppressed at `now`, with the reason; in any order. */
+  /** Which of the addresses (in lower case) are suppressed at `now`, and why; in any order. */
   find(
     accountId: string,
     emails: readonly string[],
     now: number,
   ): Promise<readonly Pick<Suppression, "email" | "reason">[]>;
   /**
-   * Adds all, or none if an account does not exist: then it resolves with `undefined`. Where an address is on the list already the entry
-   * that lasts longer stays, or the older of two that end together; of several given for one address, the one that lasts
-   * longest is added. An entry of somebody who was erased stays without the address. An address may be given as its erased
-   * form. Returns how many addresses were added or made to last longer.
+   * Adds all of them, or none if an account does not exist: then it resolves with `undefined`. Otherwise it resolves with how
+   * many addresses were added or are now suppressed for longer. An address has one entry: the one that lasts longest, and
+   * the older of two that end together. The entry of somebody who was erased is kept without the address; an address may
+   * also be given in its erased form.
    */
   add(suppressions: readonly Suppression[]): Promise<number | undefined>;
-  /** The numbers of `to` (E.164) that have opted out of the account's messages, from this sender or from all; in their order. */
+  /** Which numbers of `to` (E.164) have opted out of the account's messages, from this sender or from all; in the order of `to`. */
   findOptedOut(query: OptOutQuery): Promise<readonly string[]>;
 }
 

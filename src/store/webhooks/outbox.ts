@@ -12,51 +12,48 @@ import type {
 } from "../../core/webhooks/webhook-outbox.ts";
 
 /**
- * Public events on their way to callback URLs. They are written by the transaction that moves their message, and go
- * with it when it is pruned. Of a message, an event is held until the one before it is delivered, has failed twice,
- * or rests.
+ * Public events on their way to callback URLs. An event is written by the transaction that moves its message, and is deleted
+ * with the message. It is held until the message's previous event has been delivered, has failed twice, or is at rest.
  */
 export interface Outbox {
-  /** Lanes with events in line, in a fixed order, after the one given. */
+  /** Lanes that have events in line, in a fixed order; `after`: only those behind this one. */
   readyLanes(page: { readonly after?: Lane; readonly limit: number }): Promise<readonly Lane[]>;
   /**
-   * Leases events in line: of each lane named its oldest, at most as many as the claim says. Costs what it brings, whatever
-   * else waits. No other claim gets an event before it is settled, or its lease has ended (`stage`).
+   * Leases the oldest events in line of each lane, at most as many as the claim asks for. The cost depends on the events
+   * claimed, not on how many others wait. No other claim gets such an event until it is settled, or its lease has ended
+   * (`stage`).
    */
   claim(request: WebhookClaim): Promise<readonly ClaimedWebhook[]>;
   /**
-   * Records deliveries and what becomes of their events, in one transaction. Where the claim is no longer the latest
-   * nothing moves (`false` at that index), and the delivery is noted all the same.
+   * Records attempts at deliveries and what becomes of their events, in one transaction. The result is `false` for a
+   * settlement whose claim is no longer the latest: the event does not move, but the attempt is noted.
    */
   settle(settlements: readonly WebhookSettlement[]): Promise<readonly boolean[]>;
   /**
-   * Puts waiting events whose time has come in line, and leased ones whose lease has run out. The number moved.
-   * `sweeper`: as in `Queue.stage`.
+   * Puts in line the waiting events whose time has come, and the leased ones whose lease has run out. Returns how many it
+   * moved. `sweeper`: as in `Queue.stage`.
    */
   stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
-  /** When `stage` has something to do next; `undefined` while nothing waits. */
+  /** When `stage` next has something to do; `undefined` if nothing waits. */
   nextDueAt(): Promise<number | undefined>;
-  /** In order of time. A page may be short, or empty, and still have a `next`, which goes on in the same order. */
+  /** The events of a selection, in order of time. A page may be short, or empty, and still have a `next`. */
   list(selection: WebhookSelection, page: OrderedWebhookPage): Promise<WebhookList>;
   /** The events of one message, in order. */
   ofMessage(messageId: string): Promise<readonly WebhookRecord[]>;
-  /** The last deliveries of an event, oldest first; `undefined` if there is no such event with a callback URL. */
+  /** The latest attempts to deliver an event, oldest first; `undefined` if there is no such event, or it has no callback URL. */
   attempts(event: EventKey): Promise<readonly WebhookAttempt[] | undefined>;
-  /** Puts one event in line as if it were new, whatever became of it. False where there is none, or it is being delivered. */
+  /** Puts an event in line as if it were new, whatever became of it. False if there is none, or it is being delivered. */
   replay(event: EventKey): Promise<boolean>;
-  /**
-   * The same for all of a selection that rest (delivered or failed), a page at a time. Events of one message keep their
-   * order.
-   */
+  /** `replay` for all events of a selection that are delivered or failed, page by page. Events of one message keep their order. */
   replayAll(selection: WebhookSelection, page: WebhookPage): Promise<ReplayedPage>;
-  /** Counted up to 100,000 each. */
+  /** How many events are in line, and how many wait; each counted up to 100,000. */
   backlog(): Promise<{ readonly ready: number; readonly waiting: number }>;
-  /** Calls `listener` with lanes that may have got events in line. */
+  /** Calls `listener` with each lane that may have new events in line. */
   onReady(listener: (lane: Lane) => void): () => void;
 }
 
 export interface WebhookClaim {
-  /** Each lane once, with how many of its events are wanted. */
+  /** Each lane once, with the most events to claim of it. */
   readonly lanes: readonly { readonly lane: Lane; readonly limit: number }[];
   readonly now: number;
   readonly leaseMs: number;
