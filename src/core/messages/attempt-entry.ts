@@ -1,4 +1,4 @@
-/** What the entry of an attempt says of it: of this attempt, and not of what has become of the message otherwise. Pure. */
+/** What the timeline says about an attempt: what became of this attempt, not of the whole message. Pure. */
 import type { MessageError, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { isOpen } from "./part.ts";
@@ -6,7 +6,7 @@ import type { Occasion } from "./step.ts";
 
 type Detail = NonNullable<TimelineEntry["detail"]>;
 
-/** An attempt, as far as its entry tells of it. */
+/** The fields of an attempt that its entry shows. */
 interface ToldAttempt {
   readonly at: number;
   readonly connectorId?: string;
@@ -25,7 +25,7 @@ export function attemptOccasion(before: Progress, after: Progress, attempt: Told
   };
 }
 
-/** `before`: tells an email, which has several recipients, from an SMS. */
+/** For an email, which may have several recipients, the detail also counts their outcomes. */
 export function attemptDetail(before: Pick<Progress, "channel">, attempt: ToldAttempt): Detail {
   const { detail, connectorId, outcomes } = attempt;
   return {
@@ -35,7 +35,7 @@ export function attemptDetail(before: Pick<Progress, "channel">, attempt: ToldAt
   };
 }
 
-/** How many recipients came to what, where an attempt was for several. */
+/** How many recipients had which outcome, if the attempt was for several. */
 function countsOf(outcomes: readonly (PartOutcome | undefined)[]): Detail {
   const kinds = outcomes.flatMap((outcome) => (outcome ? [outcome.kind] : []));
   if (kinds.length < 2) return {};
@@ -45,8 +45,8 @@ function countsOf(outcomes: readonly (PartOutcome | undefined)[]): Detail {
 }
 
 /**
- * The error to show of an attempt. `unconfirmed` comes first, since it is why a part may be sent twice. A recipient of an
- * email that is rejected has an entry of its own, and one that is deferred has none: there `deferred` is next.
+ * The one error that the entry shows. `unconfirmed` comes first, since it explains why a part may be sent twice. For an email,
+ * `deferred` comes before `rejected`: a rejected recipient has an entry of its own, a deferred one has not.
  */
 function firstError({ channel }: Progress, { outcomes }: ToldAttempt): MessageError | undefined {
   const failed = outcomes.flatMap((outcome) => (outcome && outcome.kind !== "sent" ? [outcome] : []));
@@ -56,13 +56,13 @@ function firstError({ channel }: Progress, { outcomes }: ToldAttempt): MessageEr
   return doubtful ?? ofKind("rejected") ?? ofKind("deferred");
 }
 
-/** Why it ended what it ended, without a word of a provider: the recipients of an email, or an SMS. */
+/** If no provider gave an error: that of the SMS, or of the first recipient of an email, that the attempt has ended. */
 function endedBy(before: Progress, after: Progress): MessageError | undefined {
   if (before.channel === "sms") return after.status === before.status ? undefined : after.error;
   return after.parts.find(({ status }, index) => status !== before.parts[index]?.status)?.error;
 }
 
-/** The recipient of an email whom alone the attempt was for, in the words for messages: a part that is open is tried again, or held. */
+/** If the attempt was for a single recipient of an email: the recipient, with a status in the words for messages. */
 function onlyRecipient(before: Progress, after: Progress, attempt: ToldAttempt): Occasion["about"] {
   if (before.channel === "sms" || attempt.connectorId === undefined) return undefined;
   const tried = after.parts.filter((_, index) => attempt.outcomes[index] !== undefined);

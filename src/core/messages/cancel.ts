@@ -1,4 +1,4 @@
-/** Canceling a message before anything of it was sent. */
+/** Cancels a message before any part of it is sent. */
 import type { ChannelName, MessageError, Part, PartStatus, Progress } from "./message.ts";
 import { isOpen, withoutError } from "./part.ts";
 import { record, type Step } from "./step.ts";
@@ -6,8 +6,8 @@ import { record, type Step } from "./step.ts";
 const CANCELED: MessageError = { code: "canceled", message: "canceled before it was sent" };
 
 /**
- * Whether a message can still be canceled. `cancel` promises that no recipient gets it. So it is too late for a message
- * that is being sent, that was sent in part, or that may have been sent. `canceled`: it was before.
+ * Whether a message can still be canceled. `cancel` promises that no recipient gets it, so it is `too_late` if the message is
+ * being sent, was sent in part, or may have been sent. `canceled`: it was canceled before.
  *
  * @param mayHaveLeft an attempt is under way, or one was never confirmed
  */
@@ -20,15 +20,15 @@ export function judgeCancel(progress: Progress, mayHaveLeft: boolean): "cancel" 
 }
 
 /**
- * States of parts that reached nobody: still to be tried, or refused for good. Of an SMS that waits, a segment has failed
- * only if a receipt says so: it was sent.
+ * Statuses of parts that have reached nobody: still to be tried, or refused for good. `failed` is missing for SMS: while an SMS
+ * waits, a segment has that status only by a receipt, so it was sent.
  */
 const NOT_SENT: Readonly<Record<ChannelName, ReadonlySet<PartStatus>>> = {
   sms: new Set<PartStatus>(["pending"]),
   email: new Set<PartStatus>(["pending", "failed", "bounced"]),
 };
 
-/** Ends all parts still to be tried. The whole message becomes `failed`, even if recipients bounced before. */
+/** Ends all parts that are still to be tried. The whole message becomes `failed`, even if some recipients have bounced. */
 export function applyCancel(before: Progress, at: number): Step {
   const parts = before.parts.map(
     (part): Part => (isOpen(part) ? { ...part, status: "failed", error: CANCELED } : part),

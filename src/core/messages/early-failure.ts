@@ -1,6 +1,7 @@
 /**
- * Failures that are told of a copy of an SMS while an attempt may be sending another one, which may be delivered. The part
- * keeps one until that attempt is over; then it counts as if it came right behind. Pure.
+ * Early failures: a receipt says that a copy of an SMS was not delivered, while an attempt may be sending another copy, which
+ * may still be delivered. The part keeps the failure (`Part.early`) until that attempt is over. Then it is applied as if it
+ * had come right after the attempt. Pure.
  */
 import { withFailedCopy } from "./copies.ts";
 import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
@@ -9,7 +10,12 @@ import { isOpen, withoutEarly } from "./part.ts";
 import { type Attempt, applyAttempt, applyReceipt } from "./progress.ts";
 import type { Step } from "./step.ts";
 
-/** Keeps it with its part, unless there is one; one by our id, which is parked as well, gives way. `size`: of the message, for the entry that says it was sent. */
+/**
+ * Keeps a failure with its part. A part keeps only the first one, but one that names the message by our id, and so is parked
+ * as well, gives way to one with the provider's id.
+ *
+ * @param size segments and encoding of the message, for the entry that says it was sent
+ */
 export function keepEarlyFailure(
   before: Progress,
   partIndex: number,
@@ -33,7 +39,7 @@ export function keepEarlyFailure(
   return { progress: { ...before, parts }, entries: [] };
 }
 
-/** `applyAttempt`, and whatever was told too early and can be judged now. */
+/** `applyAttempt`, together with the early failures that can be applied now that the attempt is over. */
 export function settleAttempt(before: Progress, attempt: Attempt): Step {
   if (!before.parts.some(({ early }) => early !== undefined)) return applyAttempt(before, attempt);
   const turns = before.parts.map((part, index) => turnOf(part, attempt.outcomes[index], { before, attempt }));
@@ -57,8 +63,8 @@ export function settleAttempt(before: Progress, attempt: Attempt): Step {
 }
 
 /**
- * `applyReceipt`, behind whatever was told too early of a segment that is sent, and waits for an attempt that was interrupted:
- * where the receipt leaves nothing to be sent, no other attempt follows.
+ * `applyReceipt`, but first the early failures of segments that are sent and whose attempt was interrupted: if this receipt
+ * leaves nothing to be sent, no other attempt comes after which they would be applied.
  */
 export function settleReceipt(
   before: Progress,
@@ -74,17 +80,17 @@ export function settleReceipt(
   return { ...told, ...step, entries: [...told.entries, ...step.entries] };
 }
 
-/** The attempt at the segment was interrupted, and none follows at what is sent. */
+/** Whether the attempt at the segment was interrupted, and no other follows, since the segment is not open. */
 function waitsForNone({ status }: Progress, part: Part): boolean {
   return status === "queued" && !isOpen(part);
 }
 
-/** When it is told: before the attempt, which would end the part, after it, or after one of the next. */
+/** When an early failure is applied: before the attempt's outcome, which would end the part; after it; or after a later attempt. */
 type Turn = "before" | "after" | "later";
 
 /**
- * What was only put off, or not tried, is tried again: the next copy may be delivered. A part that was sent is not. What an
- * interrupted attempt may have sent ends unconfirmed.
+ * `later` if the part will be tried again, since the next copy may be delivered. `before` if it will not, and this attempt did
+ * not try it either: it fails as the receipt says. Otherwise `after`.
  */
 function turnOf(
   part: Part,
@@ -101,12 +107,15 @@ function turnOf(
   return next.kind === "done" && next.end === "unconfirmed" ? "after" : "before";
 }
 
-/** Where connectors share receipts, one by our id may be about another copy: it is parked as well, and looked for there. */
+/**
+ * Whether the failure is left to its parked receipt: one by our id may be about the copy of another connector that shares
+ * receipts with this one, so it is parked as well, and is matched from there.
+ */
 function isFoundParked({ isOwnId }: EarlyFailure, turn: Turn): boolean {
   return isOwnId === true && turn === "after";
 }
 
-/** Where the connector that told it has just taken the part again, its answer says whether that is another copy. */
+/** If the connector that reported the failure has just taken the part again, the ids tell whether that made a second copy. */
 function besideTaken(
   step: Step,
   partIndex: number,

@@ -5,13 +5,13 @@ import type { Step } from "./step.ts";
 
 export interface Expiry {
   readonly at: number;
-  /** The parts the job covers; absent: all. */
+  /** The indexes of the parts that the job covers; absent: all. */
   readonly parts?: readonly number[];
   /** A lease of the job ran out before its attempt was settled: what it tried may have been sent. */
   readonly wasInterrupted: boolean;
 }
 
-/** Ends a message's open parts because its window is over, without an attempt. One that is settled stays as it is. */
+/** Ends a message's open parts without an attempt, because its window is over. A settled message stays as it is. */
 export function applyExpiry(before: Progress, { at, parts: only, wasInterrupted }: Expiry): Step {
   const isOpenEmail = before.channel === "email" && !isSettled(before);
   const sending: Progress = isOpenEmail ? { ...before, status: "sending" } : before;

@@ -56,50 +56,50 @@ export interface Part {
   readonly status: PartStatus;
   /** Email only: the recipient's address. */
   readonly address?: string;
-  /** The connector that took, refused, or may have taken the part, and the id that it gave. */
+  /** The connector that took, refused or may have taken the part, and the id that it gave. SMS: the main copy (`copies.ts`). */
   readonly connectorId?: string;
   readonly providerMessageId?: string;
-  /** While `unconfirmed`: the claim whose attempt alone may have sent it; absent where another one may have, too. */
+  /** While `unconfirmed`: the only claim whose attempt may have sent the part; absent if another may have sent it too. */
   readonly claim?: number;
   readonly error?: MessageError;
-  /** SMS, while it is `sent`: another connector's copy, which may be delivered as well. */
+  /** SMS, while it is `sent`: another copy, which may be delivered instead. */
   readonly other?: Copy;
-  /** SMS, while it is `sent`: so said an answer while an attempt was under way, which may be sending it again. */
+  /** SMS, while it is `sent`: a late answer said so while an attempt was under way, which may be sending the part again. */
   readonly isTakenMeanwhile?: true;
-  /** SMS, while it is not settled: see `early-failure.ts`. */
+  /** SMS, until the attempt under way is over: see `early-failure.ts`. */
   readonly early?: EarlyFailure;
 }
 
-/** What a connector has of a part, or may have: without an id where no answer said so. */
+/** A copy of a part that a connector has, or, without an id, may have. */
 export interface Copy {
   readonly connectorId: string;
   readonly providerMessageId?: string;
-  /** A third one, and so on. */
+  /** The next copy. */
   readonly other?: Copy;
 }
 
-/** What a receipt said. */
+/** A receipt that came too early: see `early-failure.ts`. */
 export interface EarlyFailure
   extends Pick<
     Receipt,
     "connectorId" | "providerMessageId" | "isOwnId" | "status" | "error" | "receivedAt" | "raw"
   > {
-  /** Segments and encoding of the message, where they are known. */
+  /** Segments and encoding of the message, as far as they are known. */
   readonly size: Readonly<Record<string, string | number>>;
 }
 
 /**
- * The half of a message that changes: everything that attempts and receipts move. Only the pure functions of this folder
- * and of `core/receipts` make a new one out of an old one.
+ * The half of a message that changes with attempts and receipts. Only the pure functions of this folder and of
+ * `core/receipts` make a new progress from an old one.
  */
 export interface Progress {
   readonly channel: ChannelName;
   readonly status: MessageStatus;
   /** Empty for an SMS until its first attempt has counted the segments. */
   readonly parts: readonly Part[];
-  /** Number of the last public event; the webhooks' `sequence`. */
+  /** The number of the last public event: `sequence` in webhooks. 0 before the first. */
   readonly sequence: number;
-  /** Number of the last timeline entry. */
+  /** The number of the last timeline entry. 0 before the first. */
   readonly position: number;
   /** The reason for a final state that is not a success. */
   readonly error?: MessageError;

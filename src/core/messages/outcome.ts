@@ -1,20 +1,20 @@
 import type { SuppressionReason } from "../suppressions/suppression.ts";
 import type { MessageError } from "./message.ts";
 
-/** What one attempt came to for one part: a segment (SMS) or a recipient (email). */
+/** What became of one part in one attempt. A part is a segment of an SMS or a recipient of an email. */
 export type PartOutcome =
   | {
       readonly kind: "sent";
-      /** The id as the provider wrote it, then as receipts name it where that differs; empty where there is none. */
+      /** The id as the provider wrote it, then, if receipts name it differently, that form; empty if there is no id. */
       readonly providerMessageIds: readonly string[];
-      /** True where acceptance is delivery: the recipient's own MX took the email. */
+      /** True if acceptance is delivery: the recipient's own MX took the email. */
       readonly delivered?: boolean;
-      /** False where no receipt will come, so that none is overdue. */
+      /** False if no receipt will come, so that none becomes overdue. */
       readonly expectsReceipt?: false;
     }
   /**
-   * Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: it waits for a rate that is set here, and the
-   * provider was not asked. `mayHaveLeft`: this attempt did not send it, but an earlier one, never confirmed, may have.
+   * Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: the provider was not asked, since the part waits for a
+   * rate that is set here. `mayHaveLeft`: this attempt did not send it, but an earlier one, never confirmed, may have.
    */
   | {
       readonly kind: "deferred";
@@ -23,11 +23,11 @@ export type PartOutcome =
       readonly isOwnPace?: true;
       readonly mayHaveLeft?: true;
     }
-  /** Never: SMTP 5yz, ESME_RINVDSTADR. `bounced` where the recipient, not the message, was refused. */
+  /** Try never again: SMTP 5yz, ESME_RINVDSTADR. `bounced`: the recipient was refused, not the message. */
   | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }
   /**
-   * It left us, and no answer came. `providerMessageIds`: the ids it has if it was taken, where that is known without an
-   * answer. `mayHaveLeft`: so did it perhaps in an earlier attempt, of which nothing was recorded.
+   * It was transmitted, and no answer came. `providerMessageIds`: the ids that it has if it was taken, if they are known
+   * without an answer. `mayHaveLeft`: an earlier attempt, of which nothing was recorded, may have sent it too.
    */
   | {
       readonly kind: "unconfirmed";
@@ -37,9 +37,9 @@ export type PartOutcome =
     };
 
 export interface SendOutcome {
-  /** Aligned with the message's parts. `undefined`: the part was settled already and was not sent again. */
+  /** One for each part of the message. `undefined`: this attempt did not try the part, for example because it was settled. */
   readonly parts: readonly (PartOutcome | undefined)[];
-  /** False when the attempt must not use up the retry budget: throttled, or it never reached the wire. */
+  /** False if the attempt must not use up the retry budget: it was throttled, or nothing was transmitted. */
   readonly countsAsAttempt: boolean;
   /** For the timeline, for example `{ encoding: "gsm7", segments: 2 }`. */
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
@@ -55,32 +55,32 @@ export interface PartRef {
 export interface Receipt {
   readonly connectorId: string;
   /**
-   * One of the part's `providerMessageIds`, exactly: where the provider writes it differently, the channel has put that
-   * right. Where there is a `target` it is only shown, and empty if the provider gave none.
+   * One of the part's `providerMessageIds`, exactly: if the provider writes the id differently in receipts, the channel has
+   * converted it. With a `target` it is only for display, and empty if the provider gave none.
    */
   readonly providerMessageId: string;
-  /** A second id that the provider gave, another one. It counts where the first is that of no message to the `recipient`. */
+  /** A second, different id in the receipt. It counts if no message to the `recipient` has the first one. */
   readonly otherId?: string;
-  /** Names the part directly, so that no id is looked up. Without `part`, the `recipient` tells which one it is. */
+  /** Names the part directly, so that no id is looked up. Without `part`, the `recipient` tells which part. */
   readonly target?: Omit<PartRef, "part"> & { readonly part?: number };
   /** The recipient, as the provider wrote it. */
   readonly recipient?: string;
-  /** `providerMessageId` is the id of our message: the provider was given it, so it has been handed the message. */
+  /** `providerMessageId` is our own message id. The provider learned it from us, so it has been handed the message. */
   readonly isOwnId?: true;
-  /** It is parked, and is looked for among the messages of these connectors, which share receipts with its own. */
+  /** Set when a parked receipt is tried again: the connectors, sharing receipts with its own, whose messages it may be about. */
   readonly alsoOf?: readonly string[];
-  /** A handset could have written it: it is only about a message to the `recipient`, which it came from. */
+  /** A handset could have written it, so it only counts for a message to the number that it came from (`recipient`). */
   readonly isByText?: true;
-  /** The `partReference` the part was sent with, where the provider repeats it. */
+  /** The `partReference` that the part was sent with, if the provider repeats it. */
   readonly reference?: number;
-  /** `complained`: the recipient reported it as unwanted; changes no status, and is shown on the timeline. */
+  /** `complained`: the recipient reported the message as unwanted. That changes no status, and is noted on the timeline. */
   readonly status: "sent" | "delivered" | "undelivered" | "expired" | "failed" | "bounced" | "complained";
-  /** `sent`, but perhaps the last that is heard of it: its word is UNKNOWN, or one that is not known here. Shown on the timeline. */
+  /** With `sent`: the provider's word is UNKNOWN, or not known here. It may be the last receipt, so the timeline notes it. */
   readonly isUnclear?: true;
-  /** Email: what the account's suppression list learns of the recipient, in the same transaction. */
+  /** Email: why the recipient is added to the account's suppression list, in the same transaction. */
   readonly suppress?: Exclude<SuppressionReason, "manual">;
   readonly error?: MessageError;
-  /** Unix milliseconds when it reached us. */
+  /** When it reached us, Unix milliseconds. */
   readonly receivedAt: number;
   /** The provider's own words, shortened to 255 characters; no message text. */
   readonly raw?: string;
@@ -89,11 +89,11 @@ export interface Receipt {
 /** What became of a receipt that was stored. */
 export interface ReceiptResult {
   /**
-   * `late`: its part had a final state, which stays, or has been sent by another connector since, or may be, since an attempt
-   * is under way. `parked`: it matched no message yet, and is kept until one comes. `unknown`: it named a message or a part
-   * that does not exist (any more).
+   * `applied`: it moved its part, or was noted. `late`: it moved nothing, because the part had a final status, or another copy
+   * of it was sent, or may be by an attempt under way. `parked`: it matches no message yet, and is kept until one matches.
+   * `unknown`: it names a message or part that does not exist (any more).
    */
   readonly kind: "applied" | "late" | "parked" | "unknown";
-  /** Absent where no message was found. */
+  /** Absent if no message was found. */
   readonly messageId?: string;
 }

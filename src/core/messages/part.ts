@@ -2,12 +2,12 @@ import type { ChannelName, MessageError, Part, PartStatus } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 
 /**
- * Why parts that are still open will not be tried again. `unconfirmed`: the window is over, and an attempt that was never
+ * Why the parts that are still open will not be tried again. `unconfirmed`: the window is over, and an attempt that was never
  * confirmed may have sent them.
  */
 export type EndReason = "window_over" | "attempts_spent" | "unconfirmed";
 
-/** True for a part that is to be tried, or that a receipt or the end of the window will settle. */
+/** Whether a part is still to be tried, or to be settled by a receipt or the end of the window. */
 export function isOpen(part: Part): boolean {
   return part.status === "pending" || part.status === "unconfirmed";
 }
@@ -18,13 +18,13 @@ export function mayMove(from: PartStatus, to: PartStatus): boolean {
   return from === "delivered" && to === "bounced";
 }
 
-/** Which attempt it was. Without `connectorId` nothing was handed to a provider. */
+/** Identifies an attempt. Without `connectorId`, nothing was handed to a provider. */
 export interface AttemptBy {
   readonly connectorId?: string | undefined;
   readonly claim?: number | undefined;
 }
 
-/** A part after one attempt at it. */
+/** A part after an attempt at it with this outcome. */
 export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): Part {
   const taken = by.connectorId === undefined ? {} : { connectorId: by.connectorId };
   const rest = bare(part);
@@ -50,7 +50,7 @@ export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): P
   };
 }
 
-/** The claim whose attempt alone may have sent a part that is unconfirmed now. */
+/** `Part.claim` of a part that is now unconfirmed: set if a single attempt may have sent it. */
 function onlyClaim(
   { status, claim: earlier }: Part,
   { mayHaveLeft }: { readonly mayHaveLeft?: true },
@@ -61,7 +61,7 @@ function onlyClaim(
   return only === undefined || mayHaveLeft ? {} : { claim: only };
 }
 
-/** A part that will not be tried again, ended for `reason`. One that may have been sent fails, with that as its error. */
+/** A part that will not be tried again, ended for `reason`. If it may have been sent, it fails with the error `unconfirmed`. */
 export function endPart(channel: ChannelName, part: Part, reason: EndReason): Part {
   if (part.status === "unconfirmed" || reason === "unconfirmed")
     return { ...bare(part), status: "failed", error: UNCONFIRMED };
@@ -77,7 +77,7 @@ const UNCONFIRMED: MessageError = {
 
 const WINDOW_OVER: MessageError = { code: "expired", message: "not delivered within its window" };
 
-/** The error of a message none of whose parts has one. */
+/** The error of a message whose parts have none. */
 export const ERROR_OF_END: Readonly<Record<EndReason, MessageError>> = {
   window_over: WINDOW_OVER,
   attempts_spent: WINDOW_OVER,
@@ -91,12 +91,12 @@ function endingOf(channel: ChannelName, { error }: Part, reason: EndReason): End
   return { status: isBounce ? "bounced" : "failed", error: error ?? WINDOW_OVER };
 }
 
-/** True for a 4yz reply of the receiving server; false for a fault on the way to it. */
+/** Whether the receiving server answered 4yz; false for a fault on the way to it. */
 function isReply(error: MessageError | undefined): boolean {
   return error !== undefined && /^(smtp\.)?4[.\d]/.test(error.code);
 }
 
-/** The part without what belongs to its last state. */
+/** The part without the fields that belong to its present status. */
 export function bare(known: Part): Omit<Part, "error" | "claim" | "other" | "early" | "isTakenMeanwhile"> {
   const part = withoutMeanwhile(known);
   if (part.claim === undefined && part.other === undefined && part.early === undefined)
@@ -105,7 +105,7 @@ export function bare(known: Part): Omit<Part, "error" | "claim" | "other" | "ear
   return rest;
 }
 
-/** The part once the attempt that was under way is over. */
+/** The part once the attempt under way is over. */
 export function withoutMeanwhile(part: Part): Omit<Part, "isTakenMeanwhile"> {
   if (part.isTakenMeanwhile === undefined) return part;
   const { isTakenMeanwhile: _, ...rest } = part;
@@ -117,7 +117,7 @@ export function withoutEarly(part: Part): Part {
   return rest;
 }
 
-/** The value without the error of its last state. */
+/** The value without the error of its present status. */
 export function withoutError<T extends { readonly error?: MessageError }>(value: T): Omit<T, "error"> {
   if (value.error === undefined) return value;
   const { error: _, ...rest } = value;

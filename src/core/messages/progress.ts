@@ -1,6 +1,6 @@
 /**
- * How a message moves: from its progress and an attempt or a receipt to its new progress and its timeline entries. Pure.
- * Both stores run these functions inside their transactions.
+ * How a message moves: an attempt or a receipt turns its progress into a new progress, with timeline entries. Pure. Both
+ * engines run these functions inside their transactions.
  */
 import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
@@ -22,36 +22,38 @@ import {
 import { lateReceipt, notedReceipt, receiptDetail } from "./receipt-entry.ts";
 import { append, record, type Step } from "./step.ts";
 
-/** One attempt, as far as it moves the message. */
+/** An attempt, with everything that moves the message. */
 export interface Attempt {
   readonly at: number;
   readonly connectorId?: string;
-  /** That of its job, which tells it from other attempts at the message. */
+  /** The job's claim, which tells this attempt from others at the message. */
   readonly claim?: number;
-  /** By part index; `undefined`: not tried. Longer than `parts` where an SMS's segments are counted the first time. */
+  /** By index of the part; `undefined`: not tried. Longer than `parts` if this attempt is the first to count an SMS's segments. */
   readonly outcomes: readonly (PartOutcome | undefined)[];
   readonly detail?: TimelineEntry["detail"];
   readonly next: NextStep;
   /** The parts the job covers; absent: all. */
   readonly only?: readonly number[];
-  /** It was given up before: only now the connector has said that it took a part. */
+  /** The attempt was settled earlier; only now its connector has answered that it took a part. */
   readonly isLate?: true;
 }
 
-/** What becomes of the job: `again`: tried again (`isRepeat`: without an entry). `held`: not tried again before its window ends. `done`. */
+/** What becomes of the job. */
 export type NextStep =
+  /** It is tried again. `isRepeat`: no timeline entry is needed for this attempt. */
   | { readonly kind: "again"; readonly dueAt: number; readonly isRepeat?: true }
+  /** It is not tried again, and waits until its window ends (`dueAt`), in case a receipt comes. */
   | { readonly kind: "held"; readonly dueAt: number }
-  /** `end` says why parts that are still open will not be tried again. */
+  /** It has ended. `end`: why parts that are still open will not be tried again. */
   | { readonly kind: "done"; readonly end?: EndReason };
 
-/** True when no attempt will ever move the message again. */
+/** Whether no attempt can move the message any more. A receipt may. */
 export function isSettled(progress: Progress): boolean {
   const { status } = progress;
   return status !== "scheduled" && status !== "queued" && status !== "sending";
 }
 
-/** Records what one attempt came to. A job that finds its message settled, by a receipt meanwhile, leaves no trace. */
+/** Applies the outcome of an attempt. A job that was not tried, because a receipt had settled its message, leaves no trace. */
 export function applyAttempt(before: Progress, attempt: Attempt): Step {
   if (isSettled(before) && attempt.connectorId === undefined) return { progress: before, entries: [] };
   const tried = mergeOutcomes(before, attempt);
@@ -64,8 +66,8 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
 }
 
 /**
- * Applies a receipt to one part. A final state stays: then the receipt is late, and only becomes an entry. So does one that
- * an earlier copy was not delivered, while the later one still may be.
+ * Applies a receipt to one part. A final status never changes: then the receipt is late, and only noted on the timeline. So is
+ * the failure of one copy while another may still be delivered.
  */
 export function applyReceipt(
   before: Progress,
@@ -75,7 +77,7 @@ export function applyReceipt(
   const part = before.parts[partIndex];
   if (receipt.status === "sent" && !(part && receipt.isUnclear))
     return { progress: before, entries: [], isLate: false };
-  // No attempt has counted the parts of the message, and it has ended.
+  // The message has ended before any attempt had counted its parts.
   if (!part) return { ...lateReceipt(before, receipt), isLate: true };
   if (receipt.status === "complained" || receipt.status === "sent")
     return { ...notedReceipt(before, part, receipt), isLate: false };
@@ -86,7 +88,7 @@ export function applyReceipt(
   return { ...movedByReceipt(before, partIndex, { moved, receipt }), isLate: false };
 }
 
-/** `moved`: the part, in the status that the receipt says. */
+/** `moved`: the part, in the status that the receipt reports. */
 function movedByReceipt(
   before: Progress,
   partIndex: number,
@@ -99,7 +101,7 @@ function movedByReceipt(
     at: receipt.receivedAt,
     kind: "receipt",
     detail: { ...receiptDetail(receipt), ...whyCutShort(before, after, partIndex) },
-    // An SMS may have failed by another segment. A recipient of an email has errors of their own.
+    // An SMS may have failed because of another segment. Each recipient of an email has an error of its own.
     error: receipt.error ?? (before.channel === "sms" ? after.error : undefined),
     about: { recipient: moved.address, status: moved.status },
   });
@@ -111,9 +113,10 @@ function withPart(before: Progress, partIndex: number, part: Part): Progress {
 }
 
 /**
- * The progress once the provider has said more about a part. An SMS has failed with its first segment that has, whatever
- * becomes of the others: they would be sent, and paid for, in vain. Parts that are open stay so, since an attempt may be
- * sending them.
+ * The progress with these parts, one of which has just changed. An SMS fails with the first of its segments that fails: the
+ * others would be sent, and paid for, in vain. Open parts stay open, since an attempt may be sending them.
+ *
+ * @param told the error that the provider gave for the part
  */
 export function withParts(
   before: Progress,
@@ -128,7 +131,7 @@ export function withParts(
   return { ...withoutError(before), parts, status, ...(error && { error }) };
 }
 
-/** For the entry of an SMS that has just failed before all of it was sent. */
+/** The detail for the entry of an SMS that has just failed before all of its segments were sent; else empty. */
 export function whyCutShort(
   before: Progress,
   { channel, status, parts }: Progress,
@@ -140,7 +143,7 @@ export function whyCutShort(
   return { reason: `segment ${failed + 1} was rejected; not sent: ${unsent} of ${parts.length}` };
 }
 
-/** A receipt proves that an SMS whose attempt was never confirmed was sent. It becomes `sent` first, as the life cycle wants. */
+/** If a receipt proves that an unconfirmed SMS was sent: the step to `sent`, which the life cycle requires first. */
 function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
   const isProof = before.channel === "sms" && !isSettled(before) && !parts.some(isOpen);
   return isProof
@@ -149,8 +152,8 @@ function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
 }
 
 /**
- * Notes the outcome of an attempt whose lease was lost meanwhile. It moves nothing, and is kept for the operator. The
- * segments of an SMS are counted all the same, so that receipts of what was sent find them.
+ * Notes, for the operator, the outcome of an attempt whose lease was lost. It changes no status. But the segments of an SMS
+ * are counted, so that receipts for those that were sent find them.
  */
 export function noteLostSettle(before: Progress, attempt: Attempt): Step {
   const ids = attempt.outcomes.flatMap((outcome) =>
@@ -169,7 +172,7 @@ export function noteLostSettle(before: Progress, attempt: Attempt): Step {
   );
 }
 
-/** Where a later attempt has been taken meanwhile, this one's is an earlier copy, of which a receipt may tell. */
+/** If a later attempt has sent the part meanwhile, this one has made an earlier copy, which a receipt may be about. */
 function withLostCopy(
   channel: Progress["channel"],
   part: Part,
@@ -180,7 +183,7 @@ function withLostCopy(
   return isTakenTwice ? withEarlierCopy(part, outcome, attempt) : part;
 }
 
-/** A lease ran out before its attempt was settled. What it tried may have been sent, also if a receipt settled the message. */
+/** Notes that a lease ran out before its attempt was settled. What it tried may have been sent, also if the message is settled. */
 export function applyInterruption(before: Progress, at: number): Step {
   const status = before.status === "sending" ? "queued" : before.status;
   return append({ ...before, status }, { at, kind: "interrupted", status });
@@ -196,7 +199,7 @@ function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
   });
 }
 
-/** A segment that is counted only now. An earlier attempt that may have sent the message did so in whatever segments. */
+/** A segment that no attempt had counted. If an earlier attempt may have sent the message, it may have sent this segment too. */
 function uncounted({ channel, parts }: Progress): Part {
   const last = parts.at(-1);
   if (channel !== "sms" || last?.status !== "unconfirmed") return { status: "pending" };
@@ -248,7 +251,11 @@ function isFailure(status: MessageStatus): boolean {
   return status === "failed" || status === "undelivered" || status === "expired" || status === "bounced";
 }
 
-/** The message's error: that of the first part in its state. `after.parts`: first as the attempt left them, then as they ended. */
+/**
+ * The message's error: that of the first part with the message's status.
+ *
+ * @param after its `parts` are listed twice: as the attempt left them, then as they ended. So the provider's error comes first
+ */
 function errorOf(
   before: Progress,
   after: Pick<Progress, "status" | "parts">,

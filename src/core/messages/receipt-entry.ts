@@ -3,10 +3,10 @@ import type { Part, Progress, TimelineEntry } from "./message.ts";
 import type { Receipt } from "./outcome.ts";
 import { append, type Step } from "./step.ts";
 
-/** A timeline that is longer gets no more entries of these: a provider that repeats itself must not fill the disk. */
+/** From this length on, a timeline gets no more entries of these kinds: a provider that repeats itself must not fill the disk. */
 const MAX_ENTRIES = 200;
 
-/** A receipt that comes too late to change anything. `part`: the one it does not change. */
+/** Notes a receipt that comes too late to change anything. `part`: the part that it is about. */
 export function lateReceipt(before: Progress, receipt: Receipt, part?: Part): Step {
   if (before.position >= MAX_ENTRIES) return { progress: before, entries: [] };
   return append(before, {
@@ -20,7 +20,7 @@ export function lateReceipt(before: Progress, receipt: Receipt, part?: Part): St
   });
 }
 
-/** A receipt that changes no status. */
+/** Notes a receipt that changes no status. */
 export function notedReceipt(before: Progress, part: Part, receipt: Receipt): Step {
   if (before.position >= MAX_ENTRIES) return { progress: before, entries: [] };
   return append(before, {

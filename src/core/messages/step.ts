@@ -1,24 +1,24 @@
-/** A step of a message's life: its new progress, with the timeline entries and public events that tell of it. Pure. */
+/** A step in a message's life: its new progress, and the timeline entries (some of them public events) that record it. Pure. */
 import type { MessageError, Progress, TimelineEntry, TimelineKind } from "./message.ts";
 
 export interface Step {
   readonly progress: Progress;
   readonly entries: readonly TimelineEntry[];
-  /** Connectors of failures by our id that the step has moved a part by: they are parked as well. */
+  /** The connectors of failures by our id that this step has applied: their receipts are still parked, and are to be deleted. */
   readonly alsoParkedAt?: readonly string[];
 }
 
-/** What an entry is about. */
+/** What a timeline entry records. */
 export interface Occasion {
   readonly at: number;
   readonly kind: TimelineKind;
   readonly detail?: TimelineEntry["detail"] | undefined;
   readonly error?: MessageError | undefined;
-  /** The recipient of an email whom alone it is about, and that recipient's status after it. */
+  /** If it is about a single recipient of an email: the recipient, and the recipient's status afterwards. */
   readonly about?: { readonly recipient: string | undefined; readonly status: string } | undefined;
 }
 
-/** Statuses that callers are told of. */
+/** The statuses that callers are told of by an event. */
 const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
   "sent",
   "delivered",
@@ -28,7 +28,7 @@ const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
   "bounced",
 ]);
 
-/** The step to `after`: one entry for the occasion, and the public events of the statuses that have changed. */
+/** The step from `before` to `after`: an entry for the occasion, and a public event for each status that has changed. */
 export function record(before: Progress, after: Progress, occasion: Occasion): Step {
   const isPublic =
     after.channel === "sms" && after.status !== before.status && PUBLIC_STATUSES.has(after.status);
@@ -40,7 +40,7 @@ export function record(before: Progress, after: Progress, occasion: Occasion): S
   return after.channel === "sms" ? first : recordRecipients(before, first, occasion.at);
 }
 
-/** What is about one recipient names that recipient's status, all else the message's. */
+/** The status that an entry shows: of the recipient that it is about, else of the message. */
 function subjectOf(
   after: Progress,
   { about }: Pick<Occasion, "about">,
@@ -49,7 +49,7 @@ function subjectOf(
   return { recipient: about.recipient, status: about.status };
 }
 
-/** An email's public events are about one recipient each. */
+/** Adds an email's public events, each about one recipient. */
 function recordRecipients(before: Progress, first: Step, at: number): Step {
   let step = first;
   first.progress.parts.forEach((part, index) => {

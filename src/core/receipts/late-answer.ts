@@ -6,29 +6,29 @@ import { applyAttempt, isSettled, whyCutShort, withParts } from "../messages/pro
 import { append, record, type Step } from "../messages/step.ts";
 import { nextAttemptAt, RETRY_POLICIES } from "../queue/retry-policy.ts";
 
-/** A provider's answer, too late: it had taken a part that was reported as `unconfirmed`, and that may have been sent again since. */
+/** A late answer: the provider had taken a part that was settled as `unconfirmed`. The part may have been sent again since. */
 export interface LateAnswer extends PartRef {
   readonly connectorId: string;
   /** How many parts the message has. */
   readonly parts: number;
-  /** As in a `sent` outcome. */
+  /** See `PartOutcome`, `sent`. */
   readonly providerMessageIds: readonly string[];
   readonly expectsReceipt?: false;
-  /** As in a `SendOutcome`. */
+  /** See `SendOutcome`. */
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** A provider's refusal, too late: of a part of an SMS that was reported as `unconfirmed`. */
+/** A late refusal: the provider had refused or deferred a segment of an SMS that was settled as `unconfirmed`. */
 export interface LateRefusal extends PartRef {
   readonly connectorId: string;
-  /** Of the attempt: see `ClaimedJob`. */
+  /** The claim that the attempt was made under: see `ClaimedJob`. */
   readonly claim: number;
   readonly outcome: Extract<PartOutcome, { kind: "rejected" | "deferred" }>;
 }
 
 /**
- * Marks a part as sent if it is still open. A part that was settled since does not change; there is only an entry. If no
- * part is open any more, the message is settled, and whoever holds its job has nothing left to do.
+ * Marks a part as sent if it is still open. If the part has been settled since, the answer is only noted. If no part is open
+ * any more, the message is settled, and an attempt under way has nothing left to do.
  */
 export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number): Step {
   const { connectorId, part, providerMessageIds } = answer;
@@ -46,24 +46,24 @@ export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number
   return { ...step, entries: step.entries.map(asLateAnswer) };
 }
 
-/** The job of a message when a late refusal comes. */
+/** The message's job at the time of a late refusal. */
 export interface RefusedJob {
   readonly isLeased: boolean;
   readonly attempt: number;
-  /** End of the window, Unix milliseconds. */
+  /** End of the delivery window, Unix milliseconds. */
   readonly deadline: number;
-  /** The account wants nothing sent twice: a part that is unconfirmed is in no attempt. */
+  /** The account wants nothing sent twice, so no attempt under way covers an unconfirmed part. */
   readonly isHolding: boolean;
 }
 
 export interface RefusalStep extends Step {
-  /** When the job is due now; absent: as before. */
+  /** When the job is due; absent: as before. */
   readonly dueAt?: number;
 }
 
 /**
- * Does what a refusal in time would have done, provided that no other attempt may have sent the part; else there is only
- * an entry. `undefined`: an attempt is under way, on whose end it depends.
+ * Applies a late refusal as one in time, if no other attempt may have sent the part; else only notes it on the timeline.
+ * `undefined`: which of these it is depends on an attempt under way.
  */
 export function applyLateRefusal(
   before: Progress,
@@ -85,7 +85,7 @@ function noteRefusal(before: Progress, refusal: LateRefusal, at: number): Step {
   return append(before, { at, kind: "late_answer", status: before.status, detail, error });
 }
 
-/** The message has failed. Its other parts stay as they are: an attempt may be sending them. */
+/** The message fails. Its other parts stay as they are, since an attempt may be sending them. */
 function reject(before: Progress, refusal: LateRefusal, at: number): Step {
   const { outcome, connectorId, part: index } = refusal;
   const parts = before.parts.map((part, position) =>
@@ -96,7 +96,7 @@ function reject(before: Progress, refusal: LateRefusal, at: number): Step {
   return record(before, after, { at, kind: "late_answer", detail, error: outcome.error });
 }
 
-/** The part is to be sent again. A held message is due again; one that waits for its retry is due when it was. */
+/** The part is to be sent again. If the message was held, its job gets a new due time; if it waits for a retry, it keeps its own. */
 function defer(
   before: Progress,
   refusal: LateRefusal,
@@ -122,7 +122,7 @@ function defer(
   return { ...step, entries: step.entries.map(asLateAnswer), ...(dueAt !== undefined && { dueAt }) };
 }
 
-/** By the retry policy, in the middle of its spread. */
+/** The next attempt by the retry policy, without jitter. */
 function nextDueAt(
   { outcome }: LateRefusal,
   { at, job }: { readonly at: number; readonly job: RefusedJob },

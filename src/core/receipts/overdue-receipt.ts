@@ -1,7 +1,7 @@
 import type { Progress } from "../messages/message.ts";
 import type { Step } from "../messages/step.ts";
 
-/** Milliseconds until an overdue part is asked about again, after the first question, the second, and so on; the last repeats. */
+/** The waits after the first question about an overdue part, the second, and so on, in milliseconds; the last one repeats. */
 export const QUESTION_WAITS_MS: readonly number[] = [5, 15, 60, 240, 720].map((minutes) => minutes * 60_000);
 
 export interface Overdue {
@@ -11,7 +11,7 @@ export interface Overdue {
   readonly sentAt: number;
 }
 
-/** Flags a message whose receipt is overdue, with an entry for operators. It stays `sent`, and there is no public event. */
+/** Notes for operators that a receipt is overdue. The message stays `sent`, and there is no public event. */
 export function noteOverdue(before: Progress, { at, connectorId, sentAt }: Overdue): Step {
   const position = before.position + 1;
   const detail = { connector: connectorId, waited_seconds: Math.round((at - sentAt) / 1_000) };

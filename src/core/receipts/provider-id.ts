@@ -6,7 +6,7 @@
 /** Longer ids are opaque: no number has so many digits. */
 const MAX_DIGITS = 64;
 
-/** The id itself, without what some providers put around it: blanks, NULs, quotes. Takes time linear in its length, as `foldId` does. */
+/** The id without the blanks, NULs and quotes that some providers put around it. In linear time, like `foldId`. */
 export function bareId(id: string): string {
   const text = id.replaceAll("\0", "");
   const { from, to } = insideQuotes(text, { from: 0, to: text.length });
@@ -40,7 +40,7 @@ export function markedHex(id: string): string | undefined {
   return /^0+x([0-9a-f]+)$/i.exec(id)?.[1];
 }
 
-/** The key that ids are looked up by: the same for all spellings of an id in one base. */
+/** The key by which an id is looked up: the same for all spellings of the id in one base. */
 export function foldId(id: string): string {
   const text = id.replaceAll("\0", "").toUpperCase();
   let span: Span = { from: 0, to: text.length };
@@ -67,8 +67,8 @@ function withoutZeros(text: string, { from, to }: Span): Span {
 }
 
 /**
- * The ids by which receipts may name a part, out of those in its `sent` outcome. If receipts write the number in another
- * base, the form in the answer is not among them.
+ * Which of the ids in a `sent` outcome receipts may name the part by: not the form in the answer, if receipts write the number
+ * in another base.
  */
 export function namedByReceipts(ids: readonly string[]): readonly string[] {
   if (ids.length < 2) return ids;
@@ -76,7 +76,7 @@ export function namedByReceipts(ids: readonly string[]): readonly string[] {
   return ids.filter((id) => !inOtherRadix(id).includes(last));
 }
 
-/** The keys that the id would have in the other base, read as decimal and as hexadecimal, whatever its size. */
+/** The keys that the id would have in the other base: read as decimal, and as hexadecimal. Of any length. */
 export function inOtherRadix(id: string): readonly string[] {
   const key = foldId(id);
   if (key.length > MAX_DIGITS || !/^[0-9A-F]+$/.test(key)) return [];

@@ -1,11 +1,11 @@
 import type { Connector } from "../records/accounts.ts";
 
-/** For each connector: the others over which receipts about its messages may arrive. Connectors without any are absent. */
+/** For each connector, the others that may receive receipts about its messages. Connectors without such others are absent. */
 export type ReceiptGroups = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Connectors of one account at a provider, which sends receipts over whichever of them it likes: SMPP connectors with the
- * same host and system_id, and those that name one another in `receipts_with`.
+ * Groups the connectors of one account at a provider, which may send a receipt over any of them: SMPP connectors with the same
+ * host and system_id, and those that name one another in `receipts_with`.
  */
 export function receiptGroups(connectors: readonly Connector[]): ReceiptGroups {
   const groups = new Map<string, Set<string>>();

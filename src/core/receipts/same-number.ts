@@ -1,9 +1,9 @@
-/** Fewer digits are a short code or a number cut off, and prove nothing about a longer number. */
+/** Fewer digits may be a short code or a truncated number, and prove nothing about a longer number. */
 const MIN_DIGITS = 7;
 
 /**
- * Whether a number as a provider writes it, with or without `+`, prefix and leading zeros, is ours. `undefined` where that
- * cannot be told: it is missing, masked, or has letters.
+ * Whether a number as a provider writes it, with or without `+`, prefix and leading zeros, is our number. `undefined` if that
+ * cannot be told, because it is missing, masked, or has letters.
  *
  * @param ours E.164
  */

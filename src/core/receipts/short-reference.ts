@@ -3,12 +3,12 @@
  * may have the same reference, so it proves nothing by itself.
  */
 
-/** By it a handset puts the segments of a message together. */
+/** The reference by which a handset joins the segments of a message. */
 export function concatReference(messageId: string): number {
   return fnv1a16(messageId);
 }
 
-/** Names one part of a message to a provider that repeats it in receipts (`Receipt.reference`). */
+/** The reference of one part, for a provider that repeats it in receipts (`Receipt.reference`). */
 export function partReference(messageId: string, part: number): number {
   return fnv1a16(`${messageId}/${part}`);
 }

@@ -1,4 +1,4 @@
-import { awaitedInstead, isOfNeitherCopy } from "../../core/messages/copies.ts";
+import { awaitedInstead, isAboutUnknownCopy } from "../../core/messages/copies.ts";
 import { settleReceipt } from "../../core/messages/early-failure.ts";
 import type { Part, TimelineEntry } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
@@ -51,14 +51,14 @@ function apply<M extends KnownMessage>(
     const ref = { messageId: message.id, part };
     const instead = awaitedInstead(before, progress.parts[part]);
     if (instead) knownIds.awaitInstead(ref, instead, receipt.receivedAt);
-    else if (receipt.status !== "sent" && isTold(progress.parts[part])) knownIds.received(ref);
+    else if (receipt.status !== "sent" && awaitsNothing(progress.parts[part])) knownIds.received(ref);
     learn(state, message, { receipt, email: progress.parts[part]?.address });
   }
   return { kind: isLate ? "late" : "applied", messageId: message.id };
 }
 
 /** No receipt is awaited any more. */
-function isTold(part: Part | undefined): boolean {
+function awaitsNothing(part: Part | undefined): boolean {
   return part === undefined || !mayMove(part.status, "delivered");
 }
 
@@ -100,7 +100,7 @@ function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt)
 function partsWithId(parts: readonly Part[], receipt: Receipt, matched: number): readonly number[] {
   const isNamed = (part: Part) =>
     receipt.isOwnId
-      ? mayMove(part.status, "delivered") && !isOfNeitherCopy(part, receipt)
+      ? mayMove(part.status, "delivered") && !isAboutUnknownCopy(part, receipt)
       : part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId;
   const named = parts.flatMap((part, index) => (isNamed(part) ? [index] : []));
   return named.length > 0 ? named : [matched];

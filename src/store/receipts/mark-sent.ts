@@ -1,4 +1,4 @@
-import { isOfOtherCopy } from "../../core/messages/copies.ts";
+import { isAboutOtherCopy } from "../../core/messages/copies.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { isOpen } from "../../core/messages/part.ts";
 import { isSettled } from "../../core/messages/progress.ts";
@@ -26,7 +26,7 @@ export function markSent<M extends KnownMessage>(
   const parts = Math.max(progress.parts.length, found.part + 1);
   // Of a copy on its way beside the one that another connector has taken, it is only known that it is there.
   const isBeside = part?.status === "sent" && receipt.status === "sent" && part.connectorId !== connectorId;
-  if (!part || isBeside || (isOpen(part) && !isOfOtherCopy(part, receipt)))
+  if (!part || isBeside || (isOpen(part) && !isAboutOtherCopy(part, receipt)))
     markTaken(state, { ...answer, parts, detail }, receivedAt);
   return { ...found, message: state.messages.find(messageId) ?? found.message };
 }

@@ -1,5 +1,5 @@
 /** Receipts that name the message by our id, under which nothing is recorded. */
-import { isOfNeitherCopy, isOfOtherCopy } from "../../core/messages/copies.ts";
+import { isAboutOtherCopy, isAboutUnknownCopy } from "../../core/messages/copies.ts";
 import type { Part } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
 import { isOpen } from "../../core/messages/part.ts";
@@ -31,7 +31,7 @@ function applyToSettled<M extends KnownMessage>(
   message: M,
 ): ReceiptResult | undefined {
   const { status, parts } = message.progress;
-  const saysNothing = status === "sent" && parts.every((part) => isOfNeitherCopy(part, receipt));
+  const saysNothing = status === "sent" && parts.every((part) => isAboutUnknownCopy(part, receipt));
   if (saysNothing || !state.wasHandedTo(message.id, receipt.connectorId)) return undefined;
   return applyToMatch(state, receipt, { message, part: 0, by: "id" });
 }
@@ -51,7 +51,8 @@ function applyToOpen<M extends KnownMessage>(
     return keepOwnForLater(state, receipt, message);
   const mayBeTaken = (part: Part) => part.status === "unconfirmed" || before === "sending" || !part.error;
   const isMeant = (part: Part) =>
-    isOpen(part) && (receipt.status === "delivered" || (mayBeTaken(part) && !isOfOtherCopy(part, receipt)));
+    isOpen(part) &&
+    (receipt.status === "delivered" || (mayBeTaken(part) && !isAboutOtherCopy(part, receipt)));
   const meant = parts.length === 0 ? [0] : parts.flatMap((part, index) => (isMeant(part) ? [index] : []));
   if (meant.length === 0) return undefined;
   for (const part of meant)

@@ -1,5 +1,5 @@
 /** Receipts that say an SMS was not delivered while an attempt may be sending it again: they count once that is over. */
-import { isOfOtherCopy, saysNotDelivered } from "../../core/messages/copies.ts";
+import { isAboutOtherCopy, saysNotDelivered } from "../../core/messages/copies.ts";
 import { keepEarlyFailure } from "../../core/messages/early-failure.ts";
 import type { Progress } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
@@ -17,7 +17,7 @@ export function isTooEarly<M extends KnownMessage>(
   { message, part: index }: Match<M>,
 ): boolean {
   const part = message.progress.parts[index];
-  const isMeant = part && !isOfOtherCopy(part, receipt) && (isOpen(part) || part.isTakenMeanwhile);
+  const isMeant = part && !isAboutOtherCopy(part, receipt) && (isOpen(part) || part.isTakenMeanwhile);
   return mayBeTooEarly(receipt, message.progress) && isMeant === true && state.isSentAgain(message);
 }
 
@@ -56,7 +56,7 @@ export function keepOwnForLater<M extends KnownMessage>(
 ): undefined {
   const { id, progress: before } = message;
   const kept = before.parts.reduce((progress, part, index) => {
-    const isMeant = part.status === "unconfirmed" && !isOfOtherCopy(part, receipt);
+    const isMeant = part.status === "unconfirmed" && !isAboutOtherCopy(part, receipt);
     return isMeant
       ? keepEarlyFailure(progress, index, { receipt, size: state.sizeOf(id) }).progress
       : progress;
