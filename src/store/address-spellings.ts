@@ -3,8 +3,8 @@ import { lowerAscii } from "../core/messages/erasure.ts";
 import { addressKey } from "../core/suppressions/address-key.ts";
 
 /**
- * The spellings in which an address may be stored, its key first. All are in lower case, and most addresses have only one.
- * New rows hold the key. The others are looked for because upgrading does not rewrite rows from before keys were used.
+ * The spellings in which an address may be stored, its key first. All are in lower case, and most addresses have only one. New
+ * rows hold the key; the other spellings are in rows from before keys were used, which upgrading does not rewrite.
  */
 export function spellingsOf(address: string): readonly string[] {
   const key = addressKey(address);
@@ -20,8 +20,8 @@ export function domainSpellingsOf(domain: string): readonly string[] {
 }
 
 /**
- * The forms in which messages may hold an address, as their senders wrote it; the given one first. ASCII is in lower case
- * only, because searches ignore its case; other capitals are listed, since databases fold them differently.
+ * The forms in which messages may contain an address, as their senders wrote it; the given one first. ASCII letters are in lower
+ * case only, because searches ignore their case. Other capitals are listed, because databases fold them differently.
  */
 export function writingsOf(address: string): readonly string[] {
   const key = addressKey(address);
@@ -45,7 +45,7 @@ function toUnicode(key: string): string {
   return unicode === "" ? key : `${local}${unicode}`;
 }
 
-/** Local part with the `@`, and domain. */
+/** The local part with its `@`, and the domain. */
 function halvesOf(address: string): readonly [string, string] {
   const end = address.lastIndexOf("@") + 1;
   return [address.slice(0, end), address.slice(end)];

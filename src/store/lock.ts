@@ -12,10 +12,11 @@ export interface FolderLock extends Lock {
 }
 
 /**
- * Locks a data folder for this process. The kernel holds the lock, on a file of its own, and releases it however the
- * process ends; the database beside it stays readable. Throws at once if another process has the folder, or if the file
- * cannot be written: a full disk, another user's folder. `orElse` is what an operator may do about a process that has it, other
- * than to stop it.
+ * Locks a data folder for this process. The kernel holds the lock, on a file of its own, and releases it however the process
+ * ends. The database in the folder stays readable. Throws at once if another process has the folder, or if the file cannot be
+ * written (a full disk, another user's folder).
+ *
+ * @param orElse what an operator may do other than stop the process that has the folder, for the error's message
  */
 export function lockFolder(folder: string, orElse = ""): FolderLock {
   const path = `${folder}/postrider.lock`;
@@ -26,18 +27,18 @@ export function lockFolder(folder: string, orElse = ""): FolderLock {
   return {
     ...toLock(driver),
     forget() {
-      // The journal first: of a lock that others may take, it would be theirs.
+      // The journal first: once the lock's own file is gone, others may take the lock, and the journal would be theirs.
       if (isNew) for (const file of [`${path}-journal`, path]) rmSync(file, { force: true });
     },
   };
 }
 
-/** A file is replaced only by processes that come and go at this very moment. */
+/** How often locking is tried: the file is replaced only by processes that come and go at that very moment. */
 const TRIES = 20;
 
 /**
- * Locks the file at the path, which whoever had it locked may just have deleted. So a lock counts only if the same file was
- * at the path before it was opened and after it was locked.
+ * Locks the file at the path. Its last owner may just have deleted it, so a lock counts only if the same file was at the path
+ * before it was opened and after it was locked.
  */
 function lockAt(path: string): Driver {
   for (let tries = 0; tries < TRIES; tries++) {
@@ -51,7 +52,7 @@ function lockAt(path: string): Driver {
   throw new Error("its file is replaced again and again");
 }
 
-/** Tells which file it is that is there. */
+/** Identifies the file at a path; `undefined` if there is none. */
 function fileAt(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev} ${found.ino}`;

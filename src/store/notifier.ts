@@ -1,6 +1,6 @@
-/** Notifies listeners of what a commit has brought: queues, accounts, lanes. */
+/** Tells listeners the names of what a commit has brought: queues, accounts or lanes. */
 export interface Notifier<Name> {
-  /** To be called after a commit that has brought something under these names. */
+  /** To be called after the commit. */
   notify(names: Iterable<Name>): void;
   subscribe(listener: (name: Name) => void): () => void;
 }

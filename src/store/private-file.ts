@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 const OWNER_ONLY = 0o600;
 
 /**
- * Writes a file, readable by its owner only, that is whole and on disk when this returns. It takes the place of an existing one:
- * that could be a link to another file, or one that others may read.
+ * Writes a file that only its owner can read, and that is complete and on disk when this returns. An existing file is replaced,
+ * not overwritten: it could be a link to another file, or readable by others.
  */
 export function writePrivateFile(path: string, text: string): void {
   rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-/** Rows of what the simulator was given, and their conversion from and to the type of `core`. */
+/** The rows of the sandbox ledger, and how they are converted from and to the type of `core`. */
 import { lowerAscii } from "../core/messages/erasure.ts";
 import type { ChannelName } from "../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.ts";
@@ -26,7 +26,7 @@ const TESTS = [
   ["to", "lower(recipient) IN"],
 ] as const satisfies readonly (readonly [keyof SandboxQuery, string])[];
 
-/** What a query asks of a row: each test is to be followed by its values, in brackets. */
+/** The tests of a query, in SQL: each has to be followed by its values, in brackets. */
 export function sandboxTests(
   query: Omit<SandboxQuery, "order" | "after" | "limit">,
 ): readonly { readonly test: string; readonly values: readonly string[] }[] {
@@ -36,7 +36,7 @@ export function sandboxTests(
   });
 }
 
-/** In lower case both of ASCII and of all letters: the databases do not agree on which `lower` means. */
+/** The recipient's forms, with only ASCII and with all letters in lower case: the databases do not agree on what `lower` does. */
 function loweredForms(recipient: string): readonly string[] {
   const forms = writingsOf(recipient).flatMap((form) => [lowerAscii(form), form.toLowerCase()]);
   return [...new Set(forms)];

@@ -96,7 +96,7 @@ function reject(before: Progress, refusal: LateRefusal, at: number): Step {
   return record(before, after, { at, kind: "late_answer", detail, error: outcome.error });
 }
 
-/** The part is to be sent again. If the message was held, its job gets a new due time; if it waits for a retry, it keeps its own. */
+/** The part is to be sent again. If the message was held, its job gets a new due time; otherwise it keeps that of its retry. */
 function defer(
   before: Progress,
   refusal: LateRefusal,

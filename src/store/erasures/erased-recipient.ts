@@ -4,9 +4,9 @@ import { domainSpellingsOf, spellingsOf } from "../address-spellings.ts";
 import { erasedSpellings } from "../suppressions/suppression-names.ts";
 
 /**
- * Makes what replaces a number, or an address in any case, in the suppressions and opt-outs of somebody who was erased:
- * `erased:` and 64 hex digits. There are so few numbers that a plain digest could be searched for; so it is an HMAC under
- * the pepper, 32 random octets in hex that lie sealed in the database.
+ * Makes the erased form of a number, or of an address in any case: what replaces it in the suppressions and opt-outs of somebody
+ * who was erased. It is `erased:` and 64 hex digits: an HMAC under the pepper (32 random octets, sealed in the database), since
+ * there are so few numbers that the number behind a plain digest could be found by trying.
  */
 export type ErasedForm = (recipient: string) => string;
 
@@ -15,7 +15,7 @@ export function createErasedForm(pepper: string): ErasedForm {
   return (recipient) => `erased:${createHmac("sha256", key).update(recipient.toLowerCase()).digest("hex")}`;
 }
 
-/** The name under which `meta` holds the sealed pepper, and the place for which it is sealed. */
+/** Where the sealed pepper is: its name in `meta`, and the place that it is sealed for. */
 export const PEPPER = { name: "erasure_pepper", place: "meta/erasure_pepper" } as const;
 
 /** The field of a record that is replaced by its erased form. */
@@ -24,7 +24,7 @@ const ERASABLE: { readonly [K in RecordKind]?: string } = { suppressions: "email
 /** The field of a record that has several spellings. */
 const SPELLED: { readonly [K in RecordKind]?: string } = { ...ERASABLE, domains: "domain" };
 
-/** Searches for records about the same recipient or domain under other names: in another spelling, or erased. */
+/** Further searches that find records about the same recipient or domain under other names: in another spelling, or erased. */
 export function otherSearches<K extends RecordKind>(
   kind: K,
   fields: Partial<RecordTypes[K]>,

@@ -1,4 +1,4 @@
-/** What both engines share of erasures: their rows, whose turn it is, and what is about the recipient. */
+/** What both engines share for erasures: their rows, the walk that is next, and which texts are about the recipient. */
 import type { ListOrder } from "../../core/lists/list-order.ts";
 import { createWordScrubber, ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
@@ -8,22 +8,22 @@ import { addressKey } from "../../core/suppressions/address-key.ts";
 import { writingsOf } from "../address-spellings.ts";
 import type { ErasedForm } from "./erased-recipient.ts";
 
-/** What one walk of an erasure has to look for. */
+/** What a walk of an erasure looks for. A walk goes through one table, or a few, in stretches. */
 export interface ErasureTask {
   /** E.164 number, or address with ASCII in lower case: one of `writings`. */
   readonly recipient: string;
-  /** All the ways in which the recipient may be written; there is a round of walks for each. */
+  /** All the ways in which the recipient may be written. Each has a round of walks. */
   readonly writings: readonly string[];
   /** `undefined`: in all accounts. */
   readonly accountId: string | undefined;
   readonly createdAt: number;
 }
 
-/** What one bounded stretch of a walk has come to. */
+/** The result of one stretch of a walk, which is one bounded transaction. */
 export interface Stretch {
   /** The position to go on from; absent: the walk is over. */
   readonly next?: string;
-  /** Something has to end first, such as an attempt: to be tried again in a while. */
+  /** Something has to end first, such as an attempt; the stretch is to be tried again in a while. */
   readonly isBlocked?: boolean;
   /** Messages deleted, and messages to others that were redacted. */
   readonly erased?: number;
@@ -44,7 +44,7 @@ export interface ErasureRow {
   readonly redacted: number;
 }
 
-/** Where the first page of a list begins. */
+/** The cursors at which the first page of a list begins. */
 export const BEFORE_ALL = { oldest: "", newest: "g" } as const satisfies Record<ListOrder, string>;
 
 export function toErasure(row: ErasureRow): Erasure {
@@ -61,8 +61,8 @@ export function toErasure(row: ErasureRow): Erasure {
 }
 
 /**
- * The walk that an erasure has come to; `undefined`: all are over. Each of the ways in which the recipient may be written
- * has a round of all walks, and `row.walk` counts on through the rounds.
+ * The walk that an erasure has reached; `undefined`: all are over. Each way in which the recipient may be written has a round of
+ * all walks, and `row.walk` counts on from round to round.
  */
 export function currentWalk<Walk>(
   row: ErasureRow,
@@ -76,21 +76,21 @@ export function currentWalk<Walk>(
   return { walk, task: { recipient, writings, accountId, createdAt: row.created_at } };
 }
 
-/** Reads `account id`, where a walk over messages goes on: after that message of the account; no account at the start. */
+/** Reads `account id`, the position of a walk over messages: it goes on after that message. At the start there is no account. */
 export function readPosition(position: string): { readonly account?: number; readonly id: string } {
   const [account = "", id = ""] = position.split(" ");
   return account === "" ? { id } : { account: Number(account), id };
 }
 
-/** Erasing a message costs some ten statements, examining one a step in an index. */
+/** How many looks erasing a message counts as: it takes some ten statements, while examining one is a step in an index. */
 export const LOOKS_PER_MESSAGE = 10;
 
-/** Going over to an account costs a few statements, however few messages it has. */
+/** How many looks an account counts as: going over to it takes a few statements, however few messages it has. */
 export const LOOKS_PER_ACCOUNT = 20;
 
-/** What a stretch came to in one account. */
+/** The result of a stretch in one account. */
 export interface WalkedAccount extends Pick<Stretch, "isBlocked"> {
-  /** The message to go on after; absent: the account has no more. */
+  /** The message to go on after; absent: the account has no more messages. */
   readonly last?: string;
   /** What it cost. */
   readonly looks: number;
@@ -98,7 +98,7 @@ export interface WalkedAccount extends Pick<Stretch, "isBlocked"> {
   readonly redacted: number;
 }
 
-/** Whether a stretch that has come to the end of an account may go on in the next: in most accounts nothing is found. */
+/** Whether a stretch that has reached the end of an account may go on in the next one: in most accounts nothing is found. */
 export function mayGoOn({ erased, redacted, looks }: WalkedAccount, most: number): boolean {
   return erased === 0 && redacted === 0 && looks < most;
 }

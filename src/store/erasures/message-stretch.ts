@@ -1,29 +1,29 @@
-/** What both engines share of a stretch through the messages of one account: which it looks at, and where the next goes on. */
+/** What both engines share for a stretch through one account's messages: which ones it looks at, and where the next goes on. */
 import type { ChannelName } from "../../core/messages/message.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { addressJson } from "../messages/message-page.ts";
 import { type ErasureTask, LOOKS_PER_ACCOUNT } from "./erasure-work.ts";
 
-/** A number is of SMS, an address of emails. */
+/** The channel to search: SMS for a number, email for an address. */
 export function channelOf({ recipient }: ErasureTask): ChannelName {
   return recipient.startsWith("+") ? "sms" : "email";
 }
 
-/** The next messages of the account, whomever they went to: `looks` + 1 at most. */
+/** The next messages of the account, whatever their recipients: `looks` + 1 at most. */
 export interface Ahead {
   readonly count: number;
-  /** The highest of their ids. */
+  /** The highest id among them. */
   readonly last: string | null;
 }
 
 export interface MessageStretch {
-  /** The last id that it looks at. What was accepted after the erasure was asked for stays. */
+  /** The last id that it looks at. Messages that were accepted after the erasure was asked for are left alone. */
   readonly upTo: string;
-  /** The number that a message went to, or what its parts contain. */
+  /** What is searched for: the number that a message went to, or a text in an email's parts. */
   readonly needle: string;
-  /** What it costs, without what is erased. */
+  /** How many looks it costs, not counting what is erased. */
   readonly looks: number;
-  /** The id after which the next stretch goes on; `undefined`: the account has no more. `found`: in order, `most` at most. */
+  /** The id after which the next stretch goes on; `undefined`: the account has no more. `found`: in order, at most `most`. */
   after(found: readonly string[], most: number): string | undefined;
 }
 

@@ -1,18 +1,18 @@
 import type { FeedEvent } from "../../core/webhooks/feed-event.ts";
 
-/** Characters, or octets, of content and data in one page: metadata may be long, and all events of a batch repeat it. */
+/** The most characters, or octets, of content and data in one page: metadata may be long, and each event of a batch repeats it. */
 export const MAX_PAGE_SIZE = 1024 * 1024;
 
-/** An event as it is read; `undefined` if what it is about is gone. */
+/** An event with its size; `undefined` if its message is gone. */
 export interface SizedEvent {
   readonly event: FeedEvent | undefined;
-  /** What it counts towards `MAX_PAGE_SIZE`. */
+  /** How much of `MAX_PAGE_SIZE` it uses up. */
   readonly size: number;
 }
 
 export const NOTHING: SizedEvent = { event: undefined, size: 0 };
 
-/** Columns that only an event about no message of ours has. */
+/** The columns of an event that is not about one of our messages; `null` for all others. */
 export interface OtherColumns {
   readonly at: number | null;
   readonly id: string | null;

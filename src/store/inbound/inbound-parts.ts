@@ -1,23 +1,26 @@
 import { type InboundPart, type InboundPiece, joinParts } from "../../core/inbound/inbound.ts";
 import type { SmsEncoding } from "../../core/sms/sms-segments.ts";
 
-/** A message as it is stored: complete, or as complete as it will get. */
+/** A message as it is stored: complete, or, with `isPartial`, as complete as it will ever be. */
 export type WholeMessage = Omit<InboundPiece, "part" | "sameSince"> & { readonly isPartial?: true };
 
 export interface AddedPart {
   readonly kind: "repeat" | "waiting" | "whole";
-  /** Messages to store: first an earlier one that will never be completed now, then the one that is complete. */
+  /** The messages to store: an earlier one that will never be completed, if there is one, then the one that is complete. */
   readonly messages: readonly WholeMessage[];
 }
 
-/** Parts of long messages that wait for one another. For use inside a transaction. */
+/** The parts of long messages, which wait for one another. For use inside a transaction. */
 export interface InboundParts {
   add(piece: InboundPiece, part: InboundPart): AddedPart;
-  /** Removes the parts of one message whose first part came before `before`; returns the message if it is not stored yet. */
+  /**
+   * Removes the parts of one message whose first part came before `before`. Returns how many rows that were, and the message, if
+   * it has not been stored yet; `undefined` if there is no such message.
+   */
   expire(before: number): { readonly rows: number; readonly message?: WholeMessage } | undefined;
 }
 
-/** Parts that may wait, of all messages; beyond it a part becomes a message of its own. */
+/** The most parts that may wait, of all messages together. Any further part becomes a message of its own. */
 export const MAX_WAITING_PARTS = 10_000;
 
 export interface InboundPartRow {
@@ -40,23 +43,23 @@ export interface PartGroup {
   readonly connectorId: string;
   readonly from: string;
   readonly to: string;
-  /** The message's number in the UDH: the handset counts from 0 to 255, or to 65535. */
+  /** The message's number in the UDH, which the handset counts from 0 to 255, or to 65535. */
   readonly reference: number;
   /** How many parts the message has. */
   readonly total: number;
 }
 
-/** The rows of parts, as a transaction reads and changes them. */
+/** The rows of parts. Each engine provides them, inside a transaction. */
 export interface PartTable {
-  /** In order of their numbers. */
+  /** The parts of a message, in order of their numbers. */
   ofGroup(group: PartGroup): readonly InboundPartRow[];
-  /** How many parts there are of all messages, counted up to `MAX_WAITING_PARTS`. */
+  /** How many parts there are, of all messages together, counted up to `MAX_WAITING_PARTS`. */
   count(): number;
   put(group: PartGroup, number: number, piece: InboundPiece): void;
-  /** Notes that the group has become this message. The rows stay, so that repeats are known. */
+  /** Notes that the parts have become this message. The rows stay, so that repeats are recognised. */
   complete(group: PartGroup, messageId: string): void;
   remove(group: PartGroup): void;
-  /** The part that came first, if that was before `before`. */
+  /** The part that came first of all, if it came before `before`. */
   oldest(before: number): InboundPartRow | undefined;
 }
 
@@ -106,7 +109,7 @@ export function groupOf(row: InboundPartRow): PartGroup {
   return { connectorId, from, to, reference, total };
 }
 
-/** Joins parts to a message; its id is that of the newest part, unless another is given. */
+/** Joins parts into a message. Its id is that of the newest part, unless another is given. */
 function toWhole(rows: readonly InboundPartRow[], id?: string): WholeMessage {
   const newest = rows.reduce((latest, row) => (row.id > latest.id ? row : latest));
   const texts = new Map(rows.map((row) => [row.number, JSON.parse(row.text) as string]));

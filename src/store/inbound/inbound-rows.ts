@@ -1,4 +1,4 @@
-/** Rows of inbound messages, and their conversion from and to the type of `core`. */
+/** The rows of inbound messages, and how they are converted from and to the type of `core`. */
 import type { InboundMessage } from "../../core/inbound/inbound.ts";
 import type { KeywordMeaning } from "../../core/suppressions/opt-out.ts";
 
@@ -12,7 +12,7 @@ export interface InboundRow {
   readonly segments: number;
   readonly encoding: InboundMessage["encoding"];
   readonly keyword: KeywordMeaning | null;
-  /** 0 or 1, where the engine has no truth values. */
+  /** 0 or 1 in an engine without booleans. */
   readonly is_partial: number | boolean;
   readonly received_at: number;
   readonly webhook_url: string | null;

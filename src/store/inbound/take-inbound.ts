@@ -8,12 +8,12 @@ import {
 } from "../../core/suppressions/opt-out.ts";
 import type { InboundParts, WholeMessage } from "./inbound-parts.ts";
 
-/** What the rules about inbound messages read and write, as each engine provides it inside a transaction. */
+/** What the rules about inbound messages read and write. Each engine provides it, inside a transaction. */
 export interface InboundState {
   readonly parts: InboundParts;
-  /** Whether the provider has handed it over before. */
+  /** Whether the provider has delivered the piece before. */
   isRepeat(piece: InboundPiece): boolean;
-  /** The id of the account whose number or short code it was sent to. */
+  /** The id of the account whose number or short code the message was sent to. */
   ownerOf(message: WholeMessage): string | undefined;
   accountOf(id: string): InboundAccount | undefined;
   insert(message: InboundMessage, more: { key: string; webhookUrl: string | undefined }): void;
@@ -28,10 +28,10 @@ export interface InboundAccount {
   readonly settings: StoredSettings;
 }
 
-/** Changes of opt-outs, inside a transaction. */
+/** Changes opt-outs, inside a transaction. */
 export interface OptOutChanges {
   add(optOut: OptOutTarget & { readonly id: string; readonly reason: string; readonly at: number }): void;
-  /** Removes opt-outs from this sender, and from all senders of the account. */
+  /** Removes the recipient's opt-outs from this sender, and from all senders of the account. */
   remove(target: OptOutTarget): void;
 }
 
@@ -75,7 +75,7 @@ function followKeyword(
 ): void {
   const { id, from, to, text, receivedAt } = message;
   const who = { accountId: entry.account.id, recipient: from };
-  // Whatever an earlier STOP ended is lifted, even if the settings would give a STOP another scope now.
+  // START lifts whatever an earlier STOP did, even if a STOP would have another scope by the settings of today.
   if (keyword === "start") {
     optOuts.remove({ ...who, sender: senderKey(to) });
     return;

@@ -1,6 +1,6 @@
 import type { MessageStatus } from "../../core/messages/message.ts";
 
-/** A message in one of these is deleted when its retention is over: nothing more is to come. */
+/** A message with one of these statuses is deleted when its retention is over, since nothing more can happen to it. */
 export const FINAL_STATUSES: ReadonlySet<MessageStatus> = new Set([
   "delivered",
   "undelivered",

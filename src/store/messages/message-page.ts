@@ -1,15 +1,15 @@
-/** What both engines share of listing an account's messages: bounds of a page, and how it is filled. */
+/** What both engines share for listing an account's messages: the bounds of a page, and how it is filled. */
 import type { StoredMessage } from "../../core/messages/message.ts";
 import { firstUuidAt, uuidTime } from "../../core/uuid.ts";
 import { writingsOf } from "../address-spellings.ts";
 import type { MessagePage, MessageQuery } from "../store.ts";
 import { joinContent, type MessageRow, type ProgressRow, toProgress } from "./message-rows.ts";
 
-/** Messages that one call examines: where the index tells which to skip, and where each row has to be read. */
+/** The most messages that one call examines: if the index tells which to skip, and if each row has to be read. */
 const MAX_EXAMINED_IN_INDEX = 20_000;
 const MAX_EXAMINED_ROWS = 4_000;
 
-/** Characters of content that one call reads: metadata that the account gave may be long. */
+/** The most characters of content that one call reads: the metadata of a message may be long. */
 export const MAX_CONTENT = 1024 * 1024;
 
 /** How many messages one call examines. */
@@ -19,28 +19,28 @@ export function maxExamined({ channel, status, tag, recipient }: MessageQuery): 
 }
 
 export interface IdRange {
-  /** Ids at or above. */
+  /** The lowest id of the range. */
   readonly from: string;
   readonly below: string;
 }
 
-/** The ids that a query is about. `highest`: an id above all others. */
+/** The range of ids that a query covers. `highest`: an id above all others. */
 export function idRange({ before, createdFrom, createdBefore }: MessageQuery, highest: string): IdRange {
   const latest = createdBefore === undefined ? highest : firstUuidAt(createdBefore);
   return { from: firstUuidAt(createdFrom), below: before !== undefined && before < latest ? before : latest };
 }
 
-/** How many rows to read: the page and one more; all that may be examined if tags are asked for, which SQL does not test. */
+/** How many rows to read: one more than the page has. With a tag, all that may be examined, since SQL does not test tags. */
 export function rowLimit({ tag, limit }: MessageQuery): number {
   return tag === undefined ? limit + 1 : MAX_EXAMINED_ROWS;
 }
 
-/** How the address of a recipient stands in the JSON of an email's parts. */
+/** The address of a recipient as it is written in the JSON of an email's parts. */
 export function addressJson(recipient: string): string {
   return `"address":${JSON.stringify(recipient)}`;
 }
 
-/** One of these stands in the parts of an email to the address, apart from the case of ASCII letters. */
+/** The forms of `addressJson`, one of which the parts of an email to the address contain, apart from the case of ASCII letters. */
 export function addressJsonForms(recipient: string): readonly string[] {
   return writingsOf(recipient).map(addressJson);
 }
@@ -48,10 +48,10 @@ export function addressJsonForms(recipient: string): readonly string[] {
 export type ShownRow = ProgressRow & Pick<MessageRow, "id" | "recipient">;
 
 export interface FoundMessages<Row extends ShownRow> {
-  /** Newest first; messages below `floor`, if there is one, were not examined. */
+  /** Newest first. Messages with ids below `floor` were not examined; `undefined`: all were. */
   readonly rows: readonly Row[];
   readonly floor: string | undefined;
-  /** To be called in order of the rows. */
+  /** Reads a row's envelope; to be called in the order of the rows. */
   readonly envelopeOf: (row: Row) => string | undefined;
   /** Whether enough content has been read for one call. */
   readonly isEnough: () => boolean;

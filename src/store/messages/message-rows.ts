@@ -1,4 +1,4 @@
-/** Rows of messages and contents, and their conversion from and to the types of `core`. */
+/** The rows of messages and contents, and how they are converted from and to the types of `core`. */
 import type {
   ChannelName,
   Content,
@@ -51,7 +51,7 @@ export type ProgressRow = Pick<
 export function toProgress(row: ProgressRow): Progress {
   const { channel, status, sequence, position, error } = row;
   const progress = { channel, status, parts: toParts(row.parts), sequence, position };
-  // Few have an error, and an object spread from two takes more memory.
+  // Few messages have an error, and an object made by spreading takes more memory.
   return error === null ? progress : { ...progress, error: JSON.parse(error) as MessageError };
 }
 
@@ -88,7 +88,7 @@ export function toTimelineEntry(row: TimelineRow): TimelineEntry {
   };
 }
 
-/** Splits content into the envelope, which is kept, and the body, which is wiped once no attempt can need it. */
+/** Splits content into the envelope, which is kept, and the body, which is wiped once no attempt can need it any more. */
 export function splitContent(content: Content): { envelope: string; body: string | null } {
   if (content.channel === "sms") {
     const { text } = content;
@@ -99,7 +99,7 @@ export function splitContent(content: Content): { envelope: string; body: string
   return { envelope: JSON.stringify(envelope), body };
 }
 
-/** All but the text. */
+/** Everything but the text. */
 function smsEnvelope(content: SmsContent): string {
   const { channel, from, templateId, dltTemplateId, dltEntityId, variables } = content;
   const { callbackUrl, tags, metadata, category, resolved } = content;

@@ -6,7 +6,7 @@ export interface RegistrationRow {
   readonly device_id: string | null;
 }
 
-/** What a device brings with every registration. In this order: platform, token, device id, versions, locale, time zone, time. */
+/** What every registration sets, in this order: platform, token, device id, OS and app version, locale, time zone, time. */
 export function attributesOf(device: DeviceRegistration): readonly (string | number | null)[] {
   const { platform, token, deviceId, osVersion, appVersion, locale, timezone, now } = device;
   const optional = [deviceId, osVersion, appVersion, locale, timezone];

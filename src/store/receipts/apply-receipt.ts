@@ -7,7 +7,7 @@ import { addressKey } from "../../core/suppressions/address-key.ts";
 import type { Match } from "./match-receipt.ts";
 import type { KnownMessage, ReceiptState, SizeOf } from "./receipt-state.ts";
 
-/** Applies a receipt to the part it was matched with, inside a transaction. */
+/** Applies a receipt to the part that it was matched with, inside a transaction. */
 export function applyToMatch<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
@@ -16,7 +16,7 @@ export function applyToMatch<M extends KnownMessage>(
   return apply(state, receipt, { message, by, indexes: partsWithId(message.progress.parts, receipt, part) });
 }
 
-/** Applies a receipt to the part it names itself. */
+/** Applies a receipt to the part that it names itself (`Receipt.target`), inside a transaction. */
 export function applyToTarget<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
@@ -57,23 +57,23 @@ function apply<M extends KnownMessage>(
   return { kind: isLate ? "late" : "applied", messageId: message.id };
 }
 
-/** No receipt is awaited any more. */
+/** Whether no receipt for the part is awaited any more. */
 function awaitsNothing(part: Part | undefined): boolean {
   return part === undefined || !mayMove(part.status, "delivered");
 }
 
-/** Tells operators when it was not the id alone that matched. */
+/** Adds, for operators, how the receipt was matched, unless that was by its id. */
 function withMatch(entry: TimelineEntry, by: Match<KnownMessage>["by"]): TimelineEntry {
   return by === "id" ? entry : { ...entry, detail: { ...entry.detail, matched_by: by } };
 }
 
-/** Where a receipt is the first to say that an SMS was sent, its size comes from the attempt. */
+/** Adds the size of an SMS, as its attempt counted it, if the receipt is the first to say that it was sent. */
 function withSize(sizeOf: SizeOf, messageId: string, entry: TimelineEntry): TimelineEntry {
   if (entry.eventType !== "sms.sent") return entry;
   return { ...entry, detail: { ...sizeOf(messageId), ...entry.detail } };
 }
 
-/** The suppression list learns from late receipts as well: they are just as true. */
+/** Updates the suppression list, also by late receipts: they are just as true. */
 function learn<M extends KnownMessage>(
   { suppressions }: ReceiptState<M>,
   message: M,
@@ -85,7 +85,7 @@ function learn<M extends KnownMessage>(
   else if (status === "delivered") suppressions.forgive(message, email);
 }
 
-/** The parts that the receipt names itself, by index or by address, in whatever case and spelling of the domain. */
+/** The parts that the receipt names itself: by index, or by address in any case and any spelling of the domain. */
 function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt): readonly number[] {
   const wanted = addressKey(recipient);
   const isNamed = ({ address = "" }: Part, index: number) =>
@@ -94,8 +94,8 @@ function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt)
 }
 
 /**
- * All parts with the receipt's id: several recipients of one envelope may share it. Our id names all parts of an SMS, however
- * many another connector has made of it. Where none is meant, the matched one.
+ * All parts with the receipt's id, which several recipients of one envelope may share; if there are none, the matched part.
+ * Our own id names all segments of an SMS, even if another connector divides it differently.
  */
 function partsWithId(parts: readonly Part[], receipt: Receipt, matched: number): readonly number[] {
   const isNamed = (part: Part) =>

@@ -7,8 +7,8 @@ import type { Match } from "./match-receipt.ts";
 import type { KnownMessage, ReceiptState } from "./receipt-state.ts";
 
 /**
- * Marks a part as sent, since a receipt names it by its reference: the provider has it, under the receipt's id. Not where that
- * one has failed and another connector may have sent the part since.
+ * A receipt with a part's reference proves that the provider has the part, under the receipt's id. Records that id, and marks
+ * the part as sent, unless the receipt reports a failure and another connector may have sent the part since.
  */
 export function markSent<M extends KnownMessage>(
   state: ReceiptState<M>,
@@ -21,17 +21,17 @@ export function markSent<M extends KnownMessage>(
   const awaitedSince = receipt.status === "sent" ? receivedAt : undefined;
   state.knownIds.note({ ...answer, awaitedSince });
   const part = progress.parts[found.part];
-  // The size is told where a message becomes sent. One that is settled has been sent, or never will be.
+  // The entry by which a message becomes sent shows its size. A settled message has been sent before, or never will be.
   const detail = isSettled(progress) ? {} : { ...state.sizeOf(messageId) };
   const parts = Math.max(progress.parts.length, found.part + 1);
-  // Of a copy on its way beside the one that another connector has taken, it is only known that it is there.
+  // The receipt only shows that there is a copy, beside the one that another connector has taken.
   const isBeside = part?.status === "sent" && receipt.status === "sent" && part.connectorId !== connectorId;
   if (!part || isBeside || (isOpen(part) && !isAboutOtherCopy(part, receipt)))
     markTaken(state, { ...answer, parts, detail }, receivedAt);
   return { ...found, message: state.messages.find(messageId) ?? found.message };
 }
 
-/** Moves the message only: ids are recorded, and receipts applied, by the caller. */
+/** Applies a late answer to the message. The caller records the ids, and applies receipts. */
 export function markTaken<M extends KnownMessage>(
   { messages }: Pick<ReceiptState<M>, "messages">,
   answer: LateAnswer,

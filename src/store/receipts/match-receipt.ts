@@ -14,9 +14,9 @@ export interface Match<M extends KnownMessage> {
 }
 
 /**
- * Which part a receipt is about. First by its id; where a provider has reused an id, the newest message that is still
- * open is meant. Then by its other id, by another form of the id, and by the reference of an unconfirmed part: these only
- * where the number agrees as well.
+ * Finds the part that a receipt is about. First by the receipt's id: if a provider has reused an id, the newest message that
+ * is still open is meant. Then by its other id, by another form of the id, and by the reference of an unconfirmed part, but by
+ * these only if the number agrees.
  */
 export function matchReceipt<M extends KnownMessage>(
   state: MatchState<M>,
@@ -24,15 +24,15 @@ export function matchReceipt<M extends KnownMessage>(
 ): Match<M> | undefined {
   const known = state.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
   const named = byId(state, receipt, known);
-  // Of two ids the one whose number agrees is right. Most receipts have one.
+  // If a receipt has two ids, the one that leads to its number is right. Most receipts have one.
   const other = receipt.otherId === undefined || named?.isSameNumber ? undefined : byOtherId(state, receipt);
   return other ?? named ?? byForm(state, receipt, known) ?? byReference(state, receipt);
 }
 
 /**
- * The same among the messages of `alsoOf`, with the connector that the part went out by, and the id. Only where the id, or
- * else the other id, is the same and the number agrees: another connector's id proves nothing by itself. It may have waited for
- * long, so that the id stands for a message that was accepted since: that one is not meant.
+ * `matchReceipt` among the messages of the connectors in `alsoOf`; also returns the connector that sent the part, and the id
+ * that matched. The number has to agree as well: an id that another connector's provider gave proves nothing by itself. Nor is a
+ * message meant that was accepted after the receipt had come: the receipt may have waited until its id was given out again.
  */
 export function matchElsewhere<M extends KnownMessage>(
   { messages, knownIds }: MatchState<M>,
@@ -54,9 +54,9 @@ export function matchElsewhere<M extends KnownMessage>(
 }
 
 interface Candidate<M extends KnownMessage> extends Omit<Match<M>, "by"> {
-  /** The receipt would change its status. */
+  /** Whether the receipt would change its status. */
   readonly isOpen: boolean;
-  /** `undefined`: unknown. */
+  /** Whether the receipt is about the message's number; `undefined`: not known. */
   readonly isSameNumber: boolean | undefined;
 }
 
@@ -126,7 +126,7 @@ function toCandidates<M extends KnownMessage>(
   });
 }
 
-/** The newest to the same number; open ones before settled ones. */
+/** The newest candidate to the same number that is open; else the newest one. */
 function sameNumber<C extends Candidate<KnownMessage>>(candidates: readonly C[]): C | undefined {
   const same = candidates
     .filter((each) => each.isSameNumber === true)

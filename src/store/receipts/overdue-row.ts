@@ -1,18 +1,18 @@
 /**
- * Of a part that two connectors have taken, each copy has a row among the overdue receipts, and is asked about where it is: one of
- * them may not be able to tell. The second row has a number below 0 for its part. An older program, which knows one row for a
- * part, deletes that when it is to ask about it.
+ * The numbers by which overdue receipts of a part are stored. If two connectors have a copy of the part, each copy has a row,
+ * and each connector is asked, since one of them may not know. The second row has a negative number; an older program, which
+ * knows only one row for each part, deletes it when it is due.
  */
 export function overdueRowsOf(part: number): readonly [first: number, second: number] {
   return [part, -1 - part];
 }
 
-/** The part of a row. */
+/** The part that a row is about. */
 export function partOfOverdue(row: number): number {
   return row < 0 ? -1 - row : row;
 }
 
-/** The row for a copy at this connector: `undefined` if it has one, or if two others have. */
+/** The row to use for the copy at this connector; `undefined` if that has one already, or if two other copies have. */
 export function freeOverdueRow(
   part: number,
   connectorId: string,

@@ -1,4 +1,4 @@
-/** Receipts that name the message by our id, under which nothing is recorded. */
+/** Receipts that name the message by our own id, under which no provider's answer has been recorded. */
 import { isAboutOtherCopy, isAboutUnknownCopy } from "../../core/messages/copies.ts";
 import type { Part } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
@@ -9,7 +9,7 @@ import { markSent } from "./mark-sent.ts";
 import type { KnownMessage, ReceiptState } from "./receipt-state.ts";
 import { keepOwnForLater, mayBeTooEarly } from "./too-early.ts";
 
-/** Applies one of them. `undefined`: it proves nothing. */
+/** Applies such a receipt. `undefined`: it proves nothing. */
 export function applyToOwn<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
@@ -22,8 +22,9 @@ export function applyToOwn<M extends KnownMessage>(
 }
 
 /**
- * Another attempt has settled the message: what counts is whether the provider had been handed it before. That its copy was
- * not delivered decides nothing while the other still may be; but it may be about that one, where connectors share receipts.
+ * The message has been settled by another attempt, so the receipt counts only if its provider was handed the message at all.
+ * While the message is `sent`, the failure of a copy that no part knows decides nothing: the known copy may still be delivered.
+ * Such a receipt is parked, since it may be about the known copy, if its connector shares receipts with this one.
  */
 function applyToSettled<M extends KnownMessage>(
   state: ReceiptState<M>,
@@ -37,8 +38,9 @@ function applyToSettled<M extends KnownMessage>(
 }
 
 /**
- * To the parts whose attempt was never recorded: it was interrupted, is under way, or got no answer. `undefined` if there are
- * none. A part that the provider has put off was not taken, and only word that it was delivered can be about it.
+ * Applies the receipt to the parts whose attempt was never recorded, because it was interrupted, is under way, or got no
+ * answer; `undefined` if there are none. A part that the provider has deferred was not taken, so a receipt is about it only if
+ * it reports delivery.
  */
 function applyToOpen<M extends KnownMessage>(
   state: ReceiptState<M>,

@@ -1,4 +1,4 @@
-/** Under which keys receipts are parked, and which of them are about an id that is recorded later. */
+/** The keys under which receipts are parked, and which parked receipts are about an id that is recorded later. */
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
@@ -7,14 +7,14 @@ import type { PartIds, SentReference } from "./receipt-state.ts";
 import type { ParkedQuery } from "./receipts.ts";
 
 /**
- * Rows parked for one id at most: a provider that repeats itself must not fill the disk. An older receipt stays under its
- * other id if it has one: some providers give the same first id each time.
+ * The most rows that are parked for one id: a provider that repeats itself must not fill the disk. An older receipt stays
+ * under its other id, if it has one: some providers give the same first id each time.
  */
 export const MAX_PARKED_PER_ID = 8;
 
 /**
- * The keys under which a receipt is parked, each in a row of its own: that of its id, and that of its other id, which proves
- * nothing without a number.
+ * The keys under which a receipt is parked, each in a row of its own: those of its id and of its other id. Without a number
+ * the other id would prove nothing, and has no row.
  */
 export function keysOfParked({ providerMessageId, otherId, recipient }: Receipt): readonly string[] {
   const key = foldId(providerMessageId);
@@ -22,10 +22,10 @@ export function keysOfParked({ providerMessageId, otherId, recipient }: Receipt)
   return other === key ? [key] : [key, other];
 }
 
-/** In the column `reference`: marks the row of a parked receipt's other id, as long as it has one under its first. Lists and counts show only the first row. */
+/** In the column `reference`: marks the row for a receipt's other id, beside one for its first. Lists and counts skip it. */
 export const SECOND_ROW = -1;
 
-/** Behind which row a page of parked receipts begins. */
+/** The row after which a page of parked receipts begins. */
 export function lastOf({ after, order }: Pick<ParkedQuery, "after" | "order">): number {
   return Number(after) || (order === "newest" ? Number.MAX_SAFE_INTEGER : 0);
 }
@@ -35,14 +35,14 @@ export function keysOfIds(ids: readonly string[]): readonly string[] {
   return [...new Set(ids.flatMap((id) => [foldId(id), ...inOtherRadix(id)]))];
 }
 
-/** How far the clocks of two processes may be apart. */
+/** How far apart the clocks of two processes may be. */
 const CLOCKS_APART_MS = 5 * 60_000;
 
 /**
- * Whether a receipt that is parked under one of the keys is about the part. If its id is not that of the part, its other id
- * has to be, in the same base, as when it is matched: otherwise it would only be parked again. If it came before the message was accepted,
- * it is about an earlier message that had the same id. No message is answered before it was accepted: if it seems so, the
- * clock was set back, and its answer says when it was sent.
+ * Makes a function that tells whether a receipt that is parked under one of the part's keys is about the part. The receipt's
+ * id has to be the part's, or else its other id, in the same base: so matching requires, and otherwise it would only be parked
+ * again. A receipt that came before the message was accepted is about an earlier message with the same id. If the answer
+ * seems to have come before the message was accepted, the clock was set back; then the answer's time counts.
  */
 export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt: Receipt) => boolean {
   const named = namedByReceipts(ids);
@@ -57,18 +57,18 @@ export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt
       (isSameNumber(recipient, receipt.recipient) === true && isNamed(receipt)));
 }
 
-/** Whether a receipt that is parked with the part's reference is about it. Many messages share a reference, so the time has to agree too. */
+/** Whether a parked receipt with the part's reference is about it. Many messages share a reference, so the time has to agree too. */
 export function isAboutReference({ messageId, recipient, at }: SentReference): (receipt: Receipt) => boolean {
   const since = firstWordOf({ messageId, at });
   return (receipt) => receipt.receivedAt >= since && isSameNumber(recipient, receipt.recipient) === true;
 }
 
-/** Before that no receipt about the message can have come. */
+/** The earliest time at which a receipt about the message can have come. */
 function firstWordOf({ messageId, at }: Pick<PartIds, "messageId" | "at">): number {
   return Math.min(uuidTime(messageId) ?? 0, at) - CLOCKS_APART_MS;
 }
 
-/** Whether the receipt had come before the message was accepted: it is about an earlier one that had the same id. */
+/** Whether the receipt came before the message was accepted: then it is about an earlier message with the same id. */
 export function cameBefore({ receivedAt }: Receipt, messageId: string): boolean {
   return receivedAt < (uuidTime(messageId) ?? 0) - CLOCKS_APART_MS;
 }

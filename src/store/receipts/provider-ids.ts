@@ -14,18 +14,18 @@ import type { KnownMessage, NotedIds, PartIds, ReceiptState } from "./receipt-st
 import { isTooEarly, keepForLater } from "./too-early.ts";
 
 /**
- * Brings together what providers say of one part: the answer to the attempt, and the receipt. They may be stored in either
- * order, but always one after the other: whichever is second finds what the first has left.
+ * Brings together the two things that providers say about a part: the answer to the attempt, and the receipt. They may be
+ * stored in either order, but never at the same time, so the second one finds what the first has left.
  */
 export interface ProviderIds {
   /**
-   * Records the ids that the provider gave to the parts of an attempt, and applies receipts that were parked for them.
-   * `lost`: the attempt's lease had run out, so that another one may be under way.
+   * Records the ids that the provider gave to the parts of an attempt, and applies the receipts that were parked for them.
+   * `lost`: the attempt's lease had run out, so another attempt may be under way.
    */
   recordAttempt(settlement: Settlement, message: TriedMessage, lease: "held" | "lost"): void;
   /** Records an answer that came after its attempt was settled. */
   answerLate(answer: LateAnswer, at: number): void;
-  /** Applies a receipt to the part it is about, or parks it. */
+  /** Applies a receipt to the part that it is about, or parks it. */
   receive(receipt: Receipt): ReceiptResult;
 }
 
@@ -33,7 +33,7 @@ export type TriedMessage = Pick<KnownMessage, "id" | "recipient"> & Pick<Progres
 
 export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds {
   const meanwhile = createTakeParked(state);
-  // The attempt that they may have waited for is over.
+  // For parked receipts that may have waited for the end of the attempt: it is over.
   const after = createTakeParked({ ...state, isSentAgain: () => false });
 
   return {
@@ -46,7 +46,7 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
           expectReference(state, { part, connectorId, message, at }, take.receive);
       });
-      // Those by our id that came too early: none did before a job's second attempt.
+      // Receipts by our own id that came too early, which is possible from a job's second attempt on.
       if (connectorId === undefined || claim < 2 || message.channel !== "sms") return;
       const about = { connectorId, messageId, ids: [messageId], recipient: message.recipient, at };
       for (const receipt of state.parked.takeByIds(about)) take.receiveOwn(receipt);
@@ -62,7 +62,7 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
   };
 }
 
-/** What becomes of parked receipts that are found to be about an attempt. */
+/** Takes parked receipts that turn out to be about an attempt, and applies them. */
 function createTakeParked<M extends KnownMessage>(state: ReceiptState<M>) {
   const receive = createReceive(state);
   return {
@@ -74,7 +74,7 @@ function createTakeParked<M extends KnownMessage>(state: ReceiptState<M>) {
 
 type Receive = (receipt: Receipt, recorded?: string) => ReceiptResult;
 
-/** `recorded`: of a receipt that was parked, the message whose id or reference it was found by. */
+/** @param recorded if the receipt was parked: the message whose newly recorded id, or whose reference, it was found by */
 function createReceive<M extends KnownMessage>(state: ReceiptState<M>): Receive {
   return (receipt, recorded) => {
     if (receipt.target) return applyToTarget(state, receipt, receipt.target);
@@ -86,7 +86,7 @@ function createReceive<M extends KnownMessage>(state: ReceiptState<M>): Receive 
   };
 }
 
-/** `undefined`: it is about no message that is known, or is to be parked until an attempt is over. */
+/** `undefined`: the receipt is to be parked, because it is about no known message, or until an attempt is over. */
 function applyFound<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
@@ -102,7 +102,7 @@ function applyFound<M extends KnownMessage>(
   return isOwnId && !isRecorded() ? applyToOwn(state, receipt) : undefined;
 }
 
-/** A message that was accepted only after the receipt had come is not meant, though its id is the same. */
+/** The state without messages that were accepted after the receipt had come: they have the same id, but are not meant. */
 function withoutLater<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
@@ -124,7 +124,7 @@ function applyOrKeep<M extends KnownMessage>(
 
 type Named = Pick<Extract<PartOutcome, { kind: "sent" }>, "providerMessageIds" | "expectsReceipt">;
 
-/** The ids that an outcome gives a part: those of the answer or, where that was lost, those known without it. */
+/** The ids that an outcome gives to a part: those of the answer or, if that was lost, those that are known without it. */
 export function namedIn(outcome: PartOutcome | undefined): Named | undefined {
   if (outcome?.kind === "sent") return outcome;
   if (outcome?.kind !== "unconfirmed") return undefined;
@@ -157,7 +157,7 @@ interface Unanswered {
   readonly at: number;
 }
 
-/** A receipt that carries the part's reference proves that it was sent, and may have come before the attempt was given up. */
+/** Prepares for a receipt with the reference of an unanswered part, which proves that it was sent; it may be parked already. */
 function expectReference(
   { unconfirmed, parked }: Pick<ReceiptState<never>, "unconfirmed" | "parked">,
   { part, connectorId, message: { id: messageId, recipient }, at }: Unanswered,
@@ -170,8 +170,8 @@ function expectReference(
 }
 
 /**
- * Takes a parked receipt, and whatever else is parked about the same part, if it is about a message of another connector.
- * What somebody else has taken meanwhile is left.
+ * If a parked receipt is about a message of another connector: takes it, and everything else that is parked about the same
+ * part, and applies them. A receipt that another process has taken meanwhile is left alone.
  */
 function applyElsewhere<M extends KnownMessage>(state: ReceiptState<M>, receipt: Receipt): ReceiptResult {
   const found = matchElsewhere(state, receipt);

@@ -1,4 +1,4 @@
-/** What the rules about receipts read and write, as each engine provides it inside a transaction. */
+/** What the rules about receipts read and write. Each engine provides it, inside a transaction. */
 import type { AwaitedInstead } from "../../core/messages/copies.ts";
 import type { Progress } from "../../core/messages/message.ts";
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
@@ -7,9 +7,9 @@ import type { SuppressionReason } from "../../core/suppressions/suppression.ts";
 
 export interface ReceiptState<M extends KnownMessage> {
   readonly messages: {
-    /** As it was last saved. */
+    /** The message as it was last saved. */
     find(id: string): M | undefined;
-    /** Once it is settled, its waiting job ends, and its body is wiped. An attempt under way is left to its settlement. */
+    /** Saves a step. If that settles the message, ends its waiting job and wipes its body; an attempt under way is left alone. */
     save(message: M, step: Step): void;
   };
   readonly knownIds: KnownIds;
@@ -20,11 +20,11 @@ export interface ReceiptState<M extends KnownMessage> {
     forgive(message: M, email: string): void;
   };
   readonly sizeOf: SizeOf;
-  /** Whether an attempt over the connector is on record, or one that was interrupted: nobody knows which it was. */
+  /** Whether an attempt over the connector is on record, or an interrupted one, whose connector nobody knows. */
   wasHandedTo(messageId: string, connectorId: string): boolean;
   /**
-   * Whether an attempt is under way that may send again what an earlier one may have sent: not where the account holds that.
-   * Asked of the messages of `mayBeTooEarly` only.
+   * Whether an attempt is under way that may send again what an earlier one may have sent; never for an account that holds
+   * unconfirmed messages. Only asked if `mayBeTooEarly`.
    */
   isSentAgain(message: M): boolean;
 }
@@ -35,25 +35,25 @@ export interface KnownMessage {
   readonly progress: Progress;
 }
 
-/** Segments and encoding of an SMS, as its last attempt counted them; empty where none did. */
+/** The segments and encoding of an SMS, as its last attempt counted them; empty if none did. */
 export type SizeOf = (messageId: string) => { readonly segments?: number; readonly encoding?: string };
 
-/** The ids providers have given to parts of messages. */
+/** The ids that providers have given to parts of messages. */
 export interface KnownIds {
   /** Records the ids of one part. */
   note(ids: NotedIds): void;
-  /** The parts an id stands for, in any case and with any zeros in front; those of newer messages first. */
+  /** The parts that an id stands for, found by its key (`foldId`); those of newer messages first. */
   find(connectorId: string, key: string): readonly KnownId[];
-  /** The part's receipt has come. */
+  /** Notes that the part's receipt has come, so that none is awaited any more. */
   received(part: PartRef): void;
-  /** One connector's has, and says that its copy was not delivered: if the part's is overdue there, it is at another one now. */
+  /** Notes that one connector's copy has failed: if the part's receipt is overdue there, it becomes overdue at the other one. */
   awaitInstead(part: PartRef, instead: AwaitedInstead, at: number): void;
 }
 
 export interface NotedIds extends PartRef {
   readonly connectorId: string;
   readonly providerMessageIds: readonly string[];
-  /** When the provider took the part, Unix milliseconds; absent where no receipt is expected. */
+  /** When the provider took the part, Unix milliseconds; absent if no receipt is expected. */
   readonly awaitedSince?: number | undefined;
 }
 
@@ -62,24 +62,24 @@ export interface KnownId extends PartRef {
   readonly providerId: string;
 }
 
-/** Of the messages that have had the same id, only this many, the newest, are considered. */
+/** The most messages with the same id that are considered: the newest. */
 export const MAX_SHARED_IDS = 32;
 
-/** Newer messages first, and of one message the parts in order. */
+/** Sorts newer messages first, and the parts of one message in order. */
 export function byMessageAndPart(one: PartRef, other: PartRef): number {
   if (one.messageId === other.messageId) return one.part - other.part;
   return one.messageId < other.messageId ? 1 : -1;
 }
 
-/** Receipts that match nothing yet. One with two ids is found by either. */
+/** Receipts that match nothing yet. A receipt with two ids is found by either. */
 export interface ParkedReceipts {
   park(receipt: Receipt): void;
   /**
-   * Removes and returns those about the ids of one part: spelled alike or, where the number agrees, in another form or as
-   * the other id of a receipt.
+   * Removes and returns the receipts about the ids of one part. The spelling has to be the same; if the number agrees, another
+   * form of the id will do, and so will a receipt's other id.
    */
   takeByIds(part: PartIds): readonly Receipt[];
-  /** Removes and returns those that carry the reference of an unconfirmed part and are about the same number. */
+  /** Removes and returns the receipts that carry the reference of an unconfirmed part and are about its number. */
   takeByReference(sent: SentReference): readonly Receipt[];
 }
 
@@ -93,22 +93,23 @@ export interface PartIds {
 }
 
 export interface SentReference extends Pick<PartIds, "messageId" | "recipient" | "at"> {
-  /** `undefined`: it is not known which it was. */
+  /** `undefined`: it is not known which connector it was. */
   readonly connectorId: string | undefined;
   readonly reference: number;
 }
 
-/** Rows considered for one reference at most: it has only 16 bits, so other parts share it. */
+/** The most rows that are considered for one reference: it has only 16 bits, so other parts share it. */
 export const MAX_PER_REFERENCE = 100;
 
-/** Parts of SMS that were sent and never answered, by the reference they carried. */
+/** Segments of SMS that were sent and never answered, by the reference that they carried. */
 export interface UnconfirmedParts {
   /**
-   * Where several connectors may have sent the part, as after failovers, any may from then on: the receipt's number has to agree.
+   * Notes a part. If several connectors may have sent it, as after a failover, receipts from any connector count from then on;
+   * their number has to agree in any case.
    *
    * @param connectorId `undefined` if it is not known which connector it was
    */
   note(part: PartRef, connectorId: string | undefined): void;
-  /** Those that may have gone out by the connector with this reference; newer messages first. */
+  /** The parts that the connector may have sent with this reference; those of newer messages first. */
   find(connectorId: string, reference: number): readonly PartRef[];
 }

@@ -5,7 +5,7 @@ import type { Question } from "../store.ts";
 
 type Overdue = PartRef & { readonly connectorId: string };
 
-/** What to ask a connector about an overdue part; `undefined` where there is nothing to ask: it is settled, or has no id there. */
+/** What to ask a connector about an overdue part; `undefined` if there is nothing to ask: it is settled, or has no id there. */
 export function toQuestion(
   { messageId, part, connectorId }: Overdue,
   progress: Progress,
@@ -19,7 +19,7 @@ export function toQuestion(
   return { messageId, part, providerMessageId, ...(from !== undefined && { from }) };
 }
 
-/** The connector to ask instead, about a copy that is left: of more than two, not all have a row. */
+/** The connector to ask instead, about a copy that is still there: of more than two copies, not all have a row. */
 export function askedNext(
   { part, connectorId }: Omit<Overdue, "messageId">,
   progress: Progress,

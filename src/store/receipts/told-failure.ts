@@ -4,15 +4,15 @@ import { isSettled } from "../../core/messages/progress.ts";
 import type { Step } from "../../core/messages/step.ts";
 
 /**
- * Rows of a parked failure by our id that has ended its message meanwhile: the timeline has it, and no list is to show that nobody
- * knows what it is about.
+ * A failure by our own id that was parked, and has since ended its message as an early failure (`early-failure.ts`). Its parked
+ * rows are to be deleted: the timeline tells of it, so no list may show it as a receipt that matches nothing.
  */
 export interface ToldFailure {
   readonly messageId: string;
   readonly connectorId: string;
 }
 
-/** Those that a step has told, if it has ended the message: before, it may be about another connector's copy. */
+/** The failures that a step has applied, if it has ended the message: until then, they may be about another connector's copy. */
 export function toldFailures(
   messageId: string,
   { progress, alsoParkedAt = [] }: Step,
@@ -21,7 +21,7 @@ export function toldFailures(
   return [...new Set(alsoParkedAt)].map((connectorId) => ({ messageId, connectorId }));
 }
 
-/** Whether a parked receipt is such a failure. */
+/** Whether a parked receipt is this failure. */
 export function isToldFailure(receipt: Receipt, { messageId, connectorId }: ToldFailure): boolean {
   const isOfMessage = receipt.isOwnId === true && receipt.providerMessageId === messageId;
   return isOfMessage && receipt.connectorId === connectorId && saysNotDelivered(receipt);

@@ -1,4 +1,7 @@
-/** Receipts that say an SMS was not delivered while an attempt may be sending it again: they count once that is over. */
+/**
+ * Receipts that come too early: they report that an SMS was not delivered, while an attempt may be sending it again. They count
+ * once that attempt is over.
+ */
 import { isAboutOtherCopy, saysNotDelivered } from "../../core/messages/copies.ts";
 import { keepEarlyFailure } from "../../core/messages/early-failure.ts";
 import type { Progress } from "../../core/messages/message.ts";
@@ -8,8 +11,8 @@ import type { Match } from "./match-receipt.ts";
 import type { KnownMessage, ReceiptState } from "./receipt-state.ts";
 
 /**
- * Whether a receipt says that a part was not delivered which an attempt under way may be sending again: that copy may be
- * delivered, and final states never change.
+ * Whether a receipt reports that a part was not delivered, while an attempt under way may be sending it again. Applied now, it
+ * would be final, though the new copy may be delivered.
  */
 export function isTooEarly<M extends KnownMessage>(
   state: ReceiptState<M>,
@@ -22,15 +25,15 @@ export function isTooEarly<M extends KnownMessage>(
 }
 
 /**
- * The rest is whether an attempt is under way. Before a message's first entry none has ended, and one that was sent by its
- * first attempt has only that entry.
+ * The quick part of `isTooEarly`; what it leaves to ask is whether an attempt is under way. No attempt has ended before a
+ * message's first timeline entry, and a message that its first attempt sent has only that entry.
  */
 export function mayBeTooEarly(receipt: Receipt, { channel, status, position }: Progress): boolean {
   const mayBeUnderWay = (status === "sending" && position > 0) || (status === "sent" && position > 1);
   return channel === "sms" && mayBeUnderWay && saysNotDelivered(receipt);
 }
 
-/** Until the attempt under way is over: its settlement finds it with the part. `undefined`: it is to be parked. */
+/** Keeps a receipt with its part until the attempt under way is over; its settlement applies it. `undefined`: park it. */
 export function keepForLater<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
@@ -46,8 +49,9 @@ export function keepForLater<M extends KnownMessage>(
 }
 
 /**
- * One by our id is parked as well, since it may be about the copy of a connector that shares receipts with this one. With the
- * segments that its connector may have, and no other, it is kept for the case that none takes them.
+ * `keepForLater` for a receipt by our own id. It is parked as well (`undefined`), since it may be about the copy of a connector
+ * that shares receipts with this one. It is also kept with the segments that only its connector may have, in case no other
+ * connector takes them.
  */
 export function keepOwnForLater<M extends KnownMessage>(
   state: ReceiptState<M>,

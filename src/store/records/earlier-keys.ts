@@ -1,7 +1,7 @@
 import type { Vault } from "../vault.ts";
 import type { Vaults } from "./rotation.ts";
 
-/** `name`: the row of `meta` that holds the keys; `place`: what they are sealed for. */
+/** Where the sealed keys are: their name in `meta`, and the place that they are sealed for. */
 export const EARLIER_KEYS = { name: "earlier_keys", place: "meta/earlier_keys" } as const;
 
 /** The stored keys, opened; see `Store.earlierKeys`. */
@@ -9,10 +9,10 @@ export function openEarlierKeys(vault: Vault, sealed: string | undefined): reado
   return sealed === undefined ? [] : JSON.parse(vault.open(sealed, EARLIER_KEYS.place));
 }
 
-/** Keys kept; older ones are dropped. */
+/** The most keys that are kept; older ones are dropped. */
 const MAX_KEYS = 20;
 
-/** The stored keys with `key` put first, sealed under the new master key; `undefined`, to drop all, without a `key`. */
+/** The stored keys, with `key` put first, sealed under the new master key. Without a `key`: `undefined`, which drops them all. */
 export function withEarlierKey(
   key: string | undefined,
   sealed: string | undefined,

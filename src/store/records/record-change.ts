@@ -7,7 +7,7 @@ export function hasChanged(done: unknown): boolean {
 }
 
 /**
- * Whether a record still is what the caller read. Both are compared opened, since sealing a value twice gives two texts.
+ * Whether a record is still what the caller read. Sealed values are compared opened, since sealing one twice gives two texts.
  *
  * @param now the record as it is stored now
  */

@@ -1,4 +1,4 @@
-/** The tables and columns of records. Statements can name only what is listed here, so no input gets into their SQL. */
+/** The tables and columns of records. Statements can only name what is listed here, so no input gets into SQL. */
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 
 export type ColumnType = "text" | "integer" | "boolean" | "json" | "sealed";
@@ -193,7 +193,7 @@ export function columnOf(table: RecordTable, field: string): Column {
   return column;
 }
 
-/** The column of a field to search by. Throws as `columnOf` does, and for sealed ones, since sealing a value twice gives two texts. */
+/** The column of a field to search by. Throws like `columnOf`, and for sealed columns: sealing a value twice gives two texts. */
 export function comparable(table: RecordTable, field: string): Column {
   const column = columnOf(table, field);
   if (column.type === "sealed") throw new Error(`${table.table} cannot be searched by ${field}`);

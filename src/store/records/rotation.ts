@@ -1,4 +1,4 @@
-/** What both engines share of a rotation: every secret is sealed again under another master key. */
+/** What both engines share for a rotation of the master key: every secret is sealed again under the new one. */
 import type { Vault } from "../vault.ts";
 import { RECORD_TABLES, type RecordTable } from "./record-tables.ts";
 import { createRecordValues } from "./record-values.ts";

@@ -1,4 +1,4 @@
-/** How settings are stored: secret ones sealed, for the same place in both engines, since a move copies them as they are. */
+/** How settings are stored. Secret ones are sealed, for the same place in both engines, since a move copies them unopened. */
 import { isSettingName, SETTINGS, type Setting, type StoredSettings } from "../../core/records/settings.ts";
 import type { Vault } from "../vault.ts";
 

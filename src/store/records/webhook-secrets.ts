@@ -1,8 +1,8 @@
-/** How webhook secrets are stored: sealed, for the same place in both engines, since a move copies them as they are. */
+/** How webhook secrets are stored: sealed, for the same place in both engines, since a move copies them unopened. */
 import type { WebhookSecret } from "../store.ts";
 import type { Vault } from "../vault.ts";
 
-/** Secrets of an account that are kept: two are valid during a rotation. */
+/** How many secrets of an account are kept: during a rotation two are valid. */
 export const VALID_SECRETS = 2;
 
 export function sealWebhookSecret(vault: Vault, accountId: string, secret: string): string {

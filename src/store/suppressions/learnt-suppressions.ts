@@ -1,4 +1,4 @@
-/** What messages teach about their recipients, for the suppression lists of both engines. */
+/** What the suppression lists of both engines learn from messages about their recipients. */
 import { bounceKind } from "../../core/email/bounce-kind.ts";
 import type { Part } from "../../core/messages/message.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
@@ -30,7 +30,7 @@ export function learntFromParts({ before, after, at }: BouncedParts): readonly L
   });
 }
 
-/** Recipients bounce while sending, at once or after deferrals: in both cases the answer to RCPT TO says why. */
+/** A recipient bounces while sending, at once or after deferrals. In both cases the answer to RCPT TO says why. */
 function reasonOf({ error }: Part): SuppressionReason | undefined {
   if (!error) return undefined;
   const kind = bounceKind({ code: error.code, text: error.message, stage: "recipient" });

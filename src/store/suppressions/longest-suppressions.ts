@@ -1,6 +1,6 @@
 import type { Suppression } from "../../core/records/accounts.ts";
 
-/** Of several entries for one address of an account the one that lasts longest, the first of those that end together. */
+/** One entry for each address of an account: the one that lasts longest, or the first of those that end together. */
 export function longest(suppressions: readonly Suppression[]): readonly Suppression[] {
   const byAddress = new Map<string, Suppression>();
   for (const each of suppressions) {

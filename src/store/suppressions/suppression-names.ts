@@ -1,11 +1,11 @@
-/** The names that an address may have on a suppression list: its spellings, and the erased form of each. */
+/** The names under which an address may be on a suppression list: its spellings, and the erased form of each. */
 import type { Suppression } from "../../core/records/accounts.ts";
 import { spellingsOf } from "../address-spellings.ts";
 import type { ErasedForm } from "../erasures/erased-recipient.ts";
 
 export type FoundSuppression = Pick<Suppression, "email" | "reason">;
 
-/** Every name that the list may have for one of the addresses, with the addresses that it stands for. */
+/** Every name under which one of the addresses may be on the list, with the addresses that the name stands for. */
 export function suppressionNames(
   emails: readonly string[],
   toErased: ErasedForm | undefined,
@@ -21,7 +21,7 @@ export function suppressionNames(
   return names;
 }
 
-/** Entries that were found by name, under the addresses that were asked for; each once. */
+/** The entries that were found, with the addresses that were asked for in place of their names; each address once. */
 export function asAsked(
   found: readonly FoundSuppression[],
   names: ReturnType<typeof suppressionNames>,
@@ -32,7 +32,7 @@ export function asAsked(
   return [...reasons].map(([email, reason]) => ({ email, reason }));
 }
 
-/** The forms that an address may have been erased to; none where nobody was erased. */
+/** The erased forms that an address may have; none if nobody was erased. */
 export function erasedSpellings(email: string, toErased: ErasedForm | undefined): readonly string[] {
   return toErased ? spellingsOf(email).map(toErased) : [];
 }

@@ -12,14 +12,14 @@ export interface WebhookBody {
 
 type Nullable<T> = { readonly [Key in keyof T]: T[Key] | null };
 
-/** A webhook with its message, content and entry; NULL where the message is an inbound one, or gone. */
+/** A webhook with its message, content and timeline entry, which are NULL if the message is an inbound one, or gone. */
 export interface EventRow extends Nullable<TimelineRow> {
   readonly message_id: string;
   readonly message_recipient: string | null;
   readonly envelope: string | null;
 }
 
-/** Puts bodies together; `undefined` where there is nothing left to tell. Keeps the content it has read last. */
+/** Makes the bodies of webhooks; `undefined` if nothing is left to tell of. Keeps the content that it has read last. */
 export function createBodyWriter(): (row: EventRow, accountId: string) => WebhookBody | undefined {
   const contentOf = createContentReader();
   return (row, accountId) => {
@@ -36,7 +36,7 @@ function hasEntry(row: EventRow): row is EventRow & TimelineRow {
   return row.kind !== null;
 }
 
-/** The messages of a batch share their content, and come one after the other. */
+/** Keeps the last content, since the messages of a batch share theirs, and come one after the other. */
 function createContentReader(): (envelope: string) => Content {
   let last: { readonly envelope: string; readonly content: Content } | undefined;
   return (envelope) => {
@@ -45,7 +45,7 @@ function createContentReader(): (envelope: string) => Content {
   };
 }
 
-/** The same of a message that a handset wrote. */
+/** The body of a webhook about a message from a handset. */
 export function inboundBody(row: InboundRow): WebhookBody {
   return { url: row.webhook_url ?? "", body: receivedBody(toInboundMessage(row)) };
 }

@@ -1,4 +1,4 @@
-/** Rows of the outbox, and the way between them and the nouns of `core`. */
+/** The rows of the outbox, and how they are converted from and to the types of `core`. */
 import type {
   Lane,
   WebhookAttempt,
@@ -27,7 +27,7 @@ export interface WebhookRow {
   readonly attempts: number;
 }
 
-/** All of an attempt but the first bytes of the answer, which only those read who look at one event. */
+/** Everything about an attempt but the beginning of the answer, which is only read to show a single event. */
 export const RESULT_COLUMNS = "at, ms, status, error_code, error";
 
 export interface ResultRow {
@@ -42,7 +42,7 @@ export interface AttemptRow extends ResultRow {
   readonly head: string | null;
 }
 
-/** One column, so that an index steps from lane to lane. */
+/** A lane as one column, so that an index can step from lane to lane. */
 export function toLane(account: number, host: string): string {
   return `${account} ${host}`;
 }
@@ -82,13 +82,13 @@ function toResult(row: ResultRow): WebhookResult {
   };
 }
 
-/** Deliveries kept of one event; the schedule has nine, and a replay begins it anew. */
+/** The most attempts that are kept of an event. Its schedule has nine, and a replay starts it anew. */
 export const MAX_ATTEMPTS = 20;
 
-/** From so many failures on an event holds up no other one. */
+/** After this many failures an event no longer holds up the next one of its message. */
 export const OVERTAKEN_AFTER_FAILURES = 2;
 
-/** It has neither been delivered nor failed often enough to be overtaken. */
+/** Whether the event holds up the next one: it is not at rest, and has not failed often enough to be overtaken. */
 export function isBlocking({ state, failures }: Pick<WebhookRow, "state" | "failures">): boolean {
   return !isAtRest(state) && failures < OVERTAKEN_AFTER_FAILURES;
 }
@@ -103,7 +103,7 @@ export interface Outcome {
   readonly failures: number;
 }
 
-/** What a verdict makes of an event that has failed so often before. */
+/** What a verdict makes of an event. `failures`: how often it has failed before. */
 export function outcomeOf(verdict: WebhookVerdict, failures: number): Outcome {
   switch (verdict.kind) {
     case "delivered":
@@ -117,17 +117,17 @@ export function outcomeOf(verdict: WebhookVerdict, failures: number): Outcome {
   }
 }
 
-/** Rows passed over in one call, as a multiple of its limit: those of other hosts and states. */
+/** How many rows one call may pass over, because of their host or state, as a multiple of its limit. */
 const LOOKS_PER_LIMIT = 10;
 const LEAST_LOOKS = 1_000;
 
-/** How many rows a page of so many events may look at: where an index has all that are meant and no others, it needs one more. */
+/** How many rows a page of `limit` events may look at. If an index holds exactly the selected ones, one more is enough. */
 export function looksOf({ host, state }: Passing, limit: number): number {
   const isIndexed = host === undefined && (state === undefined || state === "failed");
   return isIndexed ? limit + 1 : Math.max(LEAST_LOOKS, limit * LOOKS_PER_LIMIT);
 }
 
-/** What a walk may pass events over for. */
+/** The conditions for which a walk may pass events over. */
 type Passing = Pick<WebhookSelection, "host" | "state">;
 
 export interface WebhookWalk {
@@ -135,7 +135,7 @@ export interface WebhookWalk {
   readonly next?: WebhookCursor;
 }
 
-/** A page of what was looked at, in the order of the walk: `looks` rows, or all that were left. */
+/** The page of selected events among the rows that were looked at, in their order: `looks` rows, or all that were left. */
 export function selectPage(
   looked: readonly WebhookRow[],
   { host, state }: Passing,
@@ -153,9 +153,9 @@ export function selectPage(
 
 /** Where a walk begins, and the time at which it ends. */
 export interface WalkBounds {
-  /** It begins with the row after this one, in its order. Ids begin with 1. */
+  /** The walk begins after this row, in its order. Ids begin with 1. */
   readonly from: { readonly at: number; readonly id: number };
-  /** From the oldest on: times before this one. From the newest on: times not before it. */
+  /** Oldest first: the walk ends before this time. Newest first: it ends with this time. */
   readonly end: number;
 }
 
