@@ -1,4 +1,4 @@
-/** Looks for what an operator has to act on, and reports it: in the log, to whoever asks, and to `tell`. */
+/** Looks for what an operator has to act on, and reports it in the log, to callers of `alarms`, and to `tell`. */
 import {
   type Alarm,
   type AlarmChange,
@@ -66,7 +66,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
 
 const NOT_OF_CONNECTORS: ReadonlySet<AlarmName> = new Set(["queue_too_old", "disk_low"]);
 
-/** Whoever is woken by an alarm knows the provider by its name, not by an id. */
+/** Adds the connector's name: an operator who is woken by an alarm knows the provider by its name, not by an id. */
 async function withName(
   { connectorName }: Pick<AlarmWatchDeps, "connectorName">,
   condition: Condition,

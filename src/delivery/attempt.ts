@@ -1,4 +1,4 @@
-/** One attempt at a claimed job, up to its settlement. */
+/** One attempt at a claimed job, up to the settlement that is to be stored. */
 import type { OutgoingMessage } from "../channels/channel.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
@@ -31,7 +31,7 @@ import type { Prepared } from "./sending/to-outgoing.ts";
 /** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;
 
-/** A window with less than this left is over: an SMSC is told what is left in whole seconds. */
+/** A delivery window with less than this left counts as over: an SMSC is told the rest in whole seconds. */
 const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
 
 export interface AttemptDeps {
@@ -43,26 +43,27 @@ export interface AttemptDeps {
   readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Prepared | Promise<Prepared>;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly deleted: Pick<DeletedConnectors, "includes">;
-  /** Aborts when a process that stops has waited long enough for answers. */
+  /** Aborts when the process is stopping and has waited long enough for answers. */
   readonly signal: AbortSignal;
 }
 
-/** How a claimed job may be sent: over which connectors, and until when it is this process's. */
+/** How a claimed job may be sent: over which connectors, and until when it belongs to this process. */
 export interface JobLease extends Assignment {
-  /** In milliseconds of the monotonic clock. */
+  /** When the lease ends, in milliseconds of the monotonic clock. */
   readonly leaseEndsMs: number;
-  /** False once another process may have taken the job over, this one being taken for dead. */
+  /** False once another process may have taken the job over, because it believes that this one is dead. */
   readonly isOurs: () => boolean;
-  /** Of the job's route. */
+  /** The setting of the job's route. */
   readonly failoverMode: Route["failover"];
 }
 
-/** Resolves with what to store; `undefined` if nothing was sent and the job goes back in line. Rejects only for a bug. */
+/** Resolves with the settlement to store; `undefined` if nothing was sent and the job goes back in line. Rejects only for a bug. */
 export type Attempt = (job: ClaimedJob, lease: JobLease) => Promise<Settlement | undefined>;
 
 /**
- * In this order: may the message be sent at all (`judgeBefore`), over which outlet, is there a place for a large mail, does
- * the lease last (`mayBegin`), render, and only then hand over. What is reserved on the way is given back.
+ * The steps of an attempt, in order: decide whether the message may be sent at all (`judgeBefore`), choose its outlet, take a
+ * place if it is a large mail, check that the lease lasts (`mayBegin`), render it, and only then hand it over. What was reserved
+ * and not used is given back.
  */
 export function createAttempt(given: AttemptDeps): Attempt {
   const deps = { ...given, failover: createFailover() };
@@ -90,13 +91,13 @@ interface Attempting extends AttemptDeps {
 
 /** A job on its way to a connector. */
 interface Handover extends JobLease {
-  /** Where its slot is reserved now. */
+  /** The outlet at which its slot is reserved. */
   outlet: Outlet;
-  /** The connector has been handed the message, which uses up the slot. */
+  /** True once the connector has been handed the message, which uses up the slot. */
   isDone: boolean;
 }
 
-/** The settlement of a job that must not be sent, or not now, over any connector; `undefined`: it may be sent. */
+/** The settlement of a job that must not be sent over any connector, or not now; `undefined`: it may be sent. */
 function judgeBefore(
   deps: Attempting,
   job: ClaimedJob,
@@ -112,7 +113,7 @@ function judgeBefore(
   return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
 }
 
-/** Each part of a held message waits for its own receipt: those that no attempt has counted yet are counted first. */
+/** Holds a message. Each of its parts waits for its own receipt, so if no attempt has counted them yet, they are counted here. */
 async function hold(deps: Attempting, job: ClaimedJob, { channel }: Outlet): Promise<Settlement> {
   const isCounted = job.progress.parts.length > 0;
   const parts = isCounted ? undefined : await countParts(deps, job, channel);
@@ -131,7 +132,7 @@ async function countParts(
   return channel.partsOf(outgoing.message);
 }
 
-/** Chooses the outlet, and the place that a large mail needs there. */
+/** Chooses the outlet and, for a large mail, takes a place there. */
 async function chooseAndSend(
   deps: Attempting,
   job: ClaimedJob,
@@ -152,8 +153,8 @@ async function chooseAndSend(
 }
 
 /**
- * For a job whose message only one connector may send (`ownerOf`), which cannot take it now: it waits. If that connector was
- * deleted, the message goes over another one, or fails if some of its segments were taken.
+ * For a message that only one connector may send (`ownerOf`), which cannot take it now: the message waits. If that connector has
+ * been deleted, the message goes over another one, or fails if some of its segments were taken.
  */
 async function awaitOwner(
   deps: Attempting,
@@ -185,7 +186,7 @@ async function renderAndSend(
   return send(deps, job, { lease: handover, ...outgoing });
 }
 
-/** The lease outlasts the slowest answer, and no other process can have taken the job over. */
+/** Whether the lease outlasts the slowest answer, and no other process can have taken the job over. */
 function mayBegin({ clock, signal }: AttemptDeps, { outlet, leaseEndsMs, isOurs }: JobLease): boolean {
   const latestMs = clock.monotonicMs() + outlet.channel.sendTimeoutMs + LEASE_MARGIN_MS;
   return !signal.aborted && latestMs <= leaseEndsMs && isOurs();
@@ -212,7 +213,7 @@ async function send(
   return settlement;
 }
 
-/** A message that was deferred goes over the next connector of its route, where one is free. */
+/** If the message was deferred and another connector of its route may take it now, it goes there at once. */
 function orFailOver(
   { failover }: Attempting,
   job: ClaimedJob,
@@ -226,18 +227,18 @@ function orFailOver(
   return judged;
 }
 
-/** All recipients still to be tried are suppressed. */
+/** Settles an email all of whose remaining recipients are suppressed. */
 function judgeSkipped(deps: AttemptDeps, job: ClaimedJob, skipped: Skipped | undefined): Settlement {
   return judgeUnsent(deps, job, withSkipped({ parts: [], countsAsAttempt: false }, skipped));
 }
 
-/** The recipient has opted out while the message was in the queue. */
+/** The recipient opted out while the message was in the queue. */
 const OPTED_OUT: MessageError = {
   code: "opted_out",
   message: "the recipient has opted out of this sender's messages",
 };
 
-/** It can never be sent. */
+/** Settles a message that can never be sent. */
 function judgeImpossible(deps: AttemptDeps, job: ClaimedJob, error: MessageError): Settlement {
   const length = Math.max(1, job.progress.parts.length);
   const rejected = { kind: "rejected", error } as const;
@@ -245,7 +246,7 @@ function judgeImpossible(deps: AttemptDeps, job: ClaimedJob, error: MessageError
   return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
 }
 
-/** An outcome that was decided here, without a connector. */
+/** Settles a message by an outcome that was decided here, without a connector. */
 function judgeUnsent(deps: AttemptDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
   const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
   report(deps, job, { outcome, settlement, ms: 0 });

@@ -4,19 +4,19 @@ import type { Chore } from "../core/work/chores.ts";
 import type { InboundStore, ReceiptStore } from "../store/store.ts";
 import type { DeliveryMetrics, Dropped } from "./delivery-metrics.ts";
 
-/** Receipts of one connector that may be parked. Only few wait for their message at a time; more than this match nothing. */
+/** The most receipts of one connector that stay parked. Few wait for their message at a time; any beyond this match nothing. */
 export const MAX_PARKED = 100_000;
 
-/** Inbound messages of no account that are kept, of all connectors: as many as are counted. */
+/** The most inbound messages of no account that are kept, of all connectors together: as many as are counted. */
 export const MAX_UNASSIGNED = 100_000;
 
-/** Receipts of one connector that one transaction deletes: twice as many as a connector stores in one, so that it keeps pace with a flood. */
+/** How many receipts of a connector one transaction deletes: twice as many as one stores, to keep pace with a flood. */
 const PARKED_CHUNK = 2_000;
 
-/** The same for inbound messages, of all connectors: it keeps pace with four that store as fast as they can. */
+/** How many inbound messages one transaction deletes: enough to keep pace with four connectors that store as fast as they can. */
 const UNASSIGNED_CHUNK = 4_000;
 
-/** Between two log lines about it. */
+/** The time between two log lines about deletions. */
 const TELL_EVERY_MS = 60_000;
 
 export interface BoundDeps {
@@ -27,7 +27,7 @@ export interface BoundDeps {
   readonly observe: Pick<DeliveryMetrics, "droppedReceipts" | "droppedInbound">;
 }
 
-/** Keep a provider that brings what belongs to nothing from filling the disk: the oldest is deleted. */
+/** Chores that keep a provider from filling the disk with what belongs to no message or account: they delete the oldest. */
 export function boundChores({ receipts, inbound, observe, ...deps }: BoundDeps): readonly Chore[] {
   return [
     boundChore(deps, {
@@ -58,7 +58,7 @@ interface Bound {
   readonly most: number;
   readonly drop: (most: number) => Promise<readonly Dropped[]>;
   readonly observe: (dropped: Dropped) => void;
-  /** Logged with how many of which connector went since it was logged before. */
+  /** The log line's text. The line says how many were deleted of each connector since the last one. */
   readonly words: string;
 }
 

@@ -1,7 +1,7 @@
 import type { ChannelName } from "../core/messages/message.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 
-/** What the metrics are told. */
+/** What the delivery engine reports to the metrics. */
 export interface DeliveryMetrics {
   attempt(attempt: {
     channel: ChannelName;
@@ -10,9 +10,9 @@ export interface DeliveryMetrics {
     ms: number;
   }): void;
   unconfirmed(channel: ChannelName): void;
-  /** Receipts that matched no message, deleted because there were too many of them. */
+  /** Receipts that matched no message were deleted, because there were too many. */
   droppedReceipts(dropped: Dropped): void;
-  /** Inbound messages of no account, deleted for the same reason. */
+  /** Inbound messages of no account were deleted, because there were too many. */
   droppedInbound(dropped: Dropped): void;
 }
 

@@ -24,7 +24,7 @@ export interface DomainWatchDeps {
 const EVERY_MS = 60_000;
 const PAGE = 100;
 
-/** Each run looks at one page of domains, and the next run goes on from there. A round is done after the last page. */
+/** Each run checks one page of domains, and the next run goes on from there. The last page completes a round. */
 export function createDomainWatch(deps: DomainWatchDeps): DomainWatch {
   let counts = noDomains();
   let counting = noDomains();
@@ -63,7 +63,7 @@ async function look(deps: DomainWatchDeps, domain: Domain, now: number): Promise
   const graceMs = readSetting(stored, "domain_grace_days") * DAY_MS;
   const changes = judgeDomain(current, { now, records, verdicts, graceMs });
   const updated = await deps.records.update("domains", current, changes);
-  // Overtaken even so, by an operator or by another process's check: what is still due is checked in the next round.
+  // If an operator, or the check of another process, was faster even so: what is still due is checked in the next round.
   if (!updated || "conflict" in updated || "overtakenBy" in updated) return undefined;
   logChange(deps.log, { before: current, after: updated, stopsAt: (updated.failingSince ?? now) + graceMs });
   return updated;

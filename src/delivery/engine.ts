@@ -25,10 +25,10 @@ import { createStrayJobs } from "./stray-jobs.ts";
 import { createWorker } from "./worker.ts";
 import { createWorkers, type Workers } from "./workers.ts";
 
-/** How often to check whether another process has changed the configuration. */
+/** How often the engine checks whether another process has changed the configuration. */
 const RECONCILE_MS = 1_000;
 
-/** How long `stop` waits for answers. Then it tells the channels to give them up, which leaves time to close. */
+/** How long `stop` waits for answers before it tells the channels to give up, which leaves them time to close. */
 const GIVE_UP_AFTER_MS = 12_000;
 
 export interface EngineDeps {
@@ -43,7 +43,7 @@ export interface EngineDeps {
   readonly random: Random;
   readonly log: Log;
   readonly observe: DeliveryMetrics;
-  /** Started before the engine and stopped after it by whoever made it. Absent: this process is the only one that delivers. */
+  /** Its maker starts it before the engine, and stops it after. Absent: this process is the only one that delivers. */
   readonly shares?: Shares;
   /** See `OutletsDeps`. */
   readonly slotsOf: (connector: Connector) => number | undefined;
@@ -51,7 +51,7 @@ export interface EngineDeps {
   readonly builtIn: { readonly connectors: readonly Connector[]; readonly routes: readonly Route[] };
 }
 
-/** Everything between the queue and the channels: a worker per route, an outlet per connector. */
+/** Everything between the queue and the channels: a worker for each route, an outlet for each connector. */
 export interface Engine {
   start(): Promise<void>;
   /** Applies the configuration as it is now; does nothing before `start`. */
@@ -63,7 +63,7 @@ export interface Engine {
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
   connectors(): readonly { readonly id: string; readonly status: ConnectorStatus }[];
-  /** Receipts that have been stored, with their results: a connector's health depends on when its receipts come. */
+  /** Tells of receipts that have been stored, and their results: a connector's health depends on when its receipts come. */
   noteReceipts(receipts: readonly Receipt[], results: readonly ReceiptResult[]): void;
   /** Finishes what is in hand, within 20 s. */
   stop(): Promise<void>;
@@ -80,7 +80,7 @@ export function createEngine(deps: EngineDeps): Engine {
   let isStarted = false;
 
   const reconcile = createReconcile(deps, (connectors, routes) => {
-    // A stop may have begun while the configuration was read: nothing would stop what this starts.
+    // If `stop` was called while the configuration was read, nothing would stop what this starts.
     if (stopping.signal.aborted) return;
     sideLoops.reconcile(connectors, routes);
     deleted.reconcile(connectors);
@@ -119,7 +119,7 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-/** Loops beside the workers: missing receipts, receipts that arrive over another connector, and jobs whose route is deleted. */
+/** The loops beside the workers: missing receipts, receipts that come over another connector, and jobs of deleted routes. */
 function createSideLoops(deps: EngineDeps, outlets: Outlets) {
   const strayJobs = createStrayJobs(deps);
   let groups: ReceiptGroups = new Map();
@@ -159,7 +159,7 @@ function noteReceipts(
   }
 }
 
-/** Workers that find no free slot wait in the slot line, and outlets wake them. */
+/** The outlets and workers. A worker that finds no free slot waits in the slot line, and outlets wake it. */
 function createParts(deps: EngineDeps, signal: AbortSignal) {
   const line = createSlotLine();
   const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call });
@@ -198,7 +198,7 @@ async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: numbe
   return offerUnsubscribe(outgoing, deps.unsubscribeHeaders);
 }
 
-/** Bodies are wiped once nothing is left to send: a receipt has settled the email since it was claimed. It must not go out empty. */
+/** The body was wiped, because a receipt has settled the email since it was claimed. It must not be sent empty. */
 const BODY_GONE: Prepared = {
   kind: "impossible",
   error: { code: "body_gone", message: "its text has been wiped, since nothing was left to send" },
@@ -218,7 +218,7 @@ async function keepReconciled(
   }
 }
 
-/** Makes the function that loads the configuration, and applies it if its version has changed. One run at a time. */
+/** Makes the function that loads the configuration and applies it, if its version has changed. It runs once at a time. */
 function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
   let seenVersion = -1;
   let running: Promise<void> = Promise.resolve();

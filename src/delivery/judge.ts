@@ -1,4 +1,4 @@
-/** Turns the outcome of an attempt into what is stored: which parts are done, and whether and when to try again. Pure. */
+/** Turns the outcome of an attempt into its settlement: which parts are done, and whether and when to try again. Pure. */
 import type { MessageError } from "../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
 import { isOpen } from "../core/messages/part.ts";
@@ -10,11 +10,11 @@ import { deferralDetail } from "../core/sms/promotional-hours.ts";
 export interface AttemptContext {
   readonly now: number;
   readonly connectorId: string;
-  /** In [0, 1): spreads the next attempts of messages that were deferred together. */
+  /** In [0, 1): spreads the next attempts at messages that were deferred together. */
   readonly jitter: number;
 }
 
-/** After an attempt. */
+/** The settlement after an attempt. The functions below are for messages that were not handed to a connector. */
 export function judge(job: ClaimedJob, outcome: SendOutcome, context: AttemptContext): Settlement {
   return {
     ...settlementOf(job, context.now),
@@ -26,7 +26,7 @@ export function judge(job: ClaimedJob, outcome: SendOutcome, context: AttemptCon
   };
 }
 
-/** The window ended before this attempt sent anything. An earlier, interrupted attempt may still have sent it. */
+/** The delivery window ended before this attempt sent anything. An earlier, interrupted attempt may have sent the message. */
 export function judgeExpired(job: ClaimedJob, now: number): Settlement {
   const end = job.wasInterrupted ? "unconfirmed" : "window_over";
   return { ...settlementOf(job, now), next: { kind: "done", end } };
@@ -84,7 +84,7 @@ export function judgeWaiting(
   };
 }
 
-/** The same settlement, but the message goes over another connector at once, and no attempt is counted. */
+/** The same settlement, except that the message goes over another connector at once, and no attempt is counted. */
 export function judgeFailover(settlement: Settlement): Settlement {
   const next = { ...settlement.next, kind: "again" as const, dueAt: settlement.at };
   return { ...settlement, countsAsAttempt: false, next };
@@ -109,7 +109,7 @@ const MAY_HAVE_LEFT: MessageError = {
   message: "it may have been sent before the process stopped",
 };
 
-/** What an interrupted attempt may have sent stays in doubt until a later attempt sends it, or is refused. */
+/** What an interrupted attempt may have sent stays in doubt until a later attempt is accepted or refused. */
 function withDoubts(job: ClaimedJob, outcomes: Settlement["outcomes"]): Settlement["outcomes"] {
   if (!job.wasInterrupted) return outcomes;
   const { parts } = job.progress;
@@ -125,7 +125,7 @@ function withDoubts(job: ClaimedJob, outcomes: Settlement["outcomes"]): Settleme
 function nextStep(job: ClaimedJob, outcome: SendOutcome, context: AttemptContext): NextStep {
   const unsettled = stillOpen(job, outcome);
   if (unsettled.length === 0) return { kind: "done" };
-  // Without the refused segment an SMS is of no use: the others would be sent, and paid for, in vain.
+  // Without the refused segment the SMS is of no use: its others would be sent, and paid for, in vain.
   if (isRefusedInPart(job, outcome)) return { kind: "done", end: "attempts_spent" };
   if (holdsUnconfirmed(job) && unsettled.every(({ kind }) => kind === "unconfirmed"))
     return { kind: "held", dueAt: job.expiresAt };
@@ -176,12 +176,12 @@ function longestWait(unsettled: readonly Unsettled[]): number | undefined {
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** A provider may throttle for a day, which costs no attempts. Beyond this many claims, not each gets a timeline entry. */
+/** A provider may throttle for a day, which costs no attempts. After this many claims, not every one gets a timeline entry. */
 const NOTED_CLAIMS = 32;
 
 /**
- * Whether the timeline can do without an entry for this attempt: all that was tried was deferred, either by our own rate,
- * without asking the provider, or without counting as an attempt, as many times before.
+ * Whether the timeline can do without an entry for this attempt: everything that it tried was deferred, either by our own rate,
+ * so that the provider was not asked, or without counting as an attempt, after many claims.
  */
 function isRoutineWait({ claim }: ClaimedJob, { parts, countsAsAttempt }: SendOutcome): boolean {
   const tried = parts.filter((part) => part !== undefined);
@@ -189,7 +189,7 @@ function isRoutineWait({ claim }: ClaimedJob, { parts, countsAsAttempt }: SendOu
   return tried.length > 0 && tried.every((part) => part.kind === "deferred" && (isOften || part.isOwnPace));
 }
 
-/** Of a job that waits again and again, only the 1st, 2nd, 4th, 8th … claim gets an entry: a day of waiting must not fill the timeline. */
+/** Of the claims of a job that keeps waiting, only the 1st, 2nd, 4th, 8th … get an entry: a day must not fill the timeline. */
 function repeatOf({ claim }: ClaimedJob): { readonly isRepeat?: true } {
   const isPowerOfTwo = (claim & (claim - 1)) === 0;
   return isPowerOfTwo ? {} : { isRepeat: true };

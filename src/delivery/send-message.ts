@@ -28,7 +28,7 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
 
 async function settle(deps: SendMessageDeps, settlement: Settlement): Promise<void> {
   const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
-  // Where nothing was sent, nothing is lost: upkeep has ended the message meanwhile, as it does with each that expires.
+  // If nothing was sent, nothing is lost: upkeep has ended the message meanwhile, as it does when one expires.
   if (isOurs || settlement.connectorId === undefined) return;
   const { messageId: message_id, claim } = settlement;
   deps.log.warn({ message_id, claim }, "a lease was lost before its attempt was recorded");

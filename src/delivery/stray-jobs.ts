@@ -10,14 +10,14 @@ import { sentFrom } from "../core/sms/sent-from.ts";
 import { type Queue, type Records, type ReleasedJob, untilStored } from "../store/store.ts";
 import type { Shares } from "./shares/shares.ts";
 
-/** Each round looks at the queues of routes that were deleted recently; every `ALL_EVERY`th round at all queues. */
+/** The time between two rounds. A round looks at the queues of recently deleted routes, every `ALL_EVERY`th at all queues. */
 const ROUND_MS = 1_000;
 const ALL_EVERY = 60;
 
 /** How long other processes may still use a deleted route; usually a second. */
 const RECENTLY_MS = 30_000;
 
-/** Jobs per claim, the most jobs of a queue in one round, and the lease for handling them. */
+/** The jobs in a claim, the most jobs of a queue in one round, and the lease for handling them. */
 const CHUNK = 200;
 const MAX_PER_ROUND = 2_000;
 const LEASE_MS = 60_000;
@@ -28,7 +28,7 @@ export interface StrayJobsDeps {
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
   readonly shares?: Pick<Shares, "claimant">;
-  /** No stray job may move to one of these: the sandbox's messages are already in their queues when they are accepted. */
+  /** No stray job moves to one of these routes: the sandbox's messages are in their queues from the start. */
   readonly builtIn: { readonly routes: readonly Route[] };
 }
 
@@ -43,7 +43,7 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   const { clock, log, queue } = deps;
   const isBuiltIn = (route: Route) => deps.builtIn.routes.some(({ id }) => id === route.id);
   let routes = new Map<string, Route>();
-  /** Deleted routes, and when they were missed first (monotonic). */
+  /** Deleted routes, and when each was first missing, on the monotonic clock. */
   const goneAt = new Map<string, number>();
 
   const recentlyGone = () => {
@@ -84,13 +84,13 @@ interface MoveOptions {
   readonly signal: AbortSignal;
 }
 
-/** Jobs that no route serves now stay where they are: there may be one before they expire. */
+/** Moves a queue's jobs. Those that no route serves now stay where they are: there may be one before they expire. */
 async function moveJobs(
   deps: StrayJobsDeps,
   name: string,
   { configured, signal }: MoveOptions,
 ): Promise<void> {
-  // A route that is new may not be known here yet.
+  // The route may be new, and not known to this process yet.
   if ((await deps.records.find("routes", { id: name })) !== undefined) return;
   const release = (jobs: readonly ReleasedJob[]) =>
     untilStored({ clock: deps.clock, signal }, () => deps.queue.release(jobs, deps.clock.now()));

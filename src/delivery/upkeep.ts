@@ -4,10 +4,10 @@ import { DAY_MS, RETENTION_MS } from "../core/time/durations.ts";
 import { type Chore, type Chores, type ChoresOptions, createChores } from "../core/work/chores.ts";
 import type { Queue, Store } from "../store/store.ts";
 
-/** Rows that one transaction moves: few enough not to hold up accepting. */
+/** How many rows one transaction moves: few enough not to hold up accepting. */
 const CHUNK = 500;
 
-/** The standing work: stages what has come due, expires, wipes and prunes. */
+/** Runs the chores that it is given, each in a loop of its own, and logs those that fail. */
 export function createUpkeep({
   log,
   ...deps
@@ -19,7 +19,7 @@ export function createUpkeep({
 
 type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention">;
 
-/** The standing work of the store, but for `stageChore`. */
+/** The store's chores, apart from `stageChore`: they expire, number, erase, wipe and prune. */
 export function storeChores({ queue, feed, erasures, inbound, retention }: ChoreStore): readonly Chore[] {
   return [
     { name: "expire", everyMs: 500, run: (now) => queue.expire(now, CHUNK) },
@@ -47,15 +47,16 @@ function oldMessages(now: number) {
   return { before: now - RETENTION_MS, atLatest: now - LONGEST_KEPT_MS, limit: CHUNK };
 }
 
-/** By day 16 a message's rows go even where it is not final. */
+/** From day 16 on a message's rows are deleted even if it is not final. */
 const LONGEST_KEPT_MS = 16 * DAY_MS;
 
-/** When parts of a long message from a handset have not come after this long, it is shown without them. */
+/** How long a long message from a handset waits for its missing parts; then it is shown without them. */
 const PARTS_PATIENCE_MS = 10 * 60_000;
 
 /**
- * Puts in line what has come due. Processes with only the role `delivery` run it too: while a process lives, only it ends
- * its own expired leases. It first asks when the next job is due, because ten transactions a second for nothing cost too much.
+ * Makes jobs ready whose time has come. Processes with only the role `delivery` run it too, since only a process itself ends its
+ * expired leases while it is alive. It first asks when the next job is due: ten transactions a second for nothing would cost
+ * too much.
  */
 export function stageChore(queue: Pick<Queue, "nextDueAt" | "stage">, sweeper: () => Sweeper): Chore {
   return {

@@ -12,10 +12,10 @@ import type { SlotLine } from "./outlets/slot-line.ts";
 import type { SendMessage } from "./send-message.ts";
 import type { Shares } from "./shares/shares.ts";
 
-/** Most jobs taken in one claim: enough to fill a commit, few enough to keep flows mixed. */
+/** The most jobs in one claim: enough to fill a commit, few enough to keep flows mixed. */
 const MAX_CLAIM = 500;
 
-/** What a lease has beyond the longest time that a send may take. */
+/** How much longer a lease is than the slowest send. */
 const LEASE_SLACK_MS = 30_000;
 
 /** How often a worker looks at its queue when nothing wakes it. */
@@ -35,16 +35,16 @@ export interface WorkerDeps {
 }
 
 /**
- * Moves one queue: claims no more jobs than the chosen connectors can take now, has them sent, and sleeps until
- * it is woken (jobs became ready, slots became free) or a second has passed. It waits for a connector that is healthy but
- * full, and passes over one that is down or unhealthy.
+ * Empties one queue: claims no more jobs than the chosen connectors can take now, has them sent, and sleeps until it is woken
+ * (jobs became ready, slots became free) or a second has passed. It waits for a connector that is healthy but full, and
+ * passes over one that is down or unhealthy.
  *
- * States: idle → turning (one claim under way) → idle. A signal during a turn makes another turn follow at once.
+ * States: idle → turning (one claim under way) → idle. If it is woken during a turn, another turn follows at once.
  */
 export interface Worker {
-  /** There may be something to do: a turn follows. */
+  /** To be called when there may be something to do: a turn follows. */
   wake(): void;
-  /** When it last looked for jobs, on the monotonic clock: a turn lasts as long as there are jobs and slots for them. */
+  /** When it last looked for jobs, on the monotonic clock. A turn takes as long as there are jobs, and slots for them. */
   lastLookMs(): number;
   /** Ids of the jobs that are being sent; see `InFlightJobs`. */
   inFlight(): readonly number[];
@@ -67,7 +67,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (!turning && !isStopped) turning = turns().finally(rest);
   };
 
-  /** After the last turn: sleeps, unless a signal came in between. */
+  /** After the last turn: sleeps, unless it was woken in between. */
   const rest = () => {
     turning = undefined;
     if (isStopped) return;
@@ -113,8 +113,8 @@ interface TurnParts {
 }
 
 /**
- * Claims jobs and has them sent, until the queue has no more or no slot is free. A turn may take long: jobs that
- * have expired are not sent and free their slots at once, so that a long queue of them is claimed in one turn.
+ * Claims jobs and has them sent, until the queue is empty or no slot is free. A turn may take long: expired jobs are not sent
+ * and free their slots at once, so a long queue of them is claimed in one turn.
  */
 async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
   const { inFlight, wake, balancer } = parts;
@@ -138,7 +138,7 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
   }
 }
 
-/** Over all outlets: a claimed job may turn out to belong to another connector of the route. */
+/** The longest time limit of all outlets, since a claimed job may turn out to belong to another connector of the route. */
 function slowestMs(outlets: readonly Outlet[]): number {
   return Math.max(...outlets.map(({ channel }) => channel.sendTimeoutMs));
 }
@@ -173,7 +173,7 @@ function outletsOf({ route, outletOf }: WorkerDeps): readonly Outlet[] {
   return route().connectorIds.flatMap((id) => outletOf(id) ?? []);
 }
 
-/** How long until the rate of some outlet allows a message; at most `POLL_MS`. Free slots wake the worker by themselves. */
+/** How long until the rate of an outlet allows a message, at most `POLL_MS`. (Slots that become free wake the worker.) */
 function waitMs(outlets: readonly Outlet[]): number {
   const waits = outlets.filter((outlet) => outlet.isUp()).map((outlet) => outlet.waitMs());
   return Math.min(POLL_MS, ...waits.filter((ms) => ms > 0));

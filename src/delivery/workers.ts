@@ -1,9 +1,9 @@
 import type { Route } from "../core/records/accounts.ts";
 import type { Worker } from "./worker.ts";
 
-/** A worker per route, kept in step with the configured routes. */
+/** The workers: one for each configured route. */
 export interface Workers {
-  /** Starts workers for new routes, stops those of routes that are gone. */
+  /** Starts workers for new routes, and stops those of deleted ones. */
   reconcile(routes: readonly Route[]): void;
   wake(queue: string): void;
   wakeAll(): void;
@@ -14,10 +14,10 @@ export interface Workers {
   stop(): Promise<void>;
 }
 
-/** @param create makes the worker of a route; the route is read anew at every turn, since its connectors may change */
+/** @param create makes the worker of a route. It is given a function, since the route's connectors may change. */
 export function createWorkers(create: (route: () => Route) => Worker): Workers {
   const open = new Map<string, { route: Route; readonly worker: Worker }>();
-  /** Workers of routes that are gone, while they still have messages in flight. */
+  /** The workers of deleted routes that still have messages in flight. */
   const leaving = new Map<Worker, Promise<void>>();
 
   const add = (route: Route) => {

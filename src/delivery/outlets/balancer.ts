@@ -2,15 +2,15 @@ import type { Clock } from "../../core/clock.ts";
 import type { Choice, WeightedOutlet } from "./choose-outlets.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** One message in this many goes to a connector that is passed over for its health; to each of several in turn. */
+/** One message in this many goes to a connector that is passed over for its health; if there are several, to each in turn. */
 const PROBE_EVERY = 20;
 
-/** Where all others leave through other processes, which do not tell how many: one goes to it in so many milliseconds. */
+/** The same, if all other messages leave through other processes, which do not tell how many: one message in this time. */
 const PROBE_EVERY_MS = 10_000;
 
-/** Slots reserved at a route's outlets for one claim, and used up message by message. */
+/** Slots at a route's outlets that are reserved for one claim, and used up message by message. */
 export interface Reservation {
-  /** How many messages may be claimed for it. */
+  /** How many messages may be claimed. */
   readonly size: number;
   /** The outlet of the next message, which uses one of its slots; `undefined` when no slot is left. */
   next(): Outlet | undefined;
@@ -18,7 +18,7 @@ export interface Reservation {
   release(): void;
 }
 
-/** Shares out a route's messages by weight. Shares even out over many claims: what one is too small for, a later one gives. */
+/** Divides a route's messages by weight. The shares even out over many claims, however small each claim is. */
 export interface Balancer {
   /** Reserves at most `limit` slots; `undefined` if none is free. A full outlet leaves its share to the others. */
   reserve(choice: Choice, limit: number): Reservation | undefined;
@@ -54,8 +54,8 @@ export function createBalancer(clock: Pick<Clock, "monotonicMs">): Balancer {
 }
 
 /**
- * Probes of a process by which none of the route's messages leave: its own connector is passed over, and the one that serves is
- * bound in another process. Without any, what is passed over would never be found well again.
+ * Probes of a process through which none of the route's messages leave: its own connector is passed over, and the one that
+ * serves is bound in another process. Without probes, nobody would notice that the connector has recovered.
  */
 function createLoneProbes(clock: Pick<Clock, "monotonicMs">) {
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -80,7 +80,7 @@ function createLoneProbes(clock: Pick<Clock, "monotonicMs">) {
   };
 }
 
-/** What is left of the slots reserved at one outlet. */
+/** The slots that are still reserved at one outlet. */
 interface Reserved extends WeightedOutlet {
   slots: number;
 }
@@ -95,7 +95,7 @@ function hasSlots({ slots }: Reserved): boolean {
   return slots > 0;
 }
 
-/** The first that has a slot, from the one whose `turn` it is. */
+/** The first probe that has a slot, starting with the one whose `turn` it is. */
 function firstFrom(probes: readonly Reserved[], turn: number): Reserved | undefined {
   const start = turn % probes.length;
   return [...probes.slice(start), ...probes.slice(0, start)].find(hasSlots);
@@ -105,7 +105,7 @@ function totalSlots(reserved: readonly Reserved[]): number {
   return reserved.reduce((total, { slots }) => total + slots, 0);
 }
 
-/** Smooth weighted round-robin: each earns its weight in credit; the richest is chosen, and pays what all have earned. */
+/** Smooth weighted round-robin: each outlet earns its weight in credit; the richest is chosen, and pays what all have earned. */
 function nextByWeight(reserved: readonly Reserved[], credits: Map<string, number>): Reserved | undefined {
   const [first] = reserved;
   if (reserved.length === 1) return first && hasSlots(first) ? first : undefined;
@@ -125,7 +125,7 @@ function creditOf({ outlet }: Reserved, credits: ReadonlyMap<string, number>): n
   return credits.get(outlet.channel.connectorId) ?? 0;
 }
 
-/** An outlet that is full or gone keeps no credit. */
+/** Drops the credit of outlets that are full or gone. */
 function forgetOthers(credits: Map<string, number>, reserved: readonly Reserved[]): void {
   const ids = new Set(reserved.map(({ outlet }) => outlet.channel.connectorId));
   for (const id of credits.keys()) if (!ids.has(id)) credits.delete(id);

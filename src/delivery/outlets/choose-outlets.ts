@@ -2,7 +2,7 @@ import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import type { Route } from "../../core/records/accounts.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** One connector of a route, and its weight in its place. */
+/** The outlet of one connector of a route, and its weight within its place. */
 export interface WeightedOutlet {
   readonly outlet: Outlet;
   readonly weight: number;
@@ -15,13 +15,13 @@ type Place = readonly WeightedOutlet[];
 export interface Choice {
   /** At least one; they share the messages by weight. */
   readonly sharing: readonly WeightedOutlet[];
-  /** Up, but passed over for their health. They get a few messages, to show whether they are well again. */
+  /** Outlets that are up, but passed over for their health. They get a few messages, to see whether they have recovered. */
   readonly probed: readonly Outlet[];
 }
 
 /**
- * The first place that has a healthy connector serves. Where no place has one, the healthiest connector of all serves,
- * together with those in its place that score as high. `undefined`: none is up.
+ * The first place with a healthy connector serves. If no place has one, the healthiest connector of all serves, together with
+ * those in its place that score as high. `undefined`: none is up.
  */
 export function chooseOutlets(places: readonly Place[]): Choice | undefined {
   const scored = places.map((place) => place.filter(({ outlet }) => outlet.isUp()).map(withScore));
@@ -43,13 +43,13 @@ function withScore(weighted: WeightedOutlet) {
   return { ...weighted, score: weighted.outlet.health().score };
 }
 
-/** A route's connectors in order of preference. Neighbours that have a weight share a place. */
+/** A route's connectors, in places in order of preference. Neighbours that have a weight share a place. */
 export function placesOf(
   { connectorIds, weights = {} }: Pick<Route, "connectorIds" | "weights">,
   outletOf: (connectorId: string) => Outlet | undefined,
 ): readonly Place[] {
   const places: WeightedOutlet[][] = [];
-  /** The place before, where it is one that can be shared. */
+  /** The place before, if its connectors have weights, so that the next one may share it. */
   let shared: WeightedOutlet[] | undefined;
   for (const id of connectorIds) {
     const weight = weights[id];

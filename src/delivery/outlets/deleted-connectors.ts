@@ -1,9 +1,9 @@
 import type { Connector } from "../../core/records/accounts.ts";
 import type { Records } from "../../store/store.ts";
 
-/** Which connectors have been deleted. One that is only down or disabled may still finish what it has begun; these never will. */
+/** Tells which connectors have been deleted. Unlike those that are only down or disabled, they never finish what they began. */
 export interface DeletedConnectors {
-  /** Call it with all connectors whenever they have changed. */
+  /** To be called with all connectors whenever they have changed. */
   reconcile(connectors: readonly Connector[]): void;
   includes(connectorId: string): Promise<boolean>;
 }

@@ -1,20 +1,20 @@
 import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** Failover: an SMS that one connector of its route has deferred goes over the next one, without waiting. */
+/** Failover: an SMS that one connector of its route has deferred goes over the next one at once. */
 export interface Failover {
-  /** The outlet to use instead of the assigned one, where that has deferred the message before; `undefined`: none, or no need. */
+  /** The outlet to use if the assigned one has deferred the message before; `undefined`: there is no other, or no need for it. */
   next(messageId: string, assignment: Assignment): Outlet | undefined;
   /**
-   * Notes that the assigned outlet deferred the message. True if an outlet that has not tried it yet can take it now; false
-   * if none is left, and next time all may be tried again.
+   * Notes that the assigned outlet deferred the message. True if an outlet that has not tried it yet can take it now. False if
+   * none can; next time all outlets may be tried again.
    */
   noteDeferral(messageId: string, assignment: Assignment): boolean;
-  /** It was not deferred this time: what came before no longer counts. */
+  /** The message was not deferred this time: earlier deferrals no longer count. */
   forget(messageId: string): void;
 }
 
-/** Over which outlets a job's message may go. */
+/** The outlets over which a job's message may go. */
 export interface Assignment {
   /** The one that the job was claimed for, with a slot reserved. */
   readonly outlet: Outlet;
@@ -22,7 +22,7 @@ export interface Assignment {
   readonly outlets: readonly Outlet[];
 }
 
-/** Messages remembered between two tries. Beyond, the oldest are forgotten: those wait as if there were one connector. */
+/** The most messages that are remembered between two tries. Older ones are forgotten, and wait as if there were one connector. */
 const MAX_REMEMBERED = 10_000;
 
 export function createFailover(): Failover {

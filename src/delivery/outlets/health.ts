@@ -16,16 +16,16 @@ export interface Health {
 export type Attempted = Pick<ClaimedJob, "messageId" | "progress">;
 
 export interface HealthTraits {
-  /** The channel's status says when it is throttled: then a message deferred without an attempt is no sign of throttling. */
+  /** The channel's own status says when it is throttled, so a message deferred without an attempt is no sign of that. */
   readonly keepsRate: boolean;
-  /** The channel speaks to many hosts: what one of them answers says nothing against the connector. */
+  /** The channel talks to many hosts, so the answer of one of them says nothing against the connector. */
   readonly reachesMany: boolean;
 }
 
-/** The factor for a throttled connector: below `HEALTHY_SCORE`, and above one that fails. */
+/** The factor of a throttled connector: below `HEALTHY_SCORE`, and above that of a failing one. */
 const THROTTLED = 0.45;
 
-/** A factor below this is named among the problems. */
+/** Factors below this are listed among the problems. */
 const NOTICEABLE = 0.9;
 
 export function createHealth(clock: Clock, { keepsRate, reachesMany }: HealthTraits): Health {
@@ -35,7 +35,7 @@ export function createHealth(clock: Clock, { keepsRate, reachesMany }: HealthTra
     attempt({ messageId, progress }, outcome) {
       const isGood = judgeAttempt(outcome, { keepsRate, reachesMany });
       if (isGood !== undefined) attempts.note(isGood);
-      // Only for SMS: of an email often nothing but a bounce is ever reported.
+      // Only for SMS: about an email, often nothing but a bounce is ever reported.
       const providerMessageIds = progress.channel === "sms" ? awaited(outcome) : [];
       if (providerMessageIds.length > 0) receipts.sent({ messageId, providerMessageIds });
     },

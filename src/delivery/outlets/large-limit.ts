@@ -1,12 +1,12 @@
 import type { Clock } from "../../core/clock.ts";
 
-/** Limits how many large messages a connector sends at a time, so that others find a connection and memory is bounded. */
+/** Limits how many large messages a connector sends at a time, so that others find a free connection, and memory is bounded. */
 export interface LargeLimit {
   /** Takes a place, until `leave` is called. If all are taken: how long to wait before asking again, in whole milliseconds. */
   enter(): { readonly leave: () => void } | { readonly waitMs: number };
 }
 
-/** Messages that find no place come back one by one, this far apart: a thousand of them must not be claimed every second. */
+/** How far apart messages that found no place come back, one by one: a thousand of them must not be claimed every second. */
 const SPACING_MS = 250;
 const LONGEST_WAIT_MS = 60_000;
 

@@ -4,7 +4,7 @@ import type { Assignment, Failover } from "./failover.ts";
 import type { Outlet } from "./outlet.ts";
 import { ownerOf } from "./owner-of-job.ts";
 
-/** How long a message that only one connector may have waits for it at least, and at most. */
+/** How long, at least and at most, a message waits for the only connector that may send it. */
 const OWNER_WAIT_MS = { least: 1_000, most: 30_000 };
 
 export interface OutletOfJobDeps {
@@ -13,8 +13,8 @@ export interface OutletOfJobDeps {
 }
 
 /**
- * The outlet a job was claimed for, unless another one owns its message or is next to try it: then the slot reserved at the
- * first is given back, and one is reserved at the other. Where the owner cannot take it now: how long the job waits.
+ * The outlet that a job was claimed for, unless another one owns its message or is next to try it: then the slot reserved at the
+ * first is given back, and one is reserved at the other. If the owner cannot take the message now: how long the job waits.
  */
 export function outletOfJob(
   { outletOf, failover }: OutletOfJobDeps,
@@ -35,7 +35,10 @@ export function outletOfJob(
   return { outlet: moveReservation(assigned, outlet) };
 }
 
-/** A quarter of the time for which it has been down, in whole milliseconds: the message leaves soon after it is back, and costs little while it is away. */
+/**
+ * A quarter of the time for which the outlet has been down, in whole milliseconds: so a message leaves soon after it is back, and
+ * costs little while it is away.
+ */
 function downWaitMs(outlet: Outlet): number {
   return Math.min(OWNER_WAIT_MS.most, Math.max(OWNER_WAIT_MS.least, Math.ceil(outlet.downMs() / 4)));
 }

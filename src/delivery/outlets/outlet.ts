@@ -8,24 +8,24 @@ import type { LargeLimit } from "./large-limit.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";
 import type { Throttle } from "./throttle.ts";
 
-/** A channel as the workers share it: its free slots, less those reserved for claimed jobs, and within its rate. */
+/** A channel as the workers share it: its free slots, without those that are reserved for claimed jobs, and within its rate. */
 export interface Outlet {
   readonly channel: Channel;
   /** Limits the large messages that are being sent. */
   readonly largeLimit: LargeLimit;
   isUp(): boolean;
-  /** It is not up here, and counts as up all the same: its messages wait, or leave through another process. */
+  /** Whether it counts as up although it is not up here: its messages wait, or leave through another process. */
   isAwaited(): boolean;
-  /** Whether other processes are to leave messages to this one: it is healthy, and up or being opened here. */
+  /** Whether other processes should leave messages to this one: it is healthy, and up here or being opened. */
   isOffered(): boolean;
-  /** Milliseconds since `isUp` was first false; 0 while it is true. Workers ask it once a second. */
+  /** Milliseconds since `isUp` became false; 0 while it is true. It notices when it is asked, as workers do once a second. */
   downMs(): number;
   health(): ConnectorHealth;
   noteAttempt(job: Attempted, outcome: SendOutcome): void;
   noteReceipt(receipt: SeenReceipt): void;
   /** How many messages may be claimed for it now. */
   available(): number;
-  /** Milliseconds until its rate allows another message; 0 when it does. */
+  /** Milliseconds until its rate allows another message; 0 if it does now. */
   waitMs(): number;
   reserve(count: number): void;
   /** Gives back reserved slots that turn out not to be needed. */
@@ -41,9 +41,9 @@ export interface OutletParts {
   readonly largeLimit: LargeLimit;
   /** Called when reserved slots were given back. */
   readonly onLeftOver: () => void;
-  /** It is being opened here. */
+  /** Whether it is being opened here. */
   readonly isOpening: (own: ChannelStatus) => boolean;
-  /** Messages leave through another process, or are to wait until they can. */
+  /** Whether messages leave through another process, or should wait until they can. */
   readonly isElsewhere: (own: ChannelStatus) => boolean;
 }
 
@@ -92,7 +92,7 @@ export function createOutlet(
   };
 }
 
-/** 1 for an email, and where the provider renders the text. */
+/** The segments of a message; 1 for an email, and if the provider renders the text. */
 function segmentsOf(message: OutgoingMessage): number {
   return message.channel === "sms" && message.text !== undefined ? segmentSms(message.text).parts.length : 1;
 }

@@ -10,14 +10,14 @@ import { createOutlet, type Outlet } from "./outlet.ts";
 import { createStatusLog } from "./status-log.ts";
 import { createThrottle } from "./throttle.ts";
 
-/** Opens the channel of a connector; `undefined` for a kind this program does not know. Throws if its configuration is invalid. */
+/** Opens a connector's channel; `undefined` for a kind that this program does not know. Throws if the configuration is invalid. */
 export type OpenChannel = (
   connector: Connector,
   listeners: {
     readonly onSlots: () => void;
     readonly onStatus: (status: ChannelStatus) => void;
     readonly share?: Share;
-    /** Its settings have changed, and the channel that it had is being stopped. */
+    /** The connector's settings have changed, and its previous channel is being stopped. */
     readonly isReopened: boolean;
   },
 ) => Channel | undefined;
@@ -26,19 +26,19 @@ export interface OutletsDeps {
   readonly open: OpenChannel;
   readonly clock: Clock;
   readonly log: Log;
-  /** Slots may have become free, or a channel came up. */
+  /** Called when slots may have become free, or a channel came up. */
   readonly onSlots: () => void;
-  /** Reserved slots were given back. */
+  /** Called when reserved slots were given back. */
   readonly onLeftOver: () => void;
   /** Absent: no other process uses the connectors. */
   readonly shares?: Shares;
-  /** How many slots a connector has, where each is used by one process at a time; `undefined`: it has none such. */
+  /** How many slots a connector has that only one process at a time may use; `undefined`: it has no such slots. */
   readonly slotsOf: (connector: Connector) => number | undefined;
 }
 
 /** The open channels, kept in step with the configured connectors. */
 export interface Outlets {
-  /** Opens new connectors, reopens changed ones, stops those that are gone or disabled. */
+  /** Opens new connectors, reopens changed ones, and stops those that were deleted or disabled. */
   reconcile(connectors: readonly Connector[]): void;
   get(connectorId: string): Outlet | undefined;
   all(): readonly Outlet[];
@@ -108,7 +108,7 @@ function openOutlet(
     isReopened,
     onSlots: deps.onSlots,
     onStatus: (status) => {
-      // The end of a replaced channel is not the connector's: the log would call it stopped while it is up.
+      // When a replaced channel ends, the connector does not: the log would call it stopped while it is up.
       if (!isReplaced()) logStatus(status);
       share?.lookUp();
       deps.onSlots();
@@ -124,8 +124,8 @@ function openOutlet(
 }
 
 /**
- * `undefined` if the connector cannot be opened, which is logged. A newer program may have stored a kind, or a configuration, that
- * this one does not know: that must not keep the other connectors, and all routes, from being taken up.
+ * `undefined` if the connector cannot be opened, which is logged. A newer program may have stored a kind or a configuration that
+ * this one does not know, and that must not keep the other connectors, and all routes, from working.
  */
 function openChannel(
   { open, log }: OutletsDeps,
@@ -143,7 +143,7 @@ function openChannel(
   }
 }
 
-/** Into how many parts a rate is divided where the connector has nothing else to share; as many processes can use it. */
+/** Into how many parts a rate is divided if the connector has nothing else to share. At most as many processes can use it. */
 const RATE_SLOTS = 24;
 
 /** `undefined` for a connector that has neither slots nor a rate: every process may use all of it. */
@@ -179,7 +179,7 @@ function createOutletOf(
   });
 }
 
-/** What goes wrong may make it unhealthy: then the others, which leave its messages to this process, are told at once. */
+/** After an attempt that may have made the connector unhealthy, tells the processes that leave its messages to this one at once. */
 function attemptTold(health: Health, share: OwnShare | undefined): Health["attempt"] {
   return (job, outcome) => {
     health.attempt(job, outcome);
@@ -187,14 +187,14 @@ function attemptTold(health: Health, share: OwnShare | undefined): Health["attem
   };
 }
 
-/** What is being opened has not failed yet. It may take `MOVE_MS`, after which messages go over others until it is up. */
+/** Whether the channel is being opened and has not failed yet. After `MOVE_MS` its messages go over others until it is up. */
 function isOpening({ state, reason, since }: ChannelStatus, clock: Clock): boolean {
   const ageMs = clock.now() - since;
-  // A clock that was set does not prolong it.
+  // Setting the wall clock does not prolong it.
   return state === "connecting" && reason === undefined && ageMs >= 0 && ageMs < MOVE_MS;
 }
 
-/** Large messages at a time, where the channel names no number. */
+/** How many large messages are sent at a time if the channel names no number. */
 const LARGE_AT_A_TIME = 4;
 
 /** Segments (SMS) or emails a second; every kind of connector has the field. */

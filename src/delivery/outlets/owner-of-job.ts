@@ -1,4 +1,4 @@
-/** Whether one connector owns a message, so that no other may send it. Pure. */
+/** Decides whether one connector owns a message, so that no other may send it. Pure. */
 import type { MessageError } from "../../core/messages/message.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { isOpen } from "../../core/messages/part.ts";
@@ -10,8 +10,8 @@ import type { Route } from "../../core/records/accounts.ts";
  *
  * - the one that took some segments of an SMS. Segments from two connectors may differ in sender and encoding, and a
  *   handset would not join them;
- * - the one that may have taken the message, because its answer was lost; unless the route lets others try
- *   (`failover: always`). For an SMS of an account that holds what is unconfirmed, it stays the only one even then.
+ * - the one that may have taken the message, because its answer was lost, unless the route lets others try
+ *   (`failover: always`). For an SMS of an account that holds unconfirmed messages, it stays the only one even then.
  */
 export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | undefined {
   const isFree = failover === "always" && !(job.progress.channel === "sms" && holdsUnconfirmed(job));
@@ -19,8 +19,8 @@ export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | 
 }
 
 /**
- * Whether another connector may send the message: this one's provider deferred everything that was tried, and no provider
- * has a part of the message, or may have one. What only waited for our own pace was not tried. Never an email: a host that
+ * Whether another connector may send the message: the provider deferred everything that was tried, and no provider has a part of
+ * the message, or may have one. A part that only waited for our own rate was not tried. Never for an email: a host that
  * greylists wants to see the same server again.
  */
 export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: Route["failover"]): boolean {
@@ -29,7 +29,7 @@ export function canFailOver(job: ClaimedJob, { parts }: SendOutcome, failover: R
   return tried.length > 0 && tried.every((part) => part?.kind === "deferred");
 }
 
-/** Why a message fails whose owner is gone for good: segments that two connectors send would not be joined by a handset. */
+/** Why a message fails whose owner has been deleted: a handset would not join segments from two connectors. */
 export function ownerDeleted({ progress: { parts } }: ClaimedJob, owner: string): MessageError {
   const own = parts.filter(({ connectorId }) => connectorId === owner);
   const had = own.some(isOpen) ? "may have taken" : "had taken";
@@ -42,7 +42,7 @@ function takenInPartBy(job: ClaimedJob): string | undefined {
   return job.progress.parts.find((part) => !isOpen(part) && part.connectorId !== undefined)?.connectorId;
 }
 
-/** An open part names a connector only where an attempt over it was never confirmed. */
+/** The connector that an open part names: it does so only if an attempt over that connector was never confirmed. */
 function mayBeTakenBy(job: ClaimedJob): string | undefined {
   const { parts } = job.progress;
   return parts.find((part, index) => isOpen(part) && covers(job, index) && part.connectorId !== undefined)

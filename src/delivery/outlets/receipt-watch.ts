@@ -4,14 +4,14 @@ import { createRecentScore } from "./recent-score.ts";
 /** A receipt that has not come after this long is slow. */
 const SLOW_MS = 60_000;
 
-/** Messages watched at a time, and early receipts kept; further messages are not watched. */
+/** The most messages that are watched at a time, and early receipts that are kept. Further messages are not watched. */
 const MAX_WATCHED = 1_000;
 
-/** Whether a connector's receipts come in time, judged by the messages this process sent and the receipts it sees. */
+/** Tells whether a connector's receipts come in time, by the messages that this process sent and the receipts that it sees. */
 export interface ReceiptWatch {
   sent(message: Watched): void;
   came(receipt: SeenReceipt): void;
-  /** From 0 to 1. 1 for a connector that has given no receipt yet: its kind may give none. */
+  /** From 0 (none in time) to 1 (all in time). 1 for a connector that has given no receipt yet, since its kind may give none. */
   value(): number;
 }
 
@@ -22,7 +22,7 @@ export interface Watched {
 
 export interface SeenReceipt {
   readonly providerMessageId: string;
-  /** Absent where no message matched it, as when it came before the provider's id was recorded. */
+  /** Absent if no message matched, for example because the receipt came before the provider's id was recorded. */
   readonly messageId?: string;
 }
 
@@ -52,7 +52,7 @@ export function createReceiptWatch(clock: Clock): ReceiptWatch {
   };
 }
 
-/** Messages whose receipts are awaited, oldest first. */
+/** The messages whose receipts are awaited, oldest first. */
 function createWaiting(clock: Clock, note: (isInTime: boolean) => void) {
   const byMessage = new Map<string, Watched & { readonly sinceMs: number }>();
   const byProviderId = new Map<string, string>();
@@ -76,7 +76,7 @@ function createWaiting(clock: Clock, note: (isInTime: boolean) => void) {
       byMessage.set(message.messageId, { ...message, sinceMs: clock.monotonicMs() });
       for (const id of message.providerMessageIds) byProviderId.set(id, message.messageId);
     },
-    /** True if it was awaited. */
+    /** Removes the message of a receipt. True if the receipt was awaited. */
     take({ messageId, providerMessageId }: SeenReceipt): boolean {
       giveUp();
       const message = byMessage.get(messageId ?? byProviderId.get(providerMessageId) ?? "");

@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 
 /**
  * How good something has lately been, from 0 (bad) to 1 (good): an exponentially weighted average of what was observed.
- * Each observation moves it by a tenth of the way. Without any, what it lacks of 1 halves every ten minutes. Seven bad
+ * Each observation moves it a tenth of the way. Without observations, its distance from 1 halves every ten minutes. Seven bad
  * observations in a row bring it from 1 to below a half.
  */
 export interface RecentScore {

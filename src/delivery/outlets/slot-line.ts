@@ -1,12 +1,12 @@
 /**
- * Workers that wait for a free slot, first come first served. Routes may share a connector, and the worker of a long
- * queue must not take every slot that comes free.
+ * The line of workers that wait for a free slot, first come first served. Routes may share a connector, and the worker of a
+ * long queue must not take every slot that becomes free.
  */
 export interface SlotLine {
-  /** Joining again keeps the place. */
+  /** Adds a worker at the end. One that is in line already keeps its place. */
   join(wake: () => void): void;
   leave(wake: () => void): void;
-  /** Slots may have come free: wakes all that wait, the longest waiting first. */
+  /** To be called when slots may have become free: wakes all workers in line, in order. */
   call(): void;
 }
 

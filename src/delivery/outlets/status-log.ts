@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Connector } from "../../core/records/accounts.ts";
 
-/** A connector that stays down is retried about every 20 s. The log repeats that it is down only after this time, or for a new reason. */
+/** How long until the log repeats that a connector is down, which is retried about every 20 s. A new reason is logged at once. */
 const AGAIN_MS = 600_000;
 
 export interface StatusLogDeps {

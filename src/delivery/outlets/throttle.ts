@@ -1,21 +1,21 @@
 import type { Clock } from "../../core/clock.ts";
 import { createRateWindow, type RateWindow } from "../../core/work/rate-window.ts";
 
-/** A token bucket. A token is a segment or an email; the bucket holds what one second brings, and no second has more. */
+/** A token bucket. A token is a segment or an email. The bucket holds one second's worth, and no second has more. */
 export interface Throttle {
-  /** False: there is no limit, and nothing is counted. */
+  /** False if there is no limit, and so nothing is counted. */
   readonly isLimited: boolean;
-  /** Whole tokens in the bucket now; 0 or less means wait. */
+  /** How many whole tokens are in the bucket now; 0 or less means to wait. */
   available(): number;
-  /** Takes `count` tokens, and goes into debt where there are fewer: a long message is not cut in two. */
+  /** Takes `count` tokens, and goes into debt if there are fewer: a long message is not cut in two. */
   take(count: number): void;
-  /** Milliseconds until there is a token; 0 if there is one. */
+  /** Milliseconds until there is a token; 0 if there is one now. */
   waitMs(): number;
 }
 
 /**
  * @param perSecond absent or 0: no limit
- * @param part this process's part of the rate now, from 0 to 1; where it has grown, the bucket fills only from then on
+ * @param part this process's part of the rate, from 0 to 1; after it grows, the bucket fills faster only from then on
  */
 export function createThrottle(
   clock: Clock,
@@ -25,7 +25,7 @@ export function createThrottle(
   if (!perSecond) return UNLIMITED;
   let rate = perSecond * part();
   let tokens = capacityOf(rate);
-  /** What was sent in the last second, kept also while this process's part of the rate is smaller, or 0. */
+  /** What was sent in the last second. It is kept even while this process's part of the rate is smaller, or 0. */
   const whole = windowOf(perSecond);
   let window = windowOf(rate, whole);
   let filledAt = clock.monotonicMs();
@@ -67,7 +67,7 @@ function capacityOf(rate: number): number {
   return rate > 0 ? Math.max(1, rate) : 0;
 }
 
-/** A bucket of one token gives them out one by one: the margin of the window would only slow that down. At rate 0 it stays empty anyway. */
+/** The window of a rate. A bucket of one token gives them out one by one, which a margin would only slow down. At rate 0: none. */
 function windowOf(rate: number, before = UNBOUNDED): RateWindow {
   if (rate === 0) return UNBOUNDED;
   return rate > 1 ? before.withRate(rate) : before.withRate(rate, 0);

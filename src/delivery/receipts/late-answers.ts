@@ -3,10 +3,10 @@ import type { Log } from "../../core/log.ts";
 import type { LateAnswer, LateRefusal } from "../../core/receipts/late-answer.ts";
 import { type ReceiptStore, StoreUnavailable } from "../../store/store.ts";
 
-/** Late answers that may wait to be stored: an SMSC that recovers sends all it owes at once. Those beyond are dropped. */
+/** The most late answers that wait to be stored: an SMSC that recovers sends all it owes at once. Any beyond this are dropped. */
 const MAX_WAITING = 10_000;
 
-/** How often storing is tried, and for how long: while the database is away, and while another attempt is under way. */
+/** How often and how long storing is tried while the database is away, or while another attempt is under way. */
 const RETRY_MS = 1_000;
 const GIVE_UP_MS = 10_000;
 const ATTEMPT_MS = 120_000;
@@ -17,7 +17,10 @@ export interface LateAnswersDeps {
   readonly log: Pick<Log, "info" | "warn">;
 }
 
-/** Stores late answers: those to parts that a channel had already reported as unconfirmed. Returns at once and never throws. */
+/**
+ * Makes a function that stores late answers: those about parts that a channel had reported as unconfirmed. The function returns
+ * at once and never throws.
+ */
 export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer | LateRefusal) => void {
   let waiting = 0;
   const take = async (answer: LateAnswer | LateRefusal) => {

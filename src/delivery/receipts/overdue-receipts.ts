@@ -1,4 +1,4 @@
-/** Receipts that are overdue: their messages are flagged, and providers that can be asked about them are. */
+/** Receipts that are overdue: flags their messages, and asks the providers that can be asked. */
 import type { Channel } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
@@ -7,17 +7,17 @@ import { readSetting } from "../../core/records/settings.ts";
 import type { Chore } from "../../core/work/chores.ts";
 import type { ReceiptStore, Records } from "../../store/store.ts";
 
-/** Parts flagged by one transaction. */
+/** How many parts one transaction flags. */
 const CHUNK = 200;
 
-/** Every round, each connector is asked at most this many questions: they share its window and its rate with messages. */
+/** The most questions that a connector is asked in a round: they share its window and its rate with messages. */
 const QUESTIONS = 20;
 const ROUND_MS = 10_000;
 
-/** A round that takes longer is broken off; the rest is asked in another one. */
+/** A round that takes longer is broken off; the rest is asked in the next one. */
 const LONGEST_ROUND_MS = 60_000;
 
-/** Flags messages without a receipt for longer than `receipt_overdue_after_minutes`. */
+/** Flags messages that have had no receipt for longer than the setting `receipt_overdue_after_minutes`. */
 export function overdueChore(store: {
   readonly receipts: Pick<ReceiptStore, "flagOverdue">;
   readonly records: Pick<Records, "settings">;
@@ -39,7 +39,7 @@ export interface InquiryDeps {
   readonly log: Pick<Log, "warn">;
 }
 
-/** Asks the providers that can be asked, round after round, until `signal` aborts. Never throws. */
+/** Asks the providers that can be asked, in rounds, until `signal` aborts. Never throws. */
 export async function inquire(deps: InquiryDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(deps.clock, ROUND_MS, signal);

@@ -1,4 +1,4 @@
-/** Receipts that came over another connector of the same account at the provider than their messages went out by. */
+/** Receipts that come over another connector than their message left by. Both belong to one account at the provider. */
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
@@ -7,24 +7,24 @@ import type { ReceiptStore } from "../../store/store.ts";
 
 const ROUND_MS = 1_000;
 
-/** A receipt that has found nothing after this long is tried again only when the connectors change. */
+/** A receipt that has matched nothing for this long is only tried again when the connectors change. */
 const PATIENCE_MS = 120_000;
 
 const PAGE = 200;
 
 export interface SharedReceiptsDeps {
   readonly receipts: Pick<ReceiptStore, "parked" | "record">;
-  /** The same object as long as it does not change. */
+  /** Returns the same object until the groups change. */
   readonly groups: () => ReceiptGroups;
   readonly onMatched: (receipts: readonly Receipt[], results: readonly ReceiptResult[]) => void;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
 }
 
-/** Looks for the messages of parked receipts at the connectors they share receipts with, until `signal` aborts. Never throws. */
+/** Tries parked receipts at the connectors that share receipts with their own, until `signal` aborts. Never throws. */
 export async function shareReceipts(deps: SharedReceiptsDeps, signal: AbortSignal): Promise<void> {
   let groups: ReceiptGroups = new Map();
-  /** By connector: the last receipt that is not tried again. */
+  /** For each connector, the last receipt that need not be tried again. */
   let done = new Map<string, string>();
   while (!signal.aborted) {
     const now = deps.groups();

@@ -14,7 +14,7 @@ export function takeLargePlace(
 
 const NO_PLACE_NEEDED = { leave() {} };
 
-/** The job with its texts, which a claim leaves in the store if they are large; `undefined` if they have been wiped since. */
+/** The job with its texts: a claim leaves large ones in the store. `undefined` if they have been wiped since. */
 export async function withLargeBody(
   job: ClaimedJob,
   queue: Pick<Queue, "largeBody">,

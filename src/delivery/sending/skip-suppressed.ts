@@ -3,11 +3,11 @@ import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { SuppressionStore } from "../../store/store.ts";
 import type { Prepared } from "./to-outgoing.ts";
 
-/** Outcomes of suppressed recipients, by part index. */
+/** The outcomes of suppressed recipients, by index of the part. */
 export type Skipped = ReadonlyMap<number, PartOutcome>;
 
 /**
- * Leaves out of an email the recipients that are on the account's suppression list. Asked just before the message is
+ * Leaves out of an email the recipients that are on the account's suppression list. The list is read just before the message is
  * sent: it may have waited for days, and bounces of other messages may have added to the list.
  */
 export async function skipSuppressed(
@@ -36,7 +36,7 @@ function rejected(reason: string): PartOutcome {
   return { kind: "rejected", error: { code: "suppressed", message } };
 }
 
-/** The outcome of an attempt, completed by those of the recipients that it left out. */
+/** The outcome of an attempt, with the outcomes of the recipients that it left out. */
 export function withSkipped(outcome: SendOutcome, skipped: Skipped | undefined): SendOutcome {
   if (!skipped) return outcome;
   const length = Math.max(outcome.parts.length, ...[...skipped.keys()].map((index) => index + 1));

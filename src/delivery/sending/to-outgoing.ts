@@ -8,9 +8,9 @@ import { sentFrom } from "../../core/sms/sent-from.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import type { Skipped } from "./skip-suppressed.ts";
 
-/** What preparing a claimed job has come to. */
+/** The result of preparing a claimed job. */
 export type Prepared =
-  /** `skipped`: the outcomes of recipients that it does not go to. */
+  /** It can be sent. `skipped`: the outcomes of recipients that it does not go to. */
   | { readonly kind: "ready"; readonly message: OutgoingMessage; readonly skipped?: Skipped }
   /** It can never be sent. */
   | { readonly kind: "impossible"; readonly error: MessageError }
@@ -20,13 +20,13 @@ export type Prepared =
 /** What the sender's domain adds to an email. */
 export type SenderDomain = Pick<OutgoingEmail, "dkim" | "returnPathHost">;
 
-/** `isVerified`: the account may send from it. */
+/** Finds the sender's domain of an account. `isVerified`: the account may send from it. */
 export type FindSenderDomain = (
   accountId: string,
   domain: string,
 ) => Promise<SenderDomain & { readonly isVerified: boolean }>;
 
-/** Turns a claimed job into what a channel is given. Without a promise for an SMS: most messages are SMS, and a wait costs. */
+/** Turns a claimed job into what a channel is given. Returns no promise for an SMS: most messages are SMS, and awaiting costs. */
 export function toOutgoing(
   job: ClaimedJob,
   remainingMs: number,
@@ -63,7 +63,7 @@ export function toOutgoing(
   });
 }
 
-/** The domain was deleted, or has lapsed, since the message was accepted: it may be another's by now, and nobody could verify the mail. */
+/** The domain was deleted or has lapsed since the message was accepted. It may be somebody else's now, and the mail unverifiable. */
 const NOT_VERIFIED: MessageError = {
   code: "domain_not_verified",
   message: "the sender's domain is no longer verified",

@@ -8,33 +8,33 @@ export interface OwnSlotsOptions {
   readonly connector: string;
   readonly slots: number;
   readonly process: string;
-  /** Whether this process may use its leases now. */
+  /** Whether this process may use its leases at present. */
   readonly isValid: () => boolean;
-  /** Of the share before, if that is not closed: its slots are taken over; those beyond `slots` are given up. */
+  /** The places of an earlier share that is not closed: its slots are taken over, and those beyond `slots` given up. */
   readonly before?: Places | undefined;
   readonly clock: Clock;
-  /** Called when the next heartbeat has news for the others. */
+  /** Called when the next heartbeat has news for other processes. */
   readonly onNews: () => void;
 }
 
-/** The slots of one connector that this process holds, leaves and wants. */
+/** The slots of one connector that this process holds, is leaving, or wants. */
 export interface OwnSlots {
   readonly places: Places;
   readonly share: Share & { tellUp(isUp: () => boolean): void; lookUp(): void };
-  /** Slots that are held. */
+  /** The slots that are held. */
   slots(): readonly number[];
-  /** The leases to renew: of slots that are held or being left. */
+  /** The leases to renew: those of slots that are held or being left. */
   kept(): readonly KeptLease[];
-  /** Free slots that this process is to take, up to its fair share. */
+  /** The free slots that this process should take, up to its fair share. */
   wanted(): readonly Slot[];
   /**
-   * Holds the slots that the store says are this process's, and leaves those beyond its fair share. `silent`: processes that may
-   * be dead. Their part of what is free is the others' until they show themselves.
+   * Holds the slots that belong to this process according to the store, and leaves those beyond its fair share. `silent`:
+   * processes that may be dead; until they show themselves, their share of the free slots goes to the others.
    */
   apply(snapshot: LeaseSnapshot, silent: ReadonlySet<string>): void;
   /** Leaves all slots; messages under way may go on for `limitMs`. */
   letGo(limitMs: number): void;
-  /** Tells its channel nothing more. */
+  /** Stops telling its channel about changes. */
   close(): void;
 }
 
@@ -50,7 +50,7 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
   let toldUp = false;
   let wanted: readonly Slot[] = [];
 
-  /** Tells the channels that slots were added, or are to be left: `left`. */
+  /** Tells the channels that slots were added, or that `left` are to be left. */
   const change = async (left: readonly number[], limitMs?: number) => {
     places.leave(left, limitMs === undefined && isUp());
     await Promise.all([...listeners].map((listener) => listener(limitMs)));
@@ -79,7 +79,7 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
       const own = new Set(taken.filter((lease) => lease.process === process).map(({ slot }) => slot));
       const lost = [...held].filter((slot) => !own.has(slot));
       if (lost.length > 0) void change(lost, 0);
-      // After a heartbeat that took too long its leases are over already: the next one gives up what was left meanwhile.
+      // After a heartbeat that took too long, its leases have ended already; the next one gives up what was left meanwhile.
       const gained = isValid() ? places.hold(own) : [];
       const due = partOf(options, sharing(processes), silent);
       const surplus = [...held].slice(due);
@@ -93,7 +93,7 @@ export function createOwnSlots(options: OwnSlotsOptions): OwnSlots {
 
 type Listener = (limitMs?: number) => Promise<void>;
 
-/** The listeners of one share, among those of all. */
+/** The listeners of one share, among those of all shares of the connector. */
 function createListening(all: Set<Listener>) {
   const own: Listener[] = [];
   return {
@@ -107,22 +107,23 @@ function createListening(all: Set<Listener>) {
   };
 }
 
-/** What the shares of one connector have in common, while the channel of an earlier one still stops. */
+/** What the shares of one connector have in common while the channel of an earlier one is still stopping. */
 export type Places = ReturnType<typeof createPlaces>;
 
 /**
- * A slot is held, then being left while messages under way finish, then free. Until it is free its lease is renewed. One that was
- * up is shown as up while it is being left: the others are to wait until it is theirs. Not for ever: answers may not come.
+ * A slot is held, then being left while messages under way finish, then free. Its lease is renewed until it is free. A slot that
+ * was up is shown as up while it is being left, so that the other processes wait for it; but not for ever, since answers may
+ * never come.
  */
 function createPlaces(clock: Clock) {
   const held = new Set<number>();
-  /** The slots that are being left: when each is no longer shown as up, on the monotonic clock. */
+  /** The slots that are being left, and until when each is shown as up, on the monotonic clock. */
   const leaving = new Map<number, number>();
   return {
     held: held as ReadonlySet<number>,
-    /** All channels: a slot is left when none uses it any more. */
+    /** Those of all channels: a slot has been left once none of them uses it. */
     listeners: new Set<Listener>(),
-    /** Returns those that were free before. */
+    /** Holds these slots. Returns those that were free before. */
     hold(slots: ReadonlySet<number>): readonly number[] {
       const gained = [...slots].filter((slot) => !held.has(slot) && !leaving.has(slot));
       for (const slot of gained) held.add(slot);
@@ -138,11 +139,11 @@ function createPlaces(clock: Clock) {
     free(slots: readonly number[]) {
       for (const slot of slots) leaving.delete(slot);
     },
-    /** Gives up at once those of a connector that has fewer slots now. */
+    /** Gives up at once the slots from `count` on, of a connector that has fewer slots now. */
     forgetFrom(count: number) {
       for (const slot of held) if (slot >= count) held.delete(slot);
     },
-    /** All that are not free, as the others are to see them. `isUp`: those that are held. */
+    /** All slots that are not free, as the other processes are to see them. `isUp`: of those that are held. */
     shown: (isUp: boolean) => [
       ...[...held].map((slot) => ({ slot, isUp })),
       ...[...leaving].map(([slot, upUntilMs]) => ({ slot, isUp: clock.monotonicMs() < upUntilMs })),
@@ -150,7 +151,7 @@ function createPlaces(clock: Clock) {
   };
 }
 
-/** The larger part, with the silent ones and without: what somebody holds does not move because they fall silent. */
+/** The larger fair share: with the silent processes, or without. So a slot does not move because its holder falls silent. */
 function partOf(
   { connector: name, slots, process }: OwnSlotsOptions,
   all: readonly string[],
@@ -164,7 +165,7 @@ function sharing(processes: LeaseSnapshot["processes"]): readonly string[] {
   return processes.filter((one) => one.isSharing).map((one) => one.process);
 }
 
-/** At most so many that nobody has. */
+/** Slots that nobody has, at most so many. */
 function freeSlots(
   { connector: name, slots }: OwnSlotsOptions,
   taken: LeaseSnapshot["leases"],

@@ -2,29 +2,29 @@ import type { Clock } from "../../core/clock.ts";
 import type { SlotLease } from "../../store/store.ts";
 
 /**
- * How long messages wait for a connector that is between two processes, or that is being opened, before they go over the next
- * one of their route. Enough for a heartbeat of the process that leaves it, a bind, and a heartbeat of everybody else.
+ * How long messages wait for a connector that moves between two processes, or is being opened, before they go over the next one
+ * of their route. Enough for a heartbeat of the process that leaves it, a bind, and a heartbeat of each other process.
  */
 export const MOVE_MS = 5_000;
 
-/** The slots of other processes, as the leases that each heartbeat returns show them: whether messages can leave through one. */
+/** The slots of other processes, by the leases that each heartbeat returns: whether messages can leave through them. */
 export interface PeerSlots {
-  /** Begins to watch a connector, unless it is watched already. */
+  /** Watches a connector from now on, unless it is watched already. */
   watch(connector: string, slots: number): void;
   forget(connector: string): void;
   /** Takes up the leases that a heartbeat returned. Those of `silent` processes count for nothing. */
   note(leases: readonly SlotLease[], silent: ReadonlySet<string>): void;
   isUp(connector: string): boolean;
   /**
-   * It was up, and all slots that showed it have since been given up or gone to other processes, `MOVE_MS` ago at most. A slot that
-   * goes down where it is does not move.
+   * Whether the connector is moving: it was up, and within the last `MOVE_MS` all slots that were up have been given up or gone to
+   * other processes. A slot that goes down where it is does not move.
    */
   isMoving(connector: string): boolean;
 }
 
 export interface PeerSlotsOptions {
   readonly clock: Clock;
-  /** Whether this process holds the slot itself: then its own channel knows better. */
+  /** Whether this process holds the slot: then its own channel knows better. */
   readonly isHeld: (lease: SlotLease) => boolean;
 }
 
@@ -32,7 +32,7 @@ interface Watched {
   readonly slots: number;
   isNew: boolean;
   up: readonly SlotLease[];
-  /** When it began to move, on the monotonic clock. */
+  /** When the connector began to move, on the monotonic clock. */
   movingSinceMs: number | undefined;
 }
 

@@ -1,35 +1,35 @@
 import type { Clock } from "../../core/clock.ts";
 import type { LeaseProcess } from "../../store/store.ts";
 
-/** The processes that are alive, and how long ago this one saw a heartbeat of each, by its own clock alone. */
+/** The processes that are alive, and how long ago this process saw a heartbeat of each, by its own clock. */
 export interface ProcessRegister {
-  /** Takes up the processes that a heartbeat returned. */
+  /** Notes the processes that a heartbeat returned. */
   note(processes: readonly LeaseProcess[]): void;
   /** Processes without a heartbeat for `deadMs`, or for `KNOWN_DEAD_MS` if they are known to be dead. */
   dead(): readonly LeaseProcess[];
-  /** Names of processes without a heartbeat for `ms`. */
+  /** The names of processes without a heartbeat for `ms`. */
   silentFor(ms: number): ReadonlySet<string>;
 }
 
 export interface RegisterOptions {
   readonly clock: Clock;
   readonly deadMs: number;
-  /** Names of processes known to be dead. */
+  /** The names of processes that are known to be dead. */
   readonly known?: readonly string[];
 }
 
-/** Two heartbeats' time: a process that has one in it lives, though it was said to be dead. */
+/** The time of two heartbeats: a process that has one within it is alive, though it was said to be dead. */
 const KNOWN_DEAD_MS = 2_000;
 
 /**
- * The most that the time between two heartbeats of this process counts for the others. While the database is away nobody has
- * one, and the first process to come back must not declare the others dead for that.
+ * The most that the time between two heartbeats of this process counts as silence of the others. While the database is away
+ * nobody has a heartbeat, and the first process that is back must not declare the others dead for that.
  */
 const MAX_GAP_MS = 3_000;
 
 interface Seen extends LeaseProcess {
   readonly silentMs: number;
-  /** After how long without a heartbeat it counts as dead. */
+  /** After how long without a heartbeat a process counts as dead. */
   readonly deadMs: number;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Divides the slots of connectors among the processes that deliver, by leases in the database. With every heartbeat a process
- * renews its leases, which also shows the others that it lives and keeps its claims, and reads those of the others. It
- * uses a slot only while the lease is valid: for `VALID_MS` from the beginning of the last successful heartbeat, by its own
- * clock. The others wait longer than that before they take the slot (ADR 20).
+ * renews its leases and reads those of the others; the heartbeat also shows that the process is alive, and keeps its claims. A
+ * process uses a slot only while its lease is valid: for `VALID_MS` from the beginning of its last successful heartbeat, by its
+ * own clock. The others wait longer than that before they take the slot (ADR 20).
  */
 import type { Share } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
@@ -14,27 +14,27 @@ import { createOwnSlots, type OwnSlots } from "./own-slots.ts";
 import { createPeerSlots, MOVE_MS, type PeerSlots } from "./peer-slots.ts";
 import { createRegister } from "./process-register.ts";
 
-/** Between two heartbeats. */
+/** The time between two heartbeats. */
 export const HEARTBEAT_MS = 1_000;
 
 /** How long after the beginning of its last successful heartbeat a process may use its slots. */
 export const VALID_MS = 7_000;
 
-/** How long after that messages under way may still finish; then the slots' connections are closed. */
+/** How long after that, messages under way may still finish. Then the slots' connections are closed. */
 export const CLOSE_MS = 3_000;
 
 /** A process without a heartbeat for this long loses its leases and claims. More than `VALID_MS` and `CLOSE_MS` together. */
 export const DEAD_MS = 12_000;
 
-/** From a process without a heartbeat for this long the others keep no slot free: messages wait for one that moves for `MOVE_MS`. */
+/** For a process without a heartbeat for this long the others keep no slots free, since messages only wait `MOVE_MS` for one. */
 const SILENT_MS = 3_000;
 
 /** How long a start waits for its first heartbeat. */
 const START_MS = 2_000;
 
 /**
- * How long a stop waits to give up its leases. If it cannot, others wait until this process counts as dead. More than the 4 s for
- * which one process may hold up the heartbeats of all others.
+ * How long a stop tries to give up its leases; if it fails, the others wait until this process counts as dead. Longer than the
+ * 4 s for which one process may hold up the heartbeats of all others.
  */
 const STOP_LIMIT = { limitMs: 5_000, late: () => {} };
 
@@ -46,7 +46,7 @@ export interface SharesDeps {
   readonly process: string;
   /** Whether this process takes part in sharing out connectors, until `leaveConnectors`. */
   readonly isSharing: boolean;
-  /** Names of processes known to be dead: what they held is taken after two heartbeats' time instead of `DEAD_MS`. */
+  /** Names of processes known to be dead: what they held is taken after the time of two heartbeats, not after `DEAD_MS`. */
   readonly dead?: readonly string[];
 }
 
@@ -54,16 +54,16 @@ export interface SharesDeps {
 export interface OwnShare extends Share {
   /** Sets the probe that tells the other processes whether messages can leave, or are to wait, for this process's slots. */
   tellUp(isUp: () => boolean): void;
-  /** What the probe says may have changed: tells the others at once if it has. */
+  /** To be called when the probe's answer may have changed: if it has, the others are told at once. */
   lookUp(): void;
-  /** Call it when nothing is sent through the share any more. */
+  /** To be called when nothing is sent through the share any more. */
   close(): void;
 }
 
 export interface Shares {
   /** Resolves after the first heartbeat, which lets claims carry this process's name, or after 2 s at the latest. */
   start(): Promise<void>;
-  /** Whom to claim for. Ask before each claim: it changes when leases are no longer valid. */
+  /** Whom to claim for. To be asked before each claim, since it changes when leases are no longer valid. */
   claimant(): Claimant;
   /** Takes a share of a connector with `slots` slots. Joining again takes over the slots of the earlier share. */
   join(connector: string, slots: number): OwnShare;
@@ -71,7 +71,7 @@ export interface Shares {
   isUpElsewhere(connector: string): boolean;
   /** Whether its slots are between two processes; see `PeerSlots`. */
   isMoving(connector: string): boolean;
-  /** Leaves all connectors to the others, while heartbeats go on. Call it when the last share is closed. */
+  /** Leaves all connectors to the others, while heartbeats go on. To be called when the last share is closed. */
   leaveConnectors(): void;
   /** Ends the heartbeats and gives up all leases, within 5 s. */
   stop(): Promise<void>;
@@ -129,7 +129,7 @@ function createJoin(
   { ownSlots, peerSlots, heartbeats }: JoinParts,
 ): Shares["join"] {
   const { isValid, wake } = heartbeats;
-  /** By connector: shares that are not closed, the latest last. The channels of the others are being stopped. */
+  /** For each connector, the shares that are not closed, latest last. The channels of all but the latest are being stopped. */
   const open = new Map<string, readonly OwnSlots[]>();
   return (connector, slots) => {
     const before = ownSlots.get(connector)?.places;
@@ -186,7 +186,7 @@ function createHeartbeats(deps: SharesDeps, { ownSlots, signal, ...parts }: Hear
         await sleep(clock, HEARTBEAT_MS, AbortSignal.any([woken.signal, signal]));
       }
     },
-    /** A loop of its own, since a heartbeat of `run` may take longer than the leases are valid. */
+    /** A separate loop, since a heartbeat of `run` may take longer than the leases are valid. */
     async guard() {
       while (!signal.aborted) {
         await sleep(clock, HEARTBEAT_MS / 4, signal);
@@ -235,7 +235,7 @@ function createHeartbeat(
         return false;
       }
     },
-    /** Whether another heartbeat is due at once: there are free slots to take, or dead processes to remove. */
+    /** Whether another heartbeat is due at once, because there are free slots to take, or dead processes to remove. */
     hasMore: () =>
       register.dead().length > 0 || [...ownSlots.values()].some((own) => own.wanted().length > 0),
   };
@@ -244,12 +244,12 @@ function createHeartbeat(
 /** How long leases are valid, counted from the beginning of the last successful heartbeat. */
 function createValidity(clock: Clock) {
   let untilMs = Number.NEGATIVE_INFINITY;
-  /** How often leases have not been valid in between. */
+  /** How many times the leases have become invalid. */
   let gaps = 0;
   const isValid = () => clock.monotonicMs() < untilMs;
   return {
     isValid,
-    /** A function that tells whether leases have been valid ever since this call; `undefined` if they are not now. */
+    /** A function that tells whether the leases have been valid ever since this call; `undefined` if they are not valid now. */
     validFromNow(): (() => boolean) | undefined {
       const before = gaps;
       return isValid() ? () => isValid() && gaps === before : undefined;
