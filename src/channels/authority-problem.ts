@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto";
 import { certificatesIn } from "../core/network/certificates.ts";
 
 /**
- * What is wrong with the certificates (PEM) that a connector is to trust, under the name of their field; empty where
- * nothing is. Not left to the runtime: it accepts some texts that hold no certificate, and then trusts no server; of two
- * certificates that share a line it reads neither.
+ * What is wrong with the certificates (PEM) that a connector should trust, under the name of their field; empty if nothing is.
+ * This is not left to the runtime: it accepts some texts without any certificate, and then trusts no server; and if two
+ * certificates share a line, it reads neither.
  */
 export function authorityProblem(field: string, pem: unknown): Readonly<Record<string, string>> {
   if (typeof pem !== "string") return {};

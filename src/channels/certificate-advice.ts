@@ -8,13 +8,13 @@ export interface CertificateFields {
   readonly host: string;
 }
 
-/** The reason why there is no connection; where a certificate was not accepted, with what to do about it. */
+/** The reason why there is no connection. If a certificate was not accepted, it also says what to do about that. */
 export function withCertificateAdvice(reason: string, fields: CertificateFields): string {
   const advice = ADVICE.find(({ words }) => words.test(reason))?.say(fields);
   return advice === undefined ? reason : `${reason}; ${advice}`;
 }
 
-/** Found by the runtime's words (BoringSSL's and Node's), since not every path keeps the error's code. */
+/** Recognised by the runtime's words (BoringSSL's and Node's), since not every path keeps the error's code. */
 const ADVICE: readonly { readonly words: RegExp; readonly say: (fields: CertificateFields) => string }[] = [
   { words: /self[- ]signed certificate|issuer certificate|verify the first certificate/i, say: authority },
   {

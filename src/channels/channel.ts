@@ -1,6 +1,6 @@
 /**
- * A channel is a way out: SMPP, an HTTP gateway, SMTP, the simulator. The delivery engine knows providers only through
- * this file; `channel.contract.ts` tests what every implementation owes it.
+ * A channel is a way out: SMPP, an HTTP gateway, SMTP, the simulator. The delivery engine knows providers only through this file;
+ * `channel.contract.ts` tests what every implementation has to do.
  */
 import type { KeyObject } from "node:crypto";
 import Type, { type TSchema } from "typebox";
@@ -20,33 +20,32 @@ import type { Network } from "./network.ts";
 
 export interface Channel {
   readonly connectorId: string;
-  /** Longest time one `send` may take, milliseconds. Leases outlast it. */
+  /** The longest time that one `send` may take, milliseconds. Leases outlast it. */
   readonly sendTimeoutMs: number;
-  /** The channel itself keeps to `max_per_second`, segment by segment. Absent: the engine does, message by message. */
+  /** The channel itself keeps to `max_per_second`, segment by segment. Absent: the delivery engine does, message by message. */
   readonly keepsRate?: true;
   /** How many large messages (`core/email/large-body.ts`) may be under way at a time; absent: four. */
   readonly largeAtATime?: number;
-  /** It talks to the hosts of many recipients: what one of them answers says nothing about the connector. */
+  /** The channel talks to the hosts of many recipients, so the answer of one of them says nothing about the connector. */
   readonly reachesMany?: true;
-  /** Begins to connect, and stays connected. Returns at once and never throws. */
+  /** Begins to connect, and keeps connected from then on. Returns at once and never throws. */
   start(): void;
-  /** How many messages may be handed over now. 0 while not connected, paused, or full. */
+  /** How many messages may be handed over now; 0 while the channel is not connected, is paused, or is full. */
   freeSlots(): number;
   /**
-   * Hands one message to the provider, once. Never throws: whatever happens is an outcome. On abort it stops waiting and
-   * reports what it knows: `unconfirmed` for parts that were fully written and not answered. A part that had to wait is
-   * begun only while `isOurs` is true (absent: it always is): afterwards another process may have taken the message over.
+   * Hands one message to the provider, once. Never throws: whatever happens is an outcome. On abort it stops waiting and reports
+   * what it knows: `unconfirmed` for parts that were completely written and not answered. Before it begins a part that had to
+   * wait, it asks `isOurs` (absent: always true): if false, another process may have taken the message over.
    */
   send(message: OutgoingMessage, signal: AbortSignal, isOurs?: () => boolean): Promise<SendOutcome>;
-  /** How many parts an SMS is sent in; `undefined` if it can never be sent. Without this method it is one. */
+  /** In how many parts an SMS is sent; `undefined` if it can never be sent. A channel without this method sends it in one. */
   partsOf?(message: OutgoingSms): number | undefined;
   /**
-   * Asks the provider what became of parts it took; absent where it cannot be asked. Resolves with receipts of the parts
-   * that are final by now, in any order. Parts that are not, or that got no answer, are left out. Never throws, and ends
-   * early on abort.
+   * Asks the provider what became of parts that it took; absent if it cannot be asked. Resolves with receipts for the parts that
+   * are final by now, in any order. Leaves out parts that are not final, or got no answer. Never throws, and ends early on abort.
    */
   query?(parts: readonly QueriedPart[], signal: AbortSignal): Promise<readonly Receipt[]>;
-  /** Takes no more messages, waits for answers under way (not for ever), and closes. */
+  /** Takes no more messages, waits for outstanding answers (not for ever), and closes. */
   stop(): Promise<void>;
   status(): ChannelStatus;
 }
@@ -56,19 +55,19 @@ export const CHANNEL_ALARMS = ["bind_refused", "credentials_refused"] as const;
 
 export interface ChannelStatus {
   readonly state: (typeof CHANNEL_STATES)[number];
-  /** Since when, Unix milliseconds. */
+  /** Since when it has been in this state, Unix milliseconds. */
   readonly since: number;
-  /** Why it is down, or not wholly up, in words for the operator. Absent while it connects and has not failed before. */
+  /** Why it is down, or only partly up, in words for the operator. Absent while it connects and has not failed before. */
   readonly reason?: string;
   /** For channels that keep connections up: how many are up, and how many there should be. */
   readonly binds?: { readonly up: number; readonly of: number };
-  /** The most it sends now, a second. `isReduced`: the provider has asked for less than is configured. */
+  /** The most that it sends per second at present. `isReduced`: the provider has asked for less than is configured. */
   readonly rate?: { readonly perSecond: number; readonly isReduced: boolean };
-  /** A fault that does not mend itself: an operator has to act. */
+  /** A fault that does not go away by itself: an operator has to act. */
   readonly alarm?: (typeof CHANNEL_ALARMS)[number];
 }
 
-/** The channel's status, and what the delivery engine knows beside it. */
+/** The channel's status, together with what the delivery engine knows. */
 export interface ConnectorStatus extends ChannelStatus {
   readonly health?: ConnectorHealth;
 }
@@ -76,7 +75,7 @@ export interface ConnectorStatus extends ChannelStatus {
 export interface QueriedPart {
   /** As the provider wrote it: `Part.providerMessageId`. */
   readonly providerMessageId: string;
-  /** The sender the message was sent with, where it named one. */
+  /** The sender that the message was sent with, if it named one. */
   readonly from?: string;
 }
 
@@ -85,26 +84,26 @@ export type OutgoingMessage = OutgoingSms | OutgoingEmail;
 interface Outgoing {
   readonly messageId: string;
   readonly accountId: string;
-  /** The message's parts so far; those neither `pending` nor `unconfirmed` are not to be sent again. */
+  /** The message's parts so far. Only those that are `pending` or `unconfirmed` may be sent (again). */
   readonly parts: readonly Part[];
-  /** Indexes of the parts this attempt covers; absent: all that are still to be sent. */
+  /** Indexes of the parts that this attempt covers; absent: all that may be sent. */
   readonly only?: readonly number[];
-  /** Milliseconds left of the delivery window: the validity period. */
+  /** Milliseconds that are left of the delivery window; the validity period to ask for. */
   readonly remainingMs: number;
   readonly createdAt: number;
 }
 
 export interface OutgoingSms extends Outgoing {
   readonly channel: "sms";
-  /** That of its job: tells this attempt from others at the message. Absent: nobody asks for late refusals. */
+  /** The claim of its job, which tells this attempt from others at the message. Absent: late refusals are not reported. */
   readonly claim?: number;
-  /** Messages of one flow do not hold up those of others that wait for the same; absent: there is one. */
+  /** The flow of its job: the messages of one flow must not hold up those of another. Absent: there is only one flow. */
   readonly flow?: number;
   /** E.164, with `+`. */
   readonly to: string;
-  /** The sender id that goes out; absent: the connector's. */
+  /** The sender id to send with; absent: the connector's. */
   readonly from?: string;
-  /** The rendered text; absent where the provider (or the simulator) works from the template ids. */
+  /** The rendered text; absent if the provider (or the simulator) works from the template ids. */
   readonly text?: string;
   readonly content: SmsContent;
 }
@@ -112,7 +111,7 @@ export interface OutgoingSms extends Outgoing {
 export interface OutgoingEmail extends Outgoing {
   readonly channel: "email";
   readonly content: EmailContent;
-  /** The keys to sign with, each making a signature of its own; absent where the domain has none. A string is PEM. */
+  /** The keys to sign with, each of which makes a signature; absent if the domain has none. A string is PEM. */
   readonly dkim?: readonly {
     readonly domain: string;
     readonly selector: string;
@@ -122,15 +121,15 @@ export interface OutgoingEmail extends Outgoing {
   readonly returnPathHost?: string;
 }
 
-/** This process's part of a connector that several processes share. */
+/** This process's share of a connector that several processes use. */
 export interface Share {
-  /** How many slots the connector has in all. A slot is a bind, or an equal part of the rate where there are no binds. */
+  /** How many slots the connector has in all. A slot is a bind or, for connectors without binds, an equal part of the rate. */
   readonly of: number;
-  /** Numbers, from 0, of the slots that this process may use now. */
+  /** The numbers, from 0, of the slots that this process may use now. */
   held(): ReadonlySet<number>;
   /**
-   * Calls `listener` when `held` has changed. Slots that are no longer held go to another process once the listener's
-   * promise has resolved. With `limitMs`, nothing may use them any more after that many milliseconds.
+   * Calls `listener` when `held` has changed. A slot that is no longer held goes to another process once the listener's promise
+   * has resolved. With `limitMs`, nothing may use it any more after that many milliseconds.
    */
   onChange(listener: (limitMs?: number) => Promise<void>): void;
 }
@@ -142,25 +141,25 @@ export interface ChannelDeps {
   readonly log: ChannelLog;
   /** Called when `freeSlots` may have grown. */
   readonly onSlots: () => void;
-  /** Absent: no other process uses the connector. */
+  /** Absent: only this process uses the connector. */
   readonly share?: Share;
-  /** Another channel of the connector has just been closed: what it sent still counts. */
+  /** An earlier channel of the connector has just been closed: what it sent still counts towards rates. */
   readonly isReopened?: boolean;
-  /** Stores receipts. They may be acknowledged only when this has resolved: then they are durable. */
+  /** Stores receipts. They may be acknowledged only once this has resolved, and so made them durable. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
-  /** Stores messages from handsets, which may be acknowledged only then, likewise. Absent: they are refused. */
+  /** Stores messages from handsets, which may be acknowledged only once this has resolved. Absent: they are refused. */
   readonly onInbound?: (messages: readonly ReceivedSms[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
-  /** Tells that a part which was reported as `unconfirmed` had been taken, or refused; it may have been sent again since. */
+  /** Reports that a part whose outcome was `unconfirmed` had been taken, or refused. It may have been sent again since. */
   readonly onLateAnswer?: (answer: LateAnswer | LateRefusal) => void;
-  /** For channels that look up the hosts to talk to. */
+  /** For channels that look up the hosts that they talk to. */
   readonly network?: Network;
   /** Keeps the policies that domains publish; absent: they are forgotten when the process ends. */
   readonly mailPolicies?: MailPolicyStore;
   /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
   readonly returnPaths?: ReturnPaths;
-  /** Composes large mail on another thread; absent: it is composed on this one, and holds up everything else. */
+  /** Composes large mail on another thread; absent: this thread composes it, which holds up everything else. */
   readonly composeLarge?: ComposeLarge;
   /** The URL at which providers reach this service, without a slash at the end; absent or `undefined`: not known. */
   readonly publicUrl?: () => Promise<string | undefined>;
@@ -168,7 +167,7 @@ export interface ChannelDeps {
 
 export type ChannelLog = Pick<Log, "debug" | "info" | "warn">;
 
-/** A field of every kind's configuration. The channel keeps to it where it `keepsRate`, else the delivery engine does. */
+/** A field of every kind's configuration. The channel keeps to it if it `keepsRate`; otherwise the delivery engine does. */
 export const MAX_PER_SECOND = Type.Optional(
   Type.Number({
     exclusiveMinimum: 0,
@@ -185,9 +184,9 @@ export interface ConnectorKind {
   readonly config: TSchema;
   /** The fields of `Connector.secrets`, all optional strings, and what each is for. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Problems that the schema cannot express, by field, of a configuration that fits it; empty when there are none. */
+  /** The problems of a configuration that the schema cannot express, by field; empty if there are none. It fits the schema. */
   problems?(settings: Pick<Connector, "config" | "secrets">): Readonly<Record<string, string>>;
-  /** Throws on a configuration that does not fit the schema: another version of the program may have stored it. */
+  /** Opens a channel. Throws if the configuration does not fit the schema, since another version of the program may have stored it. */
   open(connector: Connector, deps: ChannelDeps): Channel;
   /** Connects, authenticates and disconnects, within 15 s; sends nothing. `reach`: for kinds that look up their hosts. */
   check(
@@ -195,32 +194,32 @@ export interface ConnectorKind {
     clock: Clock,
     reach?: CheckReach,
   ): Promise<{ readonly ok: boolean; readonly detail: string }>;
-  /** How many slots a connector has, each used by one process at a time. Absent: processes share only its rate. */
+  /** How many slots a connector has, each for one process at a time. Absent: processes only share its rate. */
   slots?(connector: Connector): number;
-  /** True where the provider renders the text from the template id, so that the template need not be known here. */
+  /** Whether the provider renders the text from the template id, so that the template need not be known here. */
   rendersTemplates?(connector: Connector): boolean;
-  /** The segments that a text goes out in. Absent: those of `segmentSms`, with its defaults. */
+  /** The segments in which a text is sent. Absent: those of `segmentSms`, with its defaults. */
   segments?(connector: Connector, text: string): SmsSegments;
-  /** Present where providers report deliveries by HTTP requests to `callbackPath`. */
+  /** Present if providers report deliveries by HTTP requests to `callbackPath`. */
   readonly callbacks?: Callbacks;
 }
 
 export interface CheckReach {
   readonly network: Network;
-  /** The domain whose hosts are tried; absent: the kind chooses one. */
+  /** The domain whose hosts are tried; absent: the kind chooses a domain. */
   readonly domain?: string;
 }
 
 export interface Callbacks {
-  /** Name of the secret that the path ends in. It is made with the connector: 16 to 128 of `A-Za-z0-9_-`. */
+  /** The name of the secret that the path ends in. It is made with the connector: 16 to 128 of `A-Za-z0-9_-`. */
   readonly tokenSecret: string;
-  /** False for a connector whose provider reports nothing, and which has no path therefore. Absent: all have one. */
+  /** False for a connector whose provider reports nothing, so that it has no path. Absent: every connector has one. */
   isUsedBy?(config: Connector["config"]): boolean;
-  /** Reads a request whose token was right. Stores nothing: the caller stores the receipts, and only then answers. */
+  /** Reads a request whose token was right. Stores nothing: the caller stores the receipts, and answers only then. */
   read(connector: Connector, request: CallbackRequest, web: Web): CallbackReading | Promise<CallbackReading>;
 }
 
-/** How the reader of a callback fetches the certificate it is signed with. */
+/** Fetches, for the reader of a callback, the certificate that it is signed with. */
 export interface Web {
   /** The body of a GET over HTTPS: no redirects, at most 64 KiB, within 10 s; `undefined` for anything but a 200. */
   get(url: URL): Promise<string | undefined>;
@@ -232,18 +231,18 @@ export interface CallbackRequest {
   readonly url: string;
   readonly headers: Headers;
   readonly body: string;
-  /** When the request came, Unix milliseconds. */
+  /** When the request arrived, Unix milliseconds. */
   readonly receivedAt: number;
 }
 
 export type CallbackReading =
   | {
       readonly kind: "receipts";
-      /** Empty where it reports nothing that is kept. */
+      /** Empty if the callback reports nothing that is kept. */
       readonly receipts: readonly Receipt[];
-      /** Messages from handsets, where it brings any. */
+      /** Messages from handsets, if it brings any. */
       readonly inbound?: readonly ReceivedSms[];
-      /** What the provider expects to be answered once they are stored. */
+      /** The answer that the provider expects once they are stored. */
       readonly answer: { readonly status: number; readonly body: string; readonly contentType: string };
     }
   /** 400: it cannot be read. 401: its signature or password is missing or wrong. */

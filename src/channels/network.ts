@@ -1,6 +1,6 @@
 import type { Dns } from "../core/domains/dns.ts";
 
-/** How channels reach hosts that strangers name: through DNS, and under rules against private addresses. */
+/** How channels reach hosts that strangers name: by DNS, and with rules against private addresses. */
 export interface Network {
   readonly dns: Dns;
   /** `allowed`: addresses and ranges that may be connected to although they are private or reserved. */

@@ -1,9 +1,9 @@
-/** What to say where one side of a connection speaks TLS and the other does not: the runtime's words alone lead nobody there. */
+/** What to say if one side of a connection speaks TLS and the other does not, which the runtime's words alone do not reveal. */
 import { isIP } from "node:net";
 import * as tls from "node:tls";
 import type { Clock } from "../core/clock.ts";
 
-/** Why a connection over TLS came to nothing; where the server seems to speak in the clear, with `cure`, a clause. */
+/** Why a connection over TLS failed. If the server seems to speak without TLS, `cure` (a clause) is added. */
 export function withClearAdvice(reason: string, cure: string): string {
   const advice = ADVICE.find(({ words }) => words.test(reason));
   return advice ? `${reason}; ${advice.say} ${cure}` : reason;
@@ -11,7 +11,7 @@ export function withClearAdvice(reason: string, cure: string): string {
 
 export const NO_HANDSHAKE = "the TLS handshake took too long";
 
-/** By the words of the runtime (BoringSSL's and Node's): not every way to them keeps its code. */
+/** Recognised by the runtime's words (BoringSSL's and Node's), since not every path keeps the error's code. */
 const ADVICE: readonly { readonly words: RegExp; readonly say: string }[] = [
   { words: /WRONG_VERSION_NUMBER/, say: "the server does not begin with TLS:" },
   // Others that hang up: those that do not know our address.
@@ -21,7 +21,7 @@ const ADVICE: readonly { readonly words: RegExp; readonly say: string }[] = [
   },
 ];
 
-/** True for a record of TLS, an alert or a handshake (RFC 8446 §5.1), where another protocol was to begin. */
+/** Whether the octets, with which another protocol should begin, are a TLS record: an alert or a handshake (RFC 8446 §5.1). */
 export function isTlsRecord(octets: Uint8Array): boolean {
   return (octets[0] === 0x15 || octets[0] === 0x16) && octets[1] === 0x03;
 }
@@ -29,8 +29,8 @@ export function isTlsRecord(octets: Uint8Array): boolean {
 const PROBE_MS = 2_000;
 
 /**
- * Whether the server begins with TLS, whatever its certificate; asked with nothing but a handshake, for 2 s at most. For
- * a check that came to nothing in the clear: a server that waits for a handshake says no more than one that is gone.
+ * Whether the server expects TLS, whatever its certificate. Tries a handshake and nothing else, for 2 s at most. For a check that
+ * failed without TLS: a server that waits for a handshake is as silent as one that is gone.
  */
 export function speaksTls(
   { host, port }: { readonly host: string; readonly port: number },

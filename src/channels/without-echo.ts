@@ -1,26 +1,26 @@
 /**
- * Peers repeat in their answers what they were told: the password, the text. Their words are logged, raise alarms and are
- * shown, so what they repeat is taken out first.
+ * Peers repeat in their answers what they were sent, such as a password or a text. Their words are logged, shown and put into
+ * alarms, so what they repeat is taken out first.
  */
 
 export interface Told {
   /** Passwords, keys. */
   readonly secrets: readonly string[];
-  /** Texts and numbers. Only a longer run counts as repeated, since ordinary words are in them too. */
+  /** Texts and numbers. Only a longer run counts as repeated here, since texts contain ordinary words too. */
   readonly content?: readonly string[];
 }
 
-/** So many characters in a row are no coincidence. */
+/** This many equal characters in a row are no coincidence. */
 const SECRET_RUN = 6;
 const CONTENT_RUN = 12;
 
-/** Values shorter than a run are taken out whole; those that are shorter still are in too many words. */
+/** Values shorter than a run are taken out as a whole, down to this length. Shorter ones occur in too many words. */
 const SHORTEST = 4;
 
-/** Words as long as this have been cut, maybe within what they repeat. */
+/** From this length on, words may have been cut off, perhaps within what they repeat. */
 const CUT_FROM = 190;
 
-/** The words with `…` for what they repeat, as it was or in the encodings of URLs, JSON, base64 and hexadecimal. */
+/** The words with `…` in place of what they repeat, whether plain or encoded as in URLs, JSON, base64 or hexadecimal. */
 export function withoutEcho(words: string, { secrets, content = [] }: Told): string {
   return takeOut(takeOut(words, secrets, SECRET_RUN), content, CONTENT_RUN);
 }
@@ -33,7 +33,7 @@ function takeOut(words: string, values: readonly string[], run: number): string 
 }
 
 function withoutRuns(words: string, told: readonly string[], run: number): string {
-  // No run goes over a line end: words are on one line.
+  // No run crosses a line end, since words are on one line.
   const all = `\n${told.join("\n")}\n`;
   let kept = "";
   for (let at = 0; at < words.length; ) {
@@ -44,10 +44,10 @@ function withoutRuns(words: string, told: readonly string[], run: number): strin
   return kept;
 }
 
-/** How many characters from `at` on repeat what was told; 0 if fewer than a run. */
+/** How many characters from `at` on repeat what was told; 0 if that is less than a run. */
 function repeatedAt(words: string, at: number, { all, run }: { all: string; run: number }): number {
   const left = words.length - at;
-  // At a cut, the beginning of what was told counts however short it is.
+  // Where the words were cut off, the beginning of what was told counts, however short.
   if (left < run) return words.length >= CUT_FROM && all.includes(`\n${words.slice(at)}`) ? left : 0;
   let length = run;
   if (!all.includes(words.slice(at, at + length))) return 0;
@@ -71,7 +71,7 @@ function formsOf(value: string): readonly string[] {
   ];
 }
 
-/** As it is written behind octets that are not known, such as a user name: without the letters that depend on them. */
+/** Its base64 after unknown octets, such as a user name: without the characters that depend on those. */
 function base64Of(octets: Uint8Array, before: number): readonly string[] {
   const text = Buffer.concat([Buffer.alloc(before), octets])
     .toString("base64")
