@@ -1,4 +1,4 @@
-/** One attempt at an SMS: it is planned, submitted when the rate of its sender lets it go, and the answers make one outcome. */
+/** One attempt at an SMS: plans it, submits it when its sender's rate allows, and makes one outcome of the answers. */
 import type { PartOutcome, SendOutcome } from "../../../../core/messages/outcome.ts";
 import type { OutgoingMessage, OutgoingSms } from "../../../channel.ts";
 import { isToBeSent } from "../../../is-to-be-sent.ts";
@@ -7,7 +7,7 @@ import type { SmppConfig } from "../smpp-config.ts";
 import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
-import { type Attempt, isBegun, type Submitter, submitSegments } from "./submit-segments.ts";
+import { type Attempt, type Submitter, submitSegments, wasBegun } from "./submit-segments.ts";
 
 export interface AttemptDeps {
   readonly config: SmppConfig;
@@ -26,7 +26,7 @@ export async function attemptSms(
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
   const plan = planSubmit(message, deps.config);
   if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
-  if (isBegun(message) && message.parts.length !== plan.submits) {
+  if (wasBegun(message) && message.parts.length !== plan.submits) {
     const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
     return rejectAll(message, "smpp.segments_changed", words);
   }
@@ -43,7 +43,7 @@ function askForTurn({ config, senderPace, submitter }: AttemptDeps, attempt: Att
   return takeSenderTurn({ config, senderPace, clock: submitter.clock }, attempt);
 }
 
-/** By segment; `undefined` where it was not this attempt's. */
+/** The result of each segment; `undefined` if this attempt does not cover the segment. */
 type Results = (SubmitResult | undefined)[];
 
 function toOutcome(results: Results): SendOutcome {
@@ -54,7 +54,7 @@ function toOutcome(results: Results): SendOutcome {
   };
 }
 
-/** For the timeline, as the SMSC wrote it: its support asks for it, and a receipt that matches nothing can be compared with it. */
+/** The first id as the SMSC wrote it, for the timeline: the provider's support asks for it, and parked receipts may resemble it. */
 function firstId(results: Results): { provider_message_id?: string } {
   const [id] = results.flatMap((result) =>
     result?.outcome.kind === "sent" ? result.outcome.providerMessageIds.slice(0, 1) : [],
@@ -62,12 +62,13 @@ function firstId(results: Results): { provider_message_id?: string } {
   return id === undefined ? {} : { provider_message_id: id };
 }
 
-/** Beside segments that were sent, one that was only put off does not make the attempt count. */
+/** If some segments were sent and the others only put off, the attempt does not count. */
 function countsAsAttempt(results: readonly SubmitResult[]): boolean {
-  return results.every(({ counts }) => counts) || results.some((r) => r.counts && r.outcome.kind !== "sent");
+  const doAllCount = results.every((result) => result.countsAsAttempt);
+  return doAllCount || results.some((result) => result.countsAsAttempt && result.outcome.kind !== "sent");
 }
 
-/** Sends the segments of this turn. Those of later ones may go a segment's time after the last, unless one was refused. */
+/** Submits the segments of this turn. Those of later turns are deferred by a segment's time or, if one was refused, refused too. */
 async function submitTurn(submitter: Submitter, turn: SenderTurn): Promise<Results> {
   const results = await submitSegments(submitter, turn);
   const refused = results.find((result) => result?.outcome.kind === "rejected");

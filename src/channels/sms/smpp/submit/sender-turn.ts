@@ -1,4 +1,4 @@
-/** What the rate of its sender lets go of a message, and how fast. */
+/** Asks the rate of a message's sender how many of its segments may be sent now, and how fast. */
 import type { Clock } from "../../../../core/clock.ts";
 import type { OutgoingSms } from "../../../channel.ts";
 import { isToBeSent } from "../../../is-to-be-sent.ts";
@@ -6,11 +6,11 @@ import { type AskAgain, isAskAgain, type SenderPace, type Turn } from "../rate/s
 import type { SmppConfig } from "../smpp-config.ts";
 import { senderOf } from "./addresses.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
-import { type Attempt, isBegun } from "./submit-segments.ts";
+import { type Attempt, wasBegun } from "./submit-segments.ts";
 
-/** A message that may go, or as many of its segments as go in one turn. */
+/** An attempt whose turn it is, with as many of its segments as may be sent in one turn. */
 export interface SenderTurn extends Attempt {
-  /** The segments that are to come in another turn. */
+  /** The segments that have to wait for another turn. */
   readonly later: readonly number[];
 }
 
@@ -20,10 +20,10 @@ interface SenderTurnDeps {
   readonly clock: Clock;
 }
 
-/** What was answered is stored when the turn ends: so much, and not a whole long message, is sent again after a crash. */
+/** The longest turn. Answers are stored when a turn ends, so after a crash only this much of a long message is sent again. */
 const LONGEST_TURN_MS = 5_000;
 
-/** Waits for the sender's rate. `AskAgain`: nothing of the message may go for so long. */
+/** Waits for the sender's rate. `AskAgain`: nothing of the message may be sent for that long. */
 export function takeSenderTurn(
   deps: SenderTurnDeps,
   attempt: Attempt,
@@ -34,9 +34,9 @@ export function takeSenderTurn(
   const due = segmentsDue(message, plan);
   if (due.length === 0) return { ...attempt, later: [] };
   const sender = senderOf(message, config) ?? "";
-  // Beyond half of the time that segments may wait until they go, the message waits in the queue.
+  // At most half of the time that segments may wait before they are sent. The rest of the message waits in the queue.
   const most = 1 + Math.floor(Math.min(LONGEST_TURN_MS, config.response_timeout_ms / 2) / segmentMs);
-  // In equal turns: a rest of few segments would wait as long as any for the next.
+  // Turns of equal size: a last turn with few segments would wait as long as any other.
   const size = Math.ceil(due.length / Math.ceil(due.length / most));
   const now = due.slice(0, size);
   const later = due.slice(size);
@@ -44,7 +44,7 @@ export function takeSenderTurn(
     sender,
     messageId: message.messageId,
     flow: message.flow ?? 0,
-    isBegun: isBegun(message),
+    isBegun: wasBegun(message),
     segments: now.length === plan.submits ? plan.segments : now.length,
     submits: now.length,
     remainingMs: message.remainingMs,
@@ -59,7 +59,7 @@ export function takeSenderTurn(
   return isAskAgain(turn) ? turn : { ...begun, heldTurn: turn };
 }
 
-/** What waiting took is not left of the message's window. */
+/** The turn once it has come: the time spent waiting is subtracted from the message's delivery window. */
 async function afterTurn(
   clock: Clock,
   begun: SenderTurn,

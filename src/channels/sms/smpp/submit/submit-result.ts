@@ -12,19 +12,19 @@ import {
   statusWord,
 } from "../wire/status-words.ts";
 
-/** What one submit_sm came to. */
+/** What became of one submit_sm. */
 export interface SubmitResult {
   readonly outcome: PartOutcome;
-  /** False where it must not use up the retry budget. */
-  readonly counts: boolean;
-  /** How the connector reacts: `rest` pauses and then goes slower, `slow` goes slower, `replace` replaces the session. */
+  /** False if it must not use up the retry budget. */
+  readonly countsAsAttempt: boolean;
+  /** How the connector reacts: `rest` pauses, then sends slower; `slow` sends slower; `replace` opens another session. */
   readonly reaction?: "rest" | "slow" | "replace";
 }
 
-/** The wait where the message is not at fault. */
+/** The wait if the message is not at fault. */
 const SOON_MS = 1000;
 
-/** The wait where another process may take the message now. */
+/** The wait if another process may take the message now. */
 const AT_ONCE_MS = 1;
 
 /** How a connector's configuration reads the SMSC's answers. */
@@ -34,7 +34,7 @@ export interface AnswerReading {
   /** The connector's own scrub codes. */
   readonly dltCodes?: OwnCodes;
   readonly idFormat: IdFormat;
-  /** A final receipt is asked for, whatever becomes of the message. */
+  /** Whether a final receipt is asked for, whatever becomes of the message. */
   readonly hasReceipts: boolean;
 }
 
@@ -57,35 +57,35 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to:
   }
 }
 
-/** It was not sent, and not because of the message itself. `waitMs`: how long to wait before the next try. */
+/** The segment was not sent, for a reason other than the message itself. `waitMs`: how long to wait before the next try. */
 export function notTried(code: string, message: string, waitMs = SOON_MS): SubmitResult {
   const retryAfterMs = Math.max(SOON_MS, Math.round(waitMs));
-  return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs }, counts: false };
+  return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs }, countsAsAttempt: false };
 }
 
-/** The sender's own rate is used up for now. */
+/** The segment was not sent, because the sender's own rate is used up for now. */
 export function waitsForSender(retryAfterMs: number): SubmitResult {
   return ownPace("smpp.sender_rate", "the sender is at its rate for now", retryAfterMs);
 }
 
-/** Another process has to send it. It counts as waiting for our own pace, so that it does not fail over to another connector. */
+/** Another process has to send the segment. That counts as waiting for our own pace, so that it does not fail over. */
 export function leftToOthers(code: string, message: string): SubmitResult {
   return ownPace(code, message, AT_ONCE_MS);
 }
 
 function ownPace(code: string, message: string, retryAfterMs: number): SubmitResult {
   const outcome: PartOutcome = { kind: "deferred", error: { code, message }, retryAfterMs, isOwnPace: true };
-  return { outcome, counts: false };
+  return { outcome, countsAsAttempt: false };
 }
 
-/** It was sent, or may have been, and there is no answer. */
+/** The segment was sent, or may have been, and there is no answer. */
 export function unconfirmed(code: string, message: string): SubmitResult {
-  return { outcome: { kind: "unconfirmed", error: { code, message } }, counts: true };
+  return { outcome: { kind: "unconfirmed", error: { code, message } }, countsAsAttempt: true };
 }
 
 function sent(providerMessageIds: readonly string[], hasReceipts: boolean): SubmitResult {
   const noReceipt = hasReceipts ? {} : ({ expectsReceipt: false } as const);
-  return { outcome: { kind: "sent", providerMessageIds, ...noReceipt }, counts: true };
+  return { outcome: { kind: "sent", providerMessageIds, ...noReceipt }, countsAsAttempt: true };
 }
 
 /** What a command_status is read with. */
@@ -93,7 +93,7 @@ interface Given extends ScrubContext {
   readonly overrides: ReadonlyMap<number, StatusClass>;
 }
 
-/** generic_nack says that the PDU could not be read, whatever its status; unless the status says to try again later. */
+/** generic_nack says that the PDU could not be read, whatever its status, unless that says to try again later. */
 function fromNack(status: number, given: Given): SubmitResult {
   const { class: statusClass } = statusWord(status, given.overrides);
   if (statusClass !== "framing" && statusClass !== "session" && statusClass !== "permanent")
@@ -102,8 +102,8 @@ function fromNack(status: number, given: Given): SubmitResult {
 }
 
 /**
- * Some SMSCs apply DLT scrubbing before they answer, and put its code (6xx, or one of the operator's own) into
- * command_status. What SMPP itself lists keeps its meaning: an operator's own codes are those of receipts as well.
+ * The error for a DLT scrub code (6xx, or one of the operator's own) in command_status: some SMSCs scrub before they answer. A
+ * status that SMPP itself lists keeps its meaning, since an operator's own codes are meant for receipts too.
  */
 function scrubError(status: number, { own = {}, to }: ScrubContext): MessageError | undefined {
   const written = [String(status), hexStatus(status)].find((each) => Object.hasOwn(own, each));
@@ -122,16 +122,16 @@ function fromStatus(status: number, { overrides, ...context }: Given): SubmitRes
   });
   switch (word.class) {
     case "throttled":
-      return { outcome: deferred(word.retryAfterMs), counts: false, reaction: "rest" };
+      return { outcome: deferred(word.retryAfterMs), countsAsAttempt: false, reaction: "rest" };
     case "full":
-      return { outcome: deferred(word.retryAfterMs), counts: false, reaction: "slow" };
+      return { outcome: deferred(word.retryAfterMs), countsAsAttempt: false, reaction: "slow" };
     case "transient":
-      return { outcome: deferred(word.retryAfterMs), counts: true };
+      return { outcome: deferred(word.retryAfterMs), countsAsAttempt: true };
     case "session":
-      return { outcome: deferred(SOON_MS), counts: false, reaction: "replace" };
+      return { outcome: deferred(SOON_MS), countsAsAttempt: false, reaction: "replace" };
     case "framing":
-      return { outcome: deferred(), counts: true, reaction: "replace" };
+      return { outcome: deferred(), countsAsAttempt: true, reaction: "replace" };
     case "permanent":
-      return { outcome: { kind: "rejected", error }, counts: true };
+      return { outcome: { kind: "rejected", error }, countsAsAttempt: true };
   }
 }

@@ -1,4 +1,4 @@
-/** The segments of one attempt, submitted in their order over whatever binds there are. */
+/** Submits the segments of one attempt, in order, over whatever binds there are. */
 import type { Clock } from "../../../../core/clock.ts";
 import { isOpen } from "../../../../core/messages/part.ts";
 import type { LateAnswer, LateRefusal } from "../../../../core/receipts/late-answer.ts";
@@ -23,17 +23,17 @@ import {
   waitsForSender,
 } from "./submit-result.ts";
 
-/** What of a connector all attempts share. */
+/** What all attempts over a connector share. */
 export interface Submitter {
   readonly clock: Clock;
   readonly binds: Pick<Binds, "sessions" | "replace">;
-  /** False while all slots of the connector are other processes'. */
+  /** False while all slots of the connector belong to other processes. */
   readonly isServing: () => boolean;
   readonly line: SubmitLine;
   readonly pace: Pace;
   readonly abortWatch: AbortWatch;
   readonly reading: AnswerReading;
-  /** How long a segment may wait until it goes, counted from the beginning of the attempt. */
+  /** How long a segment may wait before it is sent, counted from the beginning of the attempt. */
   readonly patienceMs: number;
   readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId"> | Omit<LateRefusal, "connectorId">) => void;
 }
@@ -44,7 +44,7 @@ export interface Attempt {
   readonly signal: AbortSignal;
   /** False once another process may have taken the message over. */
   readonly isOurs: () => boolean;
-  /** Its turn at the rate of its sender. Absent: the connector's pace alone counts. */
+  /** Its turn at the rate of its sender. Absent: only the connector's pace counts. */
   readonly heldTurn?: HeldTurn;
 }
 
@@ -53,17 +53,17 @@ interface OpenAttempt extends Attempt {
   readonly startedAt: number;
   /** A segment of the message has been sent, in this attempt or before. */
   isBegun: boolean;
-  /** Set when a segment is refused: why the others are not sent. */
+  /** Set once a segment is refused: the result of the others, which are not sent. */
   refused: SubmitResult | undefined;
 }
 
-/** Submits the segments still to be sent, each when it gets its turn, without waiting for the answers in between. */
+/** Submits the segments that are still to be sent, each when it gets its turn, without waiting for the answers in between. */
 export async function submitSegments(
   submitter: Submitter,
   given: Attempt,
 ): Promise<(SubmitResult | undefined)[]> {
   const startedAt = submitter.clock.monotonicMs();
-  const attempt: OpenAttempt = { ...given, startedAt, isBegun: isBegun(given.message), refused: undefined };
+  const attempt: OpenAttempt = { ...given, startedAt, isBegun: wasBegun(given.message), refused: undefined };
   const begun: Begun[] = [];
   try {
     await beginSegments(submitter, attempt, begun);
@@ -86,26 +86,26 @@ async function beginSegments(submitter: Submitter, attempt: OpenAttempt, begun: 
     const asked = isFirst || senderLetsGo(submitter, attempt);
     isFirst = false;
     const mayGo = asked instanceof Promise ? await asked : asked;
-    // Not even a slot is taken for these: others wait for it.
+    // These do not even take a slot: others wait for it.
     if (attempt.refused) begun.push(attempt.refused);
     else if (!mayGo) begun.push(putOff(submitter, attempt));
     else if (submitter.binds.sessions().length === 0) begun.push(notConnected(submitter));
     else {
       const taking = takeSlot(submitter, attempt);
-      // Most get one at once: then there is nothing to await, which would cost a turn of the microtask queue.
+      // Most segments get a slot at once, and awaiting it would cost a turn of the microtask queue.
       const session = taking instanceof Promise ? await taking : taking;
       begun.push(beginSegment(submitter, attempt, { segment, session }));
     }
   }
 }
 
-/** Whether the rate of its sender lets the next segment go within its patience. */
+/** Whether the sender's rate allows the next segment within the time that it may wait. */
 function senderLetsGo(submitter: Submitter, attempt: OpenAttempt): boolean | Promise<boolean> {
   if (!attempt.heldTurn || attempt.refused) return true;
   return attempt.heldTurn.next(submitter.patienceMs - elapsedMs(submitter, attempt));
 }
 
-/** The segment goes in another turn of the message. */
+/** The result of a segment that has to wait for another turn of the message. */
 function putOff(submitter: Submitter, attempt: OpenAttempt): SubmitResult {
   return attempt.signal.aborted ? noSlot(submitter, attempt) : waitsForSender(SENDER_AGAIN_MS);
 }
@@ -121,11 +121,11 @@ function notConnected({ isServing }: Submitter): SubmitResult {
 }
 
 /** Whether an earlier attempt has settled a segment of the message. */
-export function isBegun({ parts }: OutgoingSms): boolean {
+export function wasBegun({ parts }: OutgoingSms): boolean {
   return !parts.every(isOpen);
 }
 
-/** A slot of some session's window, when the connector's pace allows it. */
+/** Takes a slot of some session's window, when the connector's pace allows it. */
 function takeSlot(submitter: Submitter, attempt: OpenAttempt): ReturnType<SubmitLine["take"]> {
   const waitMs = submitter.patienceMs - elapsedMs(submitter, attempt);
   return submitter.line.take({ waitMs, signal: attempt.signal, isBegun: attempt.isBegun });
@@ -139,7 +139,7 @@ function beginSegment(
 ): SubmitResult | Promise<SubmitResult> {
   if (!session) return noSlot(submitter, attempt);
   const remainingMs = attempt.message.remainingMs - elapsedMs(submitter, attempt);
-  // A message that lacks a segment is of no use: once one is refused, the others are not sent.
+  // Without one of its segments a message is of no use: once one is refused, the others are not sent.
   const reason =
     attempt.refused ?? takenOver(attempt) ?? tooLate(submitter, attempt, { segment, remainingMs });
   if (reason) {
@@ -148,12 +148,12 @@ function beginSegment(
   }
   const answer = submitSegment(submitter, session, { attempt, segment, remainingMs });
   attempt.isBegun = true;
-  // Counted from when it is written: the first of a process takes a while to encode.
+  // Counted only now, since the first segment of a process takes a while to encode.
   attempt.heldTurn?.gone();
   return answer;
 }
 
-/** Sets `refused` if the process stood still while the segment waited: another process has taken the message over, and sends all of it. */
+/** Sets `refused` if the process stood still while the segment waited: another process may have taken over the whole message. */
 function takenOver(attempt: OpenAttempt): SubmitResult | undefined {
   if (!attempt.isOurs()) attempt.refused = TAKEN_OVER;
   return attempt.refused;
@@ -162,8 +162,8 @@ function takenOver(attempt: OpenAttempt): SubmitResult | undefined {
 const TAKEN_OVER = leftToOthers("smpp.taken_over", "another process may have taken the message over");
 
 /**
- * Why it is too late to send the segment: the delivery window is over, or, before the first segment, the last one could not
- * be sent within it at the current rate (which sets `refused`). After the first, the others are sent while there is time.
+ * Why it is too late to send the segment: the delivery window is over; or, before the first segment, the last one could not be sent
+ * within it at the current rate, which also sets `refused`. Once the first has been sent, the others are while there is time.
  */
 function tooLate(
   { pace }: Submitter,
@@ -173,7 +173,7 @@ function tooLate(
   if (remainingMs <= 0) return notTried("smpp.too_late", "the delivery window ended here");
   const { message, plan, heldTurn } = attempt;
   const segmentMs = heldTurn?.intervalMs() ?? 0;
-  const isFirst = segment === 0 && !isBegun(message);
+  const isFirst = segment === 0 && !wasBegun(message);
   const perSecond = pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY;
   const lastMs = isFirst ? (plan.submits - 1) * Math.max(1000 / perSecond, segmentMs) : 0;
   if (lastMs < remainingMs) return undefined;
@@ -215,7 +215,7 @@ function submitSegment(
       heedRefusal(attempt, result);
       if (!isReported) report(result);
       else if (answer.kind !== "lost") tellLate(submitter, attempt, { segment, result });
-      // Only now, so that the next segment to go already knows what this answer changed.
+      // Only now, so that the next segment already knows what this answer has changed.
       session.slots.giveBack();
     });
   });
