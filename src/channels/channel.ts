@@ -34,8 +34,8 @@ export interface Channel {
   freeSlots(): number;
   /**
    * Hands one message to the provider, once. Never throws: whatever happens is an outcome. On abort it stops waiting and reports
-   * what it knows: `unconfirmed` for parts that were completely written and not answered. Before it begins a part that had to
-   * wait, it asks `isOurs` (absent: always true): if false, another process may have taken the message over.
+   * what it knows: `unconfirmed` for parts that were completely written and not answered. A part that had to wait is only begun
+   * if `isOurs` is true at that time (absent: it always is); if not, another process may have taken the message over.
    */
   send(message: OutgoingMessage, signal: AbortSignal, isOurs?: () => boolean): Promise<SendOutcome>;
   /** In how many parts an SMS is sent; `undefined` if it can never be sent. A channel without this method sends it in one. */
@@ -186,7 +186,7 @@ export interface ConnectorKind {
   readonly secrets: Readonly<Record<string, string>>;
   /** The problems of a configuration that the schema cannot express, by field; empty if there are none. It fits the schema. */
   problems?(settings: Pick<Connector, "config" | "secrets">): Readonly<Record<string, string>>;
-  /** Opens a channel. Throws if the configuration does not fit the schema, since another version of the program may have stored it. */
+  /** Throws if the configuration does not fit the schema: another version of the program may have stored it. */
   open(connector: Connector, deps: ChannelDeps): Channel;
   /** Connects, authenticates and disconnects, within 15 s; sends nothing. `reach`: for kinds that look up their hosts. */
   check(

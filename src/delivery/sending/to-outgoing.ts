@@ -63,7 +63,7 @@ export function toOutgoing(
   });
 }
 
-/** The domain was deleted or has lapsed since the message was accepted. It may be somebody else's now, and the mail unverifiable. */
+/** The domain was deleted or lapsed after the message was accepted. It may be somebody else's now, and the mail unverifiable. */
 const NOT_VERIFIED: MessageError = {
   code: "domain_not_verified",
   message: "the sender's domain is no longer verified",

@@ -1,4 +1,4 @@
-/** The SMPP channel: messages become submit_sm; deliver_sm become receipts, and messages from handsets. */
+/** The SMPP channel: messages become submit_sm; deliver_sm become receipts or messages from handsets. */
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { createInFlight } from "../../../core/work/in-flight.ts";
@@ -21,7 +21,7 @@ import { createSubmitLine } from "./submit/submit-line.ts";
 import { planSubmit } from "./submit/submit-plan.ts";
 import type { Submitter } from "./submit/submit-segments.ts";
 
-/** Added to the time limits of a send. */
+/** How much longer a send may take than its parts together. */
 const SEND_MARGIN_MS = 5000;
 
 /** Throws if the connector's configuration is not that of `smppConfigSchema`. */
@@ -61,7 +61,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   return {
     connectorId: connector.id,
     keepsRate: true,
-    // A segment waits at most one response timeout until it goes, and then at most another for its answer.
+    // A segment waits at most one response timeout before it is sent, and at most another for its answer.
     sendTimeoutMs: LONGEST_IN_LINE_MS + 2 * config.response_timeout_ms + SEND_MARGIN_MS,
     start: binds.start,
     freeSlots: line.free,
@@ -87,14 +87,14 @@ function openSenderPace(
   });
 }
 
-/** This process's part of the connector's rate, which is its part of the binds. The pace is kept in step with it. */
+/** This process's part of the connector's rate, which equals its part of the binds. The pace follows it. */
 function createPart(share: Share | undefined, pace: Pace): () => number {
   if (!share) return () => 1;
   const part = () => share.held().size / share.of;
   const keepInStep = () => {
     if (part() > 0) pace.setPart(part());
   };
-  // Slots may be held from the beginning: those of the channel before, when settings have changed.
+  // Slots may be held from the start: those of the previous channel, if settings have changed.
   keepInStep();
   share.onChange(async () => keepInStep());
   return part;

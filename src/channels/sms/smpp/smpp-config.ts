@@ -167,7 +167,7 @@ export const smppConfigSchema = Type.Object({
 
 export type SmppConfig = Static<typeof smppConfigSchema>;
 
-/** Longest time for TCP and TLS. */
+/** How long connecting may take, TLS included. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const BIND_TIMEOUT_MS = 30_000;
 
@@ -177,7 +177,7 @@ export function readSmppConfig(connector: Connector): SmppConfig | Error {
   return config instanceof Error ? config : { ...config, host: bareHost(config.host) };
 }
 
-/** One for each session there is to be; the first is one that submits. */
+/** The role of each session to open. The first one submits. */
 export function bindRoles({ bind, binds }: SmppConfig): readonly BindRole[] {
   const roles = bind === "transceiver" ? (["transceiver"] as const) : (["transmitter", "receiver"] as const);
   return Array.from({ length: binds }, () => roles).flat();

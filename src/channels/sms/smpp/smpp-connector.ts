@@ -13,7 +13,7 @@ import { readSmppConfig, type SmppConfig, sessionOptions, smppConfigSchema } fro
 import { segmentsOf } from "./submit/submit-plan.ts";
 import { ESME_RX_T_APPN } from "./wire/status-words.ts";
 
-/** Leaves time for the goodbye within the 15 s a check may take. */
+/** Leaves time for the unbind within the 15 s that a check may take. */
 const CHECK_TIMEOUT_MS = 12_000;
 
 export const smppConnectorKind: ConnectorKind = {
@@ -33,14 +33,14 @@ export const smppConnectorKind: ConnectorKind = {
   check,
 };
 
-/** TLS names no addresses (RFC 6066 §3), and the runtime would open no connection. */
+/** In TLS a server name cannot be an address (RFC 6066 §3); with one, the runtime would open no connection. */
 function serverNameProblem(name: unknown): Record<string, string> {
   return typeof name === "string" && isIP(name.replace(/%.*/, "")) !== 0
     ? { tls_server_name: "must be a name; of a certificate for an address, set `host` to that address alone" }
     : {};
 }
 
-/** A name that is no command_status would otherwise silently do nothing. */
+/** What is wrong with the names in `status_classes`: one that is no command_status would silently do nothing. */
 function statusClassProblem(classes: unknown): Record<string, string> {
   const names = typeof classes === "object" && classes !== null ? Object.keys(classes) : [];
   return names.every((name) => /^0x[0-9a-fA-F]{1,8}$/.test(name))
@@ -48,7 +48,7 @@ function statusClassProblem(classes: unknown): Record<string, string> {
     : { status_classes: "must name each command_status in hexadecimal, for example 0x00000401" };
 }
 
-/** A slot is a bind, or a pair of them. */
+/** How many slots a connector has. A slot is a bind, or a pair of binds. */
 function slots(connector: Connector): number {
   const config = readSmppConfig(connector);
   return config instanceof Error ? 1 : config.binds;
@@ -59,7 +59,7 @@ function segments(connector: Connector, text: string): SmsSegments {
   return config instanceof Error ? segmentSms(text) : segmentsOf(text, config);
 }
 
-/** Binds and unbinds; in `detail`, in words, how that went. */
+/** Binds and unbinds. `detail` says in words how that went. */
 async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean; detail: string }> {
   const config = readSmppConfig(connector);
   if (config instanceof Error) return { ok: false, detail: config.message };
@@ -76,7 +76,7 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
   }
 }
 
-/** A TLS server takes a bind for a broken handshake. Some servers say so; for those that only hang up, a handshake is tried. */
+/** Whether the port expects TLS, and took the bind for a broken handshake. Some servers say so; otherwise a handshake is tried. */
 async function isTlsPort({ tls, host, port }: SmppConfig, detail: string, clock: Clock): Promise<boolean> {
   return !tls && HUNG_UP.test(detail) && (await speaksTls({ host, port }, clock));
 }
@@ -105,7 +105,7 @@ function bindOnce(
         );
       },
     });
-    // Set only now: with an impossible setting `openSession` throws, and there is no session to end.
+    // Set only now: if `openSession` throws because of an impossible setting, there is no session to end.
     const cancel = clock.after(CHECK_TIMEOUT_MS, () => session.destroy("the SMSC did not answer in time"));
   });
 }

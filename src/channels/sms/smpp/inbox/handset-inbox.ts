@@ -6,15 +6,15 @@ import { STATUS_OK } from "../wire/status-words.ts";
 import { type HandsetMessage, readHandsetMessage } from "./handset-message.ts";
 import { createStoreLine } from "./store-line.ts";
 
-/** Takes messages from handsets: stores them, and only then acknowledges them. */
+/** Receives messages from handsets: stores them, and only then acknowledges them. */
 export interface HandsetInbox {
-  /** The inbox of one session: whether a message is a repeat depends on what was acknowledged on which session. */
+  /** Opens the inbox of one session. Whether a message is a repeat depends on the session that it was acknowledged on. */
   open(): SessionInbox;
 }
 
 interface SessionInbox {
   take(message: ShortMessage, acknowledge: (status: number) => void): void;
-  /** The session has ended: its last acknowledgements may not have reached the SMSC. */
+  /** To be called when the session has ended: its last acknowledgements may not have reached the SMSC. */
   close(): void;
 }
 
@@ -25,17 +25,17 @@ export interface HandsetInboxOptions {
   readonly storeTimeoutMs: number;
 }
 
-/** An SMSC delivers a message that was not acknowledged again within this time. */
+/** If a message was not acknowledged, the SMSC delivers it again within this time. */
 const REPEATS_WITHIN_MS = 10 * 60_000;
 
-/** An acknowledgement has arrived if its session lived at least this long after it. */
+/** If its session went on for this long after an acknowledgement, that has surely reached the SMSC. */
 const ARRIVES_WITHIN_MS = 30_000;
 
-/** Acknowledged messages that are remembered. */
+/** How many acknowledged messages are remembered. */
 const MAX_REMEMBERED = 5_000;
 
 interface Acknowledged {
-  /** The session it was acknowledged on; `endedMs`, once that has ended, on the monotonic clock. */
+  /** The session that it was acknowledged on. `endedMs`: when that ended, on the monotonic clock; absent while it goes on. */
   readonly session: { endedMs?: number };
   readonly atMs: number;
 }
@@ -86,7 +86,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
   };
 }
 
-/** When the last message with a given fingerprint was acknowledged, and on which session. */
+/** Remembers when the last message with a fingerprint was acknowledged, and on which session. */
 function createMemory() {
   const acknowledged = new Map<string, Acknowledged>();
   return {
@@ -95,7 +95,7 @@ function createMemory() {
       acknowledged.set(fingerprint, entry);
       if (acknowledged.size > MAX_REMEMBERED) acknowledged.delete(acknowledged.keys().next().value ?? "");
     },
-    /** Whether the SMSC knows that the last one with this fingerprint was taken: then another is a new message, and no repeat. */
+    /** Whether the SMSC knows that the last message with this fingerprint was taken: then another one is new, not a repeat. */
     isLastKnownTaken(fingerprint: string): boolean {
       const last = acknowledged.get(fingerprint);
       if (!last) return false;

@@ -5,13 +5,13 @@ import { decodeGsm7 } from "../../../../core/sms/gsm7.ts";
 import type { DefaultAlphabet } from "../../../../core/sms/sms-segments.ts";
 import { type Address, ESM_UDHI, type ShortMessage, TAG, userData } from "../wire/pdu.ts";
 
-/** What a deliver_sm or data_sm from a handset says; the inbox adds the connector and the time. */
+/** The content of a deliver_sm or data_sm from a handset. The inbox adds the connector and the time. */
 export interface HandsetMessage extends Pick<ReceivedSms, "from" | "to" | "text" | "encoding" | "part"> {
-  /** The same for the same message, delivered again. */
+  /** Is the same if the same message is delivered again. */
   readonly fingerprint: string;
 }
 
-/** Never fails: octets that are no text are given in hexadecimal. `alphabet`: the SMSC's default one. */
+/** Never fails: octets that are not text are returned in hexadecimal. `alphabet`: the SMSC's default alphabet. */
 export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlphabet): HandsetMessage {
   const octets = Buffer.from(userData(message));
   const headerLength = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
@@ -40,8 +40,8 @@ const CONCAT_8 = 0x00;
 const CONCAT_16 = 0x08;
 
 /**
- * Added to references: they are counted by whoever wrote them, so that the same number in another place is another message's.
- * More than 16 bits are of no width that is sent.
+ * Added to references by the place that they were found in. Each writer counts its own, so the same number in another place
+ * belongs to another message. The sum exceeds 16 bits, so it equals no reference that is sent.
  */
 const IN_16_BITS = 0x1_0000;
 const IN_TLVS = 0x2_0000;
@@ -77,7 +77,7 @@ function toPart(reference: number, total = 0, number = 0): InboundPart | undefin
 
 type Text = Pick<HandsetMessage, "text" | "encoding">;
 
-/** By data_coding (§5.2.19). From 0x10 on it is, with some SMSCs, the GSM data coding scheme (3GPP TS 23.038 §4). */
+/** Decodes a text by its data_coding (§5.2.19). Some SMSCs use values from 0x10 on as the GSM scheme (3GPP TS 23.038 §4). */
 function decode(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): Text {
   const coding = dataCoding >= 0x10 ? fromGsm(dataCoding) : dataCoding;
   switch (coding) {
@@ -99,14 +99,14 @@ function decode(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): 
   }
 }
 
-/** Some SMSCs end a text with a NUL, as if it were a C-octet string. A stop word must be found all the same. */
+/** Some SMSCs end a text with a NUL, as if it were a C-octet string. Stop words must be recognised all the same. */
 function withoutNul({ text, encoding }: Text): Text {
   let end = text.length;
   while (text[end - 1] === "\0") end--;
   return { text: text.slice(0, end), encoding };
 }
 
-/** Of our own: GSM-7, whatever the SMSC's default alphabet is. */
+/** A data_coding of our own: GSM-7, whatever the SMSC's default alphabet is. */
 const GSM_ALPHABET = -1;
 const BINARY = 4;
 
@@ -116,7 +116,7 @@ function fromGsm(dataCoding: number): number {
   return [GSM_ALPHABET, BINARY, 8, BINARY][(dataCoding >> 2) & 0x03] ?? BINARY;
 }
 
-/** Big-endian. Half a surrogate pair at an end stays: the other half may be in the next part. */
+/** Decodes big-endian UCS-2. Half a surrogate pair at an end is kept: the other half may be in the next part. */
 function decodeUcs2(octets: Buffer): string {
   return octets
     .subarray(0, octets.length & ~1)
@@ -124,7 +124,7 @@ function decodeUcs2(octets: Buffer): string {
     .toString("utf16le");
 }
 
-/** A deliver_sm has no id and no time: all that shows a repeat are equal addresses and equal octets. */
+/** A deliver_sm has no id and no time, so only equal addresses and equal octets show that it is a repeat. */
 function fingerprintOf(
   { source, destination, esmClass, dataCoding, tlvs }: ShortMessage,
   octets: Buffer,

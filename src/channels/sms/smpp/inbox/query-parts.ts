@@ -1,4 +1,4 @@
-/** Asks the SMSC what became of messages whose receipts do not come (query_sm, SMPP 3.4 §4.8). */
+/** Asks the SMSC what became of messages whose receipts have not come (query_sm, SMPP 3.4 §4.8). */
 import type { Clock } from "../../../../core/clock.ts";
 import type { Receipt } from "../../../../core/messages/outcome.ts";
 import { unlessAborted } from "../../../../core/work/unless-aborted.ts";
@@ -14,13 +14,13 @@ export interface Inquirer {
   readonly clock: Clock;
   readonly line: SubmitLine;
   readonly idFormat: IdFormat;
-  /** How long each question may wait for its turn. */
+  /** How long each question may wait for a slot. */
   readonly patienceMs: number;
-  /** The source address the message was sent with: an SMSC may insist on it. */
+  /** The source address that the message was sent with: an SMSC may insist on it. */
   readonly sourceOf: (part: QueriedPart) => Address | undefined;
 }
 
-/** Asks about one part after another, each in its turn among the submit_sm. Parts without a final answer are left out. */
+/** Asks about one part after another, each question in line with the submit_sm. Leaves out parts without a final answer. */
 export async function queryParts(
   inquirer: Inquirer,
   parts: readonly QueriedPart[],
@@ -41,7 +41,7 @@ export async function queryParts(
   return receipts;
 }
 
-/** The id is taken from the question: some SMSCs leave it out of the answer, or write it differently. */
+/** Makes a receipt of an answer. Its id is that of the question: some SMSCs omit it in the answer, or write it differently. */
 function toReceipt(
   { connectorId, clock, idFormat }: Inquirer,
   part: QueriedPart,

@@ -7,7 +7,7 @@ import { STATUS_OK } from "../wire/status-words.ts";
 import { readReceipt, type SmppReceipt } from "./receipt.ts";
 import { createStoreLine } from "./store-line.ts";
 
-/** Takes the receipts that the SMSC delivers: stores them, and only then acknowledges them. */
+/** Receives the receipts that the SMSC delivers: stores them, and only then acknowledges them. */
 export interface ReceiptInbox {
   take(message: ShortMessage, acknowledge: (status: number) => void): void;
 }
@@ -22,7 +22,7 @@ export interface InboxOptions {
   readonly dltCodes?: OwnCodes;
 }
 
-/** Between two lines about receipts without an id: an SMSC may send nothing else, thousands in a second. */
+/** The time between two log lines about receipts without an id: an SMSC may send nothing else, thousands in a second. */
 const NAMELESS_GAP_MS = 60_000;
 
 export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
@@ -44,7 +44,7 @@ export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): Rece
   };
 }
 
-/** Tells of the first, and then at most once a minute how many there were since. */
+/** Logs the first receipt without an id, and then, at most once a minute, how many there were since. */
 function createNamelessLog(connector: string, { clock, log }: Pick<InboxDeps, "clock" | "log">): () => void {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let dropped = 0;

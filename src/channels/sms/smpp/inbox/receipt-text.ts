@@ -1,15 +1,15 @@
-/** The text of a receipt (SMPP 3.4, appendix B), in the forms that SMSCs write it. */
+/** The text of a receipt (SMPP 3.4, appendix B), in the forms in which SMSCs write it. */
 import { ESM_UDHI, type ShortMessage, userData } from "../wire/pdu.ts";
 
-/** Keys of appendix B. SMSCs write them in any order and case, and leave some out, so each is looked for on its own. */
+/** The keys of appendix B. SMSCs write them in any order and case, and leave some out, so each is searched for separately. */
 export const KEYS = ["id", "sub", "dlvrd", "submit date", "done date", "stat", "err"] as const;
 
-/** What a text says, by key. */
+/** The values in a text, by key. */
 export type TextFields = Partial<Record<(typeof KEYS)[number], string>>;
 
 /**
- * The text of a receipt up to its `text:` key. What follows is the beginning of the message, which could hold a `stat:`
- * as well, and is never kept.
+ * The text of a receipt up to its `text:` key. After that comes the beginning of the message, which is never kept, and could
+ * contain a `stat:` too.
  */
 export function receiptText(message: ShortMessage): string {
   // Some SMSCs end the text with a NUL, as if it were a C-octet string.
@@ -36,7 +36,7 @@ function withoutHeader(message: ShortMessage): Uint8Array {
   return octets.subarray(end);
 }
 
-/** Where the user data header ends; 0 if there is none: some SMSCs give a receipt the esm_class of the long message it is about. */
+/** Where the user data header ends; 0 if there is none: some SMSCs give a receipt the esm_class of the message that it is about. */
 function headerEnd(octets: Uint8Array): number {
   const end = 1 + (octets[0] ?? 0);
   let at = 1;
@@ -48,12 +48,12 @@ function headerEnd(octets: Uint8Array): number {
 /** UCS-2 big-endian, in data_coding. */
 const UCS2 = 8;
 
-/** Octets of a text that are read. */
+/** How many octets of a text are read. */
 const TEXT_OCTETS = 1024;
 
 /**
- * Receipts are written in ASCII or UCS-2, and data_coding does not tell which: some SMSCs write UCS-2 without declaring
- * it, others declare it because the message was in UCS-2, and write ASCII.
+ * Receipts are written in ASCII or UCS-2, and data_coding does not tell which: some SMSCs write UCS-2 without declaring it, and
+ * others write ASCII, but declare UCS-2 because the message was in it.
  */
 function decodeText(octets: Uint8Array, dataCoding: number): string {
   const plain = (Buffer.isBuffer(octets) ? octets : Buffer.from(octets)).toString("latin1", 0, TEXT_OCTETS);
@@ -62,22 +62,22 @@ function decodeText(octets: Uint8Array, dataCoding: number): string {
   return Buffer.from(octets.subarray(0, length)).swap16().toString("utf16le");
 }
 
-/** Exactly as appendix B writes it, as most SMSCs do: one match then replaces one for each key. */
+/** Matches a text exactly as in appendix B, which most SMSCs write: one match in place of one for each key. */
 const STANDARD = new RegExp(`^${KEYS.map((key) => `${key}:([^\\s,;:]+)`).join(" ")} *$`, "i");
 
-/** In the order of `KEYS`. */
+/** The values of a match, which are in the order of `KEYS`. */
 function standardFields(found: RegExpExecArray): TextFields {
   const [, id = "", sub = "", dlvrd = "", submitDate = "", doneDate = "", stat = "", err = ""] = found;
   return { id, sub, dlvrd, "submit date": submitDate, "done date": doneDate, stat, err };
 }
 
-/** A key with what separates it from its value: a colon or, with some SMSCs, an equals sign. */
+/** A key and the separator before its value: a colon or, with some SMSCs, an equals sign. */
 const ANY_KEY = `(?:${KEYS.map(spelled).join("|")}|text)\\s*[:=]`;
 
-/** A value ends at a blank, or before `|` or `&` and the next key. What looks like the next key is none: the value is missing. */
+/** A value ends at a blank, or before `|` or `&` and the next key. If the next key follows at once, the value is missing. */
 const PATTERNS = KEYS.map((key) => [key, patternOf(spelled(key))] as const);
 
-/** Looked for where there is no `id`. */
+/** Searched for if there is no `id`. */
 const OTHER_NAME_OF_ID = patternOf("(?:message|msg)[ _-]?id");
 
 function spelled(key: string): string {

@@ -4,7 +4,7 @@ import { dltScrubError, type OwnCodes, type ScrubContext } from "../../dlt-scrub
 import { type ShortMessage, TAG } from "../wire/pdu.ts";
 import { KEYS, receiptText, type TextFields, textFields } from "./receipt-text.ts";
 
-/** A receipt as the SMSC wrote it; the inbox adds the connector and the time. */
+/** A receipt as the SMSC wrote it. The inbox adds the connector and the time. */
 export type SmppReceipt = Omit<Receipt, "connectorId" | "receivedAt">;
 
 type ReceiptStatus = Receipt["status"];
@@ -12,14 +12,14 @@ type ReceiptStatus = Receipt["status"];
 /** esm_class, bits 5 to 2 (§5.2.12): what kind of message this is. Some SMSCs set two of them. */
 const MESSAGE_TYPE = 0x3c;
 const DELIVERY_RECEIPT = 0x04;
-/** What a handset's user or program acknowledges; some SMSCs send their own receipts as such. */
+/** The types for acknowledgements by a handset's user or program. Some SMSCs send their own receipts with these. */
 const ACKNOWLEDGEMENTS = 0x18;
 const INTERMEDIATE_NOTICE = 0x20;
 
-/** Characters kept of an id, and of the provider's own words. */
+/** How many characters are kept of an id, and of the provider's own words. */
 const RAW_LIMIT = 255;
 
-/** message_state (§5.2.28), its word in a receipt's text (appendix B), and our status. SCHEDULED and SKIPPED are of SMPP 5.0. */
+/** Each message_state (§5.2.28), its word in a receipt's text (appendix B), and our status. SCHEDULED and SKIPPED: SMPP 5.0. */
 const STATES: readonly (readonly [state: number, word: string, status: ReceiptStatus])[] = [
   [0, "SCHEDULED", "sent"],
   [1, "ENROUTE", "sent"],
@@ -36,7 +36,7 @@ const STATES: readonly (readonly [state: number, word: string, status: ReceiptSt
 const WORD_OF_STATE = new Map(STATES.map(([state, word]) => [state, word]));
 const STATUS_OF_WORD = new Map(STATES.map(([, word, status]) => [word, status]));
 
-/** Other spellings that SMSCs use. */
+/** Other spellings of these words that SMSCs use. */
 const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
   DELIVERED: "DELIVRD",
   DELIVERD: "DELIVRD",
@@ -50,24 +50,24 @@ const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
   REJECTED: "REJECTD",
 };
 
-/** In these states the message was not refused, so a scrub code beside them does not count. */
+/** In these states the message was not refused, so a scrub code in the receipt does not count. */
 const NOT_REFUSED: ReadonlySet<string> = new Set(["SCHEDULED", "ENROUTE", "DELIVRD", "ACCEPTD"]);
 
 /**
- * True for a deliver_sm or data_sm about a message sent before; false for a message from a handset. `byText`: the SMSC
- * leaves the type out of its receipts, and they are told by their text.
+ * Whether a deliver_sm or data_sm is a receipt, and not a message from a handset. `byText`: the SMSC does not set the type of
+ * its receipts, so they are recognised by their text.
  */
 export function isReceipt(message: ShortMessage, byText = false): boolean {
   if (isMarked(message)) return true;
   return (byText || (message.esmClass & ACKNOWLEDGEMENTS) !== 0) && hasReceiptText(message);
 }
 
-/** Some SMSCs leave the type out. Then a TLV decides, which no handset can make; the text could be a handset's. */
+/** Some SMSCs do not set the type. Then a TLV decides, which no handset can make, whereas a handset could have written the text. */
 function isMarked({ esmClass, tlvs }: ShortMessage): boolean {
   return (esmClass & (DELIVERY_RECEIPT | INTERMEDIATE_NOTICE)) !== 0 || tlvs.has(TAG.receiptedMessageId);
 }
 
-/** It begins with the id, as in appendix B, and names a state that is known. */
+/** Whether the text begins with the id, as in appendix B, and names a known state. */
 function hasReceiptText(message: ShortMessage): boolean {
   const text = receiptText(message);
   const { id, stat } = textFields(text);
@@ -75,14 +75,14 @@ function hasReceiptText(message: ShortMessage): boolean {
 }
 
 /**
- * Reads a receipt from its TLVs and, where they are missing, from its text. `undefined` if it does not say which message
- * it is about. An unknown status word is read as `sent`: it proves neither success nor failure. `own`: the connector's
- * own scrub codes.
+ * Reads a receipt from its TLVs and, as far as they are missing, from its text. `undefined` if it does not say which message it
+ * is about. An unknown status word counts as `sent`: it proves neither success nor failure. `own`: the connector's own scrub
+ * codes.
  */
 export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt | undefined {
   const tlvId = tlvText(message, TAG.receiptedMessageId);
   const found = textFields(receiptText(message));
-  // Beside TLVs the text may be that of the message: it is a receipt's only if it names a state.
+  // If there are TLVs, the text may be the message's: it is a receipt's only if it names a state.
   const fields = tlvId && !found.stat ? {} : found;
   const providerMessageId = tlvId || fields.id;
   if (!providerMessageId) return undefined;
@@ -100,7 +100,7 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
   };
 }
 
-/** What a message_state and an error code (0: none) come to, as query_sm_resp has them; `undefined` for an unknown state. */
+/** What a message_state and an error code (0: none) of a query_sm_resp mean; `undefined` for an unknown state. */
 export function readState(state: number, errorCode: number): Verdict | undefined {
   const word = WORD_OF_STATE.get(state);
   if (word === undefined) return undefined;
@@ -114,17 +114,17 @@ function verdictOf(message: ShortMessage, fields: TextFields, own: OwnCodes | un
   const word = wordOf(message, fields);
   const verdict = judge(word, codes, { own, to: message.source.address });
   const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
-  // An attempt that failed is not the end; what has been delivered is, whoever says so.
+  // A notice about a failed attempt is not the end. One about delivery is, whoever sends it.
   if (isNotice && verdict.status !== "delivered") return { status: "sent" };
   return verdict.status === "sent" && !UNDER_WAY.has(word) ? { ...verdict, isUnclear: true } : verdict;
 }
 
-/** What an SMSC says of a message before its final state. */
+/** The words for a message that is not in a final state yet. */
 const UNDER_WAY: ReadonlySet<string> = new Set(["SCHEDULED", "ENROUTE", "ACCEPTD"]);
 
 /**
- * The state in words: the TLV's, else the text's. Where a whole receipt in the text says how it ended, a TLV that says that
- * it has not is one that this SMSC never updates.
+ * The state as a word: the TLV's, else the text's. If the text is a complete receipt with a final state, a TLV that says "under
+ * way" is one that this SMSC never updates, and is ignored.
  */
 function wordOf(message: ShortMessage, { id, stat = "" }: TextFields): string {
   const [inTlv, inText] = [stateWord(message), standardWord(stat)];
@@ -140,7 +140,7 @@ function statusOf(word: string): ReceiptStatus {
   return STATUS_OF_WORD.get(word) ?? "sent";
 }
 
-/** A scrub code may stand in the text, beside the code of the network in a TLV, or the other way round. */
+/** A scrub code may be in the text and the network's code in a TLV, or the other way round. */
 function judge(word: string, codes: readonly string[], context: ScrubContext): Verdict {
   const scrubbed = NOT_REFUSED.has(word)
     ? undefined
@@ -169,7 +169,7 @@ function userReference(message: ShortMessage): number | undefined {
   return value?.length === 2 ? Buffer.from(value).readUInt16BE() : undefined;
 }
 
-/** message_state is one octet; some SMSCs write it as an integer of 2 or 4 octets, as a digit, or in words, with a NUL at the end. */
+/** message_state is one octet. Some SMSCs write an integer of 2 or 4 octets, a digit, or a word with a NUL at its end. */
 function stateWord(message: ShortMessage): string | undefined {
   const value = message.tlvs.get(TAG.messageState) ?? Uint8Array.of();
   const octets = Buffer.from(value.filter((octet) => octet !== 0));
@@ -179,7 +179,7 @@ function stateWord(message: ShortMessage): string | undefined {
   return byOctet ?? (STATUS_OF_WORD.has(word) ? word : undefined);
 }
 
-/** network_error_code (§5.3.2.31): an octet for the network, and two for the code; 0 is no error. */
+/** network_error_code (§5.3.2.31): one octet for the network, and two for the code; 0 means no error. */
 function networkCode(message: ShortMessage): string | undefined {
   const value = message.tlvs.get(TAG.networkErrorCode);
   if (value?.length !== 3) return undefined;
@@ -187,14 +187,14 @@ function networkCode(message: ShortMessage): string | undefined {
   return code === 0 ? undefined : String(code);
 }
 
-/** `delivrd` and `DELIVERED` are DELIVRD, and so is the digit 2; an unknown word stays as it is, capitalised. */
+/** The standard word: DELIVRD for `delivrd`, `DELIVERED` and the digit 2. An unknown word is only put in capitals. */
 function standardWord(stat: string): string {
   const word = bareId(stat).toUpperCase();
   const byNumber = /^\d$/.test(word) ? WORD_OF_STATE.get(Number(word)) : undefined;
   return byNumber ?? OTHER_SPELLINGS[word] ?? word;
 }
 
-/** The receipt in the provider's own words: only known keys, so that none of the message's text can be among them. */
+/** The receipt in the provider's own words. Only known keys are kept, so that no text of the message can be among them. */
 function rawReceipt(message: ShortMessage, fields: TextFields): string {
   const words: string[] = [];
   for (const key of KEYS) if (fields[key] !== undefined) words.push(`${key}:${fields[key]}`);
@@ -207,7 +207,7 @@ function rawReceipt(message: ShortMessage, fields: TextFields): string {
   return words.join(" ").slice(0, RAW_LIMIT);
 }
 
-/** Shown in hexadecimal. */
+/** The TLVs that are shown, in hexadecimal. */
 const RAW_TLVS = [
   ["message_state", TAG.messageState],
   ["network_error_code", TAG.networkErrorCode],

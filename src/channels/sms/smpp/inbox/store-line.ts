@@ -5,19 +5,19 @@ import { ESME_RX_T_APPN, STATUS_OK } from "../wire/status-words.ts";
 
 /** Stores what the SMSC delivers, in batches, and acknowledges each item once it is stored. */
 export interface StoreLine<Item> {
-  /** Acknowledges with a temporary error if too many wait, or if storing fails or takes too long: the SMSC keeps the item. */
+  /** Acknowledges with a temporary error if too many items wait, or if storing fails or takes too long: the SMSC keeps the item. */
   join(item: Item, acknowledge: (status: number) => void): void;
 }
 
 export interface StoreLineOptions<Item> {
-  /** What the items are, for the log: `receipts`. */
+  /** What the items are called in the log: `receipts`. */
   readonly noun: string;
   readonly connectorId: string;
   readonly timeoutMs: number;
   readonly store: (items: readonly Item[]) => Promise<void>;
 }
 
-/** Items that may wait; further ones are refused for now. */
+/** The most items that wait; further ones are refused for now. */
 const MAX_WAITING = 1000;
 
 interface Waiting<Item> {
@@ -31,11 +31,11 @@ export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: Lin
   let waiting: Waiting<Item>[] = [];
   let isStoring = false;
 
-  /** One call of `store` at a time: what comes meanwhile goes with the next one, so that a burst shares a commit. */
+  /** Makes one call of `store` at a time. Items that come meanwhile go with the next call, so that a burst shares a commit. */
   const storeAll = async () => {
     if (isStoring) return;
     isStoring = true;
-    // Waits for the other PDUs of the same read.
+    // Lets the other PDUs of the same read join.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = waiting;

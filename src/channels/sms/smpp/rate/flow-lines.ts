@@ -1,28 +1,29 @@
-/** The messages that wait for one rate, in a line for each flow. The flow served longest ago is next. */
+/** The messages that wait for one rate, in a line for each flow. The flow that was served longest ago is next. */
 export interface FlowLines {
-  /** None is empty. */
+  /** By flow. No line is empty. */
   readonly lines: Map<number, Line>;
-  /** When each flow was served last, as a number that rises; in this order. */
+  /** When each flow was last served, as a number that rises with each turn; in this order. */
   readonly servedAs: Map<number, number>;
+  /** How many turns there have been: the last number in `servedAs`. */
   services: number;
 }
 
 interface Line {
-  /** Only the first goes on, until its turn ends. */
+  /** Messages of which segments were sent. Only the first of them goes on, until its turn ends. */
   readonly begun: Set<Place>;
   readonly fresh: Set<Place>;
-  /** Segments of `fresh`. */
+  /** How many segments the messages in `fresh` still have to send. */
   freshLeft: number;
 }
 
-/** A message in its flow's line, from when it joins until its turn ends. */
+/** The place of a message in its flow's line, from when it joins until its turn ends. */
 export interface Place {
   readonly flow: number;
-  /** Segments that go at a time. */
+  /** How many segments are sent at a time. */
   readonly step: number;
-  /** Segments whose turn is still to come. */
+  /** How many segments are still to have their turn. */
   left: number;
-  /** Set while it waits for a turn: called when that comes. */
+  /** Set while it waits for a turn, and called when that comes. */
   go: (() => void) | undefined;
 }
 
@@ -30,18 +31,18 @@ export interface JoiningFlow {
   readonly flow: number;
   readonly isBegun: boolean;
   readonly segments: number;
-  /** In how many steps they go. */
+  /** In how many submit_sm its segments are sent. */
   readonly submits: number;
 }
 
-/** Beyond it, the flows served longest ago count as never served. */
+/** How many flows are remembered. Others, which were served longest ago, count as never served. */
 const MAX_REMEMBERED = 1_000;
 
 export function createFlowLines(): FlowLines {
   return { lines: new Map(), servedAs: new Map(), services: 0 };
 }
 
-/** A message that was begun goes before those that were not. */
+/** Adds a message to its flow's line. One that was begun is ahead of those that were not. */
 export function joinFlow({ lines }: FlowLines, { flow, isBegun, segments, submits }: JoiningFlow): Place {
   const line = lines.get(flow) ?? { begun: new Set(), fresh: new Set(), freshLeft: 0 };
   lines.set(flow, line);
@@ -59,7 +60,7 @@ export function leaveFlow({ lines }: FlowLines, place: Place): void {
   if (line.begun.size + line.fresh.size === 0) lines.delete(place.flow);
 }
 
-/** Whose segment is next, of those that wait. */
+/** The waiting message whose segment is next. */
 export function nextPlace({ lines, servedAs }: FlowLines): Place | undefined {
   let next: Place | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -73,7 +74,7 @@ export function nextPlace({ lines, servedAs }: FlowLines): Place | undefined {
   return next;
 }
 
-/** One of its segments is going. */
+/** Notes that one step of the message is being sent. */
 export function serve(flows: FlowLines, place: Place): void {
   const { lines, servedAs } = flows;
   const line = lines.get(place.flow);
@@ -88,7 +89,7 @@ export function serve(flows: FlowLines, place: Place): void {
   if (servedAs.size > MAX_REMEMBERED && oldest !== undefined) servedAs.delete(oldest);
 }
 
-/** The segments that would go before the first of a message that joined the flow now. */
+/** How many segments would be sent before the first one of a message that joined the flow now. */
 export function segmentsBefore(
   { lines, servedAs }: FlowLines,
   { flow, isBegun }: Pick<JoiningFlow, "flow" | "isBegun">,
@@ -104,7 +105,7 @@ export function segmentsBefore(
   return segments;
 }
 
-/** How many flows there are, with this one. */
+/** How many flows would share the rate if this one were among them. */
 export function sharing({ lines }: FlowLines, flow: number): number {
   return lines.size + (lines.has(flow) ? 0 : 1);
 }

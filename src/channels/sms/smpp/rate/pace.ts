@@ -2,41 +2,42 @@ import type { Clock } from "../../../../core/clock.ts";
 import { createRateWindow, type RateWindow } from "../../../../core/work/rate-window.ts";
 
 /**
- * How fast a connector sends, in segments a second: at its configured rate, or slower when the SMSC says that this is too
- * fast. The rate is then halved, and each second it grows by a twentieth of the rate that was too fast. Where nobody knows
- * yet how much the SMSC takes, it doubles each second instead, until the SMSC says that it is too fast again.
+ * How fast a connector sends, in segments per second: at its configured rate, or slower after the SMSC has refused a segment as
+ * too fast. Then the rate is halved, and grows each second by a twentieth of the rate that was too fast. As long as it is not
+ * known how much the SMSC takes, it doubles each second instead, until the SMSC refuses again.
  */
 export interface Pace {
-  /** How many segments may go now; infinite without a rate. */
+  /** How many segments may be sent now; infinite without a rate. */
   available(): number;
-  /** How many segments may go now or within `SOON_S`. */
+  /** How many segments may be sent now or within `SOON_S`. */
   soon(): number;
   take(): void;
-  /** Milliseconds until a segment may go; 0 if one may. */
+  /** Milliseconds until a segment may be sent; 0 if one may be sent now. */
   waitMs(): number;
-  /** The SMSC has taken a segment. */
+  /** To be called when the SMSC has taken a segment. */
   accepted(): void;
   /**
-   * The SMSC refused a segment sent at `sentAtMs` (monotonic) as too fast. Nothing goes for `pauseMs`. The rate stays as
-   * it is if the segment was sent before the rate was last reduced: it says nothing about the new rate.
+   * To be called when the SMSC has refused, as too fast, a segment that was sent at `sentAtMs` (monotonic). Nothing is sent for
+   * `pauseMs`. The rate is reduced, unless the segment was sent before the last reduction: then it says nothing about the
+   * present rate.
    */
   slowDown(refusal: { readonly sentAtMs: number; readonly pauseMs: number }): void;
-  /** This process's part of the configured rate from now on: more than 0, at most 1. */
+  /** Sets this process's part of the configured rate: more than 0, at most 1. */
   setPart(part: number): void;
-  /** `undefined` without a rate. */
+  /** The present rate; `undefined` if there is none. */
   rate(): { readonly perSecond: number; readonly isReduced: boolean } | undefined;
 }
 
-/** The largest burst, in seconds' worth of segments. What follows it is slower until the second is over. */
+/** The largest burst, in seconds' worth of segments. After a burst, sending is slower until the second is over. */
 const BURST_S = 0.25;
 
 /** How long, in seconds, a segment may wait here rather than in the queue. */
 const SOON_S = 0.05;
 
-/** Where no rate is configured, a reduction ends when the rate has grown to this many times what was too fast. */
+/** If no rate is configured, a reduction ends when the rate has grown to this many times the one that was too fast. */
 const LIFTED_AT = 4;
 
-/** Where it was not known what is too fast, a reduction ends at this rate at the earliest. */
+/** If it was not known what rate is too fast, a reduction ends at this rate at the earliest. */
 const LEAST_LIFTED_AT = 1_000;
 
 const GROWTH_PER_S = 0.05;
@@ -50,18 +51,18 @@ interface State {
   rate: number;
   tokens: number;
   filledAt: number;
-  /** What went lately, against `ceiling`. */
+  /** What was sent lately, for the limit `ceiling`. */
   window: RateWindow;
   reduced: Reduction | undefined;
 }
 
-/** Present while the rate is reduced. */
+/** A reduction of the rate, while it lasts. */
 interface Reduction {
-  /** When it was last reduced. */
+  /** When the rate was last reduced, on the monotonic clock. */
   readonly atMs: number;
-  /** `undefined`: it doubles each second. */
+  /** Growth per second, in segments per second; `undefined`: the rate doubles each second. */
   readonly growthPerS: number | undefined;
-  /** The rate at which it ends. */
+  /** The rate at which the reduction ends. */
   readonly endsAt: number;
 }
 
@@ -107,22 +108,22 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
   };
 }
 
-/** No rate is configured, and the SMSC asks for none: then not even the time is read. */
+/** Whether no rate is configured, and the SMSC has asked for none. Then not even the time is read. */
 function isUnlimited({ rate, reduced }: State): boolean {
   return rate === Number.POSITIVE_INFINITY && reduced === undefined;
 }
 
-/** How many segments may go within these seconds: 0 while it rests. */
+/** How many segments may be sent within these seconds; 0 during a pause. */
 function allowed(state: State, inS: number): number {
   if (!isUnlimited(state)) refill(state);
-  // Refilled, it may have been let go just now.
+  // Refilling may just have ended a reduction.
   if (isUnlimited(state)) return Number.POSITIVE_INFINITY;
   const nowMs = state.clock.monotonicMs();
   if (state.filledAt > nowMs) return 0;
   return Math.min(Math.floor(state.tokens + state.rate * inS), state.window.room(nowMs + inS * 1000));
 }
 
-/** Adds the tokens, and the growth, of the time since `filledAt`. During a pause `filledAt` lies ahead, and nothing is added. */
+/** Adds the tokens, and the growth, of the time since `filledAt`. During a pause that is in the future, and nothing is added. */
 function refill(state: State): void {
   const nowMs = state.clock.monotonicMs();
   const seconds = (nowMs - state.filledAt) / 1000;
@@ -139,12 +140,12 @@ function refill(state: State): void {
     }
   }
   const { rate, tokens } = state;
-  // While the second is full no more than one is saved, or a burst would make another one each second.
+  // While the second is full, no more than one token is saved: otherwise a burst would lead to another one each second.
   const held = fullMs > 0 ? Math.max(tokens, Math.min(1, tokens + (rate * fullMs) / 1000)) : tokens;
   state.tokens = Math.min(burst(rate), held + rate * (seconds - fullMs / 1000));
 }
 
-/** Where the part has grown, another process may have used up the difference just now: no more than one token stays. */
+/** After the part has grown, no more than one token is kept: another process may just have used up the difference. */
 function setCeiling(state: State, ceiling: number): void {
   refill(state);
   state.ceiling = ceiling;
@@ -176,7 +177,7 @@ function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown
   };
 }
 
-/** Where the largest burst is one segment, segments come one by one: a margin for the way would only slow them down. */
+/** The window of a rate. If the largest burst is one segment, segments go one by one, and a margin would only slow them down. */
 function windowOf(ceiling: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
   return burst(ceiling) > 1 ? before.withRate(ceiling) : before.withRate(ceiling, 0);
 }
@@ -186,8 +187,8 @@ function burst(rate: number): number {
 }
 
 /**
- * Counts events by the second; `perSecond` is the count of this second or the one before, whichever is higher. It is
- * steady where the one before had at least half as many: a burst does not tell what can be kept up.
+ * Counts events second by second. `perSecond` is the count of this second or the one before, whichever is higher. The count is
+ * steady if the second before had at least half as many: a burst does not tell what rate can be kept up.
  */
 function countBySecond(clock: Clock) {
   let second = 0;

@@ -1,23 +1,23 @@
 import type { Clock } from "../../../../core/clock.ts";
 
-/** How many segments were put off and are still to come back. */
+/** Counts the segments that were put off and have not come back yet. */
 export interface PutOffCount {
-  /** `forMs`: after how long they come back, at most `LONGEST_COUNTED_MS`. */
+  /** Adds segments that come back after `forMs`, at most `LONGEST_COUNTED_MS`. */
   add(segments: number, forMs: number): void;
-  /** Up to `STEP_MS` late. */
+  /** The present count. A segment that came back is counted for up to `STEP_MS` more. */
   now(): number;
 }
 
-/** The times at which segments come back are kept in steps of this length. */
+/** The precision with which the times are kept at which segments come back. */
 const STEP_MS = 10_000;
 
 const STEPS = 192;
 
-/** A time further ahead would fall into the step of an earlier one. */
+/** A longer time would fall into the step of an earlier one. */
 export const LONGEST_COUNTED_MS = (STEPS - 2) * STEP_MS;
 
 export function createPutOffCount(clock: Clock): PutOffCount {
-  /** Segments by the step in which they come back, modulo `STEPS`. */
+  /** How many segments come back in each step, by its number modulo `STEPS`. */
   const backIn = new Array<number>(STEPS).fill(0);
   let total = 0;
   const stepIn = (ms: number) => Math.floor((clock.monotonicMs() + ms) / STEP_MS);

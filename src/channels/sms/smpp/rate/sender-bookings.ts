@@ -2,15 +2,15 @@ import type { Clock } from "../../../../core/clock.ts";
 import { createPutOffCount, type PutOffCount } from "./put-off-count.ts";
 import type { AskedTurn } from "./sender-pace.ts";
 
-/** The times at which messages that cannot stand in their sender's line are to go. */
+/** Times at which messages may be sent that would have to stand in their sender's line for too long. */
 export interface SenderBookings {
-  /** Puts a message off behind those of its flow that were put off before. Milliseconds until it is to ask again. */
+  /** Puts a message off, behind those of its flow that were put off before. Returns the milliseconds until it should ask again. */
   book(asked: AskedTurn, line: LineAhead): number;
-  /** The message was put off until a time that has not lapsed. */
+  /** Whether the message has a booking that has not lapsed. */
   has(messageId: string): boolean;
-  /** Milliseconds until which the times of its sender and flow are given away; not positive: none is. */
+  /** For how many milliseconds the times of its sender and flow are booked; 0 or less: not at all. */
   untilMs(asked: AskedTurn): number;
-  /** The message joins the line now. */
+  /** Ends the message's booking: it joins the line now. */
   end(messageId: string): void;
 }
 
@@ -21,15 +21,15 @@ interface LineAhead {
   readonly flows: number;
 }
 
-/** How long before its time a message comes back, to stand in line meanwhile. */
+/** How long before its booked time a message comes back, to stand in line meanwhile. */
 export const EARLY_MS = 1_000;
 
-/** How far ahead times are given away. A message that finds none left asks again after at least this long. */
+/** How far ahead times can be booked. A message that gets none asks again after at least this long. */
 const HORIZON_MS = 30_000;
 
 /**
- * Asking costs a claim. So a message asks again after a sixth to a third of the time that all messages which were put off
- * take to go. Then about four times as many come back as can go, whatever their number: enough to use all of the rate.
+ * Asking costs a claim, so a message asks again after a sixth to a third of the time that sending all messages takes that were put
+ * off. Then about four times as many ask as can be sent, however many they are: enough to use the whole rate.
  */
 const ASKS_AFTER = 1 / 6;
 
@@ -39,22 +39,22 @@ const MAX_PAUSE_MS = 900_000;
 /** A message asks again after at most twice this part of its window. */
 const PART_OF_WINDOW = 1 / 8;
 
-/** Kept at a time. A message whose booking was not kept only has to wait once more. */
+/** The most bookings that are kept. A message whose booking was dropped only has to wait once more. */
 const MAX_BOOKINGS = 10_000;
 
-/** How many flows of senders have their messages counted. Messages of the others ask more often. */
+/** The most flows of senders whose messages are counted. Messages of other flows ask more often. */
 const MAX_COUNTED_FLOWS = 1_000;
 
-/** How long after its time a booking that was not used is given up. */
+/** How long after its time an unused booking lapses. */
 const LAPSE_MS = 60_000;
 
-/** @param perSecond each sender's rate over all processes: a message that comes again may come to another one */
+/** @param perSecond each sender's rate, over all processes: a message that asks again may ask another one */
 export function createSenderBookings(clock: Clock, random: () => number, perSecond: number): SenderBookings {
-  /** Until when times are booked, by sender and flow; in the order of last use. */
+  /** Until when times are booked, by sender and flow, in the order of last use. */
   const bookedUntil = new Map<string, number>();
-  /** When each message that was put off is to go; in the order booked. */
+  /** The booked time of each message, in the order of booking. */
   const bookings = new Map<string, number>();
-  /** Of those for which no time was left, by sender and flow; in the order of last use. */
+  /** The counts of messages for which no time was left, by sender and flow, in the order of last use. */
   const putOff = new Map<string, PutOffCount>();
   const takesMs = (segments: number, flows: number) => (segments / perSecond) * 1000 * flows;
 
@@ -96,7 +96,7 @@ function flowName({ flow, sender }: AskedTurn): string {
   return `${flow} ${sender}`;
 }
 
-/** Forgets entries up to `limit`, from the oldest on. It stops at the first that is later, so a few may stay for a while. */
+/** Drops entries up to `limit`, oldest first. It stops at the first later entry, so a few may stay for a while. */
 function forgetPassed(times: Map<string, number>, limit: number): void {
   for (const [name, at] of times) {
     if (at > limit) return;

@@ -15,57 +15,57 @@ import {
 import type { AskAgain, AskedTurn, HeldTurn, Turn } from "./sender-pace.ts";
 
 /**
- * The messages of one sender that wait for their turn, in one line for each flow. The flows are served in turns, segment by
- * segment. The next segment gets its turn once the one before has gone: what waits for the window is not yet counted.
+ * The messages of one sender that wait for their turn, in a line for each flow. The flows are served in turns, segment by segment.
+ * A segment gets its turn once the one before has been sent: what still waits for the window does not count yet.
  */
 export interface SenderLine {
-  /** Milliseconds until a message of the flow that joined now would begin, about; 0: at once. */
+  /** About how many milliseconds a message of the flow would wait if it joined now; 0: none. */
   aheadMs(asked: Pick<AskedTurn, "flow" | "isBegun">): number;
   /** How many flows would share the rate if this one were among them. */
   sharing(flow: number): number;
-  /** The first segment may go now, or when the promise resolves; or the message is to ask again. */
+  /** The message's turn, now or when the promise resolves; or the message is to ask again. */
   join(asked: Joining): Turn | Promise<Turn>;
-  /** Nobody waits, and nobody would have to. */
+  /** Whether nobody waits, and nobody would have to. */
   isIdle(): boolean;
 }
 
 type Joining = Pick<AskedTurn, "flow" | "isBegun" | "segments" | "submits" | "signal">;
 
-/** How late a timer may be where no window is kept: the next turn does not wait for that. */
+/** How late a timer may be without delaying the next turn, if no window is kept. */
 const LATE_MS = 20;
 
-/** How late a timer may be where a window keeps what is made up for within the rate. On a busy machine they are as late as this. */
+/** The same if a window keeps the rate while the delay is made up for. On a busy machine timers are as late as this. */
 const LATE_IN_WINDOW_MS = 250;
 
-/** A message waits in line for at most this long, since flows that join later delay it; then it asks again. Leases are longer. */
+/** The longest that a message waits in line, since flows that join later delay it. Then it asks again. Leases are longer. */
 export const LONGEST_IN_LINE_MS = 4_000;
 const ASK_AGAIN: AskAgain = { retryAfterMs: 500 };
 
-/** While a message waits, its time is worked out again this often, since the rate may have grown. */
+/** How often the time of a waiting message is computed anew, since the rate may have grown. */
 const LOOK_MS = 1_000;
 
-/** The highest rate whose window is kept: it holds the time of each segment of a second, for each sender. */
+/** The highest rate for which a window is kept: it holds the time of each segment of a second, for each sender. */
 const MOST_IN_WINDOW = 1_000;
 
 interface State {
   readonly clock: Clock;
   /** In segments a second. */
   readonly rate: () => number;
-  /** What went lately, against `windowRate`. */
+  /** What was sent lately, for the limit `windowRate`. */
   window: RateWindow;
   windowRate: number;
   readonly flows: FlowLines;
-  /** Whose segment may go now. Nobody else's may until it has gone. */
+  /** The message whose segment may be sent now. No other may until that has been sent. */
   called: Place | undefined;
-  /** The next may go when `owed` segments, at the rate that it is by then, have taken their time from `freeAt` on. */
+  /** The next segment may be sent once `owed` segments, at the rate of that time, have taken their time from `freeAt` on. */
   freeAt: number;
   owed: number;
   isTimed: boolean;
 }
 
 /**
- * @param rate the sender's at this time, in segments a second
- * @param freeAt when the first segment may go, on the monotonic clock
+ * @param rate the sender's present rate, in segments per second
+ * @param freeAt when the first segment may be sent, on the monotonic clock
  */
 export function createSenderLine(clock: Clock, rate: () => number, freeAt: number): SenderLine {
   const state: State = {
@@ -106,7 +106,7 @@ function windowOf(rate: number, before = createRateWindow(Number.POSITIVE_INFINI
   return before.withRate(rate <= MOST_IN_WINDOW ? rate : Number.POSITIVE_INFINITY, 0);
 }
 
-/** How long so many segments take. */
+/** How long so many segments take, in milliseconds. */
 function costMs({ rate }: State, segments: number): number {
   return (segments / rate()) * 1000;
 }
@@ -116,7 +116,7 @@ function restMs(state: State): number {
   return Math.max(0, state.freeAt + costMs(state, state.owed) - nowMs, windowNow(state).waitMs(nowMs));
 }
 
-/** The rate changes with this process's part of it. */
+/** The window for the present rate, which changes with this process's part of it. */
 function windowNow(state: State): RateWindow {
   const rate = state.rate();
   if (rate !== state.windowRate) state.window = windowOf(rate, state.window);
@@ -141,7 +141,7 @@ function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {
       serveLater(state);
     },
     async next(limitMs) {
-      // The segment before has not gone: its turn is the next one's.
+      // The segment before was not sent, so its turn goes to this one.
       if (state.called === place) place.left -= place.step;
       else if (signal.aborted || restMs(state) > limitMs) return false;
       else return (await turnOf(state, place, { limitMs, signal })) === true;
@@ -152,7 +152,7 @@ function hold(state: State, place: Place, signal: AbortSignal): HeldTurn {
   };
 }
 
-/** Resolves with true when it is the turn of its next segment; with `undefined` after the limit, and on abort. */
+/** Resolves with true when the message's next segment has its turn; with `undefined` after the limit, and on abort. */
 function turnOf(state: State, place: Place, limits: Required<WaitLimits>): Promise<true | undefined> {
   const turn = waitAtMost<true>(state.clock, limits, (end) => {
     place.go = () => end(true);

@@ -2,30 +2,30 @@ import type { Clock } from "../../../../core/clock.ts";
 import { createSenderBookings, EARLY_MS } from "./sender-bookings.ts";
 import { createSenderLine, type SenderLine } from "./sender-line.ts";
 
-/** Keeps each sender to its rate, in segments a second, without holding up the others. */
+/** Keeps each sender to its rate, in segments per second, without holding up other senders. */
 export interface SenderPace {
   /**
-   * A message's turn: its first segment may go now, or is to ask again. A promise resolves with either, within
-   * `LONGEST_IN_LINE_MS`: the message waits in line until then.
+   * Asks for a message's turn. The answer is a `HeldTurn`, and its first segment may be sent; or `AskAgain`. If it is a promise,
+   * the message waits in line until that resolves, within `LONGEST_IN_LINE_MS`.
    */
   turn(asked: AskedTurn): Turn | Promise<Turn>;
-  /** Milliseconds that a segment takes. */
+  /** How many milliseconds a segment takes at a sender's rate. */
   segmentMs(): number;
 }
 
-/** Of a message whose segment may go. Nothing else of its sender goes until that has gone, or the turn ends. */
+/** The turn of a message: one segment may be sent. Nothing else of its sender is sent until it has been, or the turn ends. */
 export interface HeldTurn {
-  /** The segment goes now, and is counted. */
+  /** To be called when the segment is sent: counts it. */
   gone(): void;
-  /** Resolves when the next segment may go. False: it may not within so many milliseconds, or the message was called off. */
+  /** Resolves with true when the next segment may be sent; with false if it may not within `limitMs`, or on abort. */
   next(limitMs: number): Promise<boolean>;
-  /** To be called at the end, also where segments have not gone. */
+  /** Ends the turn. To be called in any case, even if not all segments were sent. */
   end(): void;
-  /** Milliseconds from each of its segments to the next, about: other flows take turns with it. */
+  /** About how many milliseconds lie between its segments: other flows take turns with it. */
   intervalMs(): number;
 }
 
-/** The message is to ask again after so many milliseconds, and keeps no slot meanwhile. */
+/** The message should ask again after this many milliseconds, and keeps no slot meanwhile. */
 export interface AskAgain {
   readonly retryAfterMs: number;
 }
@@ -39,29 +39,29 @@ export function isAskAgain(turn: object): turn is AskAgain {
 export interface AskedTurn {
   readonly sender: string;
   readonly messageId: string;
-  /** Messages of one flow take turns with those of each other: a sender's one-time password does not wait for its campaign. */
+  /** Flows take turns, so a sender's one-time password does not wait for its campaign. */
   readonly flow: number;
-  /** Segments of it were sent before: what is left goes before messages of its flow that were not begun. */
+  /** Segments of it were sent before: the rest goes ahead of messages of its flow that were not begun. */
   readonly isBegun: boolean;
   readonly segments: number;
-  /** In how many submit_sm they go. */
+  /** In how many submit_sm its segments are sent. */
   readonly submits: number;
   /** Milliseconds left of the delivery window. */
   readonly remainingMs: number;
   readonly signal: AbortSignal;
 }
 
-/** A message that would wait in line for longer than this asks again later instead. */
+/** A message that would have to wait in line for longer than this asks again later instead. */
 export const IN_LINE_MS = 2_000;
 
-/** While less than this is in line any message may join: those that have booked the time come late, or to another process. */
+/** While less than this is in line, any message may join: those that have booked the time are late, or came to another process. */
 const DRY_MS = 500;
 
 export interface SenderRate {
   readonly perSecond: number;
-  /** This process's part of the rate now, from 0 to 1; absent: all. */
+  /** This process's part of the rate at present, from 0 to 1; absent: the whole rate. */
   readonly part?: () => number;
-  /** When every sender may have sent a segment that was not counted here, on the monotonic clock. */
+  /** A time at which every sender may have sent a segment that was not counted here, on the monotonic clock. */
   readonly usedAtMs?: number;
 }
 
@@ -95,7 +95,7 @@ export function createSenderPace(
   };
 }
 
-/** While this process has no part it sends nothing. It reckons with what it had, to go on at once when it has one again. */
+/** The rate to compute with. While this process has no part of it, and sends nothing, that is its last one, to go on at once. */
 function ratePart(perSecond: number, part: () => number): () => number {
   let last = 1;
   return () => {
@@ -104,7 +104,7 @@ function ratePart(perSecond: number, part: () => number): () => number {
   };
 }
 
-/** The lines of the senders used lately. */
+/** The lines of the senders that were used lately. */
 function createLines(create: () => SenderLine): (sender: string) => SenderLine {
   /** In the order of last use. */
   const lines = new Map<string, SenderLine>();

@@ -4,25 +4,25 @@ import type { ChannelStatus, Share } from "../../../channel.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
 import type { BindRole, Session } from "./session.ts";
 
-/** The binds of one connector: each is kept up by itself, and together they have one status. */
+/** The binds of one connector. Each is kept up separately; together they have one status. */
 export interface Binds {
   start(): void;
   /** The sessions that take submit_sm. */
   sessions(): readonly Session[];
-  /** Leaves one session, and opens another in its place. */
+  /** Ends a session gracefully, and opens another in its place. */
   replace(session: Session, reason: string): void;
-  /** Ends once all are gone, also those that were being left: others may then open binds in their place. */
+  /** Resolves once all binds are gone, also those that were being left, so that other processes may open theirs. */
   stop(): Promise<void>;
-  /** Up as long as one bind that submits is up. */
+  /** The connector is up as long as one of the binds that submit is up. */
   status(): Pick<ChannelStatus, "state" | "since" | "reason" | "binds">;
 }
 
 export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
   readonly roles: readonly BindRole[];
-  /** A slot is one bind, or one transmitter and its receiver. Absent: all binds are this process's. */
+  /** A slot is one bind, or a transmitter with its receiver. Absent: all binds belong to this process. */
   readonly share?: Share;
   readonly open: (role: BindRole, ...rest: Parameters<LinkDeps["open"]>) => Session;
-  /** Called when the state changes, when the number of binds that are up changes, and when another one is down. */
+  /** Called when the state changes, when the number of binds that are up changes, and when a different bind is down. */
   readonly onStatus: (isNewState: boolean) => void;
 }
 
@@ -47,7 +47,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
       ...deps,
       open: (events, turn) => open(role, events, turn),
       onStatus() {
-        // While stopping, the first to be gone must not look as if the connector had lost a bind.
+        // While stopping, the first bind that is gone must not look as if the connector had lost it.
         if (phase !== "running") return;
         startOthers(binds);
         view.look(binds);
@@ -59,7 +59,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
     binds = roles.flatMap((role, index) => (isHeld(index) ? [known.get(index) ?? make(role, index)] : []));
     begin(binds, view);
   };
-  /** Opens the binds that are this process's now, and leaves those that are not any more, also while all are being left. */
+  /** Opens the binds that belong to this process now, and leaves those that no longer do; even while all are being left. */
   const reconcile = async (limitMs?: number) => {
     const left = binds.filter(({ index }) => !isHeld(index));
     if (phase === "running") openHeld();
@@ -83,7 +83,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
   };
 }
 
-/** The slot that a bind is of. */
+/** The slot that a bind belongs to. */
 const slotOf = (index: number, { of }: Share, binds: number): number => Math.floor((index * of) / binds);
 
 function begin(binds: readonly Bind[], view: Pick<ReturnType<typeof createView>, "look">): void {
@@ -92,7 +92,7 @@ function begin(binds: readonly Bind[], view: Pick<ReturnType<typeof createView>,
   view.look(binds);
 }
 
-/** The others start once the first is up or down: with a wrong password, one refusal is enough. */
+/** Starts the other binds once the first is up or down: with a wrong password, one refusal is enough. */
 function startOthers([first, ...others]: readonly Bind[]): void {
   if (!first || !["up", "down"].includes(first.link.status().state)) return;
   for (const { link } of others) link.start();
@@ -107,7 +107,7 @@ function statusOf(
   return { state, since, ...(reason !== undefined && { reason }), binds: reach };
 }
 
-/** The state of the binds together, as last looked at. */
+/** The state of all binds together, as of the last look. */
 function createView(clock: Clock, onStatus: BindsDeps["onStatus"]) {
   let before = { up: 0, down: 0 };
   const view = {

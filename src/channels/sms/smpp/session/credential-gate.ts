@@ -1,15 +1,15 @@
 import type { Clock } from "../../../../core/clock.ts";
 
 /**
- * Holds back all binds of a connector for minutes when the SMSC refuses its name or password: that does not mend itself,
- * and an SMSC locks out clients that insist. After that one bind tries, and the others only once it has been accepted.
+ * Holds back all binds of a connector for minutes after the SMSC has refused its system_id or password: that does not change by
+ * itself, and an SMSC locks out clients that insist. Then one bind tries, and the others only once that has been accepted.
  */
 export interface CredentialGate {
-  /** Milliseconds until a bind may be tried; 0: now. While the gate is closed, an answer of 0 is given to one bind. */
+  /** Milliseconds until a bind may be tried; 0: now. While the gate is closed, only one caller gets a 0. */
   holdMs(): number;
-  /** A bind was refused. Returns the milliseconds until the next try. */
+  /** To be called when a bind was refused. Returns the milliseconds until the next try. */
   refused(reason: string): number;
-  /** A bind was accepted. */
+  /** To be called when a bind was accepted. */
   passed(): void;
   /** Why no bind is tried, in words for the operator. */
   reason(): string;
@@ -17,10 +17,10 @@ export interface CredentialGate {
 
 const CREDENTIAL_DELAY_MS = 5 * 60_000;
 
-/** How long the others wait for the answer to the one bind that tries. */
+/** How long the other binds wait for the answer to the one that tries. */
 const TRIAL_MS = 30_000;
 
-/** @param onAlarm called when the gate closes and when it opens, not in between */
+/** @param onAlarm called when the gate closes, with the reason, and when it opens; not in between */
 export function createCredentialGate(clock: Clock, onAlarm: (reason?: string) => void): CredentialGate {
   let closed: { readonly reason: string; until: number } | undefined;
   return {

@@ -5,15 +5,15 @@ import type { ChannelStatus } from "../../../channel.ts";
 import type { CredentialGate } from "./credential-gate.ts";
 import type { Session, SessionEnd, SessionEvents } from "./session.ts";
 
-/** Keeps one bind up: opens its session, and another one when that ends. */
+/** Keeps one bind up: opens its session, and a new one whenever that ends. */
 export interface BoundLink {
-  /** Connects, and stays connected. Only the first call counts. */
+  /** Connects, and keeps connected from then on. Only the first call counts. */
   start(): void;
-  /** The session, while it is bound and takes work. */
+  /** The session, if it is bound and takes work. */
   session(): Session | undefined;
-  /** Leaves the session, once the answers under way have come, or after 10 s; then opens another. */
+  /** Leaves the session once all outstanding answers have come, or after 10 s; then opens another. */
   replace(reason: string): void;
-  /** Leaves the session likewise, for good; after `limitMs` even if answers are still under way. */
+  /** Leaves the session in the same way, for good; after `limitMs` even if answers are still outstanding. */
   stop(limitMs?: number): Promise<void>;
   status(): LinkStatus;
 }
@@ -23,24 +23,24 @@ export type LinkStatus = Pick<ChannelStatus, "state" | "reason">;
 export interface LinkDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** `turn`: how many sessions in a row were lost or did not come about before. */
+  /** Opens a session. `turn`: how many sessions in a row before it failed or were soon lost. */
   readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">, turn: number) => Session;
   /** Called when the status may have changed. */
   readonly onStatus: () => void;
   readonly gate: CredentialGate;
-  /** Resolves when nobody waits for an answer any more: then there is no need to wait for them. */
+  /** Resolves when no attempt waits for an answer any more: then a session can be left without waiting for answers. */
   readonly nobodyWaits: () => Promise<void>;
 }
 
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
-/** When a session is left: how long answers under way are waited for. */
+/** How long to wait for outstanding answers before leaving a session. */
 const DRAIN_LIMIT = { limitMs: 10_000, late: () => {} };
 
 /**
- * After a session that held this long, the next failure counts as the first. Not longer: an SMSC that ends sessions once a
- * minute, or after half a minute without traffic, would be away ever longer.
+ * After a session that lasted this long, the next failure counts as the first. Not longer: otherwise, if an SMSC ends sessions
+ * once a minute, or after half a minute without traffic, the waits would grow and grow.
  */
 const STABLE_MS = 10_000;
 
@@ -108,7 +108,7 @@ function connect(state: State): void {
     };
     state.opened = state.deps.open(events, state.failures);
   } catch (error) {
-    // Only a setting makes this throw: a certificate that cannot be read, an impossible host name.
+    // This only throws because of a setting: a certificate that cannot be read, an impossible host name.
     ended(state, { reason: errorText(error), isCredentialFault: true });
   }
 }
@@ -141,7 +141,7 @@ function backoffMs(failures: number, chance: number): number {
   return delay * (0.5 + chance / 2);
 }
 
-/** Takes no more work, waits for answers under way, and unbinds. */
+/** Takes no more work, waits for outstanding answers, and unbinds. */
 async function leaveSession(state: State, reason: string): Promise<void> {
   const { opened: session, deps } = state;
   if (!session) return;
@@ -162,7 +162,7 @@ async function stop(state: State): Promise<void> {
   setStatus(state, "stopped", undefined);
 }
 
-/** Destroys the session after `limitMs`, unless it has ended before. */
+/** Destroys the session after `limitMs`, unless it ends before. */
 function cutAfter(state: State, limitMs: number): void {
   const cancel = state.deps.clock.after(limitMs, () =>
     state.opened?.destroy("its place went to another process"),

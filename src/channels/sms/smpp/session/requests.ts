@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../core/clock.ts";
 import { COMMAND, type Pdu, responseTo } from "../wire/pdu.ts";
 
-/** What became of a request we sent. */
+/** What became of a request that we sent. */
 export type Answer =
   | { readonly kind: "answered"; readonly pdu: Pdu }
   /** The time limit passed first. */
@@ -9,24 +9,24 @@ export type Answer =
   /** The session ended first. */
   | { readonly kind: "lost"; readonly reason: string };
 
-/** The requests of one session that wait for an answer. Each ends at its time limit at the latest. */
+/** The requests of one session that wait for an answer, each for its time limit at most. */
 export interface Requests {
-  /** @param onLate called when the answer comes after the limit; not for requests so old that they are forgotten */
+  /** @param onLate called if the answer comes after the limit, unless the request is so old that it has been forgotten */
   begin(
     commandId: number,
     limitMs: number,
     onLate?: (pdu: Pdu) => void,
   ): { readonly sequence: number; readonly answer: Promise<Answer> };
-  /** Hands a response to its request, late or not. False if no request is known that it answers. */
+  /** Hands a response to its request, even if it is late. False if it answers no known request. */
   answer(pdu: Pdu): boolean;
   /** Ends all requests, and those begun later, as lost. */
   lose(reason: string): void;
 }
 
-/** Highest sequence_number (§5.1.4); 1 follows. */
+/** The highest sequence_number (§5.1.4). After it comes 1. */
 const MAX_SEQUENCE = 0x7fffffff;
 
-/** Requests past their limit that are remembered for a late answer; the oldest are forgotten first. */
+/** How many requests past their limit are remembered for a late answer. The oldest are forgotten first. */
 const MAX_OVERDUE = 10_000;
 
 interface Waiting {
@@ -46,14 +46,14 @@ interface Sequences {
   readonly last?: number;
 }
 
-/** @param sequences for tests; absent: from 1 on, all there are */
+/** @param sequences for tests; absent: all numbers, from 1 on */
 export function createRequests(clock: Clock, sequences: Sequences = {}): Requests {
   const waiting = new Map<number, Waiting>();
   const overdue = new Map<number, Overdue>();
   let lost: Answer | undefined;
   const alarm = createAlarm(clock, () => giveUp());
 
-  // When the counter has wrapped, an old request may still hold a number.
+  // After the counter has wrapped, an old request may still have a number.
   const takeSequence = createCounter(sequences, (number) => waiting.has(number) || overdue.has(number));
 
   const end = (sequence: number, { resolve }: Waiting, answer: Answer) => {
@@ -112,7 +112,7 @@ function createCounter(
   };
 }
 
-/** One timer for all requests. It rings at the earliest of the times it was set for. */
+/** One timer for all requests. It rings at the earliest of the times that it was set for. */
 function createAlarm(clock: Clock, ring: () => void) {
   let set: { readonly atMs: number; readonly cancel: () => void } | undefined;
   const cancel = () => {

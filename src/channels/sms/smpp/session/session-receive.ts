@@ -1,4 +1,4 @@
-/** What a session does with the PDUs of the SMSC: it takes answers to its own requests, and answers those of the SMSC. */
+/** Handles the PDUs that a session receives: passes on answers to its own requests, and answers requests of the SMSC. */
 import { inTime } from "../../../../core/work/in-time.ts";
 import { cString } from "../wire/octets.ts";
 import {
@@ -49,8 +49,8 @@ function receiveRequest(state: SessionState, pdu: Pdu): void {
 }
 
 /**
- * Answers unbind, but first waits a while for the answers still under way in both directions: the SMSC may have taken those
- * messages, and delivers again what is not acknowledged.
+ * Answers unbind, but first waits a while for outstanding answers in both directions: the SMSC may have taken those messages, and
+ * would deliver again what is not acknowledged.
  */
 async function answerUnbind(state: SessionState, pdu: Pdu): Promise<void> {
   const { session, unacknowledged, clock } = state;
@@ -66,7 +66,7 @@ function receiveResponse(state: SessionState, pdu: Pdu): void {
   const isBindAnswer = isAnswer && pdu.commandId === responseTo(BIND_COMMANDS[state.options.role]);
   if (isBindAnswer && pdu.status === STATUS_OK) state.phase = "bound";
   if (isAnswer || pdu.commandId !== COMMAND.genericNack) return;
-  // A nack of no known request, or of sequence 0: the SMSC cannot tell any more where our PDUs begin.
+  // A nack of no known request, or of sequence 0, with this status: the SMSC no longer knows where our PDUs begin.
   if (pdu.status === ESME_RINVCMDLEN) state.connection.destroy("the SMSC could not read our PDUs");
 }
 
@@ -77,7 +77,7 @@ function receiveMessage(state: SessionState, pdu: Pdu, message: ShortMessage | u
   else state.events.onMessage(message, state.unacknowledged.add(acknowledge));
 }
 
-/** The message_id of deliver_sm_resp and data_sm_resp is unused, and NUL (§4.6.2). */
+/** The message_id of deliver_sm_resp and data_sm_resp, which is unused and set to NUL (§4.6.2). */
 const EMPTY_MESSAGE_ID = cString("");
 
 function respond(state: SessionState, pdu: Pdu, answer: { status: number; body?: Uint8Array }): void {
@@ -89,7 +89,7 @@ function nack(state: SessionState, { status, sequence }: { status: number; seque
   state.connection.write(encodePdu({ commandId: COMMAND.genericNack, status, sequence }));
 }
 
-/** A generic_nack has sequence_number 0 where that of the PDU could not be read (§4.3). What was written still goes out. */
+/** Answers with a generic_nack of sequence_number 0, since the PDU's could not be read (§4.3), and closes after pending writes. */
 export function refuseBrokenFrame(state: SessionState, reason: string): void {
   nack(state, { status: ESME_RINVCMDLEN, sequence: 0 });
   state.session.slots.close();

@@ -20,7 +20,7 @@ export interface SessionState {
   cancelWatch: () => void;
 }
 
-/** How long each end of an unbind may take: what is under way, and the answer. */
+/** How long each step of an unbind may take: waiting for outstanding answers, and for the answer to unbind. */
 export const UNBIND_LIMIT = { limitMs: 2000, late: () => {} };
 
 /** The command that binds in each role. */

@@ -1,6 +1,6 @@
 /**
- * One SMPP session, from connecting to closing. It binds, keeps itself alive with enquire_link, submits within its window,
- * and answers the SMSC's requests (`session-receive.ts`). It is opened once and never reused.
+ * One SMPP session, from connecting to closing. It binds, stays alive with enquire_link, submits within its window, and answers
+ * the SMSC's requests (`session-receive.ts`). A session is opened once and never reused.
  */
 import type { Clock } from "../../../../core/clock.ts";
 import { inTime } from "../../../../core/work/in-time.ts";
@@ -14,7 +14,7 @@ import { readSubmitAnswer, type SubmitAnswer } from "./submit-answer.ts";
 import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
 import { createUnacknowledged } from "./unacknowledged.ts";
 
-/** What a session may be used for (§2.2): to submit, to be delivered to, or both. */
+/** What a session is for (§2.2): submitting, receiving deliveries, or both. */
 export type BindRole = "transceiver" | "transmitter" | "receiver";
 
 export interface SessionOptions extends ConnectionTarget {
@@ -28,38 +28,38 @@ export interface SessionOptions extends ConnectionTarget {
   readonly bindTimeoutMs: number;
   /** How long an answer to submit_sm or enquire_link may take. */
   readonly responseTimeoutMs: number;
-  /** After this long without a PDU from the SMSC, enquire_link is sent. */
+  /** After how long without a PDU from the SMSC enquire_link is sent. */
   readonly enquireLinkMs: number;
   readonly firstSequence?: number; // For tests. Absent: 1.
 }
 
 export interface SessionEvents {
   onBound(session: Session): void;
-  /** A deliver_sm or data_sm. `acknowledge` sends its response; to be called once, at any time. */
+  /** A deliver_sm or data_sm has come. `acknowledge` sends its response, and is to be called once, at any time. */
   onMessage(message: ShortMessage, acknowledge: (status: number) => void): void;
-  /** Slots may have come free, or there will be no more. */
+  /** Slots may have become free, or there will be no more. */
   onSlots(): void;
-  /** Called once, as the last event, also for a session that was never bound. */
+  /** The session has ended. Called once, as the last event, even for a session that was never bound. */
   onEnd(end: SessionEnd): void;
 }
 
 export interface SessionEnd {
   /** In words for the operator. */
   readonly reason: string;
-  /** The SMSC refused our system_id or password: another bind soon cannot help. */
+  /** The SMSC refused our system_id or password, so binding again soon cannot help. */
   readonly isCredentialFault: boolean;
 }
 
 export interface Session {
   readonly slots: SubmitWindow;
   /**
-   * Sends one submit_sm. The caller has taken a slot for it, and gives it back after acting on the answer. Never rejects.
-   * An answer that comes after the time limit, but on this session, goes to `onLate`.
+   * Sends one submit_sm. The caller has taken a slot for it, and gives that back after acting on the answer. Never rejects. An
+   * answer that comes after the time limit, but still on this session, goes to `onLate`.
    */
   submit(body: Uint8Array, onLate?: (answer: SubmitAnswer) => void): Promise<SubmitAnswer>;
-  /** Sends another request, in a slot likewise. */
+  /** Sends another request, for which the caller has taken a slot too. */
   ask(commandId: number, body: Uint8Array): Promise<Answer>;
-  /** Unbinds and closes, once what was delivered is acknowledged; within a few seconds. */
+  /** Unbinds and closes once everything that was delivered has been acknowledged; within a few seconds. */
   unbind(reason: string): void;
   /** Closes now. */
   destroy(reason: string): void;
@@ -116,7 +116,7 @@ async function bind(state: SessionState): Promise<void> {
   state.events.onBound(state.session);
 }
 
-/** Sends enquire_link to a silent SMSC, and ends the session if that is not answered. */
+/** Sends enquire_link when the SMSC has been silent, and ends the session if that is not answered. */
 async function watch(state: SessionState): Promise<void> {
   if (state.phase !== "bound") return;
   const { enquireLinkMs } = state.options;
@@ -134,7 +134,7 @@ async function unbind(state: SessionState, reason: string): Promise<void> {
   const { clock, unacknowledged, connection } = state;
   await inTime(clock, UNBIND_LIMIT, unacknowledged.whenNone());
   const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_LIMIT.limitMs });
-  // Once more: messages may have crossed the unbind.
+  // Again, since messages may have crossed the unbind.
   await inTime(clock, UNBIND_LIMIT, answered.then(unacknowledged.whenNone));
   connection.end(reason);
 }

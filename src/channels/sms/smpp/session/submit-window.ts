@@ -1,20 +1,20 @@
-/** The window of a session: how many submit_sm may be unanswered, as slots that are taken and given back. */
+/** The window of a session: how many submit_sm may be unanswered. Each takes a slot and gives it back. */
 export interface SubmitWindow {
   readonly size: number;
   /** False once closed. */
   isOpen(): boolean;
   /** Free slots; 0 once closed. */
   free(): number;
-  /** Takes a slot; only where one is free. */
+  /** Takes a slot. Only to be called if one is free. */
   take(): void;
   giveBack(): void;
-  /** No slot is free from now on. Those taken stay so until given back. */
+  /** From now on no slot is free. Slots that are taken stay so until they are given back. */
   close(): void;
-  /** Resolves once closed and every slot is given back. */
+  /** Resolves once the window is closed and every slot has been given back. */
   drained(): Promise<void>;
 }
 
-/** @param onChange called when a slot came free, and when the window closes */
+/** @param onChange called when a slot has become free, and when the window closes */
 export function createSubmitWindow(size: number, onChange: () => void): SubmitWindow {
   const drained = Promise.withResolvers<void>();
   let taken = 0;

@@ -1,10 +1,10 @@
 type Acknowledge = (status: number) => void;
 
-/** What the SMSC has delivered on a session and has not been answered yet. */
+/** What the SMSC has delivered on a session and we have not acknowledged yet. */
 export interface Unacknowledged {
-  /** Adds one, until its acknowledgement, which is to be sent by the function returned. */
+  /** Adds a delivery. Returns the function to acknowledge it with, which also removes it. */
   add(acknowledge: Acknowledge): Acknowledge;
-  /** Resolves as soon as all is acknowledged. To be asked a few times in the life of a session: its end. */
+  /** Resolves as soon as everything is acknowledged. Meant to be called a few times only, at the end of a session. */
   whenNone(): Promise<void>;
 }
 

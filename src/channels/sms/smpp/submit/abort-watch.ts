@@ -1,10 +1,10 @@
-/** Tells attempts that wait for an answer when their signal aborts. */
+/** Tells attempts that are waiting for an answer when their signal aborts. */
 export interface AbortWatch {
-  /** Calls `tell` once when the signal aborts, or now if it has, unless the returned function is called first. */
+  /** Calls `tell` once: when the signal aborts, or now if it has aborted. The returned function cancels that. */
   watch(signal: AbortSignal, tell: () => void): () => void;
 }
 
-/** One listener on each signal, for all that watch it: a listener for each would cost more than the rest of an attempt. */
+/** Puts one listener on a signal, for all attempts that watch it: one for each would cost more than the rest of an attempt. */
 export function createAbortWatch(): AbortWatch {
   const watchers = new WeakMap<AbortSignal, Set<() => void>>();
   const watchersOf = (signal: AbortSignal) => {

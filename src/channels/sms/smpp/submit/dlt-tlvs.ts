@@ -5,8 +5,8 @@ import type { SmppConfig } from "../smpp-config.ts";
 import type { Tlvs } from "../wire/octets.ts";
 
 /**
- * The message's DLT ids, and the hash of its chain, as TLVs (India, TCCCPR 2018); `undefined` if an id cannot be written.
- * None for a number of another country: the tags are a vendor's own, and other SMSCs use them for other things.
+ * The message's DLT ids, and the hash of its chain, as TLVs (India, TCCCPR 2018); `undefined` if an id cannot be written. Empty
+ * for a number of another country: the tags are vendor-specific, and other SMSCs use them for other purposes.
  */
 export function dltTlvs({ to, content }: OutgoingSms, config: SmppConfig): Tlvs | undefined {
   if (!isIndian(to)) return new Map();
@@ -29,8 +29,8 @@ export function dltTlvs({ to, content }: OutgoingSms, config: SmppConfig): Tlvs 
 
 /**
  * SHA-256, in lower-case hexadecimal, of the chain's ids joined by commas: entity, aggregators, delivery telemarketer (the
- * operators' manual on header binding). `undefined` where no chain is configured, or where the message has no entity for
- * its place in it.
+ * operators' manual on header binding). `undefined` if no chain is configured, or if the chain has a place for the message's
+ * entity and the message has none.
  */
 export function chainHash(chain: readonly string[], entityId: string | undefined): string | undefined {
   const ids = chain.map((id) => (id === "entity" ? entityId : id));

@@ -4,7 +4,7 @@ import type { SmppConfig } from "../smpp-config.ts";
 import type { Tlvs } from "../wire/octets.ts";
 import { ESM_UDHI, TAG } from "../wire/pdu.ts";
 
-/** One submit_sm of a message, without the fields that all of them share. */
+/** One submit_sm of a message, without the fields that all of its submit_sm share. */
 export interface Piece {
   readonly esmClass: number;
   readonly shortMessage: Uint8Array;
@@ -14,8 +14,8 @@ export interface Piece {
 type Style = SmppConfig["concat"];
 
 /**
- * The header that each segment must leave room for. With SAR parameters and message_payload the SMSC writes it: for SAR
- * with a reference of 16 bits; for message_payload it may choose, and most use 8.
+ * The header that each segment must leave room for. With SAR parameters or message_payload the SMSC writes it: for SAR with a
+ * 16-bit reference; for message_payload it may choose, and most use 8 bits.
  */
 export const HEADER_STYLES: Readonly<Record<Style, ConcatStyle>> = {
   udh8: "udh8",
@@ -24,7 +24,7 @@ export const HEADER_STYLES: Readonly<Record<Style, ConcatStyle>> = {
   payload: "udh8",
 };
 
-/** The submit_sm a text becomes, from its segments as octets: one for each, or one for all in message_payload. */
+/** The submit_sm for the segments of a text (octets): one for each segment, or one for all of them in message_payload. */
 export function toPieces(
   segments: readonly Uint8Array[],
   { style, messageId }: { style: Style; messageId: string },
@@ -44,7 +44,7 @@ export function toPieces(
 
 const NO_TLVS: Tlvs = new Map();
 
-/** All of the text in message_payload; then sm_length is 0 (§5.3.2.32). */
+/** Puts the whole text into message_payload; sm_length is 0 then (§5.3.2.32). */
 function wholeInPayload(segments: readonly Uint8Array[]): Piece {
   return {
     esmClass: 0,
@@ -69,7 +69,7 @@ function sarTlvs({ reference, total, number }: Place): Tlvs {
   ]);
 }
 
-/** User data header of concatenation (3GPP TS 23.040 §9.2.3.24.1 and .8). */
+/** The user data header for concatenation (3GPP TS 23.040 §9.2.3.24.1 and .8). */
 function header(style: "udh8" | "udh16", { reference, total, number }: Place): Uint8Array {
   const high = reference >> 8;
   const low = reference & 0xff;

@@ -4,21 +4,21 @@ import type { Pace } from "../rate/pace.ts";
 import type { Session } from "../session/session.ts";
 
 /**
- * Gives each segment of a connector its turn: a session with a free slot, when the pace allows it. If there is none, the
- * segment waits in line, first come first served. At most as many wait as the windows have slots, and more are refused at
- * once. Only a segment of a message that has begun (`isBegun`) may always wait: each message has one in line at a time.
+ * Gives each segment of a connector its turn: a session with a free slot, when the pace allows it. Until then the segment waits in
+ * line, first come first served. At most as many segments wait as the windows have slots; any further one is refused at once,
+ * unless its message has begun (`isBegun`). A message has only one segment in line at a time.
  */
 export interface SubmitLine {
-  /** How many segments would get their turn at once, or nearly so. */
+  /** How many segments would get their turn at once, or almost at once. */
   free(): number;
-  /** A session, with one slot taken; `undefined` if none came free in time, on abort, or where the line is full. */
+  /** A session, one slot of which is taken; `undefined` if none became free in time, on abort, or if the line is full. */
   take(limit: {
     readonly waitMs: number;
     readonly signal: AbortSignal;
-    /** Another segment of the message has been sent. */
+    /** Another segment of the message has been sent before. */
     readonly isBegun?: boolean;
   }): Session | undefined | Promise<Session | undefined>;
-  /** Call when slots may have come free, or sessions have come or gone. */
+  /** To be called when slots may have become free, or sessions have come or gone. */
   serve(): void;
 }
 
@@ -30,7 +30,7 @@ export interface SubmitLineDeps {
   readonly onFree: () => void;
 }
 
-/** However fast the pace is, the line is not served more often than this. */
+/** The shortest time after which the line is served again, however fast the pace is. */
 const SHORTEST_WAIT_MS = 20;
 
 export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDeps): SubmitLine {
@@ -45,7 +45,7 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
     pace.take();
     return session;
   };
-  /** Serves again when the pace allows more. Slots and sessions that come free call `serve` themselves. */
+  /** Serves the line again when the pace allows more. For slots and sessions that become free, `serve` is called anyway. */
   const wakeLater = () => {
     if (pace.available() < 1 && isAnyOpen()) timer.set(Math.max(SHORTEST_WAIT_MS, pace.waitMs()), serve);
   };
@@ -76,7 +76,7 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   };
 }
 
-/** One timer: while it is set, setting it again does nothing. */
+/** A single timer. While it is set, setting it again does nothing. */
 function createTimer(clock: Clock) {
   let cancel: (() => void) | undefined;
   return {
@@ -93,7 +93,7 @@ function createTimer(clock: Clock) {
   };
 }
 
-/** The session with the most free slots, so that all carry about the same. */
+/** The session with the most free slots, so that all sessions carry about the same. */
 function freest(sessions: readonly Session[]): Session | undefined {
   let best: Session | undefined;
   for (const session of sessions) {
@@ -124,7 +124,7 @@ function createLine(clock: Clock) {
   const line = new Set<(session: Session | undefined) => void>();
   return {
     length: () => line.size,
-    /** Resolves with the session when called; with `undefined` when the time is up, on abort, and when sent away. */
+    /** Resolves with a session when the segment has its turn; with `undefined` after the limit, on abort, or when sent away. */
     join: (limitMs: number, signal: AbortSignal) =>
       waitAtMost<Session>(clock, { limitMs, signal }, (leave) => {
         line.add(leave);

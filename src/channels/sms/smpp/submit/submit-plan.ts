@@ -16,14 +16,14 @@ import { dltTlvs } from "./dlt-tlvs.ts";
 import { HEADER_STYLES, type Piece, toPieces } from "./multipart.ts";
 import { toRelativeTime } from "./time-format.ts";
 
-/** The submit_sm that a message becomes. The same message and configuration make the same plan, on every attempt. */
+/** The submit_sm that a message becomes. The same message and configuration have the same plan in every attempt. */
 export interface SubmitPlan {
   readonly encoding: SmsEncoding;
-  /** Segments as the handset gets them, and as they are paid for. */
+  /** How many segments the handset receives, and the provider charges for. */
   readonly segments: number;
-  /** How many submit_sm, and so parts of the message: one for each segment, or one for all in message_payload. */
+  /** How many submit_sm there are, and so parts of the message: one for each segment, or one for all in message_payload. */
   readonly submits: number;
-  /** Body of the submit_sm with this index. `remainingMs`: what is left of the delivery window. */
+  /** The body of the submit_sm with this index. `remainingMs`: what is left of the delivery window. */
   body(submit: number, remainingMs: number): Buffer;
 }
 
@@ -66,7 +66,7 @@ export function planSubmit(
   };
 }
 
-/** The segments that a text makes for this SMSC. */
+/** The segments into which a text is divided for this SMSC. */
 export function segmentsOf(text: string, config: SmppConfig): SmsSegments {
   return segmentSms(text, HEADER_STYLES[config.concat], config.default_alphabet);
 }
@@ -81,7 +81,7 @@ function reference({ messageId }: OutgoingSms, submit: number, config: SmppConfi
 
 const NO_TLVS: Tlvs = new Map();
 
-/** All of them in one map, in this order. */
+/** Joins TLVs in one map, in this order. */
 function joinTlvs(...all: readonly Tlvs[]): Tlvs {
   return all.every(({ size }) => size === 0) ? NO_TLVS : new Map(all.flatMap((tlvs) => [...tlvs]));
 }
@@ -90,7 +90,7 @@ function refusal(code: string, message: string): { readonly error: MessageError 
   return { error: { code: `smpp.${code}`, message } };
 }
 
-/** GSM-7 goes unpacked, a septet in each octet; UCS-2 big-endian; ASCII is the lower half of Latin-1. */
+/** Encodes a text: GSM-7 unpacked, a septet in each octet; UCS-2 big-endian; ASCII as the lower half of Latin-1. */
 function encodeText(text: string, encoding: SmsEncoding, config: SmppConfig): Uint8Array {
   if (encoding === "ucs2") return Buffer.from(text, "utf16le").swap16();
   return config.default_alphabet === "gsm7" ? encodeGsm7(text) : Buffer.from(text, "latin1");

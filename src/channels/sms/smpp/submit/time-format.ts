@@ -1,9 +1,9 @@
-/** Longest validity period that is asked for. SMSCs cap it anyway, most of them far below. */
+/** The longest validity period to ask for. SMSCs cap it anyway, most of them far below this. */
 const MAX_SECONDS = 30 * 86_400;
 
 /**
- * A span as SMPP's relative time `YYMMDDhhmmss000R` (SMPP 3.4 §7.1.1), seconds carried into minutes, hours and
- * days. Rounded down to a second, at least 1 s and at most 30 days.
+ * A span as SMPP's relative time `YYMMDDhhmmss000R` (SMPP 3.4 §7.1.1), with seconds carried into minutes, hours and days. It is
+ * rounded down to a second, but is at least 1 s and at most 30 days.
  */
 export function toRelativeTime(spanMs: number): string {
   const seconds = Math.min(MAX_SECONDS, Math.max(1, Math.floor(spanMs / 1000)));

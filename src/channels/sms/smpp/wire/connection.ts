@@ -10,42 +10,42 @@ import type { Pdu } from "./pdu.ts";
 export interface ConnectionTarget {
   readonly host: string;
   readonly port: number;
-  /** How often it was tried before, in a row: of a name with several addresses another comes first then. Absent: 0. */
+  /** How often in a row it was tried before. If its name has several addresses, each try begins with another. Absent: 0. */
   readonly turn?: number;
-  /** Finds the addresses of the name; absent: as the machine does. */
+  /** Looks up the addresses of the name; absent: as the machine does. */
   readonly resolve?: Resolve;
   /** Absent: clear text. */
   readonly tls?: {
-    /** PEM; absent: the authorities the runtime trusts. */
+    /** PEM; absent: the authorities that the runtime trusts. */
     readonly ca?: string;
-    /** Name the certificate must be for; absent: `host`. */
+    /** The name that the certificate must be for; absent: `host`. */
     readonly serverName?: string;
     /** False: any certificate will do. */
     readonly isVerified: boolean;
   };
-  /** How long connecting, TLS included, may take. */
+  /** How long connecting may take, TLS included. */
   readonly connectTimeoutMs: number;
 }
 
 export interface ConnectionEvents {
   onOpen(): void;
   onPdu(pdu: Pdu): void;
-  /** A command_length was impossible; in words for the operator. Nothing more will be read. */
+  /** A command_length was impossible; `reason` is for the operator. Nothing more is read. */
   onBrokenFrame(reason: string): void;
-  /** Once, whatever ended it; in words for the operator. */
+  /** Called once, whatever ended the connection; `reason` is for the operator. */
   onClosed(reason: string): void;
 }
 
 export interface Connection {
-  /** `onWritten` is called once all octets have left this process, or may have when it closes; never if they did not. */
+  /** `onWritten` is called when all octets have left this process; at the close, also if they may have; never if they have not. */
   write(frame: Buffer, onWritten?: () => void): void;
-  /** Lets what was written go out, then closes; within a second. Nothing is written any more. */
+  /** Lets pending writes go out, then closes, within a second. Nothing more is written. */
   end(reason: string): void;
   /** Closes now. */
   destroy(reason: string): void;
 }
 
-/** A peer that does not read may make us hold this much; then the connection is closed. */
+/** How much unsent data we hold for a peer that does not read; then the connection is closed. */
 const MAX_UNREAD_OCTETS = 1024 * 1024;
 
 const END_GRACE_MS = 1000;
@@ -104,7 +104,7 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
   };
 }
 
-/** The reason with what the operator can do about it. */
+/** The reason, with what the operator can do about it. */
 function withAdvice(reason: string, { tls: used }: ConnectionTarget): string {
   if (!used) return reason;
   const host = used.serverName === undefined ? "`host` (or `tls_server_name`)" : "`tls_server_name`";
@@ -112,7 +112,7 @@ function withAdvice(reason: string, { tls: used }: ConnectionTarget): string {
   return withClearAdvice(withCertificateAdvice(reason, fields), IN_THE_CLEAR);
 }
 
-/** What to say when time is up: where there is a connection, it is TLS that did not come about. */
+/** The reason to give when the time is up: if there is a TCP connection, it is TLS that was not established. */
 function watchConnecting(socket: net.Socket): () => string {
   let reason = "connecting took too long";
   socket.once("connect", () => {
@@ -122,8 +122,8 @@ function watchConnecting(socket: net.Socket): () => string {
 }
 
 /**
- * Collects the frames of one turn of the event loop and writes them at once: a system call for each would cost more than
- * everything else about it. The frames are written after all promise callbacks, and the ticks that those asked for.
+ * Collects the frames of one turn of the event loop and writes them together: a system call for each would cost more than
+ * everything else about it. They are written after all promise callbacks of the turn, and the ticks that those asked for.
  */
 function createFrameLine(socket: net.Socket) {
   let frames: Uint8Array[] = [];
@@ -151,9 +151,9 @@ function createFrameLine(socket: net.Socket) {
 }
 
 /**
- * The writes that the socket has not completed. A write that has begun may have left in part, and nobody knows how much of
- * it. The first write begins at once. Those behind it wait in the socket, which writes all of them together when a write ends:
- * so then all count as begun.
+ * The writes that the socket has not completed. A write that has begun may have left in part, and nobody knows how much of it.
+ * The first write begins at once. The others wait in the socket, which writes all of them together when a write ends, so then
+ * all of them count as begun.
  */
 function createWrites() {
   const writes = new Set<{ readonly listeners: readonly (() => void)[]; isBegun: boolean }>();
@@ -174,10 +174,10 @@ function createWrites() {
   };
 }
 
-/** Hundreds of PDUs in one piece: whoever sends that many may be a storm. */
+/** This much in one piece is hundreds of PDUs, and may be a flood. */
 const MUCH_OCTETS = 64 * 1024;
 
-/** The runtime goes on reading from a peer that sends without end, megabytes of it, before anybody else has a turn. */
+/** Reads in turns: from a peer that sends without end, the runtime would read megabytes before anybody else had a turn. */
 function inTurns(socket: net.Socket, read: (chunk: Buffer) => void): (chunk: Buffer) => void {
   return (chunk) => {
     read(chunk);
@@ -187,7 +187,7 @@ function inTurns(socket: net.Socket, read: (chunk: Buffer) => void): (chunk: Buf
   };
 }
 
-/** Hands on what comes in, PDU by PDU, until a frame is broken or the connection closed. */
+/** Passes on what comes in, PDU by PDU, until a frame is broken or the connection is closed. */
 function createReader(events: ConnectionEvents, isClosed: () => boolean): (chunk: Buffer) => void {
   const frames = createFrameReader((pdu) => {
     if (!isClosed()) events.onPdu(pdu);

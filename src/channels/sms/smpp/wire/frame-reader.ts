@@ -1,25 +1,25 @@
 import { HEADER_OCTETS, type Pdu } from "./pdu.ts";
 
-/** Longest PDU that is accepted: a message_payload of 64 KiB, and everything beside it. */
+/** The longest PDU that is accepted: a message_payload of 64 KiB, and everything else in the PDU. */
 export const MAX_PDU_OCTETS = 72 * 1024;
 
 export interface FrameReader {
   /**
-   * Takes octets as they come, and calls `onPdu` for every PDU that they complete. False once a command_length is
-   * impossible: nobody can tell then where the next PDU starts, and all further octets are ignored.
+   * Takes octets as they come, and calls `onPdu` for every PDU that they complete. Returns false once a command_length is
+   * impossible: then nobody can tell where the next PDU starts, and all further octets are ignored.
    */
   push(chunk: Buffer): boolean;
 }
 
 /**
- * Cuts a stream of octets into PDUs. A PDU that lies whole in one chunk is read without a copy; otherwise its octets are
+ * Cuts a stream of octets into PDUs. A PDU that is complete in one chunk is read without a copy. Otherwise its octets are
  * collected, at most `MAX_PDU_OCTETS` of them.
  */
 export function createFrameReader(onPdu: (pdu: Pdu) => void): FrameReader {
   const unfinished = createUnfinished();
   let isBroken = false;
 
-  /** Reads the PDUs that lie whole in the chunk, from `start` on, and returns where the rest begins. */
+  /** Reads the PDUs that are complete in the chunk, from `start` on, and returns where the rest begins. */
   const readWhole = (chunk: Buffer, start: number): number => {
     let at = start;
     while (chunk.length - at >= LENGTH_OCTETS) {
@@ -56,7 +56,7 @@ function isPossible(length: number): boolean {
   return length >= HEADER_OCTETS && length <= MAX_PDU_OCTETS;
 }
 
-/** A PDU of which only a part has come. It is collected in a buffer for its command_length first, then in one for all of it. */
+/** A PDU that has only come in part. It is collected first in a buffer for its command_length, then in one for the whole PDU. */
 function createUnfinished() {
   const lengthField = Buffer.alloc(LENGTH_OCTETS);
   let frame = lengthField;
@@ -74,7 +74,7 @@ function createUnfinished() {
   return {
     isBegun: () => filled > 0,
     isBroken: () => isBroken,
-    /** Takes what the frame still lacks from the chunk, and returns how many octets that was. */
+    /** Takes from the chunk what the frame still lacks, and returns how many octets that was. */
     fill(chunk: Buffer, from: number): number {
       const taken = chunk.copy(frame, filled, from);
       filled += taken;

@@ -8,8 +8,8 @@ export type Resolve = (
 ) => void;
 
 /**
- * Looks a name up, and begins with another of its addresses at each turn. Otherwise an address that accepts connections but
- * never answers would keep the others from being tried.
+ * Looks a name up. At each turn another of its addresses comes first: otherwise an address that accepts connections but never
+ * answers would keep the others from being tried.
  */
 export function lookupInTurn(turn: number, resolve: Resolve = lookup): LookupFunction {
   return (host, options, done) => {

@@ -1,19 +1,19 @@
 import { bareId, markedHex } from "../../../../core/receipts/provider-id.ts";
 
-/** How an SMSC writes the id of a message in its submit_sm_resp and in its receipts. */
+/** How an SMSC writes a message's id in its submit_sm_resp and in its receipts. */
 export type IdFormat = "same" | "resp_hex_receipt_dec" | "resp_dec_receipt_hex";
 
 /** Who wrote an id. */
 export type IdSource = "response" | "receipt";
 
 /**
- * The same form of an id, whether the SMSC wrote it in a submit_sm_resp or in a receipt. Numbers are written in capitals,
- * without leading zeros and, where the two bases differ, in hexadecimal, whatever their size; UUIDs in capitals. Anything
- * else is opaque, and only loses the blanks and quotes around it.
+ * One form for an id, whether the SMSC wrote it in a submit_sm_resp or in a receipt. Numbers of any size are written in capitals,
+ * without leading zeros and, if the two bases differ, in hexadecimal; UUIDs in capitals. Anything else is opaque, and only
+ * loses the blanks and quotes around it.
  */
 export function canonicalId(id: string, format: IdFormat, source: IdSource): string {
   const bare = bareId(id);
-  // A number that says that it is hexadecimal is, whatever the connector's setting says.
+  // A number that is marked as hexadecimal (`0x`) is hexadecimal, whatever the connector's setting says.
   const hex = markedHex(bare);
   const isDecimal = hex === undefined && DECIMAL_SOURCE[format] === source && /^\d+$/.test(bare);
   if (isDecimal) return BigInt(bare).toString(16).toUpperCase();
@@ -24,7 +24,7 @@ export function canonicalId(id: string, format: IdFormat, source: IdSource): str
 
 /**
  * The ids to record of a submit_sm_resp: first as the SMSC wrote it, to ask about it (query_sm); then, if it differs, its
- * canonical form, which receipts are matched by. Empty where the SMSC gave none.
+ * canonical form, which receipts are matched by. Empty if the SMSC gave none.
  */
 export function responseIds(id: string, format: IdFormat): readonly string[] {
   const canonical = canonicalId(id, format, "response");
@@ -32,7 +32,7 @@ export function responseIds(id: string, format: IdFormat): readonly string[] {
   return canonical === id ? [id] : [id, canonical];
 }
 
-/** Which of the two writes numbers in decimal, where the other writes them in hexadecimal. */
+/** Which of the two writes numbers in decimal, while the other writes them in hexadecimal. */
 const DECIMAL_SOURCE: Readonly<Record<IdFormat, IdSource | undefined>> = {
   same: undefined,
   resp_hex_receipt_dec: "receipt",

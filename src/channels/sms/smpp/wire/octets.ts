@@ -2,15 +2,15 @@
 export type Tlvs = ReadonlyMap<number, Uint8Array>;
 
 /**
- * Reads the fields of a PDU body in order. It never throws: past the end every field is 0 or empty, and `isShort` tells
- * that the body was too short for what was read.
+ * Reads the fields of a PDU body in order. Never throws: past the end every field is 0 or empty, and `isShort` tells that the body
+ * was too short for what was read.
  */
 export interface OctetReader {
   u8(): number;
-  /** A C-octet string (§3.1). Some SMSCs leave out its NUL: then it ends with the body. */
+  /** A C-octet string (§3.1). Some SMSCs leave out its NUL; then it ends with the body. */
   cString(): string;
   octets(count: number): Buffer;
-  /** All that is left, as TLVs; one that is cut off is dropped. */
+  /** The rest of the body as TLVs. One that is cut off is dropped. */
   tlvs(): Tlvs;
   isShort(): boolean;
 }
@@ -60,7 +60,7 @@ function readTlvs(octets: Buffer, from: number): Tlvs {
 
 const NOTHING = Buffer.alloc(0);
 
-/** A C-octet string: Latin-1 and a NUL. NULs inside the text would end it early, and are left out. */
+/** A C-octet string: Latin-1, and a NUL. NULs within the text would end it early, and are left out. */
 export function cString(text: string): Buffer {
   return Buffer.from(cText(text), "latin1");
 }

@@ -28,10 +28,10 @@ export const TAG = {
   messageState: 0x0427,
 } as const;
 
-/** esm_class (§5.2.12): the message starts with a user data header. */
+/** A bit of esm_class (§5.2.12): the message starts with a user data header. */
 export const ESM_UDHI = 0x40;
 
-/** Size of the header: command_length, command_id, command_status and sequence_number, 4 octets each. */
+/** The size of the header: command_length, command_id, command_status and sequence_number, 4 octets each. */
 export const HEADER_OCTETS = 16;
 
 export interface Pdu {
@@ -55,7 +55,7 @@ export interface ShortMessage {
   readonly source: Address;
   readonly destination: Address;
   readonly esmClass: number;
-  /** "" or the 16 characters of §7.1.1. */
+  /** "", or 16 characters as in §7.1.1. */
   readonly validityPeriod: string;
   readonly registeredDelivery: number;
   readonly dataCoding: number;
@@ -65,8 +65,8 @@ export interface ShortMessage {
 }
 
 /**
- * The octets of the message. message_payload stands in place of short_message, which is empty then (§5.3.2.32); some SMSCs
- * leave a NUL or a blank in it.
+ * The octets of the message: those of message_payload, if there is one. Then short_message is empty (§5.3.2.32), although some
+ * SMSCs leave a NUL or a blank in it.
  */
 export function userData({ shortMessage, tlvs }: ShortMessage): Uint8Array {
   const payload = tlvs.get(TAG.messagePayload);
@@ -101,7 +101,7 @@ export function encodePdu(pdu: {
   return frame;
 }
 
-/** Body of the three binds (§4.1.1, §4.1.3, §4.1.5). interface_version is 3.4: below that an SMSC ignores or refuses TLVs. */
+/** The body of the three binds (§4.1.1, §4.1.3, §4.1.5). Its interface_version is 3.4: below that an SMSC ignores or refuses TLVs. */
 export function encodeBind(bind: {
   systemId: string;
   password: string;
@@ -119,7 +119,7 @@ export function encodeBind(bind: {
 
 /** Body of submit_sm and deliver_sm. */
 export function encodeShortMessage(message: ShortMessage): Buffer {
-  // Built as one Latin-1 text, a character for each octet: a buffer for each field would cost more than all the rest.
+  // Built as one Latin-1 text, a character for each octet: a buffer for each field would cost more than everything else.
   const head = [
     cText(""), // service_type
     addressText(message.source),
@@ -139,7 +139,7 @@ export function encodeShortMessage(message: ShortMessage): Buffer {
   return body;
 }
 
-/** Body of submit_sm or deliver_sm as a value; `undefined` if it is too short for its own fields. */
+/** Reads the body of submit_sm or deliver_sm; `undefined` if it is too short for its own fields. */
 export function decodeShortMessage(body: Buffer): ShortMessage | undefined {
   const reader = createOctetReader(body);
   reader.cString();
@@ -169,7 +169,7 @@ export function decodeShortMessage(body: Buffer): ShortMessage | undefined {
   };
 }
 
-/** Body of data_sm, which some SMSCs send receipts in. It has no short_message: its text is in message_payload. */
+/** Reads the body of data_sm, in which some SMSCs send receipts. It has no short_message: its text is in message_payload. */
 export function decodeDataSm(body: Buffer): ShortMessage | undefined {
   const reader = createOctetReader(body);
   reader.cString();
@@ -184,17 +184,17 @@ export function decodeDataSm(body: Buffer): ShortMessage | undefined {
   return { source, destination, esmClass, registeredDelivery, dataCoding, tlvs, ...fixed };
 }
 
-/** message_id of a submit_sm_resp, as the SMSC wrote it; "" where there is none. Opaque, 64 characters at most by §5.2.23; 255 are kept. */
+/** The message_id of a submit_sm_resp, as the SMSC wrote it; "" if there is none. §5.2.23 allows 64 characters; 255 are kept. */
 export function decodeMessageId(body: Buffer): string {
   return createOctetReader(body).cString().slice(0, 255);
 }
 
-/** Body of query_sm (§4.8.1). */
+/** The body of query_sm (§4.8.1). */
 export function encodeQuery({ messageId, source }: { messageId: string; source: Address }): Buffer {
   return Buffer.concat([cString(messageId), encodeAddress(source)]);
 }
 
-/** Body of a query_sm_resp (§4.8.2); `undefined` if it is too short for its fields. */
+/** Reads the body of a query_sm_resp (§4.8.2); `undefined` if it is too short for its fields. */
 export function decodeQueryAnswer(body: Buffer): { state: number; errorCode: number } | undefined {
   const reader = createOctetReader(body);
   reader.cString();

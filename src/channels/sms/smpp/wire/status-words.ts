@@ -1,4 +1,4 @@
-/** command_status (SMPP 3.4 §5.1.3): what it is called, what it means in words, and what we make of it. */
+/** The values of command_status (SMPP 3.4 §5.1.3): their names, what they mean in words, and how we react to them. */
 
 /**
  * throttled: pause, slow down, and try again; no attempt is counted. full: the same without the pause, since only one
@@ -11,7 +11,7 @@ export interface StatusWord {
   readonly name: string;
   readonly words: string;
   readonly class: StatusClass;
-  /** Present where the wait is known better here than by the general retry policy. */
+  /** Present if a better wait is known here than that of the general retry policy. */
   readonly retryAfterMs?: number;
 }
 
@@ -22,12 +22,12 @@ export const ESME_RINVBNDSTS = 0x04;
 export const ESME_RX_T_APPN = 0x64;
 export const ESME_RINVPARLEN = 0xc2;
 
-/** How long the whole bind rests after ESME_RTHROTTLED. */
+/** How long nothing is sent after ESME_RTHROTTLED. */
 export const THROTTLE_PAUSE_MS = 1000;
 
 const QUEUE_FULL_WAIT_MS = 30_000;
 
-/** After these another bind is useless until somebody changes a password or a setting. */
+/** After these, binding again is useless until somebody changes a password or a setting. */
 const CREDENTIAL_FAULTS: ReadonlySet<number> = new Set([0x0e, 0x0f, 0x53]);
 
 type Row = readonly [name: string, words: string, statusClass: StatusClass, retryAfterMs?: number];
@@ -80,23 +80,23 @@ const TABLE: Readonly<Record<number, Row>> = {
   0xc4: ["ESME_RINVOPTPARAMVAL", "an optional parameter has an invalid value", "permanent"],
   0xfe: ["ESME_RDELIVERYFAILURE", "delivery failed", "permanent"],
   0xff: ["ESME_RUNKNOWNERR", "unknown error", "transient"],
-  // Above: version 3.4. Below: what SMSCs of version 5.0 answer all the same.
+  // Above: version 3.4. Below: what SMSCs of version 5.0 answer even so.
   0x100: ["ESME_RSERTYPUNAUTH", "not authorised for this service type", "permanent"],
   0x101: ["ESME_RPROHIBITED", "not authorised for this operation", "permanent"],
   0x102: ["ESME_RSERTYPUNAVAIL", "service type is unavailable", "transient"],
   0x103: ["ESME_RSERTYPDENIED", "service type is denied", "permanent"],
   0x104: ["ESME_RINVDCS", "data coding is invalid", "permanent"],
-  // India's DLT scrubbing, in decimal: its platform had no answer, and may have one later.
+  // India's DLT scrubbing, whose codes are decimal: the platform had no answer, and may have one later.
   670: ["0x0000029e", "DLT scrubbing failed", "transient"],
 };
 
-/** The waits of statuses whose class a connector sets itself. */
+/** The waits for statuses whose class the connector's configuration sets. */
 const OWN_WAITS: Partial<Record<StatusClass, number>> = {
   throttled: THROTTLE_PAUSE_MS,
   full: QUEUE_FULL_WAIT_MS,
 };
 
-/** What is known of a command_status; unknown ones are permanent. `overrides`: a connector's own classes, by number. */
+/** What is known about a command_status. An unknown one is permanent. `overrides`: the connector's own classes, by number. */
 export function statusWord(status: number, overrides?: ReadonlyMap<number, StatusClass>): StatusWord {
   const [name, words, tableClass, retryAfterMs] = TABLE[status] ?? unlisted(status);
   const ownClass = overrides?.get(status);
@@ -115,7 +115,7 @@ export function hexStatus(status: number): string {
   return `0x${status.toString(16).padStart(8, "0")}`;
 }
 
-/** Whether SMPP, of version 3.4 or 5.0, gives the status a meaning; the others are a provider's own. */
+/** Whether SMPP 3.4 or 5.0 defines the status; all others are a provider's own. */
 export function isListed(status: number): boolean {
   return status <= LAST_LISTED && TABLE[status] !== undefined;
 }
