@@ -1,7 +1,7 @@
 /** What happens to a request between the router and its endpoint. */
 import { addressBlock } from "../core/network/address-block.ts";
-import type { Writable } from "../core/present.ts";
 import type { KeyOwner } from "../core/records/api-key.ts";
+import type { Writable } from "../core/writable.ts";
 import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
 import { type AnyAppDeps, DEFAULT_LIMITS, type HandlerDeps } from "./app-deps.ts";

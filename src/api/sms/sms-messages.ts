@@ -2,11 +2,11 @@
 import Type from "typebox";
 import type { NewMessage } from "../../core/messages/accept-request.ts";
 import type { Part } from "../../core/messages/message.ts";
-import type { Writable } from "../../core/present.ts";
 import type { KeyOwner } from "../../core/records/api-key.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import { deferralDetail, earliestSendAt } from "../../core/sms/promotional-hours.ts";
 import { parseSendSms, type SendSms, SendSmsBody } from "../../core/sms/send-sms.ts";
+import type { Writable } from "../../core/writable.ts";
 import type { Answer, Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";

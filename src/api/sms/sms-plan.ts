@@ -1,7 +1,7 @@
 /** Decides what a request to send SMS becomes: its text, sender and DLT ids, and the queue of each number. */
 import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
-import type { Writable } from "../../core/present.ts";
+import type { Writable } from "../../core/writable.ts";
 import { validationFailed } from "../errors.ts";
 import type { Directory } from "../records/directory.ts";
 import { type MaybePromise, whenReady } from "../when-ready.ts";

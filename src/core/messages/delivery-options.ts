@@ -3,9 +3,9 @@ import Type from "typebox";
 import { isExactNumber, NOT_EXACT } from "../body/exact-number.ts";
 import type { ErrorCollector } from "../body/field-errors.ts";
 import { hasControls, isLonger, isStorable, NOT_STORABLE } from "../body/text-rules.ts";
-import type { Writable } from "../present.ts";
 import { DAY_MS } from "../time/durations.ts";
 import { NOT_A_TIMESTAMP, parseTimestamp } from "../time/timestamp.ts";
+import type { Writable } from "../writable.ts";
 
 export interface DeliveryOptions {
   readonly callbackUrl?: string;

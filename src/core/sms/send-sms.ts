@@ -10,9 +10,9 @@ import {
   type DeliveryOptions,
   deliveryOptionFields,
 } from "../messages/delivery-options.ts";
-import type { Writable } from "../present.ts";
 import type { AccountMode } from "../records/accounts.ts";
 import { isUuid } from "../uuid.ts";
+import type { Writable } from "../writable.ts";
 import { EXPECTED_E164, INVALID_PHONE_NUMBER, type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
 import { fitsSourceAddr, NOT_A_SOURCE_ADDR } from "./source-addr.ts";
 
