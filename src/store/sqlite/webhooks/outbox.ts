@@ -2,11 +2,11 @@ import type { Outbox } from "../../store.ts";
 import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
+import { fromLane } from "./from-lane.ts";
 import { createWebhookClaim } from "./webhook-claim.ts";
 import { createWebhookList } from "./webhook-list.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 import { createWebhookReplay } from "./webhook-replay.ts";
-import { fromLane } from "./webhook-rows.ts";
 import { createWebhookSettle } from "./webhook-settle.ts";
 import { createWebhookStage } from "./webhook-stage.ts";
 

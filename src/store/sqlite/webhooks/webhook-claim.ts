@@ -10,8 +10,8 @@ import {
 import { toLane } from "../../webhooks/webhook-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
+import { fromLane } from "./from-lane.ts";
 import type { WebhookLog } from "./webhook-log.ts";
-import { fromLane } from "./webhook-rows.ts";
 
 /** `Outbox.claim` and `Outbox.readyLanes`. */
 export function createWebhookClaim(

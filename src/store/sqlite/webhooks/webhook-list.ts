@@ -19,7 +19,7 @@ import {
 } from "../../webhooks/webhook-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
-import { fromLane } from "./webhook-rows.ts";
+import { fromLane } from "./from-lane.ts";
 
 /** `list`, `ofMessage`, `attempts` and `backlog` of `Outbox`. */
 export function createWebhookList(
