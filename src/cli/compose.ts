@@ -143,7 +143,7 @@ function makeParts(
   };
 }
 
-/** Rejects when a part cannot start, with those stopped that have started. */
+/** Rejects when a part cannot start, after stopping those that have started. */
 async function startParts(parts: Parts, listeners: Listeners, onServing = () => {}): Promise<Postrider> {
   const { config, clock, store } = parts;
   const gate = createGate(parts.ids);
@@ -200,7 +200,7 @@ function otherListeners({ roles, listeners }: Config): number {
   return roles.has("api") ? listeners - 1 : 0;
 }
 
-/** Adds to `running` what has to be stopped again, before it starts. */
+/** Starts the loops. Each is added to `running` before that, so that it is stopped if a later one cannot start. */
 async function startLoops(roles: Config["roles"], loops: Loops, running: Running): Promise<void> {
   const { shares, engine, upkeep, webhooks, alarms, clocks } = loops;
   running.add("messages that are being sent", engine);
@@ -239,16 +239,15 @@ function makeLoops(parts: Parts) {
   };
 }
 
-function openListeners(
-  { config, clock }: StartOptions,
-  {
-    masterKey,
-    ...parts
-  }: Pick<ListenersOptions, "memory" | "onLost" | "observe"> & { readonly masterKey: string },
-): Listeners {
+interface ListenerParts extends Pick<ListenersOptions, "memory" | "onLost" | "observe"> {
+  readonly masterKey: string;
+}
+
+function openListeners({ config, clock }: StartOptions, parts: ListenerParts): Listeners {
   const { host, tls, dataFolder, logLevel, trustedProxies } = config;
+  const { masterKey, ...shared } = parts;
   return createListeners({
-    ...parts,
+    ...shared,
     count: otherListeners(config),
     program: new URL("./listener-thread.ts", import.meta.url),
     clock,
@@ -263,7 +262,7 @@ function openListeners(
   });
 }
 
-/** For the store's thread, and those of listeners. All accepted messages are on disk, so a restart by the supervisor is safe. */
+/** Called when the store's thread, or a listener's, has ended. Accepted messages are on disk: the supervisor may restart it. */
 function endProcess(error: Error, log: Logger): void {
   log.fatal({ err: error }, "a thread ended by itself");
   process.exit(1);

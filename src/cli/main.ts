@@ -29,13 +29,13 @@ program
     await serve(process.env, options);
   });
 
-/** Of `help keys create`, Commander reads only `help keys`. */
+/** Turns `help keys create` into `keys create --help`: of the former, Commander reads only `help keys`. */
 function helpLast(words: readonly string[]): readonly string[] {
   const [first, ...command] = words;
   return first === "help" ? [...command, "--help"] : words;
 }
 
-// In one function, since CommonJS, which tests run it as, has no `await` at the top level (`scripts/build-quick-start.ts`).
+// A function, since tests run this as CommonJS (`scripts/build-quick-start.ts`), which has no `await` at the top level.
 await run();
 
 async function run(): Promise<void> {

@@ -15,8 +15,8 @@ import { unblocked } from "./terminal.ts";
 const STOP_LIMIT_MS = 20_000;
 
 /**
- * A signal this long after the first is a second one, and ends the process at once. Those that come together are one:
- * Ctrl-C reaches the service both from the terminal and from npm.
+ * A signal this long after the first counts as a second one, and ends the process at once. Signals that come closer together
+ * count as one: Ctrl-C reaches the service both from the terminal and from npm.
  */
 const SECOND_SIGNAL_MS = 1_000;
 
@@ -76,7 +76,7 @@ function bouncesOf({ bouncePort }: Postrider, { bounce }: Config): { readonly bo
   return { bounces: `${host}:${bouncePort}` };
 }
 
-/** Resolves at the first signal. `onLate`: the stop takes too long, or there is a second signal. */
+/** Resolves at the first signal. `onLate` is called if the stop takes too long, or at a second signal. */
 function whenSignalled(clock: Clock, onLate: (why: string) => never): Promise<void> {
   return new Promise((resolve) => {
     let firstMs: number | undefined;
@@ -92,7 +92,7 @@ function whenSignalled(clock: Clock, onLate: (why: string) => never): Promise<vo
   });
 }
 
-/** What is unfinished is taken up again as after `kill -9`. */
+/** Ends the process. The next start goes on with what is unfinished, as after `kill -9`. */
 function giveUp(why: string, log: Logger, unfinished: readonly string[]): never {
   const left = unfinished.length > 0 ? unfinished.join(", ") : "nothing";
   log.fatal({ unfinished }, why);
@@ -116,6 +116,6 @@ async function stop(service: Postrider, log: Logger): Promise<never> {
     process.exit(1);
   }
   log.info({}, "stopped");
-  // With 0, unless something else than a signal has asked for the stop.
+  // Exits with 0, unless something other than a signal has asked for the stop and set another code.
   process.exit();
 }
