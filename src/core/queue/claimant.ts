@@ -1,16 +1,16 @@
-/** On whose behalf jobs and webhooks are claimed. */
+/** The process on whose behalf jobs and webhooks are claimed. */
 export interface Claimant {
   /**
-   * The process, by the name in its heartbeats (`LeaseStore`): when it is declared dead, its leases end. Absent while its
-   * last heartbeat is too old to rely on: then a lease lasts until its own end.
+   * Its name in its heartbeats (`LeaseStore`): when it is declared dead, its leases end. Absent while its last heartbeat is too
+   * old to rely on; then a lease lasts until its end time.
    */
   readonly process?: string;
   /**
-   * False once the process may have been declared dead, and others may have taken up what it had claimed. True means that this
-   * will not be so for some seconds, so that an attempt may begin.
+   * False once the process may have been declared dead, so that others may have taken over what it had claimed. True means that
+   * this will not happen within the next seconds, so an attempt may begin.
    */
   isOurs(): boolean;
 }
 
-/** Where no other process delivers, or none would declare this one dead. */
+/** The claimant if no other process delivers, or none would declare this one dead. */
 export const NOBODY_ELSE: Claimant = { isOurs: () => true };

@@ -16,27 +16,27 @@ export interface ClaimRequest {
 
 export interface ClaimedJob {
   readonly jobId: number;
-  /** The flow it was claimed from: flows have equal shares of what their queue sends. */
+  /** The flow that it was claimed from. The flows of a queue have equal shares of what is sent. */
   readonly flow: number;
   /** Rises with every claim and fences every later write about the job. */
   readonly claim: number;
-  /** Tries that reached the wire so far. */
+  /** How many attempts have reached the wire so far. */
   readonly attempt: number;
-  /** An earlier claim ended without a settlement: what it tried may have been sent. */
+  /** An earlier claim has ended without a settlement, so what it tried may have been sent. */
   readonly wasInterrupted: boolean;
   readonly messageId: string;
   readonly accountId: string;
-  /** The mode and settings of the account, as of the claim. */
+  /** The account's mode and settings at the time of the claim. */
   readonly accountMode: Account["mode"];
   readonly settings: StoredSettings;
   readonly recipient: string;
   readonly progress: Progress;
-  /** Indexes of the parts this job covers; absent: all. */
+  /** The indexes of the parts that this job covers; absent: all. */
   readonly parts?: readonly number[];
   readonly content: Content;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** SMS: the recipient has opted out of this sender, or of the account, since it was accepted. */
+  /** SMS: since the message was accepted, the recipient has opted out of this sender, or of all senders of the account. */
   readonly isOptedOut?: true;
 }
 
@@ -46,23 +46,23 @@ export interface Settlement {
   readonly claim: number;
   readonly messageId: string;
   readonly at: number;
-  /** Absent where nothing was handed to a connector (expired before the wire). */
+  /** Absent if nothing was handed to a connector, for example because the message had expired. */
   readonly connectorId?: string;
   readonly countsAsAttempt: boolean;
-  /** By part index, over all parts of the message; `undefined`: not tried now. SMS: the length is the number of segments. */
+  /** One for each part of the message; `undefined`: this attempt did not try it. SMS: as many as there are segments. */
   readonly outcomes: readonly (PartOutcome | undefined)[];
   readonly detail?: TimelineEntry["detail"];
   readonly next: NextStep;
-  /** False: text and bodies are wiped once no job of the request is left. */
+  /** False: the text and bodies are wiped once the request has no job left. */
   readonly keepsContent: boolean;
 }
 
-/** The account wants no second sending of what may have been sent. */
+/** Whether the account wants nothing sent again that may have been sent (`on_unconfirmed: hold`). */
 export function holdsUnconfirmed(job: ClaimedJob): boolean {
   return job.settings.on_unconfirmed === "hold";
 }
 
-/** Whether the job is about this part of its message. */
+/** Whether the job covers this part of its message. */
 export function covers(job: ClaimedJob, index: number): boolean {
   return job.parts === undefined || job.parts.includes(index);
 }

@@ -1,6 +1,6 @@
 /**
- * How many of a connector's slots a process gets: all live processes get equally many. Slots left over go to some of them,
- * one each; the connector's name decides to which, so that it is not always the same process.
+ * How many of a connector's slots a process gets: all live processes get equally many. If some slots are left over, some processes
+ * get one more; the connector's name decides which, so that these are not always the same.
  */
 export function fairShare(of: {
   readonly name: string;

@@ -1,23 +1,23 @@
 import type { Clock } from "../clock.ts";
 
-/** The process that looks for expired leases, and those it must not end: after a jump of its wall clock they only seem expired. */
+/** The process that looks for expired leases, and its jobs whose leases it must not end: its wall clock may have jumped. */
 export interface Sweeper {
   /** The name of the process in its heartbeats (`LeaseStore.heartbeat`); absent if it has none. */
   readonly process?: string;
-  /** Ids of the jobs that this process is working on. */
+  /** The ids of the jobs that this process is working on. */
   readonly inFlight: readonly number[];
 }
 
 export const NOTHING_IN_FLIGHT: Sweeper = { inFlight: [] };
 
-/** The jobs, or webhooks, that are being worked on. */
+/** The jobs, or webhooks, that this process is working on. */
 export interface InFlightJobs {
-  /** Until `work` has settled, however it does. The lease ends at `leaseEndsMs` on the monotonic clock. */
+  /** Adds a job until the promise `work` has settled. Its lease ends at `leaseEndsMs` on the monotonic clock. */
   add(id: number, leaseEndsMs: number, work: Promise<void>): void;
-  /** Without jobs that are later than `LATE_MS`: those may be claimed again. */
+  /** Their ids, without those that are later than `LATE_MS`: they may be claimed again. */
   ids(): readonly number[];
   count(): number;
-  /** Resolves when those that are under way now have ended, however they did. */
+  /** Resolves when all that are under way now have ended, whatever their results. */
   whenEmpty(): Promise<void>;
 }
 
@@ -29,8 +29,8 @@ interface Entry {
 }
 
 /**
- * How long work counts beyond its lease, from when that is noticed. A process that was suspended for an hour finds all its
- * leases expired, and the answers waiting in its sockets: it needs time to read them.
+ * How long a job counts after the end of its lease has been noticed. A process that was suspended for an hour finds all its leases
+ * expired, and the answers waiting in its sockets: it needs time to read them.
  */
 const LATE_MS = 30_000;
 

@@ -1,16 +1,17 @@
 import type { ChannelName } from "../messages/message.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../time/durations.ts";
 
-/** When a message is tried again. Waits are in milliseconds; the last one repeats. */
+/** When a message is tried again. */
 export interface RetryPolicy {
+  /** The wait after the first attempt, the second, and so on, in milliseconds; the last one repeats. */
   readonly waitsMs: readonly number[];
-  /** How many attempts may reach the wire; absent: any number until the window is over. */
+  /** How many attempts may reach the wire; absent: any number, until the delivery window is over. */
   readonly maxAttempts?: number;
 }
 
 /**
- * SMS: one-time passwords live for minutes, so the first repeats are quick. Email: greylisting wants a second try
- * after one to five minutes, and RFC 5321 §4.5.4.1 gaps of half an hour and more once a host stays unwilling.
+ * SMS: one-time passwords live for minutes, so the first retries are quick. Email: greylisting wants a second attempt after one to
+ * five minutes, and RFC 5321 §4.5.4.1 intervals of half an hour and more while a host stays unwilling.
  */
 export const RETRY_POLICIES: Record<ChannelName, RetryPolicy> = {
   sms: {
@@ -30,23 +31,23 @@ export const RETRY_POLICIES: Record<ChannelName, RetryPolicy> = {
   },
 };
 
-/** The wait after a try that does not count as an attempt, where the provider asked for none. */
+/** The wait after a try that does not count as an attempt, if the provider asked for no other. */
 const FREE_WAIT_MS = SECOND_MS;
 
 export interface Deferral {
-  /** Attempts that reached the wire so far, this one included. */
+  /** How many attempts have reached the wire so far, this one included. */
   readonly attempt: number;
-  /** False: throttled, or it never reached the wire. */
+  /** False if this attempt does not count: it was throttled, or never reached the wire. */
   readonly counted: boolean;
   readonly now: number;
   readonly expiresAt: number;
-  /** In [0, 1): spreads repeats by ±10 %, so that what failed together does not come back together. */
+  /** In [0, 1): spreads retries by ±10 %, so that what failed together does not come back together. */
   readonly jitter: number;
   /** The wait that the provider asked for. */
   readonly retryAfterMs?: number;
 }
 
-/** Unix milliseconds of the next try, at the end of the window at the latest; `undefined` when the attempts are spent. */
+/** When to try next, Unix milliseconds: at the end of the window at the latest. `undefined` if all attempts are spent. */
 export function nextAttemptAt(policy: RetryPolicy, deferral: Deferral): number | undefined {
   const { attempt, counted, now, expiresAt, jitter, retryAfterMs } = deferral;
   if (counted && policy.maxAttempts !== undefined && attempt >= policy.maxAttempts) return undefined;
