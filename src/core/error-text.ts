@@ -1,4 +1,4 @@
-/** What an error says, or whatever else was thrown. */
+/** The message of an error, or the text of whatever else was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

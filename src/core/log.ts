@@ -1,7 +1,7 @@
 type LogLine = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
-/** Where parts write what happens. Fields are snake_case; a cause is `err`. */
+/** The log. Its fields are snake_case; the error that caused a line is `err`. */
 export interface Log extends Readonly<Record<"debug" | "info" | "warn" | "error", LogLine>> {
-  /** Whether lines of level `debug` are written: otherwise what they say need not be made. */
+  /** Whether lines of level `debug` are written. If not, their fields need not be computed. */
   isDebug(): boolean;
 }

@@ -1,4 +1,4 @@
-/** A number or address as operators see it: enough to recognise one that they know, too little to use. */
+/** A number or address as operators see it: enough to recognise one that they know, too little to use it. */
 export function maskRecipient(recipient: string): string {
   const [local = "", domain] = recipient.split("@", 2);
   if (domain !== undefined) return `${local.slice(0, 1)}***@${domain}`;

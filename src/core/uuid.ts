@@ -4,16 +4,16 @@ import type { Clock } from "./clock.ts";
 export type RandomBytes = (count: number) => Uint8Array;
 
 /**
- * A clock that is set back further than this was wrong before: ids that kept its time would be wrong for as long, and
- * retention and receipts go by them.
+ * A clock that is set back by more than this was wrong before. Ids that went on from its wrong time would be wrong for as long,
+ * and retention and receipts go by the time in ids.
  */
 const LONGEST_STEP_BACK_MS = 10_000;
 
 /**
- * Makes UUIDv7 (RFC 9562 §5.7, §6.2 method 1) that ascend within one process, as text and as octets: 48 bits of
- * Unix milliseconds, a 26-bit counter, and 48 random bits. Each millisecond the counter starts at random in its lower
- * half. If the clock stands still or steps back a little, the time of the last id is kept and the counter goes on; when the
- * counter is used up, the time of the ids goes a millisecond ahead. Only where the clock is set back by more than 10 s do ids go back.
+ * Makes UUIDv7 (RFC 9562 §5.7, §6.2 method 1) that ascend within one process, as text and as octets: 48 bits of Unix milliseconds,
+ * a 26-bit counter, and 48 random bits. Each millisecond the counter starts at random in its lower half. If the clock stands still
+ * or steps back a little, the time of the last id is kept and the counter goes on; when the counter is used up, the time of the
+ * ids advances by a millisecond. Ids only go back if the clock is set back by more than 10 s.
  */
 export function createIds(clock: Pick<Clock, "now">, randomBytes: RandomBytes): () => string {
   const random = pooled(randomBytes);
@@ -57,7 +57,7 @@ export function toStoredId(text: string): string {
   return isUuid(text) ? text.toLowerCase() : text;
 }
 
-/** The lowest UUIDv7 of that millisecond. An id was made in [a, b) if it is >= `firstUuidAt(a)` and < `firstUuidAt(b)`. */
+/** The lowest UUIDv7 of a millisecond. An id was made in [a, b) if it is >= `firstUuidAt(a)` and < `firstUuidAt(b)`. */
 export function firstUuidAt(ms: number): string {
   return `${timePrefix(Math.max(0, Math.trunc(ms)))}-7000-8000-000000000000`;
 }
@@ -65,7 +65,7 @@ export function firstUuidAt(ms: number): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const COUNTER_END = 2 ** 26 - 1;
-/** The counter starts a millisecond at most here, at the end of its lower half. */
+/** The highest value at which the counter starts: the end of its lower half. */
 const COUNTER_START = 2 ** 25 - 1;
 /** The last 8 bits of the counter in hexadecimal, and the dash that follows. */
 const LAST_OCTET = Array.from({ length: 256 }, (_, octet) => `${octet.toString(16).padStart(2, "0")}-`);
@@ -84,7 +84,7 @@ function headOf(ms: number, counter: number): string {
 const POOL_OCTETS = 6 * 512;
 const DRAWN_DIGITS = 12;
 
-/** Gives 48 random bits in hexadecimal. Random octets are cheap only in bulk, so they are fetched that way. */
+/** Makes a function that returns 48 random bits in hexadecimal. It fetches random octets in bulk, since only that is cheap. */
 function pooled(randomBytes: RandomBytes): () => string {
   let pool = "";
   let next = 0;

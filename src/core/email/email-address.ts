@@ -17,7 +17,7 @@ export function parseEmailAddress(text: string): EmailAddress | undefined {
   return fits ? (withoutNeedlessQuotes(text) as EmailAddress) : undefined;
 }
 
-/** `"ann"@…` is the mailbox `ann@…`, and the form to send is the one with the fewest quotes (RFC 5321 §4.1.2). */
+/** `"ann"@…` is the same mailbox as `ann@…`, and the form with the fewest quotes should be sent (RFC 5321 §4.1.2). */
 export function withoutNeedlessQuotes(address: string): string {
   return address.replace(NEEDLESSLY_QUOTED, "$1");
 }
@@ -29,7 +29,7 @@ export function domainOf(address: string): string {
 
 const MAX_LOCAL = 64;
 const MAX_DOMAIN = 255;
-/** 256 octets of path are the address in angle brackets (RFC 5321 §4.5.3.1.3, erratum 1690). */
+/** A path has at most 256 octets, angle brackets included (RFC 5321 §4.5.3.1.3, erratum 1690). */
 const MAX_ADDRESS = 254;
 
 /** `atext` of RFC 5322 §3.2.3, plus letters and the like outside ASCII. */

@@ -1,8 +1,8 @@
 import type { Content } from "../messages/message.ts";
 
 /**
- * A body of at least this many octets or characters is large, and treated apart so that nobody waits for it: it is parsed
- * and made into mail on another thread, stored in pieces, and few are sent at a time. Each of these steps takes about a
+ * A body of at least this many octets or characters is large, and treated separately so that nobody has to wait for it: it is
+ * parsed and composed on another thread, stored in pieces, and only a few are sent at a time. Each of these steps takes about a
  * millisecond for a quarter of a MiB.
  */
 export const LARGE_BODY = 262_144;

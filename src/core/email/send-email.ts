@@ -24,7 +24,7 @@ export interface SendEmail extends DeliveryOptions {
   readonly bodyText?: string;
   readonly replyTo?: EmailAddress;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Every recipient is to have a link to unsubscribe by. */
+  /** Every recipient gets an unsubscribe link of their own. */
   readonly unsubscribe?: true;
 }
 
@@ -107,12 +107,12 @@ export const SendEmailBody = Type.Object(
   },
 );
 
-/** Everything about the body that needs no database, the same in both modes. `now` is Unix milliseconds. */
+/** Parses a body as far as that needs no database, or returns all its problems. `now`: Unix milliseconds. */
 export function parseSendEmail(body: unknown, now: number): Parsed<SendEmail> {
   return parseBody(SendEmailBody, body, (valid, errors) => toRequest(valid, { errors, now }));
 }
 
-/** The valid fields of a body that `parseSendEmail` refuses, and its problems. An invalid address is empty. */
+/** The valid fields of a body that `parseSendEmail` refuses, and all its problems. An invalid address becomes "". */
 export function readSendEmail(
   body: Readonly<Record<string, unknown>>,
   now: number,
@@ -125,7 +125,7 @@ function toRequest(valid: ValidEmail, judging: { errors: ErrorCollector; now: nu
   const { errors } = judging;
   judgeTotal(valid, errors);
   if (valid.subject !== undefined) judgeSubject(valid.subject, errors);
-  // Ignored, it would send what its caller wanted to try only.
+  // If it were ignored, a message would be sent that its caller only wanted to try.
   if (valid.dry_run) errors.add("dry_run", NO_DRY_RUN);
   if (valid.headers) judgeHeaders(valid.headers, errors, valid.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
   return {
@@ -216,5 +216,5 @@ function parseMailbox(
   return { email: address ?? NO_ADDRESS, ...present({ name: name || undefined }) };
 }
 
-/** In place of an address that was refused; the value that it is part of is dropped. */
+/** Stands for an address that was refused. The value that it is part of is dropped. */
 const NO_ADDRESS = "" as EmailAddress;

@@ -34,7 +34,7 @@ export function senderIdsOf(address: string): readonly string[] {
   return [...new Set(forms)].filter((form) => toInboundAddress(form) === address);
 }
 
-/** Without what not every database can hold: a provider would hand on a message for ever that cannot be stored. */
+/** Without characters that some database cannot store: a provider would deliver such a message again and again. */
 function toName(written: string): string {
   return written.replaceAll("\0", "").trim().slice(0, MAX_ADDRESS).toUpperCase().toWellFormed();
 }

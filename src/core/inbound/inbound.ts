@@ -2,9 +2,9 @@
 import type { SmsEncoding } from "../sms/sms-segments.ts";
 import type { KeywordMeaning } from "../suppressions/opt-out.ts";
 
-/** A message from a handset as a provider handed it over: whole, or one part of a longer one. */
+/** A message from a handset as a provider delivered it: whole, or one part of a longer message. */
 export interface InboundPiece {
-  /** UUIDv7, made when it came. A message gets the id of its last piece to come. */
+  /** UUIDv7, made when the piece came. A message gets the id of the last of its pieces that comes. */
   readonly id: string;
   readonly connectorId: string;
   /** As `toInboundAddress` writes it. */
@@ -17,7 +17,7 @@ export interface InboundPiece {
   /** How many segments it came in, where the provider put them together; 1 otherwise. */
   readonly segments: number;
   readonly receivedAt: number;
-  /** A piece with the same key and connector that was received at `sameSince` or later is the same one, repeated by the provider. */
+  /** A piece with the same key and connector that was received at `sameSince` or later is the same piece, delivered again. */
   readonly key: string;
   readonly sameSince: number;
   readonly part?: InboundPart;
@@ -53,7 +53,7 @@ export interface InboundMessage {
   readonly receivedAt: number;
 }
 
-/** What became of a piece. `waiting`: it is kept until the other parts have come, or their time is up. */
+/** What became of a piece. `waiting`: it is kept until the other parts have come, or until the time for that is up. */
 export interface InboundResult {
   readonly kind: "stored" | "waiting" | "repeat";
   /** The account of a stored one; absent: no account has the number. */

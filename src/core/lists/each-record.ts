@@ -2,7 +2,7 @@ import { present } from "../present.ts";
 
 const PAGE = 1_000;
 
-/** Every record of a list that is in order of id, read page by page as far as the caller goes; only those behind `from`. */
+/** The records of a list in order of id, after `from` if given. Pages are read as the caller goes on. */
 export async function* eachRecord<Row extends { readonly id: string }>(
   list: (page: { readonly after?: string; readonly limit: number }) => Promise<readonly Row[]>,
   from?: string,

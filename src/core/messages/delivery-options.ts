@@ -63,7 +63,7 @@ interface ValidOptions {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Judges what the schema cannot express. The value counts only if no problem was reported. */
+/** Checks what the schema cannot express. The value only counts if no problem was reported. */
 export function parseDeliveryOptions(valid: ValidOptions, judging: Judging): DeliveryOptions {
   const options: Writable<DeliveryOptions> = {};
   addDeliveryOptions(options, valid, judging);
@@ -75,7 +75,7 @@ interface Judging {
   readonly now: number;
 }
 
-/** As `parseDeliveryOptions`, but adds the options to a value that is being made of the body. */
+/** Like `parseDeliveryOptions`, but adds the options to `value`, which is being made from the body. */
 export function addDeliveryOptions(
   into: Writable<DeliveryOptions>,
   { callback_url: callbackUrl, schedule_at: scheduleAt, tags, metadata }: ValidOptions,
@@ -143,8 +143,8 @@ function metadataProblem(metadata: object): string | undefined {
   }
   const json = JSON.stringify(metadata);
   if (isLonger(json, MAX_METADATA_LENGTH)) return `must be at most ${MAX_METADATA_LENGTH} characters of JSON`;
-  // What cannot be stored shows as an escape in JSON, what is rounded as many digits, an exponent or null; only then is
-  // a closer look due.
+  // In JSON, what cannot be stored shows as an escape, and what was rounded as many digits, an exponent or null. Only then is a
+  // closer look needed.
   if (/\\u(?:0000|d[89a-f])/.test(json) && !isAllStorable(metadata)) return NOT_STORABLE;
   return /\d{16}|\de\+|null/.test(json) && !isAllExact(metadata) ? NOT_EXACT : undefined;
 }

@@ -1,4 +1,4 @@
-/** Erasure of a person, in messages that also went to others. Times are Unix milliseconds. */
+/** Erasures of a person, and what they do to messages that also went to others. Times are Unix milliseconds. */
 import { foldRecipients } from "../email/email-status.ts";
 import { addressKey } from "../suppressions/address-key.ts";
 import type { EmailContent, Part, Progress, Recipient } from "./message.ts";
@@ -12,7 +12,7 @@ export interface NewErasure {
   /** E.164 number, or address with ASCII in lower case. Kept until the work is done. */
   readonly recipient: string;
   readonly salt: string;
-  /** Hex SHA-256 of salt and recipient: all that stays of the recipient. */
+  /** Hex SHA-256 of salt and recipient: all that is kept of the recipient. */
   readonly digest: string;
   readonly createdAt: number;
 }
@@ -34,7 +34,7 @@ export const ERASED_ADDRESS = "erased@erased.invalid";
 export const ERASED_NUMBER = "erased";
 
 /**
- * Whether this replaces the recipient of a suppression or opt-out that outlasts an erasure: `erased:` and the hex
+ * Whether a recipient of a suppression or opt-out is the erased form that replaced it in an erasure: `erased:` and the hex
  * HMAC-SHA256 of the number, or of the address in lower case, under a secret of the instance.
  */
 export function isErased(recipient: string): boolean {
@@ -52,8 +52,8 @@ export function createWordScrubber(
 }
 
 /**
- * Makes a function that replaces an address, in any case, wherever a text or JSON holds it, but not where it is part of a
- * longer address. `others`: other ways to write it.
+ * Makes a function that replaces an address, in any case, wherever a text or JSON contains it, except within a longer address.
+ * `others`: other ways to write the address.
  */
 export function createScrubber(address: string, ...others: readonly string[]): (text: string) => string {
   const forms = new Set([address, ...others].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]));
@@ -66,7 +66,7 @@ export function isRecipient(part: Pick<Part, "address">, address: string): boole
   return part.address !== undefined && addressKey(part.address) === addressKey(address);
 }
 
-/** Only ASCII, since databases do not agree on the lower case of other letters. */
+/** Puts ASCII letters in lower case; databases do not agree on the lower case of others. */
 export function lowerAscii(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }

@@ -1,4 +1,4 @@
-/** The types of a message that all modules share. Statuses are exactly the words of the public interface. */
+/** The types of a message, which all modules share. Statuses are exactly the words of the public interface. */
 import type { SmsCategory } from "../sms/sms-category.ts";
 import type { Receipt } from "./outcome.ts";
 
@@ -32,15 +32,15 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
 export type MessageStatus = SmsStatus | EmailStatus;
 
-/** Why something did not work. `code` is stable and short (`expired`, `smpp.0x0000000b`), `message` is for people. */
+/** Why something failed. `code` is short and stable (`expired`, `smpp.0x0000000b`); `message` is for people. */
 export interface MessageError {
   readonly code: string;
   readonly message: string;
 }
 
 /**
- * What is known of one part of a message: a segment of an SMS or a recipient of an email.
- * `pending` is still to be tried; `unconfirmed` may have been sent, and no answer came.
+ * What is known about one part of a message: a segment of an SMS or a recipient of an email. `pending`: still to be tried.
+ * `unconfirmed`: it may have been sent, but no answer came.
  */
 export type PartStatus =
   | "pending"
@@ -118,13 +118,13 @@ export const TIMELINE_KINDS = [
 
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
-/** One line of a message's history. Entries with a `sequence` are public events (webhooks, event feed). */
+/** One entry of a message's history. Entries with a `sequence` are public events, for webhooks and the event feed. */
 export interface TimelineEntry {
   readonly position: number;
   /** Unix milliseconds. */
   readonly at: number;
   readonly kind: TimelineKind;
-  /** The message's status after the entry; on an entry with `recipient`, that recipient's. */
+  /** The status after the entry: that of the `recipient`, if there is one, else that of the message. */
   readonly status: string;
   readonly sequence?: number;
   /** Public event type, for example `sms.delivered`; present exactly when `sequence` is. */
@@ -148,13 +148,13 @@ export interface SmsContent {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** The category of its template at acceptance. */
   readonly category?: SmsCategory;
-  /** The sender id, entity and template that registration resolved, where they differ from what was given. */
+  /** The sender id, entity and template that the registration checks found, as far as they differ from what was given. */
   readonly resolved?: {
     readonly from?: string;
     readonly dltTemplateId?: string;
     readonly dltEntityId?: string;
   };
-  /** Template text as it was at acceptance; wiped once no attempt can need it. */
+  /** The template's text at acceptance. It is wiped once no attempt can need it. */
   readonly text?: string;
 }
 
@@ -175,7 +175,7 @@ export interface EmailContent {
   readonly scheduledAt?: number;
   readonly replyTo?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Every recipient gets a link of their own to unsubscribe by. */
+  /** Every recipient gets an unsubscribe link of their own. */
   readonly unsubscribe?: true;
   readonly callbackUrl?: string;
   readonly tags?: readonly string[];
@@ -183,7 +183,7 @@ export interface EmailContent {
   /** Wiped once no attempt can need them. */
   readonly bodyHtml?: string;
   readonly bodyText?: string;
-  /** True where the bodies are so large that a claim leaves them out: see `Queue.largeBody`. */
+  /** True if the bodies are so large that a claim leaves them out: see `Queue.largeBody`. */
   readonly isBodyApart?: true;
 }
 

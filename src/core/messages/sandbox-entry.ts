@@ -12,7 +12,7 @@ export interface SandboxEntry {
   /** Number or address. */
   readonly to: string;
   readonly receivedAt: number;
-  /** Rendered message, shaped by the simulator, snake_case: text, segments, encoding … or subject, bodies, headers, source. */
+  /** The rendered message, as the simulator shows it (snake_case): text, segments, encoding … or subject, bodies, headers, source. */
   readonly rendered: Readonly<Record<string, unknown>>;
   readonly receipt?: {
     readonly at: number;
@@ -28,7 +28,7 @@ export interface SandboxQuery {
   readonly to?: string;
   /** Absent: the oldest first. */
   readonly order?: ListOrder;
-  /** Only entries after this one, in the order of the list. */
+  /** The last entry of the previous page: only entries after it, in the order of the list. */
   readonly after?: string;
   readonly limit: number;
 }

@@ -1,10 +1,10 @@
-/** How much an account may send: limits against SMS pumping, where numbers are sent to for the fees their operators earn. */
+/** How much an account may send: limits against SMS pumping, which sends to numbers for the fees that their operators earn. */
 import { readSetting } from "../records/settings.ts";
 import { HOUR_MS } from "../time/durations.ts";
 
 const DAY_HOURS = 24;
 
-/** By the name of the setting; absent: without limit. Days are days in UTC, hours are hours of the clock. */
+/** An account's limits, named like the settings; absent: no limit. Days are days in UTC; hours are clock hours. */
 export interface SendingLimits {
   readonly daily_message_limit?: number;
   readonly daily_segment_limit?: number;
@@ -29,11 +29,11 @@ const LIMIT_NAMES = [
   "recipient_daily_limit",
 ] as const satisfies readonly (keyof SendingLimits)[];
 
-/** A request, and the limits that it is judged by in the transaction that accepts it. */
+/** A request, with the limits that the transaction that accepts it checks. */
 export interface LimitedRequest {
   readonly limits: SendingLimits;
   readonly now: number;
-  /** Segments of each message. */
+  /** How many segments each message has. */
   readonly segments: number;
 }
 
@@ -42,15 +42,15 @@ export type LimitRefusal = DailyRefusal | RecipientRefusal;
 
 interface Exceeded {
   readonly allowed: number;
-  /** When counting starts anew, Unix milliseconds. */
+  /** When the count starts anew, Unix milliseconds. */
   readonly until: number;
 }
 
 export interface DailyRefusal extends Exceeded {
   readonly limit: "daily_message_limit" | "daily_segment_limit";
-  /** Used before this request. */
+  /** What was used before this request. */
   readonly used: number;
-  /** What this request asks for in all, and for each message. */
+  /** What this request needs as a whole, and for each message. */
   readonly asked: { readonly whole: number; readonly each: number };
 }
 
@@ -65,12 +65,12 @@ export interface Usage {
   readonly segments: number;
 }
 
-/** Whether there is a limit to what the account sends in all. */
+/** Whether there is a limit to what the account sends to all recipients together. */
 export function hasDailyLimit({ limits }: LimitedRequest): boolean {
   return limits.daily_message_limit !== undefined || limits.daily_segment_limit !== undefined;
 }
 
-/** Whether there is a limit to what one recipient gets. */
+/** Whether there is a limit to what the account sends to one recipient. */
 export function hasRecipientLimit({ limits }: LimitedRequest): boolean {
   return limits.recipient_hourly_limit !== undefined || limits.recipient_daily_limit !== undefined;
 }
@@ -93,7 +93,7 @@ export function hoursOf(now: number): {
   return { hour, first, last: first + DAY_HOURS - 1 };
 }
 
-/** The limit of the account that `more` would exceed, if any. `today`: what it has sent before. */
+/** The daily limit that `more` would exceed, if any. `today`: what the account has sent today. */
 export function exceededDailyLimit(
   { limits, now, segments: perMessage }: LimitedRequest,
   today: Usage,
@@ -112,14 +112,14 @@ export function exceededDailyLimit(
   return undefined;
 }
 
-/** What one recipient gets from the account, this request included. */
+/** What one recipient gets from the account, including this request. */
 export interface RecipientUsage {
   readonly recipient: string;
   readonly thisHour: number;
   readonly today: number;
 }
 
-/** The limit of recipients that is exceeded, if any; that of the day before that of the hour. */
+/** The limit of a recipient that is exceeded, if any: the daily one first, then the hourly one. */
 export function exceededRecipientLimit(
   { limits, now }: LimitedRequest,
   usage: readonly RecipientUsage[],

@@ -14,7 +14,7 @@ export interface Destination {
   readonly destination: string;
   /** SMS: the sender id that goes out. Email: the domain of the From address, in any spelling. */
   readonly sender?: string | undefined;
-  /** Of the SMS's template. */
+  /** The category of the SMS's template. */
   readonly category?: SmsCategory | undefined;
 }
 
@@ -33,14 +33,14 @@ export function chooseRoute(routes: readonly Route[], to: Destination): Route | 
 }
 
 /**
- * The form of `match` and `sender` that is compared. For email they are domains, all spellings of which have one key; a
- * stored route may hold another spelling.
+ * The form in which `match` and `sender` are compared. For email they are domains, and all spellings of a domain have one key; a
+ * stored route may contain another spelling.
  */
 export function conditionKey(channel: ChannelName, condition: string): string {
   return channel === "email" ? domainKey(condition) : condition;
 }
 
-/** The same route with its domains as keys, so that these are not made anew for each recipient. */
+/** The route with the keys of its domains in their place, so that they need not be computed for each recipient. */
 export function withConditionKeys(route: Route): Route {
   const { channel, match, sender } = route;
   if (channel !== "email") return route;

@@ -1,7 +1,7 @@
 /**
- * JSON of the fields of `before`, then `variables`, then the fields of `after`. `before` and `after` each have at least one
- * defined field. The parts are written one by one because JSON.stringify takes three times as long for an object with a
- * name like "1", everything around it included.
+ * JSON of the fields of `before`, then `variables`, then the fields of `after`. Both `before` and `after` need at least one defined
+ * field. The parts are written one by one, because JSON.stringify takes three times as long for a whole object if it contains a
+ * name like "1".
  */
 export function jsonWithVariables(
   before: object,
@@ -16,7 +16,7 @@ export function jsonWithVariables(
 function withVariables(head: string, variables: Readonly<Record<string, string | number>>): string {
   let json = `${head},"variables":{`;
   let comma = "";
-  // Not for…in, which takes twice as long where names are numbers.
+  // Not for…in, which takes twice as long for names that are numbers.
   for (const name of Object.keys(variables)) {
     json = `${json}${comma}${JSON.stringify(name)}:${JSON.stringify(variables[name])}`;
     comma = ",";

@@ -1,4 +1,4 @@
-/** Why the sender that a request names, or else its template, cannot be used: no sender of the account has that name. */
+/** Why the sender named by a request, or else by its template, cannot be used: the account has no such sender. */
 export function notASender({
   from,
   templateFrom,

@@ -16,17 +16,17 @@ export function parsePhoneNumber(text: string): PhoneNumber | undefined {
 }
 
 export const EXPECTED_E164 = "expected E.164 format, for example +919876543210";
-/** What is wrong with a text that `parsePhoneNumber` does not take. */
+/** What is wrong with a text that `parsePhoneNumber` cannot read. */
 export const INVALID_PHONE_NUMBER = `invalid phone number: ${EXPECTED_E164}`;
 
-/** Whether an E.164 number is under India's DLT rules. */
+/** Whether India's DLT rules apply to an E.164 number. */
 export function isIndian(number: string): boolean {
   return number.startsWith("+91");
 }
 
 /**
- * False for a number, as a provider writes it, that is plainly one of another country. A number without a country code may
- * be Indian if it has the form of an Indian mobile, and one that is missing, masked or made of letters may be any.
+ * Whether a number, as a provider writes it, may be Indian; false if it clearly belongs to another country. A number without a
+ * country code may be Indian if it has the form of an Indian mobile number; one that is missing, masked or has letters may be too.
  */
 export function mayBeIndian(written: string | undefined): boolean {
   const number = (written ?? "").replace(PUNCTUATION, "");
@@ -35,7 +35,7 @@ export function mayBeIndian(written: string | undefined): boolean {
   return INTERNATIONAL.test(number) ? digits.startsWith("91") : INDIAN_MOBILE.test(digits);
 }
 
-/** Room for 15 digits with separators between them. */
+/** The longest text that is read: room for 15 digits with separators between them. */
 const MAX_WRITTEN_LENGTH = 40;
 const PUNCTUATION = /[ \-.()]/g;
 const INTERNATIONAL = /^(?:\+|00)/;
@@ -47,7 +47,7 @@ const PLUS = 0x2b;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** True for the usual case, found without a regular expression: it is E.164 already. False for `+910…`, which may need mending. */
+/** Whether the text is E.164 already, which it usually is. Without a regular expression. False for `+910…`, which may need repair. */
 function isPlain(text: string): boolean {
   const length = text.length;
   if (length < 8 || length > 16 || text.charCodeAt(0) !== PLUS || text.charCodeAt(1) === ZERO) return false;

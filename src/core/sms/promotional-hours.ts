@@ -1,4 +1,4 @@
-/** When promotional messages may go to Indian numbers: in the daytime there (TCCCPR 2018; operators answer 651). */
+/** When promotional messages may be sent to Indian numbers: in the daytime there (TCCCPR 2018; operators answer 651). */
 import type { Content } from "../messages/message.ts";
 import type { AccountMode } from "../records/accounts.ts";
 import { readSetting, type StoredSettings } from "../records/settings.ts";
@@ -13,8 +13,8 @@ export interface Promotion {
 }
 
 /**
- * The earliest time at or after `at`, in Unix milliseconds, at which the message may go to this number. That is `at`, unless
- * a live account sends a promotional message to an Indian number outside the hours for them.
+ * The earliest time from `at` on at which the message may be sent to this number, in Unix milliseconds. That is `at`, unless a live
+ * account sends a promotional message to an Indian number outside the permitted hours.
  */
 export function earliestSendAt(promotion: Promotion, recipient: string, at: number): number {
   const { accountMode, settings, content } = promotion;
@@ -23,7 +23,7 @@ export function earliestSendAt(promotion: Promotion, recipient: string, at: numb
   return nextOpening(readSetting(settings, "dlt_promotional_hours"), at);
 }
 
-/** For the timeline: until when a message waits, and why. */
+/** The detail for the timeline: until when a message waits, and why. */
 export function deferralDetail({ settings }: Pick<Promotion, "settings">, until: number) {
   const hours = readSetting(settings, "dlt_promotional_hours");
   return {
@@ -32,7 +32,7 @@ export function deferralDetail({ settings }: Pick<Promotion, "settings">, until:
   };
 }
 
-/** @param hours as in the setting, `10:00-21:00`, the end excluded */
+/** The next time within the hours, from `at` on. `hours`: as in the setting, `10:00-21:00`, the end excluded. */
 export function nextOpening(hours: string, at: number): number {
   const [opensMs = 0, closesMs = DAY_MS] = hours.split("-").map(toMs);
   const midnight = Math.floor((at + KOLKATA_MS) / DAY_MS) * DAY_MS - KOLKATA_MS;

@@ -18,7 +18,7 @@ import { fitsSourceAddr, NOT_A_SOURCE_ADDR } from "./source-addr.ts";
 
 /** A valid request to send an SMS. What depends on the account's records is judged later. */
 export interface SendSms extends DeliveryOptions {
-  /** As given: in the same order, repeats included. */
+  /** The numbers in the order of the request, with repeats. */
   readonly to: readonly PhoneNumber[];
   /** True when `to` was an array, even of one. */
   readonly isBatch: boolean;
@@ -114,7 +114,7 @@ export const SendSmsBody = Type.Object(
   },
 );
 
-/** Everything about the body that needs no database. Errors name every problem at once. `now` is Unix milliseconds. */
+/** Parses a body as far as that needs no database, or returns all its problems. `now`: Unix milliseconds. */
 export function parseSendSms(
   body: unknown,
   { mode, now }: { mode: AccountMode; now: number },
@@ -124,7 +124,7 @@ export function parseSendSms(
   return errors.isEmpty() ? { value: request } : { errors: errors.list() };
 }
 
-/** The valid fields of a body that `parseSendSms` refuses, and its problems. Invalid numbers are left out. */
+/** The valid fields of a body that `parseSendSms` refuses, and all its problems. Invalid numbers are left out. */
 export function readSendSms(
   body: Readonly<Record<string, unknown>>,
   { mode, now }: { mode: AccountMode; now: number },

@@ -7,14 +7,14 @@ export type SmsEncoding = (typeof SMS_ENCODINGS)[number];
 export type ConcatStyle = "udh8" | "udh16";
 
 /**
- * A provider's default alphabet. The provider sends its text to handsets in GSM-7 all the same, and replaces what GSM-7 does
- * not have. So a text that cannot be written in both goes in UCS-2.
+ * A provider's default alphabet. The provider converts it to GSM-7 for handsets, and replaces characters that GSM-7 lacks. So a text
+ * that cannot be written in both is sent in UCS-2.
  */
 export type DefaultAlphabet = "gsm7" | "ascii" | "latin1";
 
 export interface SmsSegments {
   readonly encoding: SmsEncoding;
-  /** The text of each part, at least one. Joined they are the whole text. */
+  /** The text of each part, at least one. Joined, they are the whole text. */
   readonly parts: readonly string[];
   /** Septets (GSM-7) or UTF-16 units (UCS-2) of the whole text, headers not counted. */
   readonly units: number;
@@ -23,16 +23,16 @@ export interface SmsSegments {
 /** The header counts the parts in one octet (3GPP TS 23.040 §9.2.3.24.1). */
 export const MAX_SEGMENTS = 255;
 
-/** 140 octets less the header of 6 or 7: septets, and UTF-16 units (3GPP TS 23.040). */
+/** What fits in 140 octets without the header of 6 or 7: septets, and UTF-16 units (3GPP TS 23.040). */
 const LIMITS = {
   gsm7: { single: 160, udh8: 153, udh16: 152 },
   ucs2: { single: 70, udh8: 67, udh16: 66 },
 } as const;
 
 /**
- * Splits a text into the parts that go out: in GSM-7 if that and the provider's default alphabet can write every character,
- * otherwise in UCS-2. No part ends inside a surrogate pair or an escape sequence, nor inside a grapheme cluster, unless
- * that is longer than a part. The same arguments always give the same parts. There may be more than `MAX_SEGMENTS`.
+ * Splits a text into the parts to send: in GSM-7 if both that and the provider's default alphabet have every character, otherwise
+ * in UCS-2. No part ends inside a surrogate pair or an escape sequence, nor inside a grapheme cluster, unless that is longer than
+ * a part. The same arguments always give the same parts. There may be more than `MAX_SEGMENTS`.
  */
 export function segmentSms(
   text: string,
@@ -57,17 +57,17 @@ export function isTooLong(text: string): boolean {
   return segmentSms(text).parts.length > MAX_SEGMENTS;
 }
 
-/** The least UTF-16 units in a part on average: two neighbouring parts of UCS-2 together hold more than one part can. */
+/** The fewest UTF-16 units in a part, on average: any two neighbouring UCS-2 parts together hold more than one part can. */
 const LEAST_IN_A_PART = Math.floor(LIMITS.ucs2.udh16 / 2);
 
-/** Finds a character that the alphabet does not have. For GSM-7 nothing: `gsm7Length` finds that. */
+/** Finds a character that the alphabet lacks. For GSM-7 it finds nothing: `gsm7Length` does. */
 const OUTSIDE: Readonly<Record<DefaultAlphabet, RegExp>> = {
   gsm7: /(?!)/,
   ascii: /[^\0-\x7f]/,
   latin1: /[^\0-\xff]/,
 };
 
-/** One UTF-16 unit is one character here, of one septet or two; CR and LF together are one as well. */
+/** Splits a text of which every UTF-16 unit is a character of one or two septets. CR and LF together count as one character. */
 function splitGsm7(text: string, limit: number): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -101,7 +101,7 @@ function splitUcs2(text: string, limit: number): string[] {
   return parts;
 }
 
-/** Grapheme clusters; one that is longer than a part is given as its code points. */
+/** The grapheme clusters of a text; one that is longer than a part is yielded as its code points. */
 function* unbreakablePieces(text: string, limit: number): Generator<string> {
   for (const { segment } of graphemes.segment(text)) {
     if (segment.length <= limit) yield segment;

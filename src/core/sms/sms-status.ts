@@ -30,9 +30,9 @@ export const SMS_MEANINGS: Readonly<Record<SmsStatus, string>> = {
 const ENDINGS = ["failed", "undelivered", "expired", "delivered"] as const;
 
 /**
- * The status of an SMS none of whose segments is still to be sent: delivered when all are, otherwise the worst end of any.
- * A failed segment decides at once, since nothing is worse. So does one that expired unsent, since without it the message
- * is of no use. Otherwise it is `sent` until the last receipt.
+ * The status of an SMS of which no segment is still to be sent. It is `sent` until the last receipt has come; then it is
+ * `delivered` if all segments are, otherwise the worst status of any. A failed segment decides at once, since nothing is worse. So
+ * does one that expired unsent, since the message is of no use without it.
  */
 export function foldSegments(segments: readonly Part[]): SmsStatus {
   const isAny = (status: PartStatus) => segments.some((segment) => segment.status === status);

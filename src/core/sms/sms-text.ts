@@ -8,13 +8,13 @@ import { transliterate } from "./transliterate.ts";
 export interface SmsToRender {
   readonly variables?: Variables;
   readonly settings: StoredSettings;
-  /** The recipients. Operators of Indian numbers compare the text with the one that is registered. */
+  /** The recipients: for Indian numbers, operators compare the text with the registered one. */
   readonly to: readonly string[];
 }
 
 /**
- * A template's text as it goes out: filled in and, where the account wants that, transliterated. To Indian numbers only the
- * values of variables are, since the rest has to be as it is registered.
+ * A template's text as it is sent: filled in and, if the account wants that, transliterated. For Indian numbers only the values of
+ * variables are transliterated, since the rest has to be as it is registered.
  */
 export function renderSms(
   body: string,
@@ -27,7 +27,7 @@ export function renderSms(
   return "text" in plain && gsm7Length(plain.text) !== undefined ? plain : rendered;
 }
 
-/** A value stays as it is where it would become longer than operators take: `₹` becomes `Rs.`. */
+/** Transliterates the values. A value stays as it is if it would become longer than operators allow: `₹` becomes `Rs.`. */
 function withPlainValues(variables: Variables, settings: StoredSettings): Variables {
   const most = readSetting(settings, "dlt_variable_max_length");
   const plainOf = (value: string | number) => {

@@ -1,9 +1,9 @@
-/** A sender as it goes out: what fits a `source_addr` (SMPP 3.4 §5.2.8: 21 octets with the NUL), without blanks at its ends. */
+/** Whether a sender fits a `source_addr` (SMPP 3.4 §5.2.8: 21 octets with the NUL), and has no blanks at its ends. */
 export function fitsSourceAddr(text: string): boolean {
   return SOURCE_ADDR.test(text);
 }
 
 const SOURCE_ADDR = /^[!-~](?:[ -~]{0,18}[!-~])?$/;
 
-/** What is wrong with a text that does not fit. */
+/** What is wrong with a sender that does not fit. */
 export const NOT_A_SOURCE_ADDR = "must be 1 to 20 printable ASCII characters";

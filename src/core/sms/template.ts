@@ -28,7 +28,7 @@ export function renderTemplate(
   return missing.size === 0 ? { text } : { missing: [...missing] };
 }
 
-/** The placeholders in order of appearance; of several with the same name and kind only the first. */
+/** The placeholders in order of appearance; those with the same name and kind only once. */
 export function templatePlaceholders(template: string): readonly Placeholder[] {
   const found = new Map<string, Placeholder>();
   fill(template, (placeholder) => {
@@ -45,8 +45,8 @@ export function templateText(template: string): string {
 }
 
 /**
- * `{#tag#}` as registered on DLT portals, with any tag: new ones appear, and none may reach a handset unfilled. `#number#` is
- * how one portal (STPL) writes `{#numeric#}`.
+ * `{#tag#}` as registered on DLT portals, with any tag: portals introduce new ones, and none may reach a handset unfilled.
+ * `#number#` is how one portal (STPL) writes `{#numeric#}`.
  */
 const PLACEHOLDER = /\{#([A-Za-z]{1,20})#\}|#number#|\{\{([1-9][0-9]*)\}\}/g;
 

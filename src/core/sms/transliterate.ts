@@ -1,8 +1,8 @@
 import { gsm7Length } from "./gsm7.ts";
 
 /**
- * The text with typographic characters replaced by plain ones, if that makes it fit GSM-7; otherwise unchanged. Letters are
- * never changed: without its accent a name is a different one.
+ * The text with typographic characters replaced by plain ones, if that makes it fit GSM-7; otherwise unchanged. Letters are never
+ * changed: a name without its accent is a different name.
  */
 export function transliterate(text: string): string {
   if (gsm7Length(text) !== undefined) return text;
@@ -10,15 +10,15 @@ export function transliterate(text: string): string {
   return gsm7Length(plain) === undefined ? text : plain;
 }
 
-/** What forces a text into UCS-2: the characters (grapheme clusters) that GSM-7 does not have, in order, each once. */
+/** The characters (grapheme clusters) that force a text into UCS-2 because GSM-7 lacks them, in order, each once. */
 export function charactersOutsideGsm7(text: string): readonly string[] {
   return charactersOf(text, (character) => gsm7Length(character) === undefined);
 }
 
-/** So many of the characters that force a text into UCS-2 are named. */
+/** How many of the characters that force a text into UCS-2 are named. */
 export const MAX_FORCING_NAMED = 50;
 
-/** The characters (grapheme clusters) of a text that `isMeant`, in order, each once; `limit`: at most so many. */
+/** The characters (grapheme clusters) of a text for which `isMeant` is true, in order, each once; at most `limit`. */
 export function charactersOf(
   text: string,
   isMeant: (character: string) => boolean,

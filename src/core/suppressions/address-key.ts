@@ -1,8 +1,9 @@
 import { withoutNeedlessQuotes } from "../email/email-address.ts";
 
 /**
- * The form in which addresses are compared: the same for all spellings of one mailbox. In lower case, without needless
- * quotes, with an international domain in ASCII (RFC 5891 §4, mapped by UTS 46). A text that is no address, such as a number, is only put in lower case.
+ * The form in which addresses are compared, the same for all spellings of one mailbox: in lower case, without needless quotes, with
+ * an international domain in ASCII (RFC 5891 §4, mapped by UTS 46). A text that is no address, such as a number, is only put in
+ * lower case.
  */
 export function addressKey(address: string): string {
   const lower = withoutNeedlessQuotes(address.toLowerCase());
@@ -10,7 +11,7 @@ export function addressKey(address: string): string {
   return at === -1 ? lower : `${lower.slice(0, at + 1)}${domainKey(lower.slice(at + 1))}`;
 }
 
-/** The form in which domains are compared, as `addressKey` has it for that of an address. */
+/** The form in which domains are compared, the same as in `addressKey`. */
 export function domainKey(domain: string): string {
   const lower = domain.toLowerCase();
   if (IS_ASCII.test(lower) || !IS_NAME.test(lower)) return lower;

@@ -1,4 +1,4 @@
-/** The words by which people opt out of messages and back in, and which sender that is about. */
+/** The words by which people opt out of messages and back in, and the sender that this applies to. */
 import { toInboundAddress } from "../inbound/inbound-address.ts";
 import type { Content } from "../messages/message.ts";
 import { readSetting, type StoredSettings } from "../records/settings.ts";
@@ -18,7 +18,7 @@ export function readKeyword(text: string, settings: StoredSettings): KeywordMean
   return wordsOf(readSetting(settings, "start_words")).includes(word) ? "start" : undefined;
 }
 
-/** The sender that a stop word to this number is about; `undefined`: all senders of the account. */
+/** The sender that a stop word to this number applies to; `undefined`: all senders of the account. */
 export function optOutSender(to: string, settings: StoredSettings): string | undefined {
   return readSetting(settings, "opt_out_scope") === "account" ? undefined : senderKey(to);
 }
@@ -34,7 +34,7 @@ export function senderKeyOf(content: Content): string | undefined {
   return from === undefined ? undefined : senderKey(from);
 }
 
-/** Longer texts are no stop word: a word has at most 40 characters. */
+/** Longer texts are not stop words, which have at most 40 characters. */
 const MAX_TEXT = 100;
 
 function wordsOf(list: string): readonly string[] {

@@ -1,4 +1,4 @@
-/** Why an account sends no email to an address any more, and for how long. */
+/** Why an account no longer sends email to an address, and for how long. */
 import { readSetting, type StoredSettings } from "../records/settings.ts";
 import { DAY_MS } from "../time/durations.ts";
 
@@ -52,7 +52,7 @@ export function suppressedUntil(
   return days === 0 ? undefined : at + days * DAY_MS;
 }
 
-/** 0: for ever, as for complaints and for everybody who asked for it. */
+/** How many days a suppression lasts. 0: for ever, as after complaints and unsubscribe requests. */
 function daysOf(reason: SuppressionReason, settings: StoredSettings): number {
   if (reason === "hard_bounce") return readSetting(settings, "hard_bounce_suppression_days");
   if (reason === "soft_bounce") return readSetting(settings, "soft_bounce_suppression_days");

@@ -1,11 +1,11 @@
 import { DAY_MS } from "./durations.ts";
 
-/** No wait that a peer asks for is longer than 24 hours. */
+/** Longer waits that a peer asks for are cut to this. */
 export const LONGEST_RETRY_AFTER_MS = DAY_MS;
 
 /**
- * The milliseconds a `Retry-After` asks for, 24 hours at the most: seconds, or a date in any of HTTP's three forms
- * (RFC 9110 §10.2.3, §5.6.7). 0 for a date that has passed, `undefined` for what is neither.
+ * How many milliseconds a `Retry-After` asks for, 24 hours at most. Its value is seconds, or a date in any of HTTP's three forms
+ * (RFC 9110 §10.2.3, §5.6.7). 0 for a date that has passed; `undefined` for any other text.
  */
 export function parseRetryAfter(value: string, now: number): number | undefined {
   const text = value.trim();

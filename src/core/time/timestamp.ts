@@ -1,7 +1,7 @@
 /**
  * Reads an ISO 8601 time: an existing date, `T`, hours to seconds with 0 to 9 decimals, and `Z` or `±hh:mm`. Returns Unix
- * milliseconds (finer decimals are cut off), or `undefined`. The runtime's own parser will not do: it takes 30 February
- * for a day in March, and a time without offset for local time.
+ * milliseconds (further decimals are cut off), or `undefined`. The runtime's own parser will not do: it reads 30 February as a day
+ * in March, and a time without offset as local time.
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = text.length <= MAX_LENGTH ? ISO_8601.exec(text) : null;
@@ -15,7 +15,7 @@ export function parseTimestamp(text: string): number | undefined {
   return sign === "-" ? atUtc + offsetMs : atUtc - offsetMs;
 }
 
-/** What is wrong with a text that `parseTimestamp` does not take: mostly it has no time zone. */
+/** What is wrong with a text that `parseTimestamp` cannot read. Most often the time zone is missing. */
 export const NOT_A_TIMESTAMP =
   "must be an ISO 8601 timestamp with Z or an offset, for example 2026-01-15T12:00:00Z";
 

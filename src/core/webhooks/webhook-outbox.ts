@@ -1,6 +1,6 @@
 /** What the webhook worker claims from the outbox, and how it settles it. Times are Unix milliseconds. */
 
-/** The webhooks of one account to one host: they wait, and are paused, together. */
+/** The webhooks of one account to one host, which wait, and are paused, together. */
 export interface Lane {
   readonly accountId: string;
   /** As in the URL, with its port unless that is 443. */
@@ -42,7 +42,7 @@ export type WebhookVerdict =
   | { readonly kind: "again"; readonly at: number }
   /** It rests as failed, until somebody replays it. */
   | { readonly kind: "ended"; readonly reason: "gone" | "refused_url" | "spent" }
-  /** Given up before its outcome was known: as if it had not been tried. */
+  /** It was given up before its outcome was known, and counts as not tried. */
   | { readonly kind: "released" };
 
 /** One delivery, as operators see it. */
@@ -68,8 +68,8 @@ export interface WebhookSettlement {
 }
 
 /**
- * held: waits for the event before it. ready: may be claimed. waiting: for its next try. leased: being delivered. delivered,
- * failed: final, unless it is replayed.
+ * held: it waits for the message's previous event. ready: it may be claimed. waiting: for its next attempt. leased: it is being
+ * delivered. delivered, failed: at rest, unless it is replayed.
  */
 export const WEBHOOK_STATES = ["held", "ready", "waiting", "leased", "delivered", "failed"] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
@@ -77,7 +77,7 @@ export type WebhookState = (typeof WEBHOOK_STATES)[number];
 /** A delivery without the words of its answer, which may be long. */
 export type WebhookResult = Omit<WebhookAttempt, "head">;
 
-/** An event and how its delivery stands. */
+/** An event, and the state of its delivery. */
 export interface WebhookRecord extends EventKey {
   readonly lane: Lane;
   readonly eventType: string;
@@ -85,7 +85,7 @@ export interface WebhookRecord extends EventKey {
   /** When the event happened. */
   readonly at: number;
   readonly failures: number;
-  /** How often it was tried in all; only the last attempts are kept. */
+  /** How many attempts there were in all, of which only the last are kept. */
   readonly attempts: number;
   /** Absent until it has been tried. */
   readonly lastAttempt?: WebhookResult;

@@ -19,13 +19,13 @@ export interface WebhookFailure {
   readonly failures: number;
   /** Unix milliseconds. */
   readonly now: number;
-  /** In [0, 1): spreads repeats, so that what failed together does not come back together. */
+  /** In [0, 1): spreads retries, so that what failed together does not come back together. */
   readonly jitter: number;
   /** The wait that the receiver asked for; it is not tried before. */
   readonly retryAfterMs?: number;
 }
 
-/** Unix milliseconds of the next delivery; `undefined` when the tries are spent. Each wait is ±10 %. */
+/** When to deliver next, Unix milliseconds; `undefined` if all attempts are spent. Each wait varies by ±10 %. */
 export function nextDeliveryAt(failure: WebhookFailure): number | undefined {
   const { failures, now, jitter, retryAfterMs = 0 } = failure;
   const own = WAITS_MS[Math.max(1, failures) - 1];

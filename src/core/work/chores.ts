@@ -1,9 +1,9 @@
 import { type Clock, sleep } from "../clock.ts";
 
-/** Standing work, each chore in a loop of its own. */
+/** Chores: work that is repeated for ever, each in a loop of its own. */
 export interface Chores {
   start(): void;
-  /** Names of the chores that are more than `ms` late; none before `start`. */
+  /** The names of the chores that are more than `ms` late; none before `start`. */
   stalled(ms: number): readonly string[];
   /** Resolves when all loops have ended. */
   stop(): Promise<void>;
@@ -12,16 +12,16 @@ export interface Chores {
 export interface Chore {
   readonly name: string;
   readonly everyMs: number;
-  /** Does one bounded piece of work, and resolves with the number of rows it moved; more than 0 makes it run again at once. */
+  /** Does one bounded piece of work, and resolves with how many rows it moved; if that is more than 0, it runs again at once. */
   readonly run: (now: number) => Promise<number>;
-  /** Nobody waits for it: after each piece it rests for as long as that took, so that it takes half of the time at most. */
+  /** Nobody waits for the chore: after each piece it rests for as long as that took, so it is busy half of the time at most. */
   readonly isPatient?: boolean;
 }
 
 export interface ChoresOptions {
   readonly clock: Clock;
   readonly chores: readonly Chore[];
-  /** Called with what a run has failed with; it is tried again in its turn. */
+  /** Called when a run has failed. The chore runs again when its time comes. */
   readonly onError: (error: unknown, chore: Chore) => void;
 }
 

@@ -1,21 +1,21 @@
 import type { Clock } from "../clock.ts";
 
-/** A read-through cache with a short life: what is asked for all the time is read once a second. */
+/** A read-through cache whose values live for a second: what is asked for all the time is read once a second. */
 export interface FreshCache<Value> {
   /**
-   * The value of `key`; calls `load` if the last reading began `maxAgeMs` ago or longer. Concurrent calls for one key
-   * share a reading. A failed reading is not kept.
+   * The value of `key`. Calls `load` if the last reading of it began `maxAgeMs` ago or earlier. Concurrent calls for one key share
+   * a reading. A failed reading is not kept.
    */
   get(key: string, load: (key: string) => Promise<Value>): Value | Promise<Value>;
   /** The value that `get` would return without calling `load`; `undefined` if it would have to. */
   peek(key: string): { readonly value: Value } | undefined;
-  /** Drops everything: calls from now on get only readings that begin later. */
+  /** Drops everything: later calls get only readings that begin after this. */
   forget(): void;
 }
 
 export interface FreshCacheOptions<Value> {
   readonly clock: Clock;
-  /** Beyond this many, the oldest readings are dropped. */
+  /** The most values that are kept: beyond that, the oldest readings are dropped. */
   readonly maxEntries: number;
   /** Whether a value is kept; absent: all are. */
   readonly keeps?: (value: Value) => boolean;
@@ -47,7 +47,7 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
     const readings = loading;
     try {
       const value = await load(key);
-      // After `forget` the value still goes to those who waited for it, but may be outdated.
+      // After `forget` the value still goes to the callers that waited for it, but it may be outdated.
       if (readings === loading) keep(key, { value, readAt });
       return value;
     } finally {

@@ -1,9 +1,9 @@
-/** Work that has begun and not ended. */
+/** Work that has begun and has not ended. */
 export interface InFlight {
   count(): number;
   /** Counts `work` until it ends, and returns it. */
   add<T>(work: Promise<T>): Promise<T>;
-  /** Resolves when those that are under way now have ended, however they did. */
+  /** Resolves when all that is under way now has ended, whatever the results. */
   whenEmpty(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** What the promise settles with, or what `late` returns or throws once `limitMs` are over. The promise itself goes on. */
+/** Settles as the promise does or, after `limitMs`, with what `late` returns or throws. The work behind the promise goes on. */
 export function inTime<Value, Late = Value>(
   clock: Pick<Clock, "after">,
   { limitMs, late }: { readonly limitMs: number; readonly late: () => Late },

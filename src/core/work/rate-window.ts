@@ -1,21 +1,21 @@
 /**
- * What went in the last second, or in the time that a slower rate takes for one: so that no second, wherever it begins,
- * has more than the rate. A provider counts by seconds of its own, and throttles what is beyond.
+ * Remembers what was sent in the last second, or in the time that a slower rate takes for one, so that no second, wherever it
+ * begins, has more than the rate: a provider counts by seconds of its own, and throttles the rest.
  */
 export interface RateWindow {
-  /** How many more may go at this time; infinite without a rate. */
+  /** How many more may be sent at this time; infinite without a rate. */
   room(atMs: number): number;
-  /** Milliseconds until one may go; 0 if one may. */
+  /** Milliseconds until one may be sent; 0 if one may be sent now. */
   waitMs(nowMs: number): number;
   took(atMs: number): void;
-  /** The same for another rate; what went before still counts. */
+  /** A window for another rate, in which what was sent before still counts. */
   withRate(perSecond: number, marginMs?: number): RateWindow;
 }
 
-/** What the way to the provider may add to one segment and not to the next: so much longer is a second here. */
+/** How much longer a second is here: the way to the provider may delay one segment and not the next. */
 const MARGIN_MS = 10;
 
-/** @param went times of what went before, oldest first */
+/** @param went the times of what was sent before, oldest first */
 export function createRateWindow(
   perSecond: number,
   went: readonly number[] = [],
@@ -51,7 +51,7 @@ function unlimited(): RateWindow {
   };
 }
 
-/** How many of the first `length` numbers hold, where all before one that holds hold too. */
+/** How many of the numbers 0 to `length` - 1 satisfy `holds`, which no number does after one that does not. */
 function countWhile(length: number, holds: (n: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {

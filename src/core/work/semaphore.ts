@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { waitAtMost } from "./wait-at-most.ts";
 
-/** Lets at most `count` callers work at the same time; the others wait in the order of their calls. */
+/** Lets at most `count` callers work at the same time. The others wait, in the order of their calls. */
 export interface Semaphore {
   /** Resolves with the function that releases the permit, to be called once; `undefined` if none was free in time. */
   acquire(): Promise<(() => void) | undefined>;

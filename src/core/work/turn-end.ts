@@ -1,15 +1,15 @@
 /**
- * What runs at the end of a turn of the event loop, in two steps: first the requests that came in the turn are worked on, then
- * their writes, and all others of the turn, are committed together (ADR 28).
+ * Runs functions at the end of a turn of the event loop, in two steps: first the work on the requests that came in the turn, then
+ * the commit of their writes and of all others of the turn (ADR 28).
  */
 export interface TurnEnd {
   /** Runs `run` in the first step: work on a request. It must not throw. */
   first(run: () => void): void;
-  /** Runs `run` in the second step: a commit. Called in that step itself, it runs `run` in that of the next turn. It must not throw. */
+  /** Runs `run` in the second step: a commit. If that has begun, `run` runs in the second step of the next turn. It must not throw. */
   last(run: () => void): void;
 }
 
-/** `schedule`: like `setImmediate`, it runs functions in the order given, and settles the promises of one before the next. */
+/** `schedule`: like `setImmediate`, runs functions in the order given, and settles the promises of one before it runs the next. */
 export function createTurnEnd(schedule: (run: () => void) => void): TurnEnd {
   let requests: (() => void)[] = [];
   let commits: (() => void)[] = [];
@@ -46,5 +46,5 @@ export function createTurnEnd(schedule: (run: () => void) => void): TurnEnd {
   };
 }
 
-/** The end of the turns of this thread. */
+/** The end of each turn on this thread. */
 export const turnEnd = createTurnEnd(setImmediate);

@@ -1,4 +1,4 @@
-/** What the promise resolves with; `undefined` if the signal aborts first. Then its result or error is ignored. */
+/** Resolves as the promise does; with `undefined` if the signal aborts first, and then the promise's result or error is ignored. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   let onAbort = () => {};
   const aborted = new Promise<undefined>((resolve) => {

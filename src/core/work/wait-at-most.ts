@@ -2,13 +2,13 @@ import type { Clock } from "../clock.ts";
 
 export interface WaitLimits {
   readonly limitMs: number;
-  /** Absent: only the time limit ends the wait early. */
+  /** Aborting it ends the wait. Absent: only the time limit does. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Resolves with the value that `end` is first called with, or with `undefined` after `limitMs`, or when `signal` aborts.
- * `begin` passes `end` on to whoever may call it, and returns what takes it back; it must not call `end` itself.
+ * Resolves with the value that `end` is first called with, or with `undefined` after `limitMs`, or when `signal` aborts. `begin`
+ * passes `end` on to the code that will call it, and returns a function that revokes it. It must not call `end` itself.
  */
 export function waitAtMost<T>(
   clock: Pick<Clock, "after">,
