@@ -92,9 +92,6 @@ async function migrateOlder(driver: Driver, { url, vault, onMigration }: Postgre
   await migrateAt(url, { onMigration, refuse: (session) => refuseOtherKey(session, vault) });
 }
 
-/** All others' heartbeats wait for a process that stands still in its own: for less time than their leases are valid without one. */
-const PULSE_IDLE_MS = 4_000;
-
 export interface StoreDrivers {
   readonly driver: Driver;
   /** A connection for signs of life only: a process whose other connections are all busy must not be taken for dead. */
@@ -102,8 +99,7 @@ export interface StoreDrivers {
 }
 
 export function openDrivers(options: DriverOptions): StoreDrivers {
-  const pulse = openDriver({ ...options, connections: 1, idleMs: PULSE_IDLE_MS });
-  return { driver: openDriver(options), pulse };
+  return { driver: openDriver(options), pulse: openDriver({ ...options, connections: 1 }) };
 }
 
 /** What use cases share. `changes` runs a transaction that changes messages, see `MessageLog`. */

@@ -41,10 +41,8 @@ export interface DriverOptions {
   readonly url: string;
   /** The most connections. */
   readonly connections?: number;
-  /** How long a statement may take. */
+  /** How long a statement may take, and how long the server keeps a transaction, and its locks, whose process asks nothing. */
   readonly statementMs?: number;
-  /** How long the server keeps a transaction, and its locks, whose process asks nothing; absent: as long as a statement may take. */
-  readonly idleMs?: number;
 }
 
 /** Calls that may wait for a connection; beyond it the store says that it is busy. */
@@ -60,7 +58,7 @@ export const LONG_STATEMENT_MS = HOUR_MS;
 const SILENCE_MS = 5_000;
 
 export function openDriver(options: DriverOptions): Driver {
-  const { url, connections = CONNECTIONS, statementMs = STATEMENT_MS, idleMs = statementMs } = options;
+  const { url, connections = CONNECTIONS, statementMs = STATEMENT_MS } = options;
   const { isPrepared } = readHosts(url);
   const lent = openConnections(url, {
     max: connections,
@@ -70,7 +68,7 @@ export function openDriver(options: DriverOptions): Driver {
     application_name: "postrider",
     // Statements are sent without waiting for earlier answers. Not by a pooler, which may send each to another server process.
     pipeline: isPrepared,
-    ...(isPrepared && timeLimits(statementMs, idleMs)),
+    ...(isPrepared && timeLimits(statementMs)),
     types: { getTypeParser: parserOf },
   });
   const names = isPrepared ? createNames() : undefined;
@@ -113,11 +111,11 @@ function createLend(lent: Connections): Connections["lend"] {
 }
 
 /** Not for a pooler, which accepts none of them: there they have to be set for the role. */
-function timeLimits(statementMs: number, idleMs: number): PoolConfig {
+function timeLimits(statementMs: number): PoolConfig {
   return {
     statement_timeout: statementMs,
     lock_timeout: statementMs,
-    idle_in_transaction_session_timeout: idleMs,
+    idle_in_transaction_session_timeout: statementMs,
   };
 }
 

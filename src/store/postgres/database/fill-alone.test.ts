@@ -53,7 +53,7 @@ test("no limit of the server ends it, and where its connection is lost all the s
       // PostgreSQL 15 and 16 have none.
       if (rowCount)
         await client.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET transaction_timeout = 200`);
-      const driver = openDriver({ url, idleMs: 200 });
+      const driver = openDriver({ url, statementMs: 200 });
       const held = `SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'
         AND classid = ${LOCKS.filling}
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
+import { sessionOptions } from "../connections/session-settings.ts";
 import { CONNECTIONS } from "../database/driver.ts";
 import { race } from "../database/race.contract.ts";
 import { openOther } from "../postgres-world.contract.ts";
@@ -21,21 +22,31 @@ test("a process whose connections are all busy still shows that it lives", () =>
 /** How long leases are valid, less the second from one heartbeat to the next (ADR 20). */
 const LONGEST_WAIT_MS = 6_000;
 
-test("a process that falls silent in its heartbeat keeps others from theirs for less time than their leases last", () =>
-  race(async ({ url, other, whileHeld }) => {
-    const proxy = await openPostgresProxy(url);
-    const far = await openOther(proxy.url);
-    let silent: Promise<unknown> = Promise.resolve();
-    await whileHeld("lease_processes", async (isWaiting) => {
-      silent = far.leases.heartbeat(beatOf("silent")).catch((error: unknown) => error);
-      await isWaiting(1);
-      proxy.silence();
-    });
-    const sinceMs = performance.now();
-    const { processes } = await other.leases.heartbeat(beatOf("lively"));
-    expect(performance.now() - sinceMs).toBeLessThan(LONGEST_WAIT_MS);
-    expect(processes).toMatchObject([{ process: "lively" }]);
-    await proxy.close();
-    expect(await silent).toBeInstanceOf(Error);
-    await far.close();
-  }));
+/** What the role has behind a pooler, which takes no settings of a session. */
+const OF_ROLE = sessionOptions(
+  "-c statement_timeout=10s -c lock_timeout=10s -c idle_in_transaction_session_timeout=10s",
+);
+
+for (const [pooled, where] of [
+  ["", "connected directly"],
+  [`?prepare=false&options=${encodeURIComponent(OF_ROLE)}`, "behind a pooler"],
+] as const) {
+  test(`a process that falls silent in its heartbeat, ${where}, keeps others from theirs for less time than their leases last`, () =>
+    race(async ({ url, other, whileHeld }) => {
+      const proxy = await openPostgresProxy(url);
+      const far = await openOther(proxy.url + pooled);
+      let silent: Promise<unknown> = Promise.resolve();
+      await whileHeld("lease_processes", async (isWaiting) => {
+        silent = far.leases.heartbeat(beatOf("silent")).catch((error: unknown) => error);
+        await isWaiting(1);
+        proxy.silence();
+      });
+      const sinceMs = performance.now();
+      const { processes } = await other.leases.heartbeat(beatOf("lively"));
+      expect(performance.now() - sinceMs).toBeLessThan(LONGEST_WAIT_MS);
+      expect(processes).toMatchObject([{ process: "lively" }]);
+      await proxy.close();
+      expect(await silent).toBeInstanceOf(Error);
+      await far.close();
+    }));
+}

@@ -7,7 +7,7 @@ export function createLeases(db: Database): LeaseStore {
   return {
     heartbeat: (beat) =>
       db.transaction(async (session) => {
-        await session.query("SELECT pg_advisory_xact_lock($1)", [LOCKS.leases]);
+        session.run(LOCK);
         await removeDead(session, beat);
         const [live] = await session.query<{ isNew: boolean }>(LIVE, [beat.process, beat.isSharing]);
         await keepAndTake(session, beat);
@@ -16,6 +16,13 @@ export function createLeases(db: Database): LeaseStore {
     leave: async (process) => void (await db.query("DELETE FROM lease_processes WHERE id = $1", [process])),
   };
 }
+
+/** A process that stands still in its heartbeat holds up those of all others: for less time than their leases are valid without one. */
+const STANDSTILL_MS = 4_000;
+
+/** From here on the server ends the transaction, and with it the lock, when it hears nothing for so long. */
+const LOCK = `SELECT set_config('idle_in_transaction_session_timeout', '${STANDSTILL_MS}', true),
+  pg_advisory_xact_lock(${LOCKS.leases})`;
 
 /**
  * A condition for rows with a `holder`: whether process $4 may end their leases when their time is up. It must not end those
