@@ -1,5 +1,6 @@
 /** The web console as an operator sees it: a real browser, a real service. */
 import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { admin, reached } from "../admin.ts";
 import { browserConsole } from "../browser-console.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
@@ -89,6 +90,32 @@ test("texts that look like markup are shown as they are", async () => {
   await page.getByText("<script>alert(2)</script>").waitFor();
   await go("sandbox");
   await page.getByText("<script>alert(2)</script>").first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** Where a part of the page begins to be seen, from the left. */
+const leftOf = (page: Page, text: string) =>
+  page.evaluate<number>(`(() => {
+    const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    while (!texts.nextNode()?.data.includes("${text}"));
+    const range = document.createRange();
+    range.setStart(texts.currentNode, texts.currentNode.data.indexOf("${text}"));
+    range.setEnd(texts.currentNode, range.startOffset + ${text.length});
+    return range.getBoundingClientRect().left;
+  })()`);
+
+test("a name that is written from right to left turns neither the address nor the tag beside it", async () => {
+  const name = "\u202Edrawkcab";
+  const to = [{ email: "bob@example.net", name }];
+  const mail = { from: { email: "a@example.com", name }, to, subject: "Hello", body_text: "Hello" };
+  const id = await send("/v1/emails/messages", { ...mail, tags: [name, "second"] });
+  const { page, complaints, heading } = await signedIn(`messages/${id}`);
+  await heading("Message to bob@example.net");
+  expect(await leftOf(page, "<a@")).toBeLessThan(await leftOf(page, "com>"));
+  expect(await leftOf(page, "drawkcab")).toBeLessThan(await leftOf(page, "second"));
+  await page.getByRole("link", { name: "What it was given" }).click();
+  await heading("Sandbox");
+  expect(await leftOf(page, "<bob@")).toBeLessThan(await leftOf(page, "net>"));
   expect(complaints).toEqual([]);
 });
 

@@ -80,6 +80,16 @@ export function badge(state: string | undefined): Child {
   return h("span", { class: `badge ${tone}` }, state);
 }
 
+/** A text of strangers within a line. It may be written from right to left: it must not turn what is beside it. */
+export function isolated(text: string): HTMLElement {
+  return h("bdi", {}, text);
+}
+
+/** Several in a row; nothing if there are none. */
+export function joined(parts: readonly Child[], between: string): Child {
+  return parts.length === 0 ? undefined : parts.map((part, index) => [index > 0 && between, part]);
+}
+
 /** An id, which one compares and copies rather than reads. */
 export function id(text: string): Child {
   return h("code", { class: "id" }, text);

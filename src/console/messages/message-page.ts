@@ -1,11 +1,12 @@
 import { type Child, h, refresh } from "../dom/dom.ts";
-import { badge, facts, id, json, link, section, table, time } from "../dom/pieces.ts";
+import { badge, facts, id, isolated, joined, json, link, section, table, time } from "../dom/pieces.ts";
 import { durationText } from "../dom/times.ts";
 import { keepUpdated } from "../dom/updated.ts";
 import { accountName } from "../records/accounts.ts";
 import { type References, readReferences } from "../records/references.ts";
 import type { ShowPage } from "../visit.ts";
-import { addressText, type Message, recipientText } from "./message.ts";
+import { addressNode } from "./addresses.ts";
+import { type Message, recipientText } from "./message.ts";
 import {
   type Entry,
   entryDetails,
@@ -62,7 +63,7 @@ function factsOf({ message, entries, accounts }: Known): HTMLElement {
     ["Account", link(["accounts", message.account_id], accountName(accounts, message.account_id))],
     ["Channel", message.channel],
     ["Created", time(message.created_at)],
-    ["From", message.from && addressText(message.from)],
+    ["From", message.from && addressNode(message.from)],
     ["Subject", message.subject],
     [
       "Template",
@@ -72,7 +73,7 @@ function factsOf({ message, entries, accounts }: Known): HTMLElement {
     ["DLT entity", message.dlt_entity_id],
     ["Segments", sent && `${sent.segments}${sent.encoding ? ` in ${sent.encoding}` : ""}`],
     ["Variables", json(message.variables)],
-    ["Tags", message.tags?.join(", ")],
+    ["Tags", message.tags && joined(message.tags.map(isolated), ", ")],
     ["Metadata", json(message.metadata)],
     ["Callback URL", message.callback_url],
     ["Webhooks", link(["webhooks"], "Events of this message", { message_id: message.message_id })],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressText, type Message, newestOf, recipientText } from "./message.ts";
+import { type Message, newestOf, recipientText } from "./message.ts";
 
 const sent = { account_id: "a", status: "sent", created_at: "2026-11-28T10:00:00.000Z" };
 const sms: Message = { ...sent, message_id: "1", channel: "sms", to: "+919876543210" };
@@ -13,12 +13,6 @@ const email: Message = {
 
 test("an email names its first recipient, and how many more there are", () => {
   expect([recipientText(sms), recipientText(email)]).toEqual(["+919876543210", "b@example.org and 1 more"]);
-});
-
-test("an address is written with its name, if it has one", () => {
-  expect(addressText({ email: "a@example.com", name: "A" })).toBe("A <a@example.com>");
-  expect(addressText({ email: "a@example.com" })).toBe("a@example.com");
-  expect(addressText("ACME")).toBe("ACME");
 });
 
 test("the newest of both channels come first", () => {

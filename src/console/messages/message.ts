@@ -4,19 +4,22 @@ import type { Query } from "../place.ts";
 
 type Channel = "sms" | "email";
 
-interface Address {
+interface Mailbox {
   readonly email: string;
   readonly name?: string;
 }
+
+/** A mailbox with its name; or a sender id. */
+export type Address = string | Mailbox;
 
 export interface Message {
   readonly message_id: string;
   readonly account_id: string;
   readonly channel: Channel;
-  readonly to: string | readonly Address[];
-  readonly cc?: readonly Address[];
-  readonly bcc?: readonly Address[];
-  readonly from?: string | Address;
+  readonly to: string | readonly Mailbox[];
+  readonly cc?: readonly Mailbox[];
+  readonly bcc?: readonly Mailbox[];
+  readonly from?: Address;
   readonly subject?: string;
   readonly template_id?: string;
   readonly dlt_template_id?: string;
@@ -40,11 +43,6 @@ export function recipientText({ to, cc = [], bcc = [] }: Message): string {
   if (typeof to === "string") return to;
   const [first, ...others] = [...to, ...cc, ...bcc].map(({ email }) => email);
   return others.length === 0 ? (first ?? "") : `${first} and ${others.length} more`;
-}
-
-export function addressText(address: string | Address): string {
-  if (typeof address === "string") return address;
-  return address.name ? `${address.name} <${address.email}>` : address.email;
 }
 
 /** The newest of several lists that are each sorted. */

@@ -4,9 +4,8 @@ import { facts, id, json, link, none, time } from "../dom/pieces.ts";
 import { type Filter, filterForm, pager, readFiltered } from "../forms/filters.ts";
 import { accountFilter, chosenAccount, readAccounts } from "../records/accounts.ts";
 import type { ShowPage } from "../visit.ts";
-import { addressText } from "./message.ts";
-
-type Address = string | { readonly email: string; readonly name?: string };
+import { addressLines, addressNode } from "./addresses.ts";
+import type { Address } from "./message.ts";
 
 interface Given {
   readonly id: string;
@@ -100,10 +99,10 @@ function factsOf(given: Given): HTMLElement {
   const { recipients = [], cc = [], bcc = [], from, headers = {}, truncated } = given;
   return facts([
     ["Message", link(["messages", given.message_id], id(given.message_id))],
-    ["From", from && addressText(from)],
-    ["To", recipients.length > 0 ? recipients.map(addressText).join("\n") : given.to],
-    ["Cc", cc.map(addressText).join("\n")],
-    ["Bcc", bcc.map(addressText).join("\n")],
+    ["From", from && addressNode(from)],
+    ["To", addressLines(recipients) ?? given.to],
+    ["Cc", addressLines(cc)],
+    ["Bcc", addressLines(bcc)],
     ["Reply to", given.reply_to],
     ["Template", given.template_id && link(["sms-templates", given.template_id], id(given.template_id))],
     ["DLT template", given.dlt_template_id],
