@@ -111,6 +111,10 @@ test("the list of messages has the code of the error of each that has failed, an
   await sendSms("+15005550001", {}, "undelivered");
   await go("messages");
   const row = page.getByRole("row", { name: "+15005550001" });
+  const time = await row.locator("time").boundingBox();
+  const number = await row.getByRole("link").boundingBox();
+  // On one line, as the time is.
+  expect(number?.height).toBe(time?.height ?? 0);
   await row.getByText("receipt.undeliv").waitFor();
   expect(await row.getByText("receipt.undeliv").getAttribute("title")).toBe(
     "the SMSC reported UNDELIV (simulated)",

@@ -85,6 +85,11 @@ export function isolated(text: string): HTMLElement {
   return h("bdi", {}, text);
 }
 
+/** What one is called; a phone number stays on one line, however narrow its column. */
+export function called(name: string): Child {
+  return /^\+\d+$/.test(name) ? h("span", { class: "unbroken" }, name) : name;
+}
+
 /** Several in a row; nothing if there are none. */
 export function joined(parts: readonly Child[], between: string): Child {
   return parts.length === 0 ? undefined : parts.map((part, index) => [index > 0 && between, part]);

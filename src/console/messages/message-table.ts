@@ -1,5 +1,5 @@
 import { type Child, h } from "../dom/dom.ts";
-import { badge, link, table, time } from "../dom/pieces.ts";
+import { badge, called, link, table, time } from "../dom/pieces.ts";
 import { type Message, recipientText } from "./message.ts";
 import type { TemplateNames } from "./template-names.ts";
 
@@ -18,7 +18,7 @@ export function messageTable(messages: readonly Message[], templates: TemplateNa
 }
 
 function messageLink(message: Message): HTMLElement {
-  return link(["messages", message.message_id], recipientText(message));
+  return link(["messages", message.message_id], called(recipientText(message)));
 }
 
 /** With the code of its error, if it has one; on hovering, in words. */

@@ -1,6 +1,6 @@
 /** The values of records, as nodes. */
 import { type Child, h } from "../dom/dom.ts";
-import { badge, type Column, facts, id, json, link, table, time } from "../dom/pieces.ts";
+import { badge, type Column, called, facts, id, json, link, table, time } from "../dom/pieces.ts";
 import { labelOf, type Row } from "../forms/fields.ts";
 import { type Noun, nameOf } from "./nouns.ts";
 import { type References, referred } from "./references.ts";
@@ -28,7 +28,7 @@ export function recordTable(noun: Noun, records: readonly Row[], known: Referenc
     ...kindOf(name, index),
     of: (record: Row) =>
       index === 0
-        ? link([noun.name, String(record.id)], nameOf(noun, record))
+        ? link([noun.name, String(record.id)], called(nameOf(noun, record)))
         : valueNode(name, record, known),
   }));
   return table(noun.title, columns, records);
