@@ -1,0 +1,189 @@
+/** The web console while answers are late, missing or no longer wanted: a real browser, a real service. */
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { admin } from "../admin.ts";
+import { browserConsole, type Console } from "../browser-console.ts";
+
+const opened = browserConsole();
+const { signedIn } = opened;
+
+const makeConnector = (name: string) =>
+  admin<{ id: string }>(opened.service, "/connectors", { kind: "mx", name });
+
+/** Keeps the next request of the method to an address that matches until it is let go. */
+async function hold(page: Page, url: string | RegExp, method = "GET"): Promise<() => void> {
+  const { promise, resolve: letGo } = Promise.withResolvers<void>();
+  let isHeld = false;
+  await page.route(url, async (route) => {
+    if (isHeld || route.request().method() !== method) return route.fallback();
+    isHeld = true;
+    await promise;
+    return route.continue();
+  });
+  return letGo;
+}
+
+/** Resolves when the page has dealt with all answers that came before. */
+const settled = (page: Page) => page.evaluate("fetch('/openapi.json').then((answer) => answer.text())");
+
+/** What the page asks for from now on. */
+function asked(page: Page): string[] {
+  const urls: string[] = [];
+  page.on("request", (request) => urls.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  return urls;
+}
+
+const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent");
+
+test("a page that cannot be read says why, and is read when one tries again", async () => {
+  const { page, complaints, heading, go } = await signedIn("settings");
+  await heading("Settings");
+  const failed = {
+    status: 500,
+    headers: { "X-Request-Id": "req-7" },
+    json: { code: 500, message: "internal server error" },
+  };
+  await page.route(/\/admin\/v1\/keys\?/, (route) => route.fulfill(failed), { times: 1 });
+  await go("keys");
+  await heading("This page could not be read");
+  await page.getByText("Internal server error (request req-7)").waitFor();
+  await page.getByRole("button", { name: "Try again" }).press("Enter");
+  await heading("API keys");
+  expect(await focused(page)).toBe("API keys");
+  // What forms are made from is read once, but not once and for all in vain.
+  await page.route("**/openapi.json", (route) => route.abort(), { times: 1 });
+  await go("accounts/new");
+  await heading("This page could not be read");
+  await page.getByText("No answer from Postrider").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await heading("New account");
+  await go("accounts/01890000-0000-7000-8000-000000000000");
+  await heading("Not found");
+  await page.getByText("It does not exist, or no longer.").waitFor();
+  await go("nothing-like-this");
+  await page.getByText("There is no such page.").waitFor();
+  expect(complaints.filter((each) => !/ERR_FAILED|status of 500/.test(each))).toEqual([]);
+});
+
+test("a page that comes late does not take the place of the one that was asked for since", async () => {
+  const { page, complaints, heading, go } = await signedIn("connectors");
+  await heading("Connectors");
+  const letGo = await hold(page, "**/openapi.json");
+  await go("accounts/new");
+  await page.locator("main[aria-busy]").waitFor();
+  await go("accounts");
+  await heading("Accounts");
+  letGo();
+  await settled(page);
+  expect(await page.locator("main h1").innerText()).toBe("Accounts");
+  expect(await page.locator("main[aria-busy]").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("what a button has begun goes on where one goes elsewhere meanwhile, and disturbs nothing there", async () => {
+  const [first, second] = [await makeConnector("first"), await makeConnector("second")];
+  const { page, complaints, heading, go } = await signedIn(`connectors/${first.id}`);
+  await heading("first");
+  const letToggle = await hold(page, `**/admin/v1/connectors/${first.id}`, "PATCH");
+  await page.getByRole("button", { name: "Disable" }).click();
+  await page.locator("button[aria-busy]", { hasText: "Disable" }).waitFor();
+  expect(await page.getByRole("button", { name: "Disable" }).isDisabled()).toBe(true);
+  await go("accounts/new");
+  await heading("New account");
+  await page.getByLabel("Name").fill("Half");
+  const requests = asked(page);
+  letToggle();
+  await page.getByText("first: disabled").waitFor();
+  await settled(page);
+  expect(requests).not.toContain("GET /admin/v1/accounts");
+  expect(await page.getByLabel("Name").inputValue()).toBe("Half");
+  await page.getByLabel("Name").fill("");
+
+  await go(`connectors/${second.id}`);
+  await heading("second");
+  const letDelete = await hold(page, `**/admin/v1/connectors/${second.id}`, "DELETE");
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await go("settings");
+  await heading("Settings");
+  letDelete();
+  await page.getByText("second: deleted").waitFor();
+  await settled(page);
+  expect(await page.evaluate<string>("location.hash")).toBe("#/settings");
+  await admin(opened.service, `/connectors/${first.id}`, undefined, "DELETE");
+  expect(complaints).toEqual([]);
+});
+
+async function withHeldClock({ page, heading }: Console, title: string): Promise<void> {
+  await heading(title);
+  await page.clock.install();
+  await page.reload();
+  await heading(title);
+}
+
+test("a page asks for news as long as somebody looks at it, and only then", async () => {
+  const { id } = await makeConnector("watched");
+  const watched = await signedIn(`connectors/${id}`);
+  const { page, complaints, heading, go } = watched;
+  await withHeldClock(watched, "watched");
+  const path = `/admin/v1/connectors/${id}`;
+  const news = () => page.waitForRequest((request) => request.url().endsWith(path));
+  const setVisibility = (state: string) =>
+    page.evaluate(
+      `Object.defineProperty(document, "visibilityState", { configurable: true, value: "${state}" });
+       document.dispatchEvent(new Event("visibilitychange"))`,
+    );
+  const look = news();
+  await page.clock.fastForward(5_000);
+  await look;
+  await setVisibility("hidden");
+  const requests = asked(page);
+  // The answer to the last one has to come before the next is due.
+  await settled(page);
+  await page.clock.fastForward(60_000);
+  await page.clock.fastForward(60_000);
+  await settled(page);
+  expect(requests).not.toContain(`GET ${path}`);
+  const lookAgain = news();
+  await setVisibility("visible");
+  await lookAgain;
+  await go("settings");
+  await heading("Settings");
+  requests.length = 0;
+  await page.clock.fastForward(60_000);
+  await page.clock.fastForward(60_000);
+  await settled(page);
+  expect(requests).not.toContain(`GET ${path}`);
+  await admin(opened.service, `/connectors/${id}`, undefined, "DELETE");
+  expect(complaints).toEqual([]);
+});
+
+test("what was done is told for a while, what has failed until it is closed or the page is left", async () => {
+  const { id } = await makeConnector("told");
+  const told = await signedIn(`connectors/${id}`);
+  const { page, complaints, heading } = told;
+  await withHeldClock(told, "told");
+  const notices = page.locator(".notice");
+  await page.getByRole("button", { name: "Disable" }).click();
+  await notices.getByText("told: disabled").waitFor();
+  await page.getByRole("button", { name: "Enable" }).click();
+  await notices.getByText("told: enabled").waitFor();
+  expect(await notices.count()).toBe(1);
+  await page.clock.fastForward(6_000);
+  await notices.waitFor({ state: "detached" });
+  await page.route(`**/admin/v1/connectors/${id}/test`, (route) => route.abort());
+  for (const leave of [
+    () => page.getByRole("button", { name: "Close" }).click(),
+    () => page.getByRole("navigation").getByRole("link", { name: "Settings" }).click(),
+  ]) {
+    await page.getByRole("button", { name: "Test" }).click();
+    await page.getByRole("alert").getByText("Test: No answer from Postrider").waitFor();
+    await page.clock.fastForward(60_000);
+    expect(await notices.count()).toBe(1);
+    await leave();
+    await notices.waitFor({ state: "detached" });
+  }
+  await heading("Settings");
+  await admin(opened.service, `/connectors/${id}`, undefined, "DELETE");
+  expect(complaints.filter((each) => !each.includes("ERR_FAILED"))).toEqual([]);
+});
