@@ -1,5 +1,6 @@
 import { type Client, type Page, readAll } from "./client.ts";
-import { type Connector, connectorTable } from "./connectors/connector-table.ts";
+import type { Connector } from "./connectors/connector-state.ts";
+import { connectorTable } from "./connectors/connector-table.ts";
 import { type Child, h, refresh } from "./dom/dom.ts";
 import { ago, link, none, section, table } from "./dom/pieces.ts";
 import { keepUpdated } from "./dom/updated.ts";

@@ -5,7 +5,7 @@ import { filterForm } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
 import { toHash } from "../place.ts";
 import type { View, Visit } from "../visit.ts";
-import type { Connector } from "./connector-table.ts";
+import type { Connector } from "./connector-state.ts";
 
 interface Kind {
   readonly kind: string;

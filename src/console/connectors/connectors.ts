@@ -8,7 +8,8 @@ import { pager } from "../forms/filters.ts";
 import { toHash, toQueryString } from "../place.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
 import { showEditConnector, showNewConnector } from "./connector-form.ts";
-import { type Connector, connectorTable, reasonOf, stateOf } from "./connector-table.ts";
+import { type Connector, reasonOf, stateOf } from "./connector-state.ts";
+import { connectorTable } from "./connector-table.ts";
 
 const ROWS_ON_A_PAGE = "100";
 
