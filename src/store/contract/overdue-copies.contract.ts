@@ -10,7 +10,7 @@ import {
   takenByBoth,
   triedBy,
 } from "./copies-world.contract.ts";
-import { CONNECTOR, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
+import { CONNECTOR, deferred, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
 
 export function overdueCopiesContract(open: OpenStore): void {
   async function flag({ clock, store }: World) {
@@ -113,6 +113,21 @@ export function overdueCopiesContract(open: OpenStore): void {
       );
       expect(await overdue(world)).toEqual([{ connectorId: THIRD, parts: 1 }]);
       expect(await ask(world, THIRD)).toEqual([`${THIRD} ${id}`]);
+    }),
+  );
+
+  test(
+    "of segments that connectors have taken at one moment, the entry tells of the first",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, store, clock } = world;
+      const [id = ""] = await sms();
+      const again = { kind: "again", dueAt: clock.now } as const;
+      await settle(await claimOne(), { outcomes: [deferred(), sent("a")], next: again });
+      await store.queue.stage(clock.now, 10);
+      await settle(await claimOne(), { connectorId: OTHER, outcomes: [sent("b"), undefined] });
+      await flag(world);
+      const entry = (await store.messages.timeline({ id }))?.at(-1);
+      expect(entry).toMatchObject({ kind: "receipt_overdue", detail: { connector: OTHER } });
     }),
   );
 

@@ -100,7 +100,7 @@ const TAKE = `WITH late AS (
       AND ((p.connector_id, p.id_key, p.message_id, p.part) IN (SELECT connector_id, id_key, message_id, part FROM late)) IS TRUE
   )
   SELECT connector_id, message_id, part, awaited_since FROM late
-  ORDER BY awaited_since, connector_id, message_id, part`;
+  ORDER BY awaited_since, part, connector_id, message_id`;
 
 const FLAGGED = "SELECT message_id, part, connector_id FROM overdue_receipts WHERE message_id = ANY($1)";
 

@@ -80,10 +80,15 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     if (free !== undefined) insert.run(row.message_id, free, connectorId, now);
   };
   return ({ now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0]): number => {
-    const rows = awaited.all(sentBefore, limit);
+    const rows = awaited.all(sentBefore, limit).toSorted(bySegment);
     for (const row of rows) flagOne(row, now);
     return rows.length;
   };
+}
+
+/** Of those that were taken at one moment, the first segment first. */
+function bySegment(one: AwaitedRow, other: AwaitedRow): number {
+  return one.awaited_since - other.awaited_since || one.part - other.part;
 }
 
 interface OverdueRow {
