@@ -122,6 +122,44 @@ test("the list of messages has the code of the error of each that has failed, an
   expect(complaints).toEqual([]);
 });
 
+test("a list of messages stays narrowed on its next page, and by the times that were typed", async () => {
+  await sendSms("+14155550301", { tags: ["narrow"] });
+  await sendSms("+15005550001", { tags: ["narrow"] }, "undelivered");
+  await sendSms("+14155550302", { tags: ["narrow"] });
+  const numbers = () => page.getByRole("region", { name: "Messages" }).getByRole("link").allTextContents();
+  await go("messages?tag=narrow&status=delivered&limit=1");
+  expect(await until(numbers, ({ length }) => length === 1)).toEqual(["+14155550302"]);
+  await page.getByRole("link", { name: "Next page" }).click();
+  expect(await until(numbers, ([first]) => first !== "+14155550302")).toEqual(["+14155550301"]);
+  const after = page.getByLabel("Created after");
+  await after.fill("2038-01-01T00:00:07");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("No such messages. They are kept for 7 days.").waitFor();
+  expect(await after.inputValue()).toBe("2038-01-01T00:00:07");
+  const shown = new URLSearchParams((await page.evaluate<string>("location.hash")).split("?")[1]);
+  expect(new Date(shown.get("created_after") ?? "")).toEqual(new Date("2038-01-01T00:00:07"));
+  expect([shown.get("tag"), shown.get("status")]).toEqual(["narrow", "delivered"]);
+  expect(complaints).toEqual([]);
+});
+
+test("so do inbound SMS", async () => {
+  const { account_id } = service.sandbox;
+  const receive = (from: string) =>
+    admin(service, "/sandbox/inbound", { account_id, from, to: "56161", text: "Hello" });
+  await Promise.all(
+    Array.from({ length: 50 }, (_, at) => receive(`+9198765001${String(at).padStart(2, "0")}`)),
+  );
+  await receive("+919876500200");
+  await go("inbound");
+  const shown = () => page.locator(".given summary").allTextContents();
+  const first = await until(shown, ({ length }) => length === 50);
+  expect(first[0]).toContain("+919876500200");
+  await page.getByRole("link", { name: "Next page" }).click();
+  const rest = await until(shown, ({ length }) => length === 1);
+  expect(first).not.toContain(rest[0] ?? "");
+  expect(complaints).toEqual([]);
+});
+
 test("webhooks begin with the newest event, say how the last delivery ended, and each how it stands", async () => {
   const callback_url = "https://127.0.0.1/hook";
   const older = await sendSms("+14155550201", { callback_url });
@@ -147,6 +185,43 @@ test("webhooks begin with the newest event, say how the last delivery ended, and
   const event = await page.locator("main").innerText();
   for (const part of ["waiting", "sms.sent", "127.0.0.1", `evt_${newer}_1`, "(refused_address)"])
     expect(event).toContain(part);
+  await page.getByRole("button", { name: "Replay" }).click();
+  await page.getByText("Queued for delivery again").waitFor();
+  const again = () => admin<{ attempts: number }>(service, `/webhooks/evt_${newer}_1`);
+  await until(again, ({ attempts }) => attempts > 1);
+  expect(complaints).toEqual([]);
+});
+
+test("events are narrowed by state, time and host, and the failed ones of a host are all replayed", async () => {
+  const { account_id } = service.sandbox;
+  await sendSms("+14155550204", { callback_url: "https://127.0.0.1/hook" });
+  await go("webhooks?host=127.0.0.1");
+  const events = page.getByRole("region", { name: "Events" });
+  await events.getByRole("link", { name: "sms.sent" }).first().waitFor();
+  const asking = page.waitForRequest(/\/webhooks\?.*since=/);
+  await page.getByLabel("Occurred").selectOption("last 10 minutes");
+  const asked = new URL((await asking).url()).searchParams;
+  const minutes = (Date.now() - new Date(asked.get("since") ?? "").getTime()) / 60_000;
+  expect(Math.round(minutes)).toBeOneOf([10, 11]);
+  await events.waitFor();
+  await page.getByLabel("State").selectOption("delivered");
+  await page.getByText("No such events.").waitFor();
+  await page.getByLabel("State").selectOption("all");
+  await events.waitFor();
+  await page.getByLabel("Host").fill("other.example");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("No such events.").waitFor();
+  const bodies: unknown[] = [];
+  await page.route("**/admin/v1/webhooks/replay", (route) => {
+    bodies.push(route.request().postDataJSON());
+    return route.fulfill({ json: bodies.length === 1 ? { replayed: 1_000, next: "far" } : { replayed: 7 } });
+  });
+  await page.getByRole("button", { name: "Replay failed" }).click();
+  await page.getByRole("dialog").getByText("failed events of other.example").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Replay failed" }).click();
+  await page.getByText("1007 events are queued for delivery again").waitFor();
+  const body = { account_id, host: "other.example", failed: true };
+  expect(bodies).toEqual([body, { ...body, after: "far" }]);
   expect(complaints).toEqual([]);
 });
 
@@ -157,11 +232,16 @@ test("an event shows all that is kept of a receiver's answer, as text", async ()
   const at = new Date().toISOString();
   await page.route(`**/admin/v1/webhooks/${id}`, async (asked) => {
     const event = (await (await asked.fetch()).json()) as object;
-    await asked.fulfill({ json: { ...event, last_attempts: [{ at, latency_ms: 3, status: 502, answer }] } });
+    const last_attempts = [
+      { at, latency_ms: 9, status: 500 },
+      { at, latency_ms: 3, status: 502, answer },
+    ];
+    await asked.fulfill({ json: { ...event, last_attempts } });
   });
   await page.setViewportSize({ width: 400, height: 800 });
   await go(`webhooks/${id}`);
-  const cell = page.getByRole("region", { name: "Last attempts" }).locator("td", { hasText: "Bad gateway" });
+  const rows = page.getByRole("region", { name: "Last attempts" }).locator("tbody tr");
+  const cell = rows.first().locator("td", { hasText: "Bad gateway" });
   expect(await cell.innerText()).toBe(answer);
   const text = await cell.locator("code").boundingBox();
   const box = await cell.boundingBox();

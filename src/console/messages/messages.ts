@@ -31,7 +31,7 @@ export const showMessages: ShowPage = async ({ client, place }) => {
     content: [
       filterForm(place, filters),
       problem ?? (data.length > 0 ? messageTable(data, names) : nothingFound(next)),
-      pager(place, "cursor", next),
+      pager(place, "after", next),
     ],
   };
 };
