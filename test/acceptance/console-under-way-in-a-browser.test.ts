@@ -1,4 +1,4 @@
-/** The web console while answers are late, missing or no longer wanted: a real browser, a real service. */
+/** The web console over time: answers that are late, missing or no longer wanted, and pages that stay open. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { admin } from "../admin.ts";
@@ -185,5 +185,66 @@ test("what was done is told for a while, what has failed until it is closed or t
   }
   await heading("Settings");
   await admin(opened.service, `/connectors/${id}`, undefined, "DELETE");
+  expect(complaints.filter((each) => !each.includes("ERR_FAILED"))).toEqual([]);
+});
+
+test("an erasure is followed until it is done, also over an answer that is lost, and not beyond", async () => {
+  const made = await admin<{ id: string }>(opened.service, "/erasures", { recipient: "+919876543210" });
+  const followed = await signedIn(`erasures/${made.id}`);
+  const { page, complaints } = followed;
+  const path = `/admin/v1/erasures/${made.id}`;
+  const erasure = await admin(opened.service, `/erasures/${made.id}`);
+  let answer: "running" | "lost" | "done" = "running";
+  await page.route(`**${path}`, (route) =>
+    answer === "lost" ? route.abort() : route.fulfill({ json: { ...erasure, status: answer, erased: 3 } }),
+  );
+  await withHeldClock(followed, "Erasure");
+  await page.locator("dd", { hasText: "running" }).waitFor();
+  const read = async (next: typeof answer) => {
+    answer = next;
+    const reading = page.waitForRequest((request) => request.url().endsWith(path));
+    await page.clock.fastForward(1_000);
+    await reading;
+    await settled(page);
+  };
+  await read("lost");
+  await read("done");
+  await page.locator("dd", { hasText: "done" }).waitFor();
+  const requests = asked(page);
+  await page.clock.fastForward(60_000);
+  await page.clock.fastForward(60_000);
+  await settled(page);
+  expect(requests).not.toContain(`GET ${path}`);
+  expect(complaints.filter((each) => !each.includes("ERR_FAILED"))).toEqual([]);
+});
+
+test("a page that is open at midnight says that its times are of the day before", async () => {
+  const path = `/accounts/${opened.service.sandbox.account_id}`;
+  const { created_at: time } = await admin<{ created_at: string }>(opened.service, path);
+  const { page, complaints, heading } = await signedIn("accounts");
+  // Of the day on which the first account was made.
+  await page.clock.install({ time });
+  await page.reload();
+  await heading("Accounts");
+  const first = page.locator("time").first();
+  expect(await first.innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
+  await page.clock.fastForward("24:00:00");
+  await page
+    .locator("time", { hasText: /^\d+ [A-Z][a-z]{2} (\d{4} )?\d\d:\d\d:\d\d$/ })
+    .first()
+    .waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("a page that nobody could read again for days says of which day it is", async () => {
+  const left = await signedIn();
+  const { page, complaints } = left;
+  await withHeldClock(left, "Overview");
+  const updated = page.getByText(/^Updated /);
+  expect(await updated.innerText()).toMatch(/^Updated \d\d:\d\d:\d\d$/);
+  await page.route("**/admin/v1/**", (route) => route.abort());
+  await page.clock.fastForward("48:00:00");
+  const old = /^Updated \d+ [A-Z][a-z]{2} (\d{4} )?\d\d:\d\d:\d\d, not since then: No answer/;
+  await page.getByText(old).waitFor();
   expect(complaints.filter((each) => !each.includes("ERR_FAILED"))).toEqual([]);
 });
