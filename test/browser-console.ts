@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect } from "bun:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { complaintsOf, startBrowser } from "./browser.ts";
+import { watchRequests } from "./described-requests.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrider-process.ts";
 
 export interface Console {
@@ -36,6 +37,7 @@ export function browserConsole(): BrowserConsole {
   let password: string;
   let session: Cookies | undefined;
   const contexts: BrowserContext[] = [];
+  const requests = watchRequests();
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([startPostrider({ dataFolder: folder.path }), startBrowser()]);
@@ -49,6 +51,7 @@ export function browserConsole(): BrowserConsole {
 
   afterAll(async () => {
     await browser.close();
+    expect(await requests.undescribed(service.url)).toEqual([]);
     await stop();
     folder.remove();
   });
@@ -64,6 +67,7 @@ export function browserConsole(): BrowserConsole {
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     const complaints = complaintsOf(page);
+    requests.watch(page);
     const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
     await go(place);
     return {

@@ -72,6 +72,7 @@ test("a message is found, with what happened to it, in order", async () => {
   await page.getByRole("link", { name: "What it was given" }).click();
   await page.locator("details[open]", { hasText: "1107160000000000001" }).waitFor();
   await page.getByRole("navigation").getByRole("link", { name: "Messages" }).click();
+  await heading("Messages");
   await page.getByLabel("Message id").fill(` ${id} `);
   await page.getByRole("button", { name: "Go" }).click();
   await heading("Message to +15005550001");

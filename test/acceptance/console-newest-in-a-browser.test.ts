@@ -1,36 +1,21 @@
 /** Lists of the web console, in a real browser: what is new comes first, and a row says how it ended. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { beforeEach, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { admin, reached, send } from "../admin.ts";
-import { complaintsOf, startBrowser } from "../browser.ts";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { browserConsole, type Console } from "../browser-console.ts";
+import type { PostriderProcess } from "../postrider-process.ts";
 import { until } from "../until.ts";
 
-const folder = makeDataFolder();
+const opened = browserConsole();
 let service: PostriderProcess;
-let browser: Browser;
 let page: Page;
 let complaints: readonly string[];
+let go: Console["go"];
 
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startPostrider({ dataFolder: folder.path }), startBrowser()]);
-  page = await browser.newPage();
-  page.setDefaultTimeout(60_000);
-  complaints = complaintsOf(page);
-  await page.goto(service.sandbox.console_url);
-  await page.getByLabel("Console password").fill(service.sandbox.console_password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("button", { name: "Sign out" }).waitFor();
+beforeEach(async () => {
+  ({ service } = opened);
+  ({ page, complaints, go } = await opened.signedIn());
 });
-
-afterAll(async () => {
-  await browser.close();
-  service.kill("SIGTERM");
-  expect(await service.exited).toBe(0);
-  folder.remove();
-});
-
-const go = (to: string) => page.goto(`${service.sandbox.console_url}#/${to}`);
 
 /** Resolves with its id, once it is delivered, or `status`. */
 async function sendSms(to: string, more: object = {}, status = "delivered"): Promise<string> {
