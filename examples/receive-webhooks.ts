@@ -12,6 +12,8 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createTlsServer } from "node:https";
 
 const { WEBHOOK_SECRET: secret = "", PORT = "8443", TLS_CERT, TLS_KEY } = process.env;
+// With an empty one anybody could sign.
+if (secret === "") throw new Error("WEBHOOK_SECRET is not set");
 
 /** True if whoever knows the secret sent exactly this body, within the last five minutes. */
 function isGenuine(headers: IncomingHttpHeaders, body: string): boolean {

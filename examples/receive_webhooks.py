@@ -14,7 +14,9 @@ import ssl
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SECRET = os.environ["WEBHOOK_SECRET"]
+SECRET = os.environ.get("WEBHOOK_SECRET", "")
+if SECRET == "":  # With an empty one anybody could sign.
+    raise SystemExit("WEBHOOK_SECRET is not set")
 
 
 def is_genuine(headers, body: bytes) -> bool:

@@ -128,6 +128,20 @@ describe.each(RECEIVERS)("$language", ({ run, file, shown }) => {
     expect(await deliver({ headers: { "webhook-signature": both } })).toBe(204);
   });
 
+  runs("does not start without a secret, with which anybody could sign", async () => {
+    for (const env of [{}, { WEBHOOK_SECRET: "" }]) {
+      const child = Bun.spawn([...command], {
+        env: { PATH: process.env.PATH ?? "", PORT: "0", ...env },
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const said = await linesOf(child.stdout).next();
+      child.kill();
+      expect([said.done, await child.exited]).toEqual([true, 1]);
+      expect(await new Response(child.stderr).text()).toContain("WEBHOOK_SECRET is not set");
+    }
+  });
+
   test("is what its document shows", () => {
     const text = readFileSync(join(ROOT, file), "utf8");
     const start = text.search(new RegExp(`^(function|def) ${shown}`, "m"));
