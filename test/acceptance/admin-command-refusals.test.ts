@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { typeBesideService } from "./typed-commands.ts";
 
-const { run, json, text, dataFolder } = typeBesideService();
+const { run, spawned, json, text, dataFolder } = typeBesideService();
 const NOBODY = "01a1ef4a-28c6-72c1-b0a9-56b5a9bd1a1a";
 let account: string;
 
@@ -105,6 +105,29 @@ test("a file that is refused is named by its option", async () => {
   const file = join(dataFolder, "sandbox.json");
   const [line] = await refusedBy("dlt", "import", "--account", account, "--file", file);
   expect(line).toStartWith("--file: ");
+});
+
+const NOT_FOUND = { code: 404, message: "not found" };
+
+test("a server that knows no such path may be a process without the role api", async () => {
+  const worker = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json(NOT_FOUND, { status: 404 }),
+  });
+  const at = ["--url", `http://127.0.0.1:${worker.port}`];
+  const listed = await run(["accounts", "list", ...at]);
+  const listened = await spawned([
+    "listen",
+    ...at,
+    "--api-key",
+    "pr_live_x",
+    "--forward-to",
+    "http://127.0.0.1:1/",
+  ]);
+  await worker.stop(true);
+  for (const { code, err } of [listed, listened])
+    expect([code, err]).toEqual([1, expect.stringContaining("with the role api?")]);
 });
 
 test("webhooks replay of an account wants to know which of its events", async () => {

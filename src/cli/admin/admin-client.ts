@@ -163,7 +163,7 @@ function notFound(baseUrl: string, path: string, isAboutMessage: boolean): Admin
   }
   if (id === undefined || noun === "messages" || NOT_IDS.includes(id)) {
     return new AdminFailure(
-      `${baseUrl} has no ${path}: is this where Postrider is, and is it of this version?`,
+      `${baseUrl} has no ${path}: is Postrider there, of this version and with the role api?`,
     );
   }
   const { all, key } = LISTS[noun] ?? { all: `${noun} list`, key: "id" };

@@ -54,6 +54,7 @@ export async function readFeed(
     throw new AdminFailure(
       `"${after}" is not a cursor of this feed: give one that \`listen\` ended with, or now`,
     );
-  if (response.status === 404) throw new AdminFailure(`${baseUrl} has no event feed: is Postrider there?`);
+  if (response.status === 404)
+    throw new AdminFailure(`${baseUrl} has no event feed: is Postrider there, with the role api?`);
   throw new Error(`the server answered ${response.status}`);
 }
