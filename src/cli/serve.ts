@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import packageJson from "../../package.json" with { type: "json" };
 import type { Clock } from "../core/clock.ts";
 import { wordsOf } from "../store/open-store.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
@@ -47,10 +48,7 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     const started = await startPostrider({ config, clock, log, onServing });
     service = started;
     if (started.sandbox) output.write(welcome(started.sandbox, config.dataFolder));
-    log.info(
-      { url: started.url, ...bouncesOf(started, config), roles: [...config.roles], ...placeOf(config) },
-      "ready",
-    );
+    log.info(describe(started, config), "ready");
     void signalled.then(() => stop(started, log));
   } catch (error) {
     process.stderr.write(`postrider cannot start: ${await reasonOf(error, config)}\n`);
@@ -64,17 +62,20 @@ async function reasonOf(error: unknown, { host }: Config): Promise<string> {
   return error instanceof Error ? wordsOf(error) : String(error);
 }
 
-/** Where the data is, for the log. */
-function placeOf({ dataFolder, databaseUrl }: Config): Record<string, string> {
-  return { data: dataFolder, ...(databaseUrl !== undefined && { database: readHosts(databaseUrl).place }) };
+/** What runs, and where, for the log. */
+function describe({ url, bouncePort }: Postrider, config: Config): Record<string, unknown> {
+  const { bounce, roles, dataFolder, databaseUrl } = config;
+  return {
+    version: packageJson.version,
+    url,
+    ...(bounce && bouncePort !== undefined && { bounces: placeOf(bounce.host, bouncePort) }),
+    roles: [...roles],
+    data: dataFolder,
+    ...(databaseUrl !== undefined && { database: readHosts(databaseUrl).place }),
+  };
 }
 
-/** Where bounces are received, if they are. */
-function bouncesOf({ bouncePort }: Postrider, { bounce }: Config): { readonly bounces?: string } {
-  if (!bounce || bouncePort === undefined) return {};
-  const host = bounce.host.includes(":") ? `[${bounce.host}]` : bounce.host;
-  return { bounces: `${host}:${bouncePort}` };
-}
+const placeOf = (host: string, port: number) => `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 /** Resolves at the first signal. `onLate` is called if the stop takes too long, or at a second signal. */
 function whenSignalled(clock: Clock, onLate: (why: string) => never): Promise<void> {

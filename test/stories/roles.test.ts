@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
 import { admin, reached, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { testTls } from "../fakes/test-tls.ts";
@@ -53,6 +54,13 @@ onBothStores(() => {
     const { status } = await reached(again, message, "sent", "delivered", "queued", "sending");
     expect(["sent", "delivered"]).toContain(status as string);
   }, 180_000);
+
+  test("which version runs is in the line `ready`, and among the metrics", async () => {
+    const { output, url } = await start();
+    expect(output()).toMatch(new RegExp(`"version":"${packageJson.version}".*"msg":"ready"`));
+    const series = `postrider_build_info{version="${packageJson.version}"} 1\n`;
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain(series);
+  });
 
   test("the line `ready` says where bounces are received, which a process without the role api does not do", async () => {
     const env = { BOUNCE_PORT: "0" };

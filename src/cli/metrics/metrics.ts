@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
+import packageJson from "../../../package.json" with { type: "json" };
 import type { Alarm } from "../../core/alarms/alarm.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CHANNELS } from "../../core/messages/message.ts";
@@ -107,8 +108,16 @@ function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metri
   };
 }
 
-/** Read at a scrape, unlike the library's default collectors, which sample all the time. */
+/** Which version runs, and what is read at a scrape, unlike by the library's default collectors, which sample all the time. */
 function processMetrics(registers: Registry[]): void {
+  new Gauge({
+    name: "postrider_build_info",
+    help: "1; which version runs",
+    labelNames: ["version"],
+    registers,
+  })
+    .labels(packageJson.version)
+    .set(1);
   const read = (name: string, help: string, value: () => number) =>
     new Gauge({
       name,
