@@ -47,9 +47,9 @@ import { createSuppressions } from "./suppressions/suppressions.ts";
 import { createOutbox } from "./webhooks/outbox.ts";
 import { createWebhookLog } from "./webhooks/webhook-log.ts";
 
-/** The use cases on one connection. */
+/** All use cases, on one connection. */
 export interface SqliteStore extends Store {
-  /** `intake.accept` of a request that was packed elsewhere. */
+  /** `intake.accept` for a request that another thread has packed. */
   acceptPacked(request: PackedAccept): Promise<AcceptResult>;
 }
 
@@ -70,7 +70,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     intake: {
       accept: (request) => acceptPacked(packAccept(request)),
       overLimit: createOverLimit(db, shared),
-      // A write, so that it runs behind requests that may be taking the key.
+      // A write, so that it runs after requests that may be taking the key.
       savedAnswer: (idempotency) => db.writeForClient(() => keys.find(idempotency), 1, "last"),
     },
     messages: {
@@ -118,7 +118,7 @@ function createQueue(db: Database, shared: ReturnType<typeof createShared>): Sto
   };
 }
 
-/** What use cases on one connection share: access to tables, and what is remembered of them. */
+/** What the use cases on one connection share: access to tables, and what is remembered of them. */
 function createShared(db: Database, { vault, accounts, share }: StoreParts) {
   const queues = createQueues(db);
   const events = createEventLog(db, accounts);

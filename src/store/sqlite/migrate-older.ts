@@ -9,10 +9,10 @@ export interface MigrationOptions {
   readonly onMigration?: OnMigration | undefined;
 }
 
-/** The path is that of the driver's database. `refuse` throws if what an older program has left must keep its schema. */
+/** `path`: of the driver's database. `refuse`: throws if the database of an older program must keep its schema. */
 export type OlderDatabase = MigrationOptions & { readonly path: string; readonly refuse?: () => void };
 
-/** `migrate` for a database that may hold millions of messages: this thread goes on meanwhile, and hears a signal. */
+/** `migrate` for a database that may have millions of messages: this thread goes on meanwhile, and hears signals. */
 export async function migrateOlder(driver: Driver, options: OlderDatabase): Promise<void> {
   const { path, migrationThread, onMigration, refuse } = options;
   if (isOlder(driver)) {

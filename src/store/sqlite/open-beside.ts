@@ -11,7 +11,7 @@ import { createWriteLock } from "./database/write-lock.ts";
 import { configure } from "./open-sqlite.ts";
 import { createAccountCache } from "./records/account-cache.ts";
 
-/** What threads of one process share that write to the same database. */
+/** What the threads of one process share that write to the same database. */
 export interface SharedWriting {
   /** From `createLockMemory`. */
   readonly memory: SharedArrayBuffer;
@@ -31,13 +31,13 @@ export interface StoreBeside {
     | "consoleRound"
     | "close"
   >;
-  /** Lets accounts and settings be read again: they may have changed. */
+  /** Makes accounts and settings be read again, since they may have changed. */
   forget(): void;
 }
 
 /**
- * Opens another connection, on another thread, to a database that this process has open, for accepting and reading. It
- * does not notice what other threads change, so `forget` is to be called now and then.
+ * Opens another connection, on another thread, to a database that this process has open: for accepting and reading. It does not
+ * notice what other threads change, so `forget` has to be called now and then.
  */
 export function openBeside(options: {
   readonly path: string;
@@ -51,7 +51,7 @@ export function openBeside(options: {
   const driver = openDriver(path);
   configure(driver);
   const beforeCommit = createPlaceCheck(path);
-  // Nothing is committed here yet: files replaced before the first write must not be taken for those opened now.
+  // Before anything is committed here: files that are replaced before the first write must not be mistaken for those opened now.
   beforeCommit();
   const db = createDatabase({ driver, schedule: turnEnd.last, lock: createWriteLock(memory), beforeCommit });
   const accounts = createAccountCache(db);

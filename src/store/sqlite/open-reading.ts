@@ -10,11 +10,11 @@ export interface ReadingStore {
   /** Reads see every commit up to the last `renew`, or the start of this turn of the event loop. Writes all fail. */
   readonly store: Store;
   renew(): void;
-  /** Lets accounts and settings be read again: they have changed. */
+  /** Makes accounts and settings be read again, since they have changed. */
   forget(): void;
 }
 
-/** Opens a second connection to a database that another one writes, so that no read waits for a commit. */
+/** Opens a second connection to a database that another connection writes, so that no read waits for a commit. */
 export function openReading(path: string, vault: Vault): ReadingStore {
   const driver = openDriver(path, { isReadOnly: true });
   for (const pragma of [`busy_timeout = ${BUSY_TIMEOUT_MS}`, "query_only = ON", "cache_size = -16384"]) {

@@ -22,7 +22,7 @@ export interface SqliteOptions extends MigrationOptions {
   readonly vault: Vault;
   /** For tests and benchmarks: delays a commit by taking its time, or fails it by throwing. */
   readonly faults?: { readonly beforeCommit?: () => void };
-  /** Where other threads write to the database too, by `openBeside`. */
+  /** If other threads write to the database too, by `openBeside`. */
   readonly shared?: SharedWriting;
   /** See `GroupCommitOptions`. */
   readonly hasOwnThread?: boolean;
@@ -41,7 +41,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   }
 }
 
-/** As `openSqlite`, on a connection that the caller has opened. Without `path` the database may be moved, and its log grow long. */
+/** Like `openSqlite`, on a connection that the caller has opened. Without `path`, a moved file and a long log go unnoticed. */
 export async function openOn(
   driver: Driver,
   options: Omit<SqliteOptions, "path">,
@@ -75,13 +75,13 @@ export async function openOn(
   };
 }
 
-/** What is refused keeps its schema: the older program is to start on it, perhaps with what is missing here. */
+/** Checks what must not be migrated. A database that is refused keeps its schema, so that the older program still starts on it. */
 function refuseToMigrate(driver: Driver, vault: Vault): void {
   refuseWhatMoved(driver);
   refuseOtherKey(driver, vault);
 }
 
-/** FULL syncs the log at every commit, so a 202 is on disk. FAST overwrites deleted rows in pages that are written anyway. */
+/** FULL syncs the log at every commit, so that a 202 is on disk. FAST overwrites deleted rows in pages that are written anyway. */
 export function configure(driver: Driver): void {
   for (const pragma of [
     `busy_timeout = ${BUSY_TIMEOUT_MS}`,

@@ -74,21 +74,21 @@ interface OldRow {
   readonly content: number;
 }
 
-/** Messages deleted in one call: with all that belongs to them they take some ten statements each. */
+/** How many messages one call deletes. With everything that belongs to it, a message takes some ten statements. */
 const MAX_PRUNED = 100;
 
-/** Messages examined in one call, as a multiple of its limit: unfinished ones are skipped. */
+/** How many messages one call examines, as a multiple of its limit: unfinished ones are skipped. */
 const EXAMINED_PER_LIMIT = 4;
 
 /**
- * How long after a walk from the oldest message the next one begins. What it passes over, being unfinished, stays for days
- * and may be most of what is old, such as emails that a relay has taken.
+ * How long after a walk from the oldest message the next one starts. The unfinished messages that it passes over stay
+ * for days, and may be most of the old ones, such as emails that a relay has taken.
  */
 const ROUND_MS = 6 * HOUR_MS;
 
 /**
- * Goes through the old messages in order of id, each call from where the last one ended. Returns at least 1 until it has
- * come to the end. Then it waits there for those that grow old, until the next round.
+ * Walks through the old messages in order of id; each call goes on where the last one ended. Returns at least 1 until the end. Then
+ * it waits there for messages that become old, until the next round.
  */
 function createMessagePrune(db: Database): Pruning["pruneMessages"] {
   const old = db.prepare<OldRow>(
@@ -97,7 +97,7 @@ function createMessagePrune(db: Database): Pruning["pruneMessages"] {
   const remove = createMessageRemoval(db);
   const round = createRound();
 
-  /** Messages so old that they are deleted even if unfinished. They are always the oldest, so no position is kept. */
+  /** Deletes messages that are so old that they go even if unfinished. They are always the oldest, so no position is kept. */
   const pruneOldest = (atLatest: number, limit: number): number => {
     const over = old.all("", firstUuidAt(atLatest), limit);
     remove(over);
@@ -119,7 +119,7 @@ function createMessagePrune(db: Database): Pruning["pruneMessages"] {
     const work = () => pruneOldest(atLatest, most) || pruneFrom(last, before, most);
     const done = await db.write(work, most);
     if (typeof done === "number") return done;
-    // Only now: what was rolled back has to be examined again.
+    // Only now, since what was rolled back has to be examined again.
     round.goOn(done);
     return done.isAtEnd ? done.pruned : Math.max(1, done.pruned);
   };
@@ -132,7 +132,7 @@ interface Stretch {
   readonly isAtEnd: boolean;
 }
 
-/** Where the walk over old messages stands. */
+/** The state of the walk over old messages. */
 function createRound() {
   let last = "";
   let isAtEnd = true;
@@ -160,19 +160,19 @@ interface BatchRow {
   readonly last_message_id: string;
 }
 
-/** Batches examined in one call: most are still under way, and are skipped until the next round. */
+/** How many batches one call examines. Most are still under way, and are skipped until the next round. */
 const MAX_EXAMINED = 200;
 
-/** Messages read in one call: to know that a batch is over takes all of its messages, which may have to come from the disk. */
+/** How many messages one call reads: only all messages of a batch show that it is over, and they may have to come from the disk. */
 const MAX_READ = 3_000;
 
-/** Wipes bodies of batches none of whose messages can be attempted any more; each call goes on where the last one ended. */
+/** Wipes the bodies of batches that have no message left to attempt. Each call goes on where the last one ended. */
 function createWipe(db: Database, contents: Contents): (limit: number) => number {
   const candidates = db.prepare<BatchRow>(
     `SELECT id, messages, first_message_id, last_message_id FROM contents
      WHERE body IS NOT NULL AND messages > 1 AND is_kept = 0 AND id > ? ORDER BY id LIMIT ?`,
   );
-  // Begins with those that are attempted last: of a batch under way it hardly reads more than one.
+  // Begins with the messages that are attempted last, so it hardly reads more than one of a batch under way.
   const open = db.prepare(
     `SELECT 1 FROM messages WHERE id >= ? AND id <= ? AND content = ?
        AND status IN ('scheduled', 'queued', 'sending') ORDER BY id DESC LIMIT 1`,

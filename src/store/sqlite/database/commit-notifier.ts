@@ -1,14 +1,14 @@
 import { createNotifier } from "../../notifier.ts";
 import type { Database } from "./database.ts";
 
-/** Notifies listeners of what a transaction has brought, once it is committed. */
+/** Tells listeners the names of what a transaction has brought, once it is committed. */
 export interface CommitNotifier<Name> {
-  /** To be called within a transaction that brings something under this name. */
+  /** To be called within the transaction. */
   notify(name: Name): void;
   subscribe(listener: (name: Name) => void): () => void;
 }
 
-/** Notifies once per name and commit. What a call named that was rolled back is notified with the next commit, which does no harm. */
+/** Tells each name once for each commit. Names of a call that was rolled back are told after the next commit, which is harmless. */
 export function createCommitNotifier<Name>(db: Pick<Database, "onCommit">): CommitNotifier<Name> {
   const pending = new Set<Name>();
   const { notify, subscribe } = createNotifier<Name>();

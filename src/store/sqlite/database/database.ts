@@ -10,22 +10,22 @@ export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Resolves when `work`'s transaction is on disk. See `GroupCommit.write`. */
   write<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
-  /** The same for what a client waits for: it overtakes other calls where those are more than one transaction takes. */
+  /** The same if a client waits for it: it overtakes other calls if there are more than one transaction takes. */
   writeForClient<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
   /** Reads of one turn of the event loop see the same state of the database, until a write or `renew`. */
   read<T>(work: () => T): Promise<T>;
-  /** Lets reads from now on see what other connections have committed. */
+  /** Lets later reads see what other connections have committed. */
   renew(): void;
-  /** Runs `work` outside any transaction, as a checkpoint has to. */
+  /** Runs `work` outside any transaction, as a checkpoint requires. */
   outsideTransaction<T>(work: () => T): Promise<T>;
-  /** `forget` runs after every rollback, to drop what was remembered from within the transaction. */
+  /** Registers a function that runs after every rollback, to drop what was remembered from the transaction. */
   onRollback(forget: () => void): void;
   /**
-   * `write` runs at the end of every transaction, as part of it, so that several changes of a row are written once. It
-   * also runs after each call of phase `first`, so that the calls after it find these changes in the rows.
+   * Registers a function that runs at the end of every transaction, as part of it, so that several changes of a row are written
+   * once. It also runs after each call of phase `first`, so that the calls after that find the changes in the rows.
    */
   beforeEnd(write: () => void): void;
-  /** `run` runs after every commit, when its calls have been answered. */
+  /** Registers a function that runs after every commit, once its calls have been answered. */
   onCommit(run: () => void): void;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** An outage becomes the store's own error. */
+/** Turns an outage into the store's own error. */
 function orUnavailable(cause: unknown): unknown {
   return isOutage(cause) ? outage("the database cannot be read", cause) : cause;
 }

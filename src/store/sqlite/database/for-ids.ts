@@ -5,7 +5,7 @@ import { ROWS_PER_STATEMENT } from "./row-insert.ts";
 /** Runs a statement for many ids; `values` are bound before them. */
 type ForIds = (ids: readonly SqlValue[], ...values: readonly SqlValue[]) => void;
 
-/** @param sql ends with `IN`; lists of several ids are put behind it */
+/** @param sql has to end with `IN`; a list of ids is appended */
 export function createForIds(db: Pick<Database, "prepare">, sql: string): ForIds {
   const statements = ROWS_PER_STATEMENT.map((count) => ({
     count,

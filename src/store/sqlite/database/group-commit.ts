@@ -2,47 +2,47 @@ import { StoreUnavailable } from "../../store.ts";
 import { createTransactions, type Results, type TransactionOptions } from "./transactions.ts";
 import type { WriteLock } from "./write-lock.ts";
 
-/** Calls that may wait for a commit; beyond it the store says that it is busy. */
+/** The most calls that wait for a commit. Beyond that the store says that it is busy. */
 const MAX_WAITING = 20_000;
 
-/** The most work that one transaction takes, roughly in rows: it bounds how long the event loop stands still. */
+/** The most work in one transaction, roughly in rows. It bounds how long the event loop stands still. */
 const MAX_WEIGHT = 4_000;
 
-/** The most work of a transaction that has calls for which no client waits: some 10 ms, since a client may come meanwhile. */
+/** The most work in a transaction with calls that no client waits for: some 10 ms, since a client may come meanwhile. */
 const MAX_WEIGHT_WITH_OTHERS = 1_000;
 
 export interface GroupCommit {
   /**
-   * Runs `work` in a transaction shared with the other calls of this turn of the event loop, or of two or three turns,
-   * and resolves when that is on disk. `work` may run twice: it must leave no trace outside the database that
-   * `onRollback` does not undo.
+   * Runs `work` in a transaction that it shares with the other calls of this turn of the event loop, or of two or three turns, and
+   * resolves when that is on disk. `work` may run twice: outside the database it must leave no trace that `onRollback` does not
+   * undo.
    */
   write<T>(work: () => T, options?: WriteOptions): Promise<T>;
-  /** Takes no more calls; resolves when all that wait are committed. */
+  /** Takes no more calls, and resolves when all that wait are committed. */
   close(): Promise<void>;
 }
 
 export interface WriteOptions {
-  /** Roughly its number of rows. */
+  /** Roughly the number of rows that it writes. */
   readonly weight?: number | undefined;
   readonly phase?: Phase | undefined;
   /**
-   * A client waits for it. Where more calls wait than a group takes, it overtakes those for which none does; calls of one kind keep
-   * their order.
+   * A client waits for it. If more calls wait than a group takes, it overtakes those that no client waits for; calls of one kind
+   * keep their order.
    */
   readonly isForClient?: boolean;
 }
 
-/** When a call runs within its group, whatever the order in which they came. Absent: `first`. */
+/** When a call runs within its group, whatever the order in which the calls came. Absent: `first`. */
 export type Phase = "first" | "late" | "last";
 
 const PHASES: readonly Phase[] = ["first", "late", "last"];
 
 export interface GroupCommitOptions extends TransactionOptions {
-  /** Calls back once per turn of the event loop, like `setImmediate`. */
+  /** Runs a function once in this turn of the event loop, at its end, like `setImmediate`. */
   readonly schedule: (run: () => void) => void;
   readonly onCommit: () => void;
-  /** Nothing else runs on this thread, so that no client waits longer where its transactions are long. */
+  /** Nothing else runs on this thread, so long transactions keep no client waiting. */
   readonly hasOwnThread?: boolean | undefined;
   /** Shared by the threads that write to the same database; absent: only this one does. */
   readonly lock?: WriteLock;
@@ -77,7 +77,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   };
 }
 
-/** Takes a group from the line only once it holds the lock, so that calls that came meanwhile belong to it. */
+/** A group is taken from the line only once the lock is held, so that it includes the calls that came meanwhile. */
 function inTurn({ schedule, lock }: GroupCommitOptions): Pick<LineOptions, "schedule"> {
   return lock ? { schedule: (run) => schedule(() => lock.enter(run)) } : { schedule };
 }
@@ -93,9 +93,9 @@ interface Call {
 
 interface LineOptions {
   readonly schedule: (run: () => void) => void;
-  /** The most weight of a group with calls for which no client waits. */
+  /** The most weight of a group with calls that no client waits for. */
   readonly maxWithOthers: number;
-  /** Commits a group; the function it returns answers the calls. */
+  /** Commits a group, and returns the function that answers its calls. */
   readonly flush: (group: readonly Call[]) => () => void;
 }
 
@@ -138,16 +138,16 @@ function createLine({ schedule, maxWithOthers, flush }: LineOptions) {
 /** The most turns of the event loop that a group may take to gather. */
 const MAX_TURNS = 3;
 
-/** A group stops gathering once it has this share of the usual number of calls. */
+/** A group is complete once it has this share of the usual number of calls. */
 const ENOUGH = 0.9;
 
-/** How fast the usual number falls, group by group, when fewer calls come. */
+/** How fast the usual number of calls falls from group to group, when fewer calls come. */
 const DECAY = 0.9;
 
 /**
- * Clients that are answered together call again together, but spread over a few turns of the event loop. While their
- * number grows the commit waits, a turn at a time, because the disk takes as long for all of them as for the first few.
- * It waits only for calls of phase `late`, accepts and settlements: others, such as claims, keep somebody idle.
+ * Clients that are answered together call again together, but spread over a few turns of the event loop. As long as more of them
+ * come, the commit waits, a turn at a time, since the disk takes as long for all of them as for the first few. It only waits if
+ * all calls are of phase `late` (accepts and settlements): others, such as claims, keep somebody idle.
  */
 function createGathering() {
   let usual = 0;
@@ -170,8 +170,8 @@ function createGathering() {
 }
 
 /**
- * Takes as much as fits, from the start of the line. Where not all fits, calls for which clients wait come first, but while both kinds
- * wait each has half at least: neither keeps the other from the disk.
+ * Takes as many calls from the start of the line as fit. If not all fit, those that clients wait for come first, but while there are
+ * both kinds, each gets at least half, so that neither keeps the other from the disk.
  */
 function takeGroup(waiting: Call[], maxWithOthers: number): Call[] {
   if (weightOf(waiting) <= maxWithOthers) return inOrder(waiting.splice(0));
@@ -187,7 +187,7 @@ function takeGroup(waiting: Call[], maxWithOthers: number): Call[] {
   return inOrder(group);
 }
 
-/** How many of the first calls have at most this weight together; at least one. */
+/** How many of the first calls have at most this weight together; at least 1. */
 function countWithin(calls: readonly Call[], most: number): number {
   let weight = 0;
   const count = calls.findIndex((call) => {
@@ -201,7 +201,7 @@ function weightOf(calls: readonly Call[]): number {
   return calls.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-/** By phase; calls of one phase in the order in which they came. Mostly all are of one. */
+/** Sorts calls by phase, keeping their order within a phase. Mostly all are of one phase. */
 function inOrder(group: Call[]): Call[] {
   const first = group[0]?.phase;
   if (group.every(({ phase }) => phase === first)) return group;

@@ -8,10 +8,10 @@ export const CHECKPOINT_PAGES = 4_000;
 /** The WAL file is truncated to this many octets when SQLite starts it from the beginning. */
 export const WAL_SIZE_LIMIT = 67_108_864;
 
-/** From this many octets on, a checkpoint takes so long that no commit may do it. */
+/** From this many octets on, a checkpoint takes so long that no commit may do it itself. */
 const LONG_WAL = 2 * WAL_SIZE_LIMIT;
 
-/** Commits between two looks at the WAL's size. */
+/** How many commits there are between two looks at the WAL's size. */
 const LOOK_EVERY = 16;
 
 export interface LongWalOptions {

@@ -16,7 +16,7 @@ export interface Meta {
   /** Inside a transaction. */
   raiseRecordsVersion(): void;
   cursorKey(): Uint8Array | undefined;
-  /** The one that is there, or a new one. Inside a transaction. */
+  /** The stored key, or a new one, which is stored. Inside a transaction. */
   makeCursorKey(): Uint8Array;
 }
 
@@ -52,7 +52,7 @@ export function createMeta(db: Database, vault: Vault): Meta {
 
 const CURSOR_KEY = "event_cursor_key";
 
-/** How often the database was opened by a service, or given another key: whether one has written to it since. */
+/** Where `meta` counts how often a service opened the database, or gave it another key: whether one has written to it since. */
 export const OPENINGS = "openings";
 
 /** Counts an opening, in a transaction of its own. */

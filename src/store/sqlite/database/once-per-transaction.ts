@@ -1,13 +1,13 @@
 import type { Database } from "./database.ts";
 
-/** An answer that stays true until the transaction ends, after which others may write. */
+/** An answer that holds until the transaction ends, after which others may write. */
 export interface OncePerTransaction<Answer> {
   get(): Answer;
   /** To be called when the transaction itself has changed the answer. */
   forget(): void;
 }
 
-/** Asks at the first use in each transaction, and remembers the answer. For use inside transactions only. */
+/** Asks once in each transaction, at the first use, and remembers the answer. For use inside transactions only. */
 export function oncePerTransaction<Answer>(
   db: Pick<Database, "onCommit" | "onRollback">,
   ask: () => Answer,

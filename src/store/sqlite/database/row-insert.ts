@@ -5,17 +5,17 @@ export interface RowTable {
   readonly into: string;
   /** Names, separated by ", ". */
   readonly columns: string;
-  /** SQL behind the rows: an ON CONFLICT clause. */
+  /** SQL after the rows: an ON CONFLICT clause. */
   readonly otherwise?: string;
 }
 
 /**
- * Inserts rows, given as one list of all their values, row after row. Returns the rowid of the last one.
- * `end`: how many of the values to use; absent: all.
+ * Inserts rows, given as one list of all their values, row after row. Returns the rowid of the last one. `end`: how many of the
+ * values to use; absent: all.
  */
 type RowInsert = (values: readonly SqlValue[], end?: number) => number;
 
-/** Sizes of statements, tried from the largest: most of a statement's cost does not depend on its rows. */
+/** How many rows a statement inserts. The largest that fits is used: most of a statement's cost does not depend on its rows. */
 export const ROWS_PER_STATEMENT = [16, 4, 1];
 
 export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable): RowInsert {
@@ -23,7 +23,7 @@ export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable):
   const width = columns.split(", ").length;
   const row = `(${Array(width).fill("?").join(", ")})`;
   const statements = ROWS_PER_STATEMENT.map((rows) => ({
-    // Reused for every run of the statement, so that no list is made for it.
+    // Reused for every run of the statement, so that no list has to be made.
     bound: new Array<SqlValue>(rows * width).fill(null),
     statement: db.prepare(
       `INSERT INTO ${into} (${columns}) VALUES ${Array(rows).fill(row).join(", ")} ${otherwise}`,
@@ -42,7 +42,7 @@ export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable):
   };
 }
 
-/** Values of messages do not stay in the reused list, whatever becomes of the statement. */
+/** Clears the reused list after the statement, whatever becomes of it: it must not keep values of messages. */
 function insertAndForget(statement: Statement<unknown>, bound: SqlValue[]): number {
   try {
     return statement.insert(bound);
@@ -59,7 +59,7 @@ interface LateRows {
 /** Collects rows, and inserts them at the end of the transaction. */
 export function createLateRows(db: Database, table: RowTable): LateRows {
   const insert = createRowInsert(db, table);
-  // Emptied but never shortened: a list that grows anew in each transaction costs three times its size.
+  // Emptied, but never shortened: a list that grows again in each transaction costs three times its size.
   const values: SqlValue[] = [];
   let end = 0;
   const forget = () => {

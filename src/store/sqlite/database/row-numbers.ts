@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 
-/** The row numbers one of `of` connections to a database may give: those that leave the remainder `index`, modulo `of`. */
+/** The row numbers that one of `of` connections to a database may give: those with the remainder `index`, modulo `of`. */
 export interface NumberShare {
   readonly index: number;
   readonly of: number;

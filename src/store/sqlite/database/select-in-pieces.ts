@@ -11,17 +11,17 @@ interface Tests {
 
 interface Selection {
   readonly table: string;
-  /** What an index that goes on with the id leads to. */
+  /** The tests that an index answers, which goes on with the id. */
   readonly along: Tests;
-  /** Which of them are meant. */
+  /** The tests that select among these rows. */
   readonly only: Tests;
   readonly page: { readonly after?: string; readonly limit: number; readonly order?: ListOrder };
 }
 
-/** Rows that are looked at in one go, with others' work in between: there may be many before the first that is meant. */
+/** How many rows are looked at in one piece, with other work between the pieces: the first selected row may be far away. */
 const PIECE = 2_000;
 
-/** A page of a table's rows in order of id, from either end. */
+/** Reads a page of a table's rows in order of id, from either end. */
 export async function selectInPieces<Row extends { readonly id: string }>(
   db: Database,
   { table, along, only, page }: Selection,

@@ -2,20 +2,20 @@ import type { Driver } from "./driver.ts";
 
 /** A read transaction shared by the reads of one turn of the event loop. */
 export interface SharedSnapshot {
-  /** To be called before each read: opens it unless it is open. It ends with the turn at the latest. */
+  /** To be called before each read: opens the transaction, unless it is open. It ends with the turn at the latest. */
   open(): void;
   end(): void;
 }
 
-/** The most reads that share one, so that a long run of reads within one turn sees changes too. */
+/** The most reads that share one transaction, so that a long run of reads within one turn sees changes too. */
 const MAX_READS = 64;
 
 /**
- * A read that is a transaction of its own locks and unlocks the file, which costs more than a small statement does.
- * Writes, and whatever else needs the connection outside a transaction, call `end` first, so that reads see every commit.
+ * A read that is a transaction of its own locks and unlocks the file, which costs more than a small statement. Writes, and anything
+ * else that needs the connection outside a transaction, call `end` first, so that reads see every commit.
  *
- * @param writes a number that changes when another thread has written: a client that the other has answered may read here
- *   in the same turn, and has to find it
+ * @param writes a number that changes when another thread has written: a client that the other thread has answered may read here in
+ *   the same turn, and has to find what was written
  */
 export function createSharedSnapshot(
   driver: Driver,

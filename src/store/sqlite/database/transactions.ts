@@ -13,7 +13,7 @@ export interface TransactionOptions {
   readonly beforeCommit?: () => void;
 }
 
-/** What became of the calls of a group. */
+/** The results of the calls of a group. */
 export interface Results {
   /** In the order of the calls; `undefined` for those that failed. */
   readonly values: readonly unknown[];
@@ -22,7 +22,7 @@ export interface Results {
 }
 
 export interface Transactions {
-  /** Runs all calls; those that succeed share a commit. An outage fails all of them, any other error only its own call. */
+  /** Runs all calls. Those that succeed share a commit. An outage fails all of them, any other error only its own call. */
   runGroup(calls: readonly Work[]): Results;
 }
 
@@ -131,7 +131,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof StoreUnavailable || isOutage(error);
 }
 
-/** An outage becomes the store's own error, one for each call, since callers may add to theirs. */
+/** Turns an outage into the store's own error, one for each call, since callers may add to theirs. */
 function toError(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
   if (error instanceof StoreUnavailable) return new StoreUnavailable(error.message, { cause: error });

@@ -1,11 +1,11 @@
 /**
- * Decides which of several threads, each with its own connection, writes. SQLite's own lock would be polled with the
- * thread asleep; for this one a thread waits while its event loop goes on.
+ * Decides which of several threads, each with a connection of its own, may write. A thread would poll SQLite's own lock asleep;
+ * while it waits for this one, its event loop goes on.
  */
 export interface WriteLock {
   /** Runs `work` while no other thread holds the lock: at once if it is free, else later. */
   enter(work: () => void): void;
-  /** A number that is another one once any of the threads has written, before it tells anybody. */
+  /** A number that changes when any of the threads has written, before that thread tells anybody. */
   writes(): number;
 }
 
@@ -14,16 +14,16 @@ export function createLockMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** Places in the memory: the lock, and how often it was left. */
+/** Cells of the memory: the lock, and how often it was released. */
 const LOCK = 0;
 const WRITES = 1;
 
 const FREE = 0;
 const TAKEN = 1;
-/** Taken, and a thread waits: whoever leaves has to wake one. */
+/** The lock is taken, and a thread waits: on release one has to be woken. */
 const AWAITED = 2;
 
-/** How often a waiting thread tries again without having been woken, milliseconds. */
+/** After how many milliseconds a waiting thread tries again without having been woken. */
 const RETRY_MS = 1000;
 
 /**
@@ -43,7 +43,7 @@ export function createWriteLock(memory: SharedArrayBuffer): WriteLock {
     }
   };
   const wait = (work: () => void) => {
-    // Who gets it here leaves it as awaited, since others may wait as well. If none does, leaving it wakes nobody.
+    // A thread that gets the lock here marks it as awaited, since others may wait too. If none does, releasing it wakes nobody.
     if (Atomics.exchange(cell, LOCK, AWAITED) === FREE) return run(work);
     const woken = Atomics.waitAsync(cell, LOCK, AWAITED, RETRY_MS);
     if (woken.async) void woken.value.then(() => wait(work));

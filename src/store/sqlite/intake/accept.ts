@@ -79,14 +79,14 @@ export function createAccept(
   };
 }
 
-/** The pieces that the texts of a content have been written in. */
+/** The pieces in which the texts of a content were written. */
 interface WrittenPieces {
   /** The content's number. */
   readonly content: number;
   readonly count: number;
 }
 
-/** Writes the pieces before the content, so that a content is always whole; drops them if the request is not accepted. */
+/** Writes the pieces before the content, so that a content is always complete. Drops them if the request is not accepted. */
 async function withPieces(
   pieces: ContentPieces,
   { content, texts }: { readonly content: number; readonly texts: BodyTexts },
@@ -98,7 +98,7 @@ async function withPieces(
     result = await accept({ content, count });
     return result;
   } finally {
-    // What cannot be dropped now is dropped at the next start.
+    // Pieces that cannot be dropped now are dropped at the next start.
     if (result?.kind !== "accepted") await pieces.drop(content).catch(() => {});
   }
 }
@@ -109,7 +109,7 @@ interface LimitedAccept {
   readonly limited: LimitedRequest;
 }
 
-/** Answers a request of an account with limits, if it repeats an earlier one or would exceed a limit. */
+/** Answers a request of an account with limits if it repeats an earlier one, or would exceed a limit. */
 function createLimitedRefusal(keys: IdempotencyKeys, usage: SmsUsage) {
   return (account: number, { key, messages, limited }: LimitedAccept): AcceptResult | undefined => {
     const answer = key ? keys.find(key) : undefined;
@@ -133,7 +133,7 @@ interface MessageFrame {
   readonly flow: number;
 }
 
-/** Collects rows, which are written at the end of the transaction together with those of other requests. */
+/** Collects rows, to write them at the end of the transaction together with those of other requests. */
 function createMessageInsert(
   db: Database,
   { queues, numbers }: Pick<AcceptParts, "queues" | "numbers">,

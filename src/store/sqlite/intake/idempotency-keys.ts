@@ -8,16 +8,16 @@ import { createKeyNumbers } from "./key-numbers.ts";
 /** Answers saved under idempotency keys. All but `find` are for use inside a transaction. */
 export interface IdempotencyKeys {
   find(key: Pick<Idempotency, "scope" | "key" | "now">): SavedAnswer | undefined;
-  /** Saves the answer if the key is new or has expired; otherwise saves nothing and returns the first answer. */
+  /** Saves the answer if the key is new or has expired. Otherwise saves nothing, and returns the first answer. */
   take(key: Idempotency, answer: RequestAnswer): SavedAnswer | undefined;
-  /** Deletes the expired ones of the oldest `limit` keys; returns how many. */
+  /** Deletes those of the oldest `limit` keys that have expired, and returns how many that were. */
   prune(now: number, limit: number): number;
 }
 
-/** Longer answers (those of batches) are deflated: they are lists of similar entries. */
+/** Longer answers, which are those of batches, are deflated: they are lists of similar entries. */
 const DEFLATE_FROM_CHARACTERS = 4_096;
 
-/** How many names are merged into the index at a time: enough that each of its pages gets several, unless it is very large. */
+/** How many names are merged into the index at a time: enough for each of its pages to get several, unless it is very large. */
 const GENERATION = 32_768;
 
 /** @param generation see `createKeyNumbers` */
@@ -82,7 +82,7 @@ function createKeyRows(db: Database) {
   };
 }
 
-/** Index entries examined for each row that may be deleted; the calls go round the index, so each is seen in time. */
+/** How many index entries are examined for each row that may be deleted. The calls go round the index, so each is seen in time. */
 const ENTRIES_PER_ROW = 4;
 
 function createKeyPrune(db: Database): IdempotencyKeys["prune"] {
@@ -101,7 +101,7 @@ function createKeyPrune(db: Database): IdempotencyKeys["prune"] {
   let last: Uint8Array = START;
   return (now, limit) => {
     const rows = prune.run(limit, now);
-    // A name whose row is gone does no harm. Deleted in order of name, many share a page.
+    // A name whose row is gone does no harm. Deleted in order of name, since many then share a page.
     const to = end.get(last, limit * ENTRIES_PER_ROW)?.name;
     sweep.run(last, to ?? END, oldest.get()?.number ?? Number.MAX_SAFE_INTEGER);
     last = to ?? START;
@@ -112,14 +112,14 @@ function createKeyPrune(db: Database): IdempotencyKeys["prune"] {
 const START = new Uint8Array(0);
 const END = new Uint8Array(17).fill(255);
 
-/** Text, or raw deflate where it is long. */
+/** The text of an answer, or, if it is long, its raw deflate. */
 export type SavedBody = string | Uint8Array;
 
 function nameOf({ scope, key }: Pick<Idempotency, "scope" | "key">): Buffer {
   return hash("sha256", `${scope.length}:${scope}${key}`, "buffer");
 }
 
-/** The first half of the digest: names are found by it, and compared in full with the row. */
+/** The first half of the digest. Names are found by it, and compared in full with the row. */
 function shortOf(name: Buffer): string {
   return name.toString("latin1", 0, 16);
 }

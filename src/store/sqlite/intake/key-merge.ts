@@ -2,16 +2,16 @@ import type { Database } from "../database/database.ts";
 import { createRowInsert } from "../database/row-insert.ts";
 import type { RecentNames } from "./recent-names.ts";
 
-/** The row of `meta` that says up to which number names are in the index. */
+/** Where `meta` says up to which number names are in the index. */
 export const NAMES_TO = "key_names_to";
 
-/** Names that are merged for each that is added. */
+/** How many names are merged for each one that is added. */
 const PACE = 2;
 
 /**
- * Merges names into the index: a generation at a time, in order of name, so that neighbours share a page, and a few with
- * every key that is added, so that no transaction takes long. Several connections may do so at once: a name that is
- * there already keeps the newer number.
+ * Merges names into the index: a generation at a time, in order of name, so that neighbours share a page; and only a few with each
+ * key that is added, so that no transaction takes long. Several connections may do so at once: a name that is in the index
+ * already keeps the newer number.
  */
 export function createKeyMerge(
   db: Database,
@@ -29,7 +29,7 @@ export function createKeyMerge(
   let merging: Generation | undefined;
   let owed = 0;
 
-  /** Without names that were given a newer number since: they belong to a later generation. */
+  /** The rows of names, without those that have been given a newer number: they belong to a later generation. */
   const rowsOf = (names: readonly string[], lastNumber: number) => {
     const values: (Buffer | number)[] = [];
     for (const name of names) {
@@ -71,8 +71,8 @@ interface Generation {
 }
 
 /**
- * The older names. They are grouped by their first byte now, and each group is sorted when its turn comes, so that no
- * turn of the event loop takes long.
+ * The older names. They are grouped by their first byte at once, but each group is sorted only when its turn comes, so that no turn
+ * of the event loop takes long.
  */
 function freeze(recent: RecentNames, generation: number): Generation {
   const lastNumber = recent.lastNumber() - generation;

@@ -5,19 +5,19 @@ import { createRecentNames } from "./recent-names.ts";
 
 /** Finds the row number of an idempotency key by its name: the first half of its digest, as latin1 text. */
 export interface KeyNumbers {
-  /** The number last given to the name; its row may be gone. */
+  /** The number that was last given to the name. Its row may be gone. */
   find(name: string): number | undefined;
-  /** `find` inside a transaction, where nobody else writes: cheaper from the second call on. */
+  /** `find` inside a transaction, while nobody else writes: cheaper from the second call on. */
   findInTransaction(name: string): number | undefined;
   /** Gives the name a new number; the caller writes its row in this transaction. */
   add(name: string): number;
 }
 
 /**
- * Names are digests, so each new one falls on another page of an index: written at once, each would cost a page. So the
- * latest names are kept in memory, and the index holds only older ones; see `createKeyMerge`.
+ * Names are digests, so each new one belongs on another page of the index, and writing it at once would cost a page. So the latest
+ * names are kept in memory, and only older ones are in the index; see `createKeyMerge`.
  *
- * @param generation names that are merged into the index together; up to three times as many are in memory
+ * @param generation how many names are merged into the index together; up to three times as many are in memory
  */
 export function createKeyNumbers(db: Database, generation: number): KeyNumbers {
   const recent = createRecentNames(db);

@@ -8,8 +8,8 @@ import { fromParts, splitContent } from "../../messages/message-rows.ts";
 import type { BodyTexts } from "../messages/content-pieces.ts";
 
 /**
- * An `AcceptRequest` in the form in which it is stored. A tuple without field names, so that it crosses to the writing
- * thread cheaply; what is stored as JSON is text already, so that it is serialized only once.
+ * An `AcceptRequest` in the form in which it is stored. It is a tuple without field names, so that sending it to the writing thread
+ * is cheap; what is stored as JSON is text already, so that it is serialized only once.
  */
 export type PackedAccept = readonly [
   accountId: string,
@@ -20,9 +20,9 @@ export type PackedAccept = readonly [
   key: PackedKey | null,
   messages: readonly PackedMessage[],
   limited: LimitedRequest | null,
-  /** The host that webhooks of its messages go to. */
+  /** The host to which webhooks about its messages are sent. */
   callbackHost: string | null,
-  /** Texts that are stored in pieces, and are not in `body`. */
+  /** Texts that are stored in pieces, and so are not in `body`. */
   texts: BodyTexts | null,
 ];
 
@@ -56,7 +56,7 @@ export function recipientOf(message: PackedMessage): string {
   return message[1];
 }
 
-/** Left as an object: there is one per request, and it has few names. */
+/** An object and no tuple: there is one per request, and it has few names. */
 export type PackedKey = NonNullable<AcceptRequest["idempotency"]>;
 
 export function packAccept(request: AcceptRequest): PackedAccept {

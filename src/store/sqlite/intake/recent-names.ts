@@ -1,14 +1,14 @@
 import type { Database } from "../database/database.ts";
 import { NAMES_TO } from "./key-merge.ts";
 
-/** Names of keys that are not in the index yet, in memory, with the numbers of their rows. */
+/** The names of keys that are not in the index yet, in memory, with the numbers of their rows. */
 export interface RecentNames {
-  /** Reads the names that have been written since the last call, here or by other connections. */
+  /** Reads the names that this and other connections have written since the last call. */
   catchUp(): void;
   get(name: string): number | undefined;
   /** Gives the name the next number. For use inside a transaction, after `catchUp` in it. */
   add(name: string): number;
-  /** In order of number. */
+  /** All names, in order of number. */
   entries(): Iterable<readonly [name: string, number: number]>;
   size(): number;
   /** The last number that was given. */
@@ -17,7 +17,7 @@ export interface RecentNames {
   indexedTo(): number;
 }
 
-/** Rows read at once. */
+/** How many rows are read at once. */
 const PAGE = 4_096;
 
 export function createRecentNames(db: Database): RecentNames {
@@ -71,12 +71,12 @@ function createNames() {
     size: () => names.size,
     lastNumber: () => last,
     put(name: string, number: number): void {
-      // Deleted first, so that it moves behind all others.
+      // Deleted first, so that it moves to the end.
       names.delete(name);
       names.set(name, number);
       last = number;
     },
-    /** Numbers up to this one have no rows any more. */
+    /** Notes that numbers up to this one no longer have rows. */
     skipTo(number: number): void {
       last = number;
     },
@@ -100,7 +100,7 @@ function createNames() {
 }
 
 /**
- * Undoes on rollback what the transaction has changed in memory. Where it has also read names, which may have been its
+ * After a rollback, undoes what the transaction has changed in memory. If it has also read names, some of which may have been its
  * own, everything is forgotten and read again.
  */
 function undoOnRollback(

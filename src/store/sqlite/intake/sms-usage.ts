@@ -13,14 +13,14 @@ import type { Intake } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 
-/** What accounts with limits have sent, hour by hour. For use inside a transaction. */
+/** Counts what accounts with limits send, hour by hour. For use inside a transaction. */
 export interface SmsUsage {
   /** The limit that the request would exceed, if any; counts nothing. */
   exceeded(account: number, recipients: readonly string[], request: LimitedRequest): LimitRefusal | undefined;
   count(account: number, recipients: readonly string[], request: LimitedRequest): void;
 }
 
-/** In place of a recipient: the row that counts all of the account's messages. */
+/** Stands in place of a recipient in the row that counts all of the account's messages. */
 const ALL = "";
 
 export function createSmsUsage(db: Database): SmsUsage {

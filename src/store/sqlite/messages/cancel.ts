@@ -10,7 +10,7 @@ interface CancelParts extends EndingParts {
   readonly keys: Pick<IdempotencyKeys, "take">;
 }
 
-/** `MessageStore.cancel`. Claims are transactions too, so a job is leased before this one, or never. */
+/** `MessageStore.cancel`. Claims are transactions too, so a job was leased before this transaction, or never will be. */
 export function createCancel(db: Database, parts: CancelParts): MessageStore["cancel"] {
   const end = createEnding(parts);
   const hasLeasedJob = db.prepare(HAS_LEASED_JOB);

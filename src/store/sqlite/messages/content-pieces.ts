@@ -6,20 +6,20 @@ import type { Database } from "../database/database.ts";
 /** The texts of an email; at least one is there. */
 export type BodyTexts = Pick<EmailContent, "bodyText" | "bodyHtml">;
 
-/** Texts too large for one row, stored in pieces so that neither writing nor reading them makes others wait. */
+/** Texts that are too large for one row, stored in pieces so that neither writing nor reading them makes others wait. */
 export interface ContentPieces {
   /** Resolves with the number of pieces once all are on disk. The content that they belong to is written afterwards. */
   write(content: number, texts: BodyTexts): Promise<number>;
-  /** Deletes the pieces that `write` has written, if only some of them. */
+  /** Deletes the pieces that `write` has written, even if it has only written some of them. */
   drop(content: number): Promise<void>;
-  /** `undefined` if there are not `count` pieces any more: they have been wiped. */
+  /** Reads the texts; `undefined` if there are no longer `count` pieces: they have been wiped. */
   read(content: number, count: number): Promise<BodyTexts | undefined>;
 }
 
-/** Characters in a piece; each is a row, and a write of its own. */
+/** The characters in a piece. Each piece is a row, and a separate write. */
 const PIECE = LARGE_BODY / 2;
 
-/** A checkpoint after this many pieces: one for all at the end would make others wait. */
+/** After how many pieces a checkpoint is made: a single one at the end would make others wait. */
 const CHECKPOINT_EVERY = 16;
 
 const FIELDS = ["bodyText", "bodyHtml"] as const;
@@ -67,7 +67,7 @@ export function createContentPieces(db: Database): ContentPieces {
   };
 }
 
-/** Deletes pieces without a content, which a crash between the two leaves behind. */
+/** Deletes pieces without a content: a crash between the two writes leaves them behind. */
 export function removeLoosePieces(db: Database): Promise<void> {
   return db.write(() => {
     db.prepare(

@@ -4,23 +4,23 @@ import type { Database } from "../database/database.ts";
 import type { MessageLog } from "./message-log.ts";
 import { OWN_CONTENT } from "./own-content.ts";
 
-/** Contents, as claims read them and settlements wipe them; for use inside a transaction. */
+/** The contents of messages, as claims read them and settlements wipe them. For use inside a transaction. */
 export interface Contents {
   find(message: HasContent): Content | undefined;
   /** Wipes the body of a single message, which no attempt can need any more. Batches are left to `wipeBatch`. */
   wipeSingle(message: HasContent): void;
   wipeBatch(id: number): void;
-  /** Excepts the message's batch from being wiped, since its account keeps bodies. */
+  /** Keeps the message's batch from being wiped, since its account keeps bodies. */
   keepBatch(message: HasContent): void;
 }
 
 type HasContent = Pick<MessageRow, "id" | "content">;
 
-/** Parsed contents kept: of batches only, since a batch is claimed job after job. */
+/** The most parsed contents that are kept. Only those of batches are, since a batch is claimed job by job. */
 const MAX_PARSED = 256;
 
 export function createContents(db: Database, messages: Pick<MessageLog, "wipe">): Contents {
-  // Ids are never reused, so entries that a rollback leaves behind are never read.
+  // Ids are never reused, so entries that a rollback leaves here are never read.
   const parsed = new Map<number, Content>();
   const find = db.prepare<ContentRow>("SELECT envelope, body, messages FROM contents WHERE id = ?");
   const findOwn = db.prepare<OwnRow>("SELECT envelope, body FROM messages WHERE id = ?");

@@ -13,7 +13,7 @@ export interface EndingParts {
   readonly messages: MessageLog;
 }
 
-/** Saves a step that ends a message, or some of its parts, without an attempt, and wipes a body that is not needed any more. */
+/** Saves a step that ends a message, or some of its parts, without an attempt, and wipes its body if that is no longer needed. */
 export function createEnding(parts: EndingParts) {
   const wipe = createWipe(parts);
   return (message: MessageRow, step: Step): void => {
@@ -23,8 +23,8 @@ export function createEnding(parts: EndingParts) {
 }
 
 /**
- * Ends the waiting job of a message that has been settled without it, and wipes its body. An attempt under way is left to
- * its settlement, which does both.
+ * Ends the waiting job of a message that has been settled without it, and wipes the message's body. If an attempt is under way, its
+ * settlement does both.
  */
 export function createEndWaiting(db: Database, parts: Pick<EndingParts, "accounts" | "contents">) {
   const wipe = createWipe(parts);

@@ -19,12 +19,12 @@ import { columnsOf, statusOf } from "./message-status.ts";
 import { createEnvelopeOf, OWN_CONTENT } from "./own-content.ts";
 
 /**
- * Pieces that a call examines its messages in, with others' work in between: each row may have to come from the disk, and
- * those of an account lie apart.
+ * In how many pieces a call examines its messages, with other work in between: each row may have to come from the disk, and the
+ * rows of an account lie far apart.
  */
 const PIECES = 10;
 
-/** `MessageStore.list`: goes down the account's index, over at most `maxExamined` messages. */
+/** `MessageStore.list`: walks down the account's index, over at most `maxExamined` messages. */
 export function createMessageList(db: Database, accounts: AccountCache): MessageStore["list"] {
   const listPiece = createPieceList(db, accounts);
   const contents = createEnvelopes(db);
@@ -38,7 +38,7 @@ export function createMessageList(db: Database, accounts: AccountCache): Message
       const { page, floor } = await db.read(() => listPiece(rest, envelopes));
       messages.push(...page.messages);
       before = page.next;
-      // Where the page ends above the floor, it is full.
+      // If the page ends above the floor, it is full.
       const isOver = before === undefined || before !== floor || messages.length === query.limit;
       if (isOver || piece === PIECES) return { messages, ...present({ next: before }) };
       await setImmediate();
@@ -74,7 +74,7 @@ function createPieceList(
 /** Above every id. */
 const HIGHEST = "g";
 
-/** Joins the index, as a table of its own, with the rows, so that only rows that pass the index's tests are read. */
+/** Joins the index, as if it were a table, with the rows, so that only rows are read that pass the tests on the index. */
 function selection(
   query: MessageQuery,
   { account, below, from }: IdRange & { account: number },

@@ -10,28 +10,28 @@ import { createAppendEntries, type NewEntries } from "./append-entries.ts";
 import { columnsOf, leasedColumnsOf } from "./message-status.ts";
 
 /**
- * Reads and changes messages inside a transaction, with the entries of their timelines. What is saved is written at the
- * end of the transaction: an answer and the receipt right behind it become one update, with their entries side by side.
+ * Reads and changes messages, with their timelines, inside a transaction. Changes are written at the end of the transaction, so an
+ * answer and the receipt right after it become one update, and their entries lie side by side.
  */
 export interface MessageLog {
-  /** As it was last saved. */
+  /** The message as it was last saved. */
   find(id: string): MessageRow | undefined;
   /** The same, with its progress. */
   read(id: string): ReadMessage | undefined;
-  /** The same of one whose job has been leased until now. */
+  /** The same, for a message whose job has been leased until now. */
   readLeased(id: string): ReadMessage | undefined;
   /** Saves the result of a step of `core/messages/progress.ts`. */
   save(message: MessageRow, step: Step): void;
-  /** The entries of this message that have been saved and are not in its timeline yet. */
+  /** The saved entries of a message that are not written to its timeline yet. */
   unwrittenEntries(id: string): readonly TimelineEntry[];
   /** Wipes the body that is in the message's row. */
   wipe(id: string): void;
-  /** Changes the status from `from` to `to`; any other status stays. No timeline entry. */
+  /** Changes the status `from` to `to`, without a timeline entry. A message with another status stays as it is. */
   moveStatus(id: string, from: string, to: string): void;
 }
 
 export interface ReadMessage {
-  /** As it was read: where they differ, `progress` is newer. */
+  /** The row as it was read. If they differ, `progress` is newer. */
   readonly row: MessageRow;
   readonly progress: Progress;
 }
@@ -78,7 +78,7 @@ interface SavedMessage extends ReadMessage {
   readonly entries: readonly TimelineEntry[];
 }
 
-/** Messages that the transaction has saved and not written yet. */
+/** The messages that the transaction has saved and not written yet. */
 function createUnwritten(db: Database, append: (all: readonly NewEntries[]) => void) {
   const progressed = "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ?";
   const move = db.prepare(`${progressed} WHERE id = ?`);
@@ -113,7 +113,7 @@ function createUnwritten(db: Database, append: (all: readonly NewEntries[]) => v
       if (message) saved.set(id, { ...message, isWiped: true });
       else wipe.run(id);
     },
-    /** Writes this one now. */
+    /** Writes one message now. */
     write(id: string): void {
       const message = saved.get(id);
       if (!message) return;

@@ -17,7 +17,7 @@ export function createMessageLookup(
   db: Database,
   accounts: AccountCache,
 ): Pick<MessageStore, "find" | "ownerOf" | "timeline"> {
-  // Without the id, which the caller has: each text that is read costs a string.
+  // Without the id, which the caller has: each text that is read has to be made into a string.
   const select = db.prepare<FoundRow>(
     `SELECT channel, content, recipient, ${statusOf("messages")} AS status, parts, sequence, position, error, envelope
      FROM messages WHERE id = ? AND account = ? AND channel = ?`,

@@ -8,13 +8,13 @@ export interface RemovedMessage {
   readonly content: number;
 }
 
-/** Deletes messages and everything that belongs to them, inside a transaction; a batch's content goes with its last message. */
+/** Deletes messages and everything that belongs to them, inside a transaction. A batch's content goes with its last message. */
 export function createMessageRemoval(db: Database): (rows: readonly RemovedMessage[]) => void {
   const perMessage = [
-    // Before the message, whose row tells its jobs.
+    // Before the message, since its row names its jobs.
     `DELETE FROM jobs WHERE ${OF_MESSAGE}`,
     "DELETE FROM messages WHERE id = ?",
-    // Before the timeline, whose rows tell its events.
+    // Before the timeline, since its rows name the events.
     "DELETE FROM events WHERE number IN (SELECT event FROM timeline WHERE message_id = ?)",
     "DELETE FROM timeline WHERE message_id = ?",
     "DELETE FROM webhook_attempts WHERE webhook IN (SELECT id FROM webhooks WHERE message_id = ?)",

@@ -1,8 +1,8 @@
 import { MESSAGE_COLUMNS } from "../../messages/message-rows.ts";
 
 /**
- * SQL for the status of a message of table `m`. Nearly all messages have one job, and claims do not write to their rows:
- * such a row says `queued` throughout, and the message is `sending` while its job is leased.
+ * SQL for the status of a message in table `m`. Nearly all messages have a single job, and claims do not write to their rows: such
+ * a row says `queued` all the time, but the message is `sending` while its job is leased.
  */
 export function statusOf(m: string): string {
   return `CASE WHEN ${hasOneQueuedJob(m)} AND EXISTS (
@@ -19,7 +19,7 @@ export function columnsOf(m: string): string {
   return columnsWith(m, statusOf(m));
 }
 
-/** As `columnsOf`, for a message whose job is known to be leased, or to have been until now. */
+/** Like `columnsOf`, for a message whose job is known to be leased, or to have been leased until now. */
 export function leasedColumnsOf(m: string): string {
   return columnsWith(m, `CASE WHEN ${hasOneQueuedJob(m)} THEN 'sending' ELSE ${m}.status END`);
 }

@@ -1,12 +1,12 @@
 import type { MessageRow } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 
-/** Stands for the number of a content that has no row of its own, but is in the row of its message. */
+/** In place of a content's number: the content has no row of its own, but is in the row of its message. */
 export const OWN_CONTENT = 0;
 
 /**
- * The most characters of content that the row of a message holds. The row is written whenever the message moves, and
- * beyond a thousand octets or so it would take pages of its own.
+ * The most characters of content in a message's row. The row is written whenever the message moves, and beyond about a thousand
+ * octets it would need pages of its own.
  */
 const MAX_OWN = 600;
 
@@ -20,7 +20,7 @@ type EnvelopeOf = (
   row: Pick<MessageRow, "content"> & { readonly envelope: string | null },
 ) => string | undefined;
 
-/** Shared contents are found by a statement of their own: a join took three times as long. */
+/** Finds shared contents by a separate statement: a join took three times as long. */
 export function createEnvelopeOf(db: Database): EnvelopeOf {
   const find = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
   return ({ content, envelope }) => envelope ?? find.get(content)?.envelope;

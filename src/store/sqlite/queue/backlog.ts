@@ -6,7 +6,7 @@ import type { Queues } from "./queues.ts";
 
 const MAX_FLOWS = 1_000;
 
-/** How much waits: one queue after the other, with others' work in between, since each may be long. */
+/** `Queue.backlog`. Counts one queue after the other, with other work in between, since each may be long. */
 export function createBacklog(db: Database, queues: Queues): Queue["backlog"] {
   const count = db.prepare<{ count: number }>(
     "SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = ? LIMIT ?)",
@@ -30,7 +30,7 @@ export function createBacklog(db: Database, queues: Queues): Queue["backlog"] {
   };
 }
 
-/** Since when the oldest of those first in line (one of each flow) has been ready. */
+/** Since when the oldest of the jobs that are first in line (one in each flow) has been ready. */
 function createOldest(db: Database): (queue: number) => number | undefined {
   const first = db.prepare<{ flow: number; message_id: string; ready_since: number | null }>(
     `SELECT flow, message_id, ready_since FROM jobs

@@ -79,21 +79,21 @@ interface ReadyRow extends Omit<MessageRow, "id"> {
   readonly body: string | null;
   readonly job_id: number;
   readonly flow: number;
-  /** `null`, like all columns of the message, if that has been pruned. */
+  /** The message's id; `null`, like all of its columns, if the message has been pruned. */
   readonly id: string | null;
   readonly job_parts: string | null;
   readonly claim: number;
   readonly attempt: number;
   readonly was_interrupted: number;
-  /** Whether it is the message's only job: then the message's row stays as it is; see `message-status.ts`. */
+  /** Whether it is the message's only job, so that the message's row need not change: see `message-status.ts`. */
   readonly is_of_one_job: number | null;
 }
 
 type LeaseReady = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
 
 /**
- * Leases ready jobs of all flows in equal shares. A loose scan of the index steps from flow to flow, so the cost is that
- * of the flows visited and the jobs taken, however many wait behind them.
+ * Leases ready jobs of all flows in equal shares. A loose index scan steps from flow to flow, so the cost depends on the flows
+ * visited and the jobs taken, not on how many wait behind them.
  */
 function createLeaseReady(db: Database): LeaseReady {
   const lastFlow = new Map<number, number>();
@@ -154,7 +154,7 @@ function createFlowScan(db: Database): (queue: number, last: number, limit: numb
   };
 }
 
-/** Makes of a row what the worker is given; `undefined` if the message has been pruned, so that the job is an orphan. */
+/** Makes the claimed job of a row; `undefined` if the message has been pruned, so that the job is an orphan. */
 function createClaimedJobs({ accounts, contents, optOuts }: ClaimParts) {
   return (job: ReadyRow): ClaimedJob | undefined => {
     if (!hasMessage(job)) return undefined;

@@ -15,10 +15,10 @@ export interface ExpireParts {
   readonly suppressions: SuppressionList;
 }
 
-/** Flows examined in one call; the next call goes on from there. */
+/** How many flows one call examines. The next call goes on from there. */
 const MAX_FLOWS = 2_000;
 
-/** `Queue.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
+/** `Queue.expire`. Steps from flow to flow, since the earliest deadline of each comes first in the index. */
 export function createExpire(db: Database, parts: ExpireParts): Queue["expire"] {
   const nextFlow = createFlowSteps(db);
   const overdue = db.prepare<OverdueRow>(
@@ -55,7 +55,7 @@ interface Flow {
 
 const START: Flow = { queue: -1, flow: -1 };
 
-/** Steps from flow to flow in the order of the index. Two statements: SQLite would scan the flow's jobs for a row value. */
+/** Steps from flow to flow, in the order of the index. By two statements: with a row value, SQLite would scan the flow's jobs. */
 function createFlowSteps(db: Database): (last: Flow) => Flow | undefined {
   const ofQueue = db.prepare<Flow>(
     "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue = +? AND flow > +? ORDER BY flow LIMIT 1",

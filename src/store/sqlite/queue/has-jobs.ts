@@ -2,10 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
 import type { Queues } from "./queues.ts";
 
-/** Jobs that are looked at in one go, with others' work in between: a million may wait for other queues. */
+/** How many jobs are looked at in one piece, with other work between the pieces: a million may wait in other queues. */
 const PIECE = 10_000;
 
-/** Whether the queue has a job, also one that waits for its time or is being sent: no index tells of those. */
+/** Whether the queue has a job, even one that waits for its time or is being sent; no index finds those. */
 export function createHasJobs(
   db: Database,
   queues: Pick<Queues, "numberOf">,

@@ -1,6 +1,6 @@
 import type { KeptLease, LeaseStore, LiveProcess, Slot, SlotLease } from "../../store.ts";
 
-/** The folder is locked for one process: what leases there are end with it, and need not outlast it. */
+/** `Store.leases`, in memory: the folder is locked for one process, so its leases end with it. */
 export function createLeases(): LeaseStore {
   const processes = new Map<string, LiveProcess>();
   const leases = new Map<string, SlotLease>();

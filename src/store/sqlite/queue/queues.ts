@@ -1,11 +1,11 @@
 import { createCommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
 
-/** Numbers queues, since rows of jobs name them by number, and notifies listeners after a commit that makes jobs ready. */
+/** Numbers queues, since jobs name their queue by its number, and notifies listeners after a commit that makes jobs ready. */
 export interface Queues {
-  /** `undefined`: no job was ever in it. */
+  /** The queue's number; `undefined` if it never had a job. */
   numberOf(name: string): number | undefined;
-  /** Within a transaction: gives the queue a number if it has none. */
+  /** The queue's number; gives it one if it has none. Only within a transaction. */
   numberFor(name: string): number;
   nameOf(number: number): string;
   all(): readonly { readonly number: number; readonly name: string }[];
@@ -14,7 +14,7 @@ export interface Queues {
   onReady(listener: (queue: string) => void): () => void;
 }
 
-/** Queues are routes, so there are few; beyond this all are forgotten and read again. */
+/** The most queues that are remembered. Queues are routes, so there are few; beyond this all are forgotten and read again. */
 const MAX_KEPT = 10_000;
 
 export function createQueues(db: Database): Queues {

@@ -19,13 +19,13 @@ export interface SettleParts {
   readonly suppressions: SuppressionList;
 }
 
-/** Weight of a settlement in group commit: its statements. */
+/** The weight of a settlement in a group commit: its statements. */
 const WEIGHT = 3;
 
-/** Its latest claim is not settled: the lease goes on, or has run out. A settlement ends both, so that a repeated one does nothing. */
+/** The job's latest claim is not settled: its lease goes on, or has run out. Settling ends that, so doing it again has no effect. */
 const IS_OPEN = "(is_leased = 1 OR was_interrupted = 1)";
 
-/** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
+/** `Queue.settle`. A settlement proves its lease by its claim; without the lease, only what the provider said is kept. */
 export function createSettle(db: Database, parts: SettleParts): Queue["settle"] {
   const find = db.prepare<{ parts: string | null }>(
     `SELECT parts FROM jobs WHERE id = ? AND claim = ? AND message_id = ? AND ${IS_OPEN}`,
@@ -36,7 +36,7 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
     "UPDATE jobs SET due_at = ?, is_leased = 0, was_interrupted = 0, attempt = attempt + ? WHERE id = ?",
   );
 
-  /** Proves the lease. Where it does not matter which parts the job covers, the statement that ends the job does so. */
+  /** Checks that the lease still holds. If it does not matter which parts the job covers, the statement that ends it does that. */
   const proveLease = ({ jobId, claim, messageId, next }: Settlement): CheckedSettlement["job"] => {
     if (!isPlainlyDone(next)) return find.get(jobId, claim, messageId);
     return end.run(jobId, claim, messageId) === 1 ? ENDED : undefined;
@@ -54,14 +54,14 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
   const settle = (settlements: readonly Settlement[]): readonly boolean[] => {
     const checked = checkEach(settlements, proveLease);
     const saved = heldFirst(checked).map((each) => saveAttempt(parts, each));
-    // Only once all are noted: a receipt that was parked for one may be about another, and comes behind that one's attempt.
+    // Only once all attempts are saved: a receipt that is parked for one may be about another, and has to follow its attempt.
     const held = new Set(saved.flatMap(({ settlement, job }) => (job ? [settlement.messageId] : [])));
     for (const each of saved) recordIds(parts, each, held);
     for (const each of saved) moveJob(each, isOver(parts, each));
     return checked.map(({ job }) => job !== undefined);
   };
 
-  // Late: what it saves is written together with what receipts of the same transaction change.
+  // In phase `late`, so that what it saves is written together with what receipts of the same transaction change.
   return (settlements) => db.write(() => settle(settlements), settlements.length * WEIGHT, "late");
 }
 
@@ -77,7 +77,7 @@ interface CheckedSettlement {
   readonly job: { readonly parts: string | null } | undefined;
 }
 
-/** Of several settlements about one job the first counts. */
+/** Checks the lease of each settlement. If there are several for one job, the first counts. */
 function checkEach(
   settlements: readonly Settlement[],
   proveLease: (settlement: Settlement) => CheckedSettlement["job"],
@@ -107,7 +107,7 @@ function saveAttempt({ messages, suppressions }: SettleParts, checked: CheckedSe
   return { ...checked, saved: { row, progress: step.progress } };
 }
 
-/** @param held messages whose latest attempt is settled as well: none is under way at them */
+/** @param held the messages whose latest attempt is settled too, so that none is under way */
 function recordIds(
   { providerIds }: SettleParts,
   { settlement, saved }: SavedAttempt,
@@ -116,7 +116,7 @@ function recordIds(
   if (saved) providerIds.recordAttempt(settlement, saved.row, held.has(saved.row.id) ? "held" : "lost");
 }
 
-/** True if nothing is left to do for the message; its body is wiped then, unless it is to be kept. */
+/** Whether nothing is left to do for the message. Then its body is wiped, unless it is to be kept. */
 function isOver({ messages, contents }: SettleParts, { settlement, job, saved }: SavedAttempt): boolean {
   if (!job || !saved) return false;
   const { row, progress } = saved;
@@ -126,7 +126,7 @@ function isOver({ messages, contents }: SettleParts, { settlement, job, saved }:
   return isEnd;
 }
 
-/** No retry is needed if a receipt, or a late answer, has settled what the attempt left open. */
+/** Whether a receipt, or a late answer, has settled what the attempt left open, so that no retry is needed. */
 function isNowSettled(messages: MessageLog, messageId: string): boolean {
   const message = messages.read(messageId);
   return message !== undefined && isSettled(message.progress);

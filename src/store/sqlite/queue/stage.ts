@@ -11,10 +11,10 @@ export interface StageParts {
   readonly queues: Queues;
 }
 
-/** Due time of leases ended at the start, when no time is known: the store has no clock. */
+/** The due time of leases that a start ends: long past, since the store has no clock. */
 const LEASE_ENDED = 0;
 
-/** Puts waiting jobs in line whose time has come: schedules, retries and expired leases in one sweep. */
+/** `Queue.stage`: makes waiting jobs ready whose time has come. Schedules, retries and expired leases in one sweep. */
 export function createStage(
   db: Database,
   { messages, queues }: StageParts,
@@ -73,8 +73,8 @@ interface WaitingRow {
 }
 
 /**
- * Ends all leases at the start, so that `stage` finds them at once: only one process works on a database file, so those
- * of an earlier one are dead.
+ * Ends all leases, so that `stage` finds their jobs at once. For a start: only one process works on a database file, so the leases
+ * are those of an earlier process, which is dead.
  */
 export async function endDeadLeases(db: Database): Promise<void> {
   const end = db.prepare(

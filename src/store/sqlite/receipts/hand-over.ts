@@ -2,7 +2,7 @@ import { overdueRowsOf } from "../../receipts/overdue-row.ts";
 import type { KnownIds } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 
-/** Hands an overdue receipt of one connector to another one, who may be asked at once; not if it is overdue there already. */
+/** `KnownIds.awaitInstead`: moves an overdue receipt to the other connector, to be asked at once, unless it is overdue there too. */
 export function createHandOver(db: Database): KnownIds["awaitInstead"] {
   const ofCopy = "message_id = ? AND part IN (?, ?) AND connector_id = +?";
   const isOverdue = db.prepare(`SELECT 1 FROM overdue_receipts WHERE ${ofCopy}`);

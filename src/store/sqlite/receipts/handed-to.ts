@@ -4,7 +4,7 @@ import type { ReceiptState } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 
-/** Reads the timeline, of which the transaction may not have written all. */
+/** `ReceiptState.wasHandedTo`: reads the timeline, including entries that the transaction has not written yet. */
 export function createWasHandedTo(
   db: Database,
   messages: Pick<MessageLog, "unwrittenEntries">,

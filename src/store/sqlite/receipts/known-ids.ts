@@ -12,7 +12,7 @@ import type { SqlValue } from "../database/driver.ts";
 import { createRowInsert } from "../database/row-insert.ts";
 import { createHandOver } from "./hand-over.ts";
 
-/** Ids are written at the end of the transaction: by then their receipts may have come. */
+/** `KnownIds` on SQLite. Ids are written at the end of the transaction: by then their receipts may have come. */
 export function createKnownIds(db: Database): KnownIds {
   const find = db.prepare<IdRow>(
     `SELECT message_id, part, provider_id FROM provider_ids
@@ -31,12 +31,12 @@ export function createKnownIds(db: Database): KnownIds {
       const rows = find.all(connectorId, key).map((row) => toKnownId(row, key));
       const isNew = ({ messageId, part }: PartRef) =>
         !rows.some((row) => row.messageId === messageId && row.part === part);
-      // Read backwards, the index gives the parts of a message in reverse.
+      // Sorted, since the index, which is read backwards, returns the parts of a message in reverse.
       return [...rows, ...unwritten.find(connectorId, key).filter(isNew)].sort(byMessageAndPart);
     },
     received(part) {
       if (!unwritten.received(part)) received.run(part.messageId, part.part);
-      // Also where an id awaited it: an earlier id of the part may be overdue.
+      // Even if an unwritten id awaited it: an earlier id of the part may be overdue.
       notOverdue.run(part.messageId, ...overdueRowsOf(part.part));
     },
     awaitInstead: createHandOver(db),
@@ -45,11 +45,11 @@ export function createKnownIds(db: Database): KnownIds {
 
 type Noted = ReturnType<typeof toIdRows>[number];
 
-/** Ids that the transaction has noted and not written yet. */
+/** The ids that the transaction has noted and not written yet. */
 function createUnwritten(db: Database) {
   const insert = createIdInsert(db);
   const byKey = new Map<string, Noted[]>();
-  /** Those whose receipts are awaited. */
+  /** The ids whose receipts are awaited, by part. */
   const awaited = new Map<string, Noted>();
   const arrived = new Set<Noted>();
 
@@ -77,7 +77,7 @@ function createUnwritten(db: Database) {
         ...row,
         providerId: row.providerId ?? key,
       })),
-    /** True if one of these awaited it. */
+    /** Notes that the part's receipt has come. True if one of these ids awaited it. */
     received({ messageId, part }: PartRef): boolean {
       const row = awaited.get(`${messageId} ${part}`);
       if (row) arrived.add(row);
@@ -88,7 +88,7 @@ function createUnwritten(db: Database) {
 
 const COLUMNS = "connector_id, id_key, message_id, part, provider_id, awaited_since";
 
-/** An id whose receipt has arrived awaits none any more, even if an earlier row did. */
+/** Writes ids. One whose receipt has arrived awaits none any more, even if an earlier row of it did. */
 function createIdInsert(db: Database): (rows: readonly Noted[], arrived: ReadonlySet<Noted>) => void {
   const into = "provider_ids";
   const insert = createRowInsert(db, { into, columns: COLUMNS, otherwise: "ON CONFLICT DO NOTHING" });

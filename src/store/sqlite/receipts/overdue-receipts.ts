@@ -17,7 +17,7 @@ export interface OverdueParts {
 
 type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "countOverdue">;
 
-/** Parts whose receipt does not come: found by the index of awaited receipts, and kept in a table of their own from then on. */
+/** Parts whose receipts are overdue: found by the index of awaited receipts, and from then on kept in a table of their own. */
 export function createOverdueReceipts(db: Database, parts: OverdueParts): Overdue {
   const flag = createFlag(db, parts);
   const take = createTakeQuestions(db, parts);

@@ -47,7 +47,7 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   };
 }
 
-/** Whoever goes through what is parked notes how far it has come: while the process runs, no id is given twice, also when the last have gone. */
+/** Inserts rows. While the process runs no id is reused, even if the highest are gone: readers note how far they have come. */
 function createInsert(db: Database) {
   const insert = db.prepare<{ id: number }>(
     `INSERT INTO parked_receipts (id, connector_id, id_key, reference, at, receipt)
@@ -59,7 +59,7 @@ function createInsert(db: Database) {
   };
 }
 
-/** Deletes the oldest row of a key that has one too many; what its receipt has under its other id is then its only row. */
+/** Deletes the oldest row of a key that has one too many. A row of its receipt under another id is then its only row. */
 function createKeepNewest(db: Database) {
   const tooMany = db.prepare<ParkedRow>(
     `SELECT id, receipt FROM parked_receipts WHERE connector_id = +? AND id_key = +?
@@ -83,8 +83,8 @@ function createKeepNewest(db: Database) {
 }
 
 /**
- * `take` deletes those of the rows that are meant, with what their receipts have under other ids, and returns the receipts.
- * `putBack` gives one that is parked again its rows, and so its place, again; `false`: it was not taken.
+ * `take` deletes the rows that are meant, together with those of the same receipts under other ids, and returns the receipts.
+ * `putBack` restores the rows of a taken receipt that is parked again, and so its place; `false` if it was not taken.
  */
 function createTake(db: Database) {
   const remove = db.prepare<TakenRow>("DELETE FROM parked_receipts WHERE id = ? RETURNING *");

@@ -17,8 +17,8 @@ export interface ProviderIdsParts extends EndingParts {
 }
 
 /**
- * The rules of `receipts/provider-ids.ts` over this engine's tables, inside a transaction. There is one writer, so of a
- * settlement and a receipt that concern one id the second finds what the first has left.
+ * The rules of `store/receipts/provider-ids.ts` on this engine's tables, inside a transaction. There is only one writer, so of a
+ * settlement and a receipt with the same id, the second finds what the first has left.
  */
 export function createProviderIds(db: Database, state: ProviderIdsParts): ProviderIds {
   const { messages, suppressions } = state;

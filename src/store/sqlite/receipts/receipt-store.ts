@@ -26,7 +26,7 @@ export function createReceiptStore(
   };
 }
 
-/** Of the rows, the second ones are taken off: both are counted by indexes, without reading a receipt. */
+/** `ReceiptStore.countParked`: all rows minus the second ones. Both are counted in indexes, without reading a receipt. */
 function createParkedCount(db: Database): ReceiptStore["countParked"] {
   const rows = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${2 * MAX_COUNTED})`,
@@ -70,7 +70,7 @@ const BEYOND = {
   newest: `id < ? AND ${IS_FIRST_ROW} ORDER BY id DESC LIMIT ?`,
 } as const satisfies Record<ListOrder, string>;
 
-/** Counts first, in a read: a connector hardly ever has too many. */
+/** `ReceiptStore.dropParked`. Counts first, in a read: a connector hardly ever has too many. */
 function createDropParked(db: Database): ReceiptStore["dropParked"] {
   const nextConnector = db.prepare<{ connector_id: string }>(
     "SELECT connector_id FROM parked_receipts WHERE connector_id > ? ORDER BY connector_id LIMIT 1",

@@ -18,7 +18,7 @@ export function createRecordReceipts(db: Database, providerIds: ProviderIds): Re
           return providerIds.receive(receipt);
         }),
       receipts.length * 2,
-      // After the settlements of this transaction: an SMSC may send a receipt right behind its answer.
+      // After the settlements of this transaction: an SMSC may send a receipt right after its answer.
       "last",
     );
 }

@@ -3,7 +3,7 @@ import type { SizeOf } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 
-/** Reads the size of an SMS from the timeline entry of its last attempt, which the transaction may not have written yet. */
+/** `SizeOf`: reads the size from the timeline entry of the last attempt, which the transaction may not have written yet. */
 export function createSizeOf(db: Database, messages: Pick<MessageLog, "unwrittenEntries">): SizeOf {
   const last = db.prepare<{ detail: string | null }>(
     `SELECT detail FROM timeline WHERE message_id = ? AND kind IN ('attempt', 'lost_settle')
