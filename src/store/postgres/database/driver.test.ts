@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { withDriver } from "../postgres-world.contract.ts";
-import { openDriver } from "./driver.ts";
+import { type Driver, openDriver } from "./driver.ts";
 import { openClosable } from "./transactions.ts";
 
 const PREPARED = "SELECT count(*) AS count FROM pg_prepared_statements";
@@ -51,8 +51,38 @@ test("what was prepared before another version added a column works after it, al
       await driver.query(`ALTER TABLE words ADD COLUMN ${column} integer NOT NULL DEFAULT 7`);
       for (const rows of await both()) expect(rows).toEqual([expect.objectContaining({ [column]: 7 })]);
     }
+    // A pooler prepares one text once, and would answer another name of it with what it has.
+    const [texts] = await driver.hold((connection) => connection.exec<Record<string, number>>(TEXTS));
+    expect(texts?.different).toBe(Number(texts?.all));
     await driver.query("ALTER TABLE words ADD COLUMN third integer NOT NULL DEFAULT 7");
     expect(await readWithin()).toEqual([{ word: "one", first: 7, second: 7, third: 7 }]);
+  }));
+
+const TEXTS = `SELECT count(*) AS all, count(DISTINCT statement) AS different
+  FROM pg_prepared_statements WHERE statement LIKE 'SELECT * FROM words%'`;
+
+test("a statement has one name in all processes, in whatever order they need it", () =>
+  withDriver(async (driver, url) => {
+    const other = openDriver({ url, connections: 1 });
+    const [one, two] = ["SELECT 1 AS one", "SELECT 2 AS two"] as const;
+    const namesIn = async (of: Driver, statements: readonly string[]) => {
+      for (const sql of statements) await of.query(sql);
+      return of.hold((connection) => connection.exec(NAMES));
+    };
+    expect(await namesIn(driver, [one, two])).toEqual(await namesIn(other, [two, one]));
+    await other.close();
+  }));
+
+const NAMES = "SELECT statement, name FROM pg_prepared_statements ORDER BY statement";
+
+test("where a pooler loses what was prepared, the error says what to do", () =>
+  withDriver(async (_, url) => {
+    const driver = openDriver({ url, connections: 1 });
+    const read = () => driver.query("SELECT 1 AS one");
+    await read();
+    await driver.hold((connection) => connection.exec("DEALLOCATE ALL"));
+    await expect(read()).rejects.toThrow("DATABASE_URL has to end with ?prepare=false");
+    await driver.close();
   }));
 
 test("while all connections are busy a thousand calls wait, and more are refused at once", () =>

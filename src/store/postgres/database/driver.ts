@@ -7,7 +7,15 @@ import { StoreUnavailable } from "../../store.ts";
 import { type Connections, openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
 import { toArrayText } from "./array-text.ts";
-import { isConnectionLost, isOutage, isOutdated, isReadOnlyServer, isRefusedSetting } from "./sql-errors.ts";
+import {
+  isConnectionLost,
+  isNameLost,
+  isOutage,
+  isOutdated,
+  isReadOnlyServer,
+  isRefusedSetting,
+} from "./sql-errors.ts";
+import { createStatementNames, type StatementNames } from "./statement-names.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
@@ -71,7 +79,7 @@ export function openDriver(options: DriverOptions): Driver {
     ...(isPrepared && timeLimits(statementMs)),
     types: { getTypeParser: parserOf },
   });
-  const names = isPrepared ? createNames() : undefined;
+  const names = isPrepared ? createStatementNames() : undefined;
   const lend = createLend(lent);
   let closing: Promise<void> | undefined;
 
@@ -126,7 +134,11 @@ interface ConnectionState {
 }
 
 /** @param names those of prepared statements; absent: none is prepared */
-function connectionOf(client: PoolClient, names: Names | undefined, state: ConnectionState): Connection {
+function connectionOf(
+  client: PoolClient,
+  names: StatementNames | undefined,
+  state: ConnectionState,
+): Connection {
   const failed = (error: unknown): never => {
     if (isConnectionLost(error)) state.isLost = true;
     if (isReadOnlyServer(error)) state.isReadOnly = true;
@@ -135,9 +147,10 @@ function connectionOf(client: PoolClient, names: Names | undefined, state: Conne
   const ask = names ? askAtOnce(client) : askOneByOne(client);
   return {
     async query<Row>(sql: string, values: readonly SqlValue[] = []) {
-      const query = { ...(names && { name: names.of(sql) }), text: sql, values: values.map(toStored) };
+      const query = { ...(names?.of(sql) ?? { text: sql }), values: values.map(toStored) };
       const result = await ask(query).catch((error) => {
-        if (isOutdated(error)) names?.forget(sql);
+        if (isOutdated(error)) names?.renew(sql);
+        if (isNameLost(error)) throw new Error(`${errorText(error)}: ${NOT_PASSED_ON}`, { cause: error });
         return failed(error);
       });
       return result.rows as Row[];
@@ -191,25 +204,8 @@ interface WithStream {
   readonly connection: { readonly stream: { cork(): void; uncork(): void } };
 }
 
-interface Names {
-  of(sql: string): string;
-  /** Lets the statement be prepared again, under another name, on every connection. */
-  forget(sql: string): void;
-}
-
-/** The same text has the same name on all connections. */
-function createNames(): Names {
-  const names = new Map<string, string>();
-  let count = 0;
-  return {
-    of(sql) {
-      const name = names.get(sql) ?? `s${count++}`;
-      names.set(sql, name);
-      return name;
-    },
-    forget: (sql) => void names.delete(sql),
-  };
-}
+const NOT_PASSED_ON =
+  "a pooler does not pass on prepared statements, so DATABASE_URL has to end with ?prepare=false";
 
 function toStored(value: SqlValue): string | number | boolean | null {
   if (typeof value === "string") return toStoredText(value);

@@ -48,6 +48,11 @@ export function isOutdated(error: unknown): boolean {
   );
 }
 
+/** A prepared statement is not there, or one of another session is: they are not those of our connection. */
+export function isNameLost(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.code === "26000" || error.code === "42P05");
+}
+
 /** A lock was not granted in time. */
 export function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof StoreUnavailable ? error.cause : error;
