@@ -56,21 +56,35 @@ test("a database that does not exist is said at once, without its password", asy
   expect(output).not.toContain("hidden");
 });
 
-test("a pooler that takes no settings of a session is said at once, and how to work behind it", async () => {
-  const words = "SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0";
+for (const { setting, query, advice } of [
+  { setting: "statement_timeout", query: "", advice: "DATABASE_URL ends with ?prepare=false" },
+  { setting: "options", query: "?options=-c%20a%3Db&prepare=false", advice: "it is set for the role" },
+]) {
+  test(`a pooler that does not take ${setting} is said at once, and how to work behind it`, async () => {
+    const pooler = await openRefusing(`unsupported startup parameter: ${setting}`);
+    const { code, output } = await runPostrider({
+      dataFolder: folder(),
+      env: onPostgres(`postgres://127.0.0.1:${pooler.port}/postrider${query}`),
+    });
+    expect(code).toBe(1);
+    expect(output).toMatch(/^postrider cannot start: .*unsupported startup parameter/m);
+    expect(output).toContain(`${setting}: behind a pooler, ${advice}`);
+    expect(output).not.toContain('"level"');
+    pooler.close();
+  });
+}
+
+/** Answers every start of a session with an error of PgBouncer. */
+async function openRefusing(reason: string) {
+  const words = `SFATAL\0C08P01\0M${reason}\0\0`;
   const length = Buffer.alloc(4);
   length.writeInt32BE(words.length + length.length);
   const pooler = createServer(
     (client) => void client.end(Buffer.concat([Buffer.from("E"), length, Buffer.from(words)])),
   );
   await new Promise<void>((resolve) => pooler.listen(0, "127.0.0.1", resolve));
-  const env = onPostgres(`postgres://127.0.0.1:${(pooler.address() as { port: number }).port}/postrider`);
-  const { code, output } = await runPostrider({ dataFolder: folder(), env });
-  expect(code).toBe(1);
-  expect(output).toMatch(/^postrider cannot start: .*unsupported startup parameter.*with \?prepare=false$/m);
-  expect(output).not.toContain('"level"');
-  pooler.close();
-});
+  return { port: (pooler.address() as { port: number }).port, close: () => void pooler.close() };
+}
 
 test("a start that waits for its database is ended by a signal", async () => {
   const env = {

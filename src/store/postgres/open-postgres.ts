@@ -4,9 +4,10 @@ import type { OnMigration } from "../on-migration.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
+import { refuseUnfitPooler } from "./connections/behind-pooler.ts";
+import { refuseUncheckedReferences } from "./database/checked-references.ts";
 import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
 import { checkMasterKey, readMeta, refuseHalfMoved, refuseOtherKey, writeMeta } from "./database/meta.ts";
-import { refuseUnsafeCommits } from "./database/safe-commits.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErasures } from "./erasures/erasures.ts";
@@ -62,11 +63,12 @@ export function openPostgres(options: PostgresOptions): Promise<Store> {
 /** As `openPostgres`, on drivers that the caller has opened; they are closed with the store. */
 export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresOptions): Promise<Store> {
   try {
+    await refuseUnfitPooler({ driver, pulse }, options.url);
+    await refuseUncheckedReferences(driver);
     await migrateOlder(driver, options);
     const closable = openClosable(driver, options.clock);
     const closablePulse = openClosable(pulse, options.clock);
     await refuseHalfMoved(driver);
-    await refuseUnsafeCommits(driver);
     await checkMasterKey(driver, options.vault);
     const store = createStore(closable, options);
     const unwatch = watchKey(closable.database, options);
@@ -88,7 +90,6 @@ export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresO
 /** What is refused keeps its schema: processes of the version before may be at work on it. */
 async function migrateOlder(driver: Driver, { url, vault, onMigration }: PostgresOptions): Promise<void> {
   if (await isMigrated(driver)) return;
-  await refuseUnsafeCommits(driver);
   await migrateAt(url, { onMigration, refuse: (session) => refuseOtherKey(session, vault) });
 }
 

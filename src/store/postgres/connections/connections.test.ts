@@ -1,36 +1,15 @@
 import { expect, test } from "bun:test";
-import { type AddressInfo, createConnection, createServer } from "node:net";
+import { openOptionsProxy } from "../../../../test/fakes/options-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
 import { openConnections } from "./connections.ts";
-
-/** A host in front of the database that sets its connections read-only, as an administrator may set a former primary. */
-async function openReader(folder: string) {
-  const server = createServer((near) => {
-    const far = createConnection(`${folder}/.s.PGSQL.5432`);
-    near.once("data", (startup) => {
-      far.write(withOption(startup as Buffer));
-      near.pipe(far).pipe(near);
-    });
-    for (const socket of [near, far]) socket.on("error", () => undefined);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
-}
-
-/** The startup message: its length, the protocol, names and values, and a zero. */
-function withOption(startup: Buffer): Buffer {
-  const option = Buffer.from("options\0-c default_transaction_read_only=on\0\0");
-  const longer = Buffer.concat([startup.subarray(0, -1), option]);
-  longer.writeInt32BE(longer.length);
-  return longer;
-}
 
 async function openWorld() {
   const { url, drop } = await freshDatabase();
   const [, folder = "", name = ""] = /@([^/]*)\/(.*)$/.exec(url) ?? [];
-  const reader = await openReader(decodeURIComponent(folder));
+  // As an administrator may set a former primary.
+  const reader = await openOptionsProxy(url, "-c default_transaction_read_only=on");
   return {
-    reader: reader.host,
+    reader: new URL(reader.url).host,
     writer: folder,
     /** Whether what is lent can write. */
     async lends(hosts: readonly string[], query = ""): Promise<boolean> {

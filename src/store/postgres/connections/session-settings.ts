@@ -5,7 +5,7 @@
  * Not among them: `search_path` and `role`, by which an operator says where the tables are and whose, and
  * `default_transaction_read_only`, by which a former primary is fenced.
  */
-const SETTINGS: Readonly<Record<string, string>> = {
+export const SETTINGS: Readonly<Record<string, string>> = {
   // A 202 promises that the message is on disk.
   synchronous_commit: "on",
   // A statement after a lock has to see what the lock's last holder committed.
@@ -43,6 +43,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
    * cheaper than the plan for any: so it would plan anew each time, which takes five times as long as to run it.
    */
   plan_cache_mode: "force_generic_plan",
+};
+
+/** Limits of a session's statements. A driver has its own; what is given here is for a role, and behind a pooler any will do. */
+export const TIME_LIMITS: Readonly<Record<string, string>> = {
+  statement_timeout: "10s",
+  lock_timeout: "10s",
+  idle_in_transaction_session_timeout: "10s",
 };
 
 /**

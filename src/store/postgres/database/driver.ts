@@ -80,7 +80,7 @@ export function openDriver(options: DriverOptions): Driver {
     types: { getTypeParser: parserOf },
   });
   const names = isPrepared ? createStatementNames() : undefined;
-  const lend = createLend(lent);
+  const lend = createLend(lent, isPrepared);
   let closing: Promise<void> | undefined;
 
   const hold = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
@@ -109,8 +109,9 @@ export function openDriver(options: DriverOptions): Driver {
 }
 
 /** Once it has let us in, a server that refuses us (new password, too many connections) counts as unreachable. */
-function createLend(lent: Connections): Connections["lend"] {
+function createLend(lent: Connections, isPrepared: boolean): Connections["lend"] {
   let hasConnected = false;
+  const throwFirst = (error: unknown) => throwRefused(error, isPrepared);
   return async () => {
     const client = await lent.lend().catch(hasConnected ? throwUnreachable : throwFirst);
     hasConnected = true;
@@ -230,9 +231,11 @@ function throwOutage(error: unknown): never {
 }
 
 /** A pooler that takes no settings of a session will not do so later either. */
-function throwFirst(error: unknown): never {
+function throwRefused(error: unknown, isPrepared: boolean): never {
   if (!isRefusedSetting(error)) return throwOutage(error);
-  const advice = "behind a pooler, DATABASE_URL ends with ?prepare=false";
+  const advice = isPrepared
+    ? "behind a pooler, DATABASE_URL ends with ?prepare=false"
+    : "behind a pooler, it is set for the role (ALTER ROLE … SET), and not in DATABASE_URL";
   throw new Error(`${errorText(error)}: ${advice}`, { cause: error });
 }
 

@@ -1,0 +1,81 @@
+import { CONNECTIONS, type Driver } from "../database/driver.ts";
+import { readHosts } from "./hosts.ts";
+import { SETTINGS, TIME_LIMITS } from "./session-settings.ts";
+
+interface Drivers {
+  readonly driver: Driver;
+  readonly pulse: Driver;
+}
+
+/**
+ * Throws, with what to do, where a pooler between us and the server does not let us work: it passes on no settings of a
+ * session, so the role has to have them, and it may have too few connections for ours.
+ */
+export async function refuseUnfitPooler(drivers: Drivers, url: string): Promise<void> {
+  const { isPrepared } = readHosts(url);
+  const wanted = new Map(Object.entries({ ...SETTINGS, ...TIME_LIMITS }));
+  for (const name of ALL_THE_SAME) wanted.delete(name);
+  // Without names statements are planned each time, whatever is set.
+  if (!isPrepared) wanted.delete("plan_cache_mode");
+  const settings = await readSettings(drivers.driver, [...wanted.keys()]);
+  if (settings.every(({ isOurs }) => isOurs)) return;
+  const missing = settings.filter(({ name, value }) => !isFit(name, value) && value !== wanted.get(name));
+  if (missing.length > 0)
+    throw new Error(isPrepared ? `${adviceOn(missing, wanted)}${NAMED}` : adviceOn(missing, wanted));
+  await refuseFewConnections(drivers);
+}
+
+/** Of our settings those that make no difference to our statements as they are. */
+const ALL_THE_SAME = ["bytea_output", "DateStyle", "TimeZone"];
+
+/** Values that do as well as ours. */
+function isFit(name: string, value: string): boolean {
+  return name in TIME_LIMITS ? value !== "0" : name === "synchronous_commit" && value === "remote_apply";
+}
+
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+  /** Our session began with it: no pooler was in the way. */
+  readonly isOurs: boolean;
+  /** As SQL names it. */
+  readonly role: string;
+}
+
+/** Not by a named statement, which is what a pooler may lose. */
+function readSettings(driver: Driver, names: readonly string[]): Promise<readonly Setting[]> {
+  return driver.hold((connection) =>
+    connection.exec<Setting>(
+      `SELECT name, setting AS value, source = 'client' AS "isOurs", quote_ident(session_user) AS role
+       FROM pg_settings WHERE name = ANY('{${names.join()}}') ORDER BY name`,
+    ),
+  );
+}
+
+function adviceOn(missing: readonly Setting[], wanted: ReadonlyMap<string, string>): string {
+  const statements = missing.map(
+    ({ name, role }) => `ALTER ROLE ${role} SET ${name} = '${wanted.get(name)}'`,
+  );
+  return `the role lacks settings that sessions behind a pooler need: run ${statements.join("; ")}, and let the pooler connect anew (PgBouncer: RECONNECT)`;
+}
+
+const NAMED = ". Unless it passes on prepared statements, DATABASE_URL has to end with ?prepare=false too";
+
+/** Where each of our connections keeps one of the pooler's (`pool_mode = session`), those that find none left would wait for ever. */
+async function refuseFewConnections({ driver, pulse }: Drivers): Promise<void> {
+  const all = [pulse, ...Array.from({ length: CONNECTIONS }, () => driver)];
+  const over = Promise.withResolvers<void>();
+  let used = 0;
+  const use = (one: Driver) =>
+    one.hold(async (connection) => {
+      await connection.exec("SELECT 1");
+      if (++used === all.length) over.resolve();
+      await over.promise;
+    });
+  await Promise.all(all.map(use)).catch((cause) => {
+    over.resolve();
+    throw new Error(TOO_FEW, { cause });
+  });
+}
+
+const TOO_FEW = `the pooler does not give this process ${CONNECTIONS + 1} connections at once: with pool_mode = session each process needs ${CONNECTIONS + 2} (PgBouncer: default_pool_size), with pool_mode = transaction a few do for all`;

@@ -1,0 +1,12 @@
+import type { Session } from "./driver.ts";
+
+/** Throws if rows may refer to others that are not there: for sessions that are to repeat what another server did. */
+export async function refuseUncheckedReferences(session: Session): Promise<void> {
+  const [row] = await session.query<{ role: string }>(ROLE);
+  if (row?.role !== "replica") return;
+  throw new Error(
+    "session_replication_role is replica, and foreign keys would not be checked: ALTER ROLE … RESET session_replication_role",
+  );
+}
+
+const ROLE = "SELECT current_setting('session_replication_role') AS role";
