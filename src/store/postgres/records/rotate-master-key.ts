@@ -82,7 +82,9 @@ async function refuseOthers(session: Session): Promise<void> {
   }
   if (others.length === 0) return;
   const places = [...new Set(others.map(({ host }) => host ?? "this machine"))].join(", ");
-  throw new Error(`other processes are using the database, from ${places}: stop all of them first`);
+  throw new Error(
+    `other processes are using the database, from ${places}: stop all of them first, and let a pooler close its connections (PgBouncer: RECONNECT)`,
+  );
 }
 
 const LOOKS = 10;
