@@ -2,7 +2,7 @@ import { type Client, type Page, readAll } from "./client.ts";
 import type { Connector } from "./connectors/connector-state.ts";
 import { connectorTable } from "./connectors/connector-table.ts";
 import { type Child, h, refresh } from "./dom/dom.ts";
-import { ago, link, none, section, table } from "./dom/pieces.ts";
+import { ago, isolated, link, none, section, table } from "./dom/pieces.ts";
 import { keepUpdated } from "./dom/updated.ts";
 import { filterForm } from "./forms/filters.ts";
 import { type Message, newestOf, readMessages } from "./messages/message.ts";
@@ -107,7 +107,7 @@ function alarmsOf({ alarms, routes }: State): Child {
       { class: "alarm" },
       h("strong", {}, name.replaceAll("_", " ")),
       " ",
-      called ?? queueName(subject, routes),
+      called === undefined ? queueName(subject, routes) : isolated(called),
       `: ${reason} `,
       h("span", { class: "hint" }, ago(since)),
     ),

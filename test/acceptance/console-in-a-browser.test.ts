@@ -267,7 +267,7 @@ test("the test of an mx connector asks the hosts of the domain that is given", a
   await page.getByRole("alert").getByText("Test: Validation failed: domain").waitFor();
   await domain.fill("nowhere.invalid");
   await domain.press("Enter");
-  await page.getByText("The test failed: nowhere.invalid").waitFor();
+  await page.locator(".result.bad").getByText("The test failed: nowhere.invalid").waitFor();
   await admin(opened.service, `/connectors/${made.id}`, undefined, "DELETE");
   expect(complaints).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** The web console in the hands of somebody who uses it for hours: keyboard, Back, many records. */
 import { beforeAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
-import { admin } from "../admin.ts";
+import type { Locator, Page } from "playwright-core";
+import { admin, send } from "../admin.ts";
 import { browserConsole } from "../browser-console.ts";
 import { until } from "../until.ts";
 
@@ -121,6 +121,8 @@ test("the overview names what alarms are about, what waits in line, and hosts th
   const body = { channel: "email", account_id: live.id, connector_ids: [connector.id] };
   const route = await admin<{ id: string }>(service, "/routes", body);
   const at = new Date(Date.now() - 7_200_000).toISOString();
+  // As if it were written from right to left.
+  const turning = "\u202Etcerid";
   const { page, complaints, heading } = await signedIn("settings");
   await heading("Settings");
   const answers = {
@@ -128,7 +130,7 @@ test("the overview names what alarms are about, what waits in line, and hosts th
       {
         name: "connector_down",
         subject: connector.id,
-        subject_name: "direct",
+        subject_name: turning,
         reason: "no route",
         since: at,
       },
@@ -147,9 +149,12 @@ test("the overview names what alarms are about, what waits in line, and hosts th
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
   await heading("Overview");
   expect(await page.locator(".alarm").allInnerTexts()).toEqual([
-    "connector down direct: no route 2 h ago",
+    `connector down ${turning}: no route 2 h ago`,
     "queue too old email all: waits since long 2 h ago",
   ]);
+  // What follows the name is read as ever.
+  const name = await page.locator(".alarm").first().getByText("tcerid").last().boundingBox();
+  expect((await page.locator(".alarm time").first().boundingBox())?.x).toBeGreaterThan(name?.x ?? 0);
   const rows = (name: string) => page.getByRole("region", { name }).locator("tbody tr").allInnerTexts();
   const cells = (texts: string[]) => texts.map((text) => text.split("\t").map((cell) => cell.trim()));
   expect(cells(await rows("Queues"))).toEqual([["email all", "direct", "10,000+", "2 h ago"]]);
@@ -246,6 +251,20 @@ test("a long name breaks lines, and moves no other column of its list out of sig
     const choice = await page.getByLabel("Account").boundingBox();
     expect(choice?.width).toBeLessThanOrEqual(320);
   }
+  const { api_key: apiKey } = service.sandbox;
+  for (const email of ["ann@example.net", `${"long-".repeat(12)}@${"sub.".repeat(40)}example.net`]) {
+    const body = { from: { email: "a@example.com" }, to: [{ email }], subject: "Seen", body_text: "Hello" };
+    await send(service, { apiKey, path: "/v1/emails/messages", body });
+  }
+  await go("sandbox");
+  await page.locator(".excerpt").nth(1).waitFor();
+  const [long, short] = [page.locator("summary").first(), page.locator("summary").last()];
+  const widthOf = async (part: Locator) => (await part.boundingBox())?.width ?? 0;
+  const channel = { exact: true };
+  expect(await widthOf(long.getByText("email", channel))).toBe(
+    await widthOf(short.getByText("email", channel)),
+  );
+  expect(await widthOf(long.locator(".excerpt"))).toBeGreaterThan(100);
   await admin(service, `/routes/${route.id}`, undefined, "DELETE");
   await admin(service, `/connectors/${connector.id}`, undefined, "DELETE");
   expect(complaints).toEqual([]);
