@@ -66,6 +66,7 @@ test("a DLT list is checked before it is imported, and each refused row is shown
   await press(page, "Import");
   await page.getByRole("heading", { name: "Imported" }).waitFor();
   expect(await shown(page)).toMatch(/600 of templates\s+Created\s+600\s/);
+  expect(await page.locator("dd:empty").count()).toBe(0);
   await page.getByRole("link", { name: "To the templates" }).click();
   await heading("SMS templates");
   expect(complaints).toEqual([]);

@@ -88,6 +88,7 @@ test("an account and a key that are made in forms send, and the form says what i
   await page.getByLabel("Mode").selectOption("sandbox");
   await page.getByRole("button", { name: "Create account" }).click();
   await heading("Made in the console");
+  await page.getByText("It has no API key yet.").waitFor();
   await page.locator("main").getByRole("link", { name: "API keys" }).click();
   await heading("API keys");
   await page.getByRole("link", { name: "New API key" }).click();
@@ -140,6 +141,8 @@ test("a name that is written from right to left turns neither the address nor th
   const id = await send("/v1/emails/messages", { ...mail, tags: [name, "second"] });
   const { page, complaints, heading } = await signedIn(`messages/${id}`);
   await heading("Message to bob@example.net");
+  await page.getByRole("region", { name: "Recipients" }).getByText("bob@example.net").waitFor();
+  await page.getByText(/^Updated /).waitFor();
   expect(await leftOf(page, "<a@")).toBeLessThan(await leftOf(page, "com>"));
   expect(await leftOf(page, "drawkcab")).toBeLessThan(await leftOf(page, "second"));
   await page.getByRole("link", { name: "What it was given" }).click();

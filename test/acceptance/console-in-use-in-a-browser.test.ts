@@ -109,7 +109,10 @@ test("of many connectors the overview shows first what should work and does not,
   await page.getByRole("link", { name: "All 102 connectors" }).click();
   await heading("Connectors");
   await page.getByRole("link", { name: "Next page" }).click();
-  await page.getByRole("link", { name: "broken" }).waitFor();
+  await page.getByText(/^Updated /).waitFor();
+  await page.getByRole("link", { name: "broken" }).click();
+  await heading("broken");
+  await page.locator("dd", { hasText: "ECONNREFUSED" }).waitFor();
   for (const { id } of made) await admin(opened.service, `/connectors/${id}`, undefined, "DELETE");
   expect(complaints).toEqual([]);
 });
@@ -224,6 +227,12 @@ test("long names and addresses stay within a narrow window", async () => {
   await link.click();
   await heading("Routes");
   expect(await link.isVisible()).toBe(false);
+  // The account that was looked at last is looked at on other pages too.
+  await go("webhooks");
+  await heading("Webhooks");
+  expect(await page.getByLabel("Account").inputValue()).toBe(id);
+  await go("routes");
+  await heading("Routes");
   expect(await page.locator("nav a[aria-current=page]").allTextContents()).toEqual(["Routes"]);
   expect(complaints).toEqual([]);
 });
@@ -251,10 +260,9 @@ test("a long name breaks lines, and moves no other column of its list out of sig
     const choice = await page.getByLabel("Account").boundingBox();
     expect(choice?.width).toBeLessThanOrEqual(320);
   }
-  const { api_key: apiKey } = service.sandbox;
   for (const email of ["ann@example.net", `${"long-".repeat(12)}@${"sub.".repeat(40)}example.net`]) {
     const body = { from: { email: "a@example.com" }, to: [{ email }], subject: "Seen", body_text: "Hello" };
-    await send(service, { apiKey, path: "/v1/emails/messages", body });
+    await send(service, { apiKey: service.sandbox.api_key, path: "/v1/emails/messages", body });
   }
   await go("sandbox");
   await page.locator(".excerpt").nth(1).waitFor();

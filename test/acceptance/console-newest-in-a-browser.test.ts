@@ -11,10 +11,11 @@ let service: PostriderProcess;
 let page: Page;
 let complaints: readonly string[];
 let go: Console["go"];
+let heading: Console["heading"];
 
 beforeEach(async () => {
   ({ service } = opened);
-  ({ page, complaints, go } = await opened.signedIn());
+  ({ page, complaints, go, heading } = await opened.signedIn());
 });
 
 /** Resolves with its id, once it is delivered, or `status`. */
@@ -62,7 +63,7 @@ async function expectNewestFirst(region: string, isNewest: (row: string) => bool
 
 test("parked receipts begin with the one that came last, and go on page by page to the first", async () => {
   const config = { provider: "kannel", base_url: "http://127.0.0.1:9", username: "u", password: "p" };
-  const made = await admin<{ callback_path: string }>(service, "/connectors", {
+  const made = await admin<{ id: string; callback_path: string }>(service, "/connectors", {
     kind: "http",
     name: "kannel",
     config,
@@ -78,6 +79,8 @@ test("parked receipts begin with the one that came last, and go on page by page 
   const { id: quiet } = await admin<{ id: string }>(service, "/connectors", { kind: "mx", name: "quiet" });
   await go(`receipts?connector_id=${quiet}`);
   await page.getByText("No receipts of this connector are parked.").waitFor();
+  await go(`connectors/${made.id}`);
+  await page.locator("dd", { hasText: made.callback_path }).waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -95,6 +98,7 @@ test("so do erasures", async () => {
 test("the list of messages has the code of the error of each that has failed, and in words on hovering", async () => {
   await sendSms("+15005550001", {}, "undelivered");
   await go("messages");
+  await heading("Messages");
   const row = page.getByRole("row", { name: "+15005550001" });
   const time = await row.locator("time").boundingBox();
   const number = await row.getByRole("link").boundingBox();
@@ -166,7 +170,7 @@ test("webhooks begin with the newest event, say how the last delivery ended, and
   expect(texts.map((text) => text.includes(newer))).toEqual([true, true, false, false]);
   expect(texts[1]).toContain("(refused_address)");
   await rows.nth(1).getByRole("link", { name: "sms.sent" }).click();
-  await page.getByRole("heading", { name: "Event", exact: true, level: 1 }).waitFor();
+  await heading("Event");
   const event = await page.locator("main").innerText();
   for (const part of ["waiting", "sms.sent", "127.0.0.1", `evt_${newer}_1`, "(refused_address)"])
     expect(event).toContain(part);

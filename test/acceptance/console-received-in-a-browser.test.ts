@@ -36,6 +36,7 @@ test("an inbound SMS is simulated, found by its sender, and shown whole", async 
   await page.getByRole("button", { name: "Show" }).click();
   await page.locator("summary", { hasText: "+919876543210" }).click();
   expect(await page.locator("details[open] pre").innerText()).toBe("<b>Where</b> is\nmy order?");
+  expect(await page.getByText("Some are missing").count()).toBe(0);
   await page.getByLabel("Account").selectOption("numbers of no account");
   await page.getByText("Nothing like this was received for numbers of no account").waitFor();
   expect(complaints).toEqual([]);
@@ -113,5 +114,15 @@ test("an erasure is asked for twice, followed until it is done, and found by its
   await page.getByLabel("Number or address").fill(recipient);
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByRole("cell", { name: "all accounts" }).waitFor();
+  // Where one account is chosen, the others keep theirs.
+  await page.getByRole("link", { name: "New erasure" }).click();
+  await heading("New erasure");
+  await page.getByLabel("Recipient").fill(recipient);
+  await page.getByLabel("Account").selectOption("Sandbox");
+  await erase.click();
+  await question.getByText(`${recipient} in the account “Sandbox”?`).waitFor();
+  await question.getByRole("button", { name: "Erase" }).click();
+  await heading("Erasure");
+  await page.locator("main").getByRole("link", { name: "Sandbox" }).waitFor();
   expect(complaints).toEqual([]);
 });

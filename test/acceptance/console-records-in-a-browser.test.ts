@@ -116,10 +116,14 @@ test("what is deleted or revoked is gone, after a question that says what goes t
   await press(page, "Revoke");
   await answer(page, "Revoke");
   await heading("API keys");
+  await page.getByRole("row", { name: "Old" }).getByRole("link", { name: "Sandbox" }).waitFor();
   await go(`keys/${key.id}`);
   await page.getByText("Revoked at").waitFor();
   // Nothing is left to be revoked.
   expect(await page.getByRole("button", { name: "Revoke" }).count()).toBe(0);
+  await make("/senders", { account_id, sender_id: "FIRST", is_default: true });
+  await go("senders");
+  await page.getByRole("row", { name: "FIRST" }).getByRole("cell", { name: "yes" }).waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -194,5 +198,25 @@ test("the secrets that sign webhooks are copied unseen and followed by new ones,
   await press(page, "Send");
   await page.locator("#problem-url", { hasText: "https" }).waitFor();
   expect(await page.locator(".result").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("an account beyond those that are offered can be looked at, and its id be typed", async () => {
+  const { account_id } = opened.service.sandbox;
+  const { page, complaints, heading, go } = await signedIn("settings");
+  await heading("Settings");
+  const data = Array.from({ length: 1_000 }, (_, index) => ({
+    id: `${index}`,
+    name: `${index}`,
+    mode: "live",
+  }));
+  await page.route("**/admin/v1/accounts?limit=500", (asked) => asked.fulfill({ json: { data } }));
+  await go(`messages?account_id=${account_id}`);
+  await heading("Messages");
+  expect(await page.getByLabel("Account").inputValue()).toBe(account_id);
+  await go(`keys/new?account_id=${account_id}`);
+  await heading("New API key");
+  await page.locator("input#field-account_id").waitFor();
+  expect(await page.locator("#field-account_id").inputValue()).toBe(account_id);
   expect(complaints).toEqual([]);
 });

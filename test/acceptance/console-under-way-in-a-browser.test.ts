@@ -57,6 +57,17 @@ test("a page that cannot be read says why, and is read when one tries again", as
   await page.getByText("No answer from Postrider").waitFor();
   await page.getByRole("button", { name: "Try again" }).click();
   await heading("New account");
+  const refused = { code: 409, message: "conflict", details: { name: "is taken", plan: "is too small" } };
+  await page.route("**/admin/v1/accounts", (route) => route.fulfill({ status: 409, json: refused }), {
+    times: 1,
+  });
+  await page.getByLabel("Name").fill("Taken");
+  await page.getByLabel("Mode").selectOption("live");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.locator("#problem-name", { hasText: "is taken" }).waitFor();
+  await page.getByRole("alert").getByText("Conflict: plan is too small").waitFor();
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await heading("Accounts");
   await go("accounts/01890000-0000-7000-8000-000000000000");
   await heading("Not found");
   await page.getByText("It does not exist, or no longer.").waitFor();
