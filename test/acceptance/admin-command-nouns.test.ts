@@ -211,3 +211,22 @@ test("domains verify tells record by record what is missing, and fails until non
   );
   dns.close();
 });
+
+test("connectors are told apart by their host, or by the provider that has it", async () => {
+  const create = async (...config: string[]) => (await json("connectors", "create", ...config)).id;
+  const relay = await create("--kind", "smtp", "--host", "relay.example");
+  const twilio = await create(
+    "--kind",
+    "http",
+    "--provider",
+    "twilio",
+    "--account-sid",
+    "AC1",
+    "--auth-token",
+    "t",
+  );
+  const list = await text("connectors", "list");
+  expect(list).toMatch(/^ID +NAME +KIND +HOST +ON /);
+  expect(list).toMatch(new RegExp(`^${relay} +smtp +smtp +relay\\.example +yes`, "m"));
+  expect(list).toMatch(new RegExp(`^${twilio} +http +http +twilio +yes`, "m"));
+});

@@ -33,7 +33,7 @@ const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
     column("ID", "id"),
     column("NAME", "name"),
     column("KIND", "kind"),
-    { head: "HOST", of: (row: Row) => (row.config as Row | undefined)?.host },
+    { head: "HOST", of: ({ config }: Row) => hostOf(config as Row | undefined) },
     column("ON", "is_enabled"),
     { head: "STATE", of: (row: Row) => (row.status as Row | undefined)?.state },
     { head: "REASON", of: (row: Row) => (row.status as Row | undefined)?.reason },
@@ -49,6 +49,11 @@ export function addConnectorCommands(commandLine: CommandLine): void {
   addDelete(noun, CONNECTORS);
   addTest(noun);
   addKinds(noun);
+}
+
+/** Over HTTP, where the host is the provider's own, the provider's name. */
+function hostOf(config: Row | undefined): unknown {
+  return config?.host ?? config?.provider;
 }
 
 function addCreate(noun: NounCommand): void {
