@@ -49,14 +49,14 @@ const AT_ONCE = 20;
 
 /** What is worked out once for all recipients: the limits, against which they count together, and the text. */
 interface Shared {
-  readonly limits: (template: CheckedSms["template"]) => ReturnType<typeof judgeLimits>;
+  readonly limits: (template: CheckedSms["template"]) => Promise<LimitVerdict | undefined>;
   /** One text for each connector, for Indian numbers and for others. */
-  readonly text: (sms: CheckedSms, connector: Connector | undefined) => ReturnType<typeof textOf>;
+  readonly text: (sms: CheckedSms, connector: Connector | undefined) => ShownText;
 }
 
 function createShared({ intake, directory }: MessageDeps, asked: SmsRequest): Shared {
-  let limits: ReturnType<typeof judgeLimits> | undefined;
-  const texts = new Map<string, ReturnType<typeof textOf>>();
+  let limits: Promise<LimitVerdict | undefined> | undefined;
+  const texts = new Map<string, ShownText>();
   return {
     limits(template) {
       limits ??= judgeLimits(intake, { ...asked, template });
@@ -125,6 +125,8 @@ function deferredUntil({ caller, request, template, now }: CheckedSms): string |
   );
   return opensAt === dueAt ? undefined : toIso(opensAt);
 }
+
+type ShownText = ReturnType<typeof textOf>;
 
 /** Empty if the text is not known here: the template is the provider's, or a variable is missing. */
 function textOf(

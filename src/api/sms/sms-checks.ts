@@ -10,7 +10,7 @@ import { chooseRoute, SANDBOX_QUEUES } from "../../core/records/routes.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import { isTooLong, MAX_SEGMENTS } from "../../core/sms/sms-segments.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
-import { renderTemplate } from "../../core/sms/template.ts";
+import { type Rendered, renderTemplate } from "../../core/sms/template.ts";
 import type { Directory } from "../records/directory.ts";
 import type { MaybePromise } from "../when-ready.ts";
 import { type FoundTemplates, findTemplates, templateFieldOf } from "./find-templates.ts";
@@ -145,7 +145,7 @@ const VARIABLES: SmsCheck = {
   },
 };
 
-function isTooLongAsSent(rendered: ReturnType<typeof renderSms>): boolean {
+function isTooLongAsSent(rendered: Rendered): boolean {
   return "text" in rendered && isTooLong(rendered.text);
 }
 

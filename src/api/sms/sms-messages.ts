@@ -1,6 +1,6 @@
 /** Send SMS and Get SMS. */
 import Type from "typebox";
-import type { NewMessage } from "../../core/messages/accept-request.ts";
+import type { AcceptRequest, NewMessage } from "../../core/messages/accept-request.ts";
 import type { Part } from "../../core/messages/message.ts";
 import type { KeyOwner } from "../../core/records/api-key.ts";
 import { readSetting } from "../../core/records/settings.ts";
@@ -108,13 +108,16 @@ function acceptSms(deps: MessageDeps, call: Call, { request, plan }: PlannedSms)
   const { messages, body } = request.isBatch ? makeBatch(making) : makeSingle(making);
   const flow = messages.length === 1 ? "single" : "batch";
   const { content } = plan;
-  const accepting: Writable<Accepting> = { accountId: caller.account.id, flow, content, messages };
+  const accepting: Writable<Omit<AcceptRequest, "idempotency">> = {
+    accountId: caller.account.id,
+    flow,
+    content,
+    messages,
+  };
   const limited = limitedRequest(caller, { content, to: request.to }, now);
   if (limited) accepting.limited = limited;
   return acceptMessages(deps.intake, accepting, { call, operation: "sendSms", body });
 }
-
-type Accepting = Parameters<typeof acceptMessages>[1];
 
 interface Made {
   readonly messages: readonly NewMessage[];

@@ -7,7 +7,7 @@ import { withFailedCopy } from "./copies.ts";
 import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import { isOpen, withoutEarly } from "./part.ts";
-import { type Attempt, applyAttempt, applyReceipt } from "./progress.ts";
+import { type Attempt, applyAttempt, applyReceipt, type ReceiptStep } from "./progress.ts";
 import type { Step } from "./step.ts";
 
 /**
@@ -66,11 +66,7 @@ export function settleAttempt(before: Progress, attempt: Attempt): Step {
  * `applyReceipt`, but first the early failures of segments that are sent and whose attempt was interrupted: if this receipt
  * leaves nothing to be sent, no other attempt comes after which they would be applied.
  */
-export function settleReceipt(
-  before: Progress,
-  partIndex: number,
-  receipt: Receipt,
-): ReturnType<typeof applyReceipt> {
+export function settleReceipt(before: Progress, partIndex: number, receipt: Receipt): ReceiptStep {
   const told = before.parts.reduce(
     (step: Step, part, index) =>
       part.early && waitsForNone(before, part) ? tellOne(step, index, part.early) : step,

@@ -65,15 +65,16 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
   return record(before, after, attemptOccasion(before, after, attempt));
 }
 
+export interface ReceiptStep extends Step {
+  /** The receipt came too late to change a status, and was only noted. */
+  readonly isLate: boolean;
+}
+
 /**
  * Applies a receipt to one part. A final status never changes: then the receipt is late, and only noted on the timeline. So is
  * the failure of one copy while another may still be delivered.
  */
-export function applyReceipt(
-  before: Progress,
-  partIndex: number,
-  receipt: Receipt,
-): Step & { readonly isLate: boolean } {
+export function applyReceipt(before: Progress, partIndex: number, receipt: Receipt): ReceiptStep {
   const part = before.parts[partIndex];
   if (receipt.status === "sent" && !(part && receipt.isUnclear))
     return { progress: before, entries: [], isLate: false };

@@ -2,7 +2,7 @@ import { isLonger } from "../body/text-rules.ts";
 import { readSetting, type StoredSettings } from "../records/settings.ts";
 import { gsm7Length } from "./gsm7.ts";
 import { isIndian } from "./phone-number.ts";
-import { renderTemplate, type Variables } from "./template.ts";
+import { type Rendered, renderTemplate, type Variables } from "./template.ts";
 import { transliterate } from "./transliterate.ts";
 
 export interface SmsToRender {
@@ -16,10 +16,7 @@ export interface SmsToRender {
  * A template's text as it is sent: filled in and, if the account wants that, transliterated. For Indian numbers only the values of
  * variables are transliterated, since the rest has to be as it is registered.
  */
-export function renderSms(
-  body: string,
-  { variables = {}, settings, to }: SmsToRender,
-): ReturnType<typeof renderTemplate> {
+export function renderSms(body: string, { variables = {}, settings, to }: SmsToRender): Rendered {
   const rendered = renderTemplate(body, variables);
   if ("missing" in rendered || !readSetting(settings, "sms_transliterate")) return rendered;
   if (!to.some(isIndian)) return { text: transliterate(rendered.text) };

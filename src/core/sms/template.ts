@@ -10,15 +10,14 @@ export interface Placeholder {
 
 export type Variables = Readonly<Record<string, string | number>>;
 
+/** The text of a filled template; or the variables that the template needs and that were not given, each once. */
+export type Rendered = { readonly text: string } | { readonly missing: readonly string[] };
+
 /**
  * Fills a template. `{#var#}` and the tagged forms take the variables "1", "2", … in order of appearance; `{{1}}` takes the
- * one that it names. Values are put in as they are, and never read as templates. `missing`: the variables that the template
- * needs and that were not given, each once.
+ * one that it names. Values are inserted as they are, and never read as templates.
  */
-export function renderTemplate(
-  template: string,
-  variables: Variables,
-): { readonly text: string } | { readonly missing: readonly string[] } {
+export function renderTemplate(template: string, variables: Variables): Rendered {
   const missing = new Set<string>();
   const text = fill(template, ({ name }) => {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;

@@ -11,16 +11,16 @@ import { createStatusLog } from "./status-log.ts";
 import { createThrottle } from "./throttle.ts";
 
 /** Opens a connector's channel; `undefined` for a kind that this program does not know. Throws if the configuration is invalid. */
-export type OpenChannel = (
-  connector: Connector,
-  listeners: {
-    readonly onSlots: () => void;
-    readonly onStatus: (status: ChannelStatus) => void;
-    readonly share?: Share;
-    /** The connector's settings have changed, and its previous channel is being stopped. */
-    readonly isReopened: boolean;
-  },
-) => Channel | undefined;
+export type OpenChannel = (connector: Connector, given: GivenToChannel) => Channel | undefined;
+
+/** What the delivery engine gives a channel; see `ChannelDeps`. */
+interface GivenToChannel {
+  readonly onSlots: () => void;
+  readonly onStatus: (status: ChannelStatus) => void;
+  readonly share?: Share;
+  /** The connector's settings have changed, and its previous channel is being stopped. */
+  readonly isReopened: boolean;
+}
 
 export interface OutletsDeps {
   readonly open: OpenChannel;
@@ -130,11 +130,11 @@ function openOutlet(
 function openChannel(
   { open, log }: OutletsDeps,
   connector: Connector,
-  listeners: Parameters<OpenChannel>[1],
+  given: GivenToChannel,
 ): Channel | undefined {
   const { id, kind } = connector;
   try {
-    const channel = open(connector, listeners);
+    const channel = open(connector, given);
     if (!channel) log.error({ connector: id, kind }, "unknown kind of connector");
     return channel;
   } catch (error) {

@@ -35,7 +35,8 @@ export async function findAddresses(
 
 type Answers = { readonly addresses: readonly string[] } | { readonly message: string };
 
-type Resolve = (name: string) => Promise<Answers>;
+/** Looks up all addresses of a name; see `resolveAddresses`. */
+export type Resolve = (name: string) => Promise<Answers>;
 
 function answersFor({ hostname, isAddress }: Target, resolve: Resolve): Answers | Promise<Answers> {
   if (isAddress) return { addresses: [hostname] };

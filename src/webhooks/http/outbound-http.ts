@@ -5,7 +5,7 @@ import { type AddressRules, createAddressRules, type Range } from "./address-rul
 import type { Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
 import { type ExchangeOutcome, type ExchangeRequest, exchange, outcomeOfAbort } from "./exchange.ts";
-import { findAddresses, type Resolver, resolveAddresses } from "./find-addresses.ts";
+import { findAddresses, type Resolve, type Resolver, resolveAddresses } from "./find-addresses.ts";
 import { shareLookups } from "./share-lookups.ts";
 import { parseTarget, type Target } from "./target.ts";
 import { openTimeLimit } from "./time-limit.ts";
@@ -53,7 +53,7 @@ const MAX_ADDRESSES = 8;
 const CONNECT_LIMIT_MS = 4_000;
 
 interface Parts {
-  readonly resolve: (name: string) => ReturnType<typeof resolveAddresses>;
+  readonly resolve: Resolve;
   readonly rules: AddressRules;
   readonly pool: ConnectionPool;
   readonly clock: Clock;

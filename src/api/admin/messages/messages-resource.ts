@@ -2,6 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { createErrors } from "../../../core/body/field-errors.ts";
 import { CHANNELS, type StoredMessage } from "../../../core/messages/message.ts";
 import { isUuid } from "../../../core/uuid.ts";
+import type { MessageQuery } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { messageNotFound } from "../../errors.ts";
 import { pageSchema } from "../../lists/answer-page.ts";
@@ -47,13 +48,13 @@ function listEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
   };
 }
 
-function readFilters(query: URLSearchParams, now: number): ReturnType<typeof readListQuery> {
+function readFilters(query: URLSearchParams, now: number): Omit<MessageQuery, "accountId"> {
   const channel = readChannel(query);
   const listed = MESSAGE_CHANNELS.find((each) => each.channel === channel);
   if (listed) return readListQuery(query, { ...listed, cursor: "after" }, { now });
   const errors = createErrors();
   errors.add("channel", "required");
-  // Without it nobody knows what these have to be.
+  // Without the channel nobody knows what these have to be.
   const others = new URLSearchParams(query);
   for (const name of ["status", "to"]) others.delete(name);
   return readListQuery(others, { ...MESSAGE_CHANNELS[0], cursor: "after" }, { now, errors });

@@ -47,7 +47,7 @@ export function createReturnMailHandler(deps: ReturnMailHandlerDeps): ReturnMail
       const mail = readReturnMail(raw);
       // A bounce of such a mail, or an automatic answer, is no wish.
       const asked = mail.kind === "other" ? to.flatMap((one) => returnPaths.readUnsubscribe(one) ?? []) : [];
-      const wish = asked.length > 0 ? wishOf(deps, mail) : undefined;
+      const wish = asked.length > 0 ? wishOf(deps, mail.subject) : undefined;
       if (wish) await deps.suppress(wish);
       const unnamed = wish ? [] : asked.map((target) => toUnsubscribeReceipt(target, at));
       const bounced = targetsOf(deps, { raw, to, mail }).flatMap(
@@ -74,14 +74,11 @@ function isUnreadable({ kind }: ReturnMail, to: readonly string[]): boolean {
 }
 
 /**
- * The wish to unsubscribe, whose token is the subject of the mail, as the link made it; some mail clients write so long
- * a subject in encoded words. It needs no message any more; without it the address says whose wish it is.
+ * The wish to unsubscribe, by the token that the link put into the mail's subject; some mail clients write such a long subject in
+ * encoded words. The token works even after the message is gone. Without it, the address tells whose wish it is.
  */
-function wishOf(
-  { unsubscribes }: ReturnMailHandlerDeps,
-  mail: ReturnType<typeof readReturnMail>,
-): Unsubscription | undefined {
-  return unsubscribes.open(decodedWords(mail.subject).replace(/\s/g, ""));
+function wishOf({ unsubscribes }: ReturnMailHandlerDeps, subject: string): Unsubscription | undefined {
+  return unsubscribes.open(decodedWords(subject).replace(/\s/g, ""));
 }
 
 interface Arrived {

@@ -7,7 +7,7 @@ import { authorityProblem } from "../../authority-problem.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { hostProblem } from "../../host-name.ts";
 import { speaksTls } from "../../tls-advice.ts";
-import { openSession } from "./session/session.ts";
+import { openSession, type SessionOptions } from "./session/session.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
 import { readSmppConfig, type SmppConfig, sessionOptions, smppConfigSchema } from "./smpp-config.ts";
 import { segmentsOf } from "./submit/submit-plan.ts";
@@ -83,10 +83,7 @@ async function isTlsPort({ tls, host, port }: SmppConfig, detail: string, clock:
 
 const HUNG_UP = /^the SMSC closed the connection$|ECONNRESET/;
 
-function bindOnce(
-  options: Parameters<typeof openSession>[0],
-  clock: Clock,
-): Promise<{ ok: boolean; detail: string }> {
+function bindOnce(options: SessionOptions, clock: Clock): Promise<{ ok: boolean; detail: string }> {
   return new Promise((resolve) => {
     let isBound = false;
     const session = openSession(options, clock, {

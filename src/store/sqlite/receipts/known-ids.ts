@@ -1,5 +1,5 @@
 import type { PartRef } from "../../../core/messages/outcome.ts";
-import { toIdRows } from "../../receipts/id-rows.ts";
+import { type NewIdRow, toIdRows } from "../../receipts/id-rows.ts";
 import { overdueRowsOf } from "../../receipts/overdue-row.ts";
 import {
   byMessageAndPart,
@@ -43,15 +43,13 @@ export function createKnownIds(db: Database): KnownIds {
   };
 }
 
-type Noted = ReturnType<typeof toIdRows>[number];
-
 /** The ids that the transaction has noted and not written yet. */
 function createUnwritten(db: Database) {
   const insert = createIdInsert(db);
-  const byKey = new Map<string, Noted[]>();
+  const byKey = new Map<string, NewIdRow[]>();
   /** The ids whose receipts are awaited, by part. */
-  const awaited = new Map<string, Noted>();
-  const arrived = new Set<Noted>();
+  const awaited = new Map<string, NewIdRow>();
+  const arrived = new Set<NewIdRow>();
 
   const forget = () => {
     byKey.clear();
@@ -65,7 +63,7 @@ function createUnwritten(db: Database) {
   });
   db.onRollback(forget);
   return {
-    add(row: Noted): void {
+    add(row: NewIdRow): void {
       const name = `${row.connectorId} ${row.key}`;
       const others = byKey.get(name);
       if (others) others.push(row);
@@ -89,7 +87,7 @@ function createUnwritten(db: Database) {
 const COLUMNS = "connector_id, id_key, message_id, part, provider_id, awaited_since";
 
 /** Writes ids. One whose receipt has arrived awaits none any more, even if an earlier row of it did. */
-function createIdInsert(db: Database): (rows: readonly Noted[], arrived: ReadonlySet<Noted>) => void {
+function createIdInsert(db: Database): (rows: readonly NewIdRow[], arrived: ReadonlySet<NewIdRow>) => void {
   const into = "provider_ids";
   const insert = createRowInsert(db, { into, columns: COLUMNS, otherwise: "ON CONFLICT DO NOTHING" });
   const insertReceived = createRowInsert(db, {
@@ -103,7 +101,7 @@ function createIdInsert(db: Database): (rows: readonly Noted[], arrived: Readonl
   };
 }
 
-function toValues(row: Noted, awaitedSince: number | null): readonly SqlValue[] {
+function toValues(row: NewIdRow, awaitedSince: number | null): readonly SqlValue[] {
   return [row.connectorId, row.key, row.messageId, row.part, row.providerId, awaitedSince];
 }
 

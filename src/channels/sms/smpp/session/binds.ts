@@ -2,7 +2,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { createInFlight } from "../../../../core/work/in-flight.ts";
 import type { ChannelStatus, Share } from "../../../channel.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
-import type { BindRole, Session } from "./session.ts";
+import type { BindRole, Session, SessionEvents } from "./session.ts";
 
 /** The binds of one connector. Each is kept up separately; together they have one status. */
 export interface Binds {
@@ -21,7 +21,8 @@ export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
   readonly roles: readonly BindRole[];
   /** A slot is one bind, or a transmitter with its receiver. Absent: all binds belong to this process. */
   readonly share?: Share;
-  readonly open: (role: BindRole, ...rest: Parameters<LinkDeps["open"]>) => Session;
+  /** Opens a session in this role; see `LinkDeps`. */
+  readonly open: (role: BindRole, events: Pick<SessionEvents, "onBound" | "onEnd">, turn: number) => Session;
   /** Called when the state changes, when the number of binds that are up changes, and when a different bind is down. */
   readonly onStatus: (isNewState: boolean) => void;
 }
