@@ -145,10 +145,17 @@ export function selectPage(
     (row) =>
       (host === undefined || splitLane(row.lane)[1] === host) && (state === undefined || row.state === state),
   );
+  return toPage(found, { limit, end: looked.length === looks ? looked.at(-1) : undefined });
+}
+
+/** @param found all that were found, or more than `limit`; @param end where the walk ended, if there may be more behind it */
+export function toPage(
+  found: readonly WebhookRow[],
+  { limit, end }: { readonly limit: number; readonly end: Pick<WebhookRow, "at" | "id"> | undefined },
+): WebhookWalk {
   const rows = found.slice(0, limit);
-  const isCut = found.length > limit || looked.length === looks;
-  const last = found.length > limit ? rows.at(-1) : looked.at(-1);
-  return { rows, ...(isCut && last && { next: `${last.at}-${last.id}` }) };
+  const last = found.length > limit ? rows.at(-1) : end;
+  return { rows, ...(last && { next: `${last.at}-${last.id}` }) };
 }
 
 /** Where a walk begins, and the time at which it ends. */

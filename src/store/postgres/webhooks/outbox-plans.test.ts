@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
-import { openDriver } from "../database/driver.ts";
+import { openDriver, type Session, type SqlValue } from "../database/driver.ts";
 import { scansOf } from "../database/table-scans.contract.ts";
 import { openFresh } from "../postgres-world.contract.ts";
+import { walk } from "./webhook-list.ts";
 
 type Ground = Omit<World, "inside">;
 
@@ -99,7 +100,7 @@ const FILL = `INSERT INTO webhooks (message_id, sequence, position, account, lan
     CASE n % 50 WHEN 0 THEN 'failed' ELSE 'delivered' END, n * (5 * ${DAY}::bigint / $2::int)
   FROM generate_series(1, $2::int) n`;
 
-/** The row that tells that there are more. */
+/** The row that tells that there may be more. */
 const ONE_MORE = 1;
 
 for (const isAnalyzed of [false, true]) {
@@ -181,6 +182,35 @@ async function deliverAll(store: Store, now: number): Promise<number> {
   }
   return delivered;
 }
+
+test("of the events that a page passes over, of other hosts and states, none leaves the server", async () => {
+  const { store, url } = await openFresh();
+  const { account } = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query(FILL, [account.id, WEBHOOKS]);
+  let sent = 0;
+  const counting: Session = {
+    async query<Row>(sql: string, values?: readonly SqlValue[]) {
+      const rows = await driver.query<Row>(sql, values);
+      sent += rows.length;
+      return rows;
+    },
+  };
+  for (const passing of [{ host: "b.test" }, { state: "waiting" }] as const)
+    for (const order of ["oldest", "newest"] as const) {
+      sent = 0;
+      const { rows, next } = await walk(
+        counting,
+        { accountId: account.id, ...passing },
+        { limit: PER_ROUND, order },
+      );
+      expect(rows).toEqual([]);
+      expect(next).toBeDefined();
+      expect(sent).toBe(ONE_MORE);
+    }
+  await driver.close();
+  await store.close();
+});
 
 test("a webhook costs no more where none were left when the planner last looked", async () => {
   const { store, url } = await openFresh();

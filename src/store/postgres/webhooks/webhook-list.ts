@@ -9,9 +9,9 @@ import {
   looksOf,
   RESULT_COLUMNS,
   type ResultRow,
-  selectPage,
   splitLane,
   toAttempt,
+  toPage,
   toRecord,
   WEBHOOK_COLUMNS,
   type WebhookRow,
@@ -54,22 +54,38 @@ export async function walk(
   selection: WebhookSelection,
   page: OrderedWebhookPage,
 ): Promise<WebhookWalk> {
+  const { accountId, host = null, state = null } = selection;
+  const { limit } = page;
   const { from, end } = boundsOf(selection, page);
-  const looks = looksOf(selection, page.limit);
+  const looks = looksOf(selection, limit);
   const { all, failed } = WALKS[page.order ?? "oldest"];
-  const sql = selection.state === "failed" ? failed : all;
-  const looked = await session.query<WebhookRow>(sql, [selection.accountId, from.at, from.id, end, looks]);
-  return selectPage(looked, selection, { limit: page.limit, looks });
+  const sql = state === "failed" ? failed : all;
+  const values = [accountId, from.at, from.id, end, looks, host, state, limit + 1];
+  const rows = await session.query<WebhookRow & { readonly isEnd: boolean }>(sql, values);
+  return toPage(
+    rows.filter(({ isEnd }) => !isEnd),
+    { limit, end: rows.find(({ isEnd }) => isEnd) },
+  );
 }
 
+const BY_TIME = { oldest: "at, id", newest: "at DESC, id DESC" } as const satisfies Record<ListOrder, string>;
+
 const BETWEEN = {
-  oldest: "(at, webhooks.id) > ($2, $3) AND at < $4 ORDER BY at, webhooks.id",
-  newest: "(at, webhooks.id) < ($2, $3) AND at >= $4 ORDER BY at DESC, webhooks.id DESC",
+  oldest: "(at, webhooks.id) > ($2, $3) AND at < $4",
+  newest: "(at, webhooks.id) < ($2, $3) AND at >= $4",
 } as const satisfies Record<ListOrder, string>;
 
-const walkSql = (condition: string, order: ListOrder) => `SELECT ${WEBHOOK_COLUMNS} FROM webhooks
-  WHERE ${condition} account = (SELECT number FROM accounts WHERE accounts.id = $1)
-    AND ${BETWEEN[order]} LIMIT $5`;
+/** Those of other hosts and states stay on the server. The last one looked at says where to go on, if there may be more behind it. */
+const walkSql = (condition: string, order: ListOrder) => `WITH looked AS MATERIALIZED (
+    SELECT ${WEBHOOK_COLUMNS} FROM webhooks
+    WHERE ${condition} account = (SELECT number FROM accounts WHERE accounts.id = $1) AND ${BETWEEN[order]}
+    ORDER BY ${BY_TIME[order]} LIMIT $5
+  )
+  (SELECT *, false AS "isEnd" FROM looked
+    WHERE ($6::text IS NULL OR split_part(lane, ' ', 2) = $6) AND ($7::text IS NULL OR state = $7)
+    ORDER BY ${BY_TIME[order]} LIMIT $8)
+  UNION ALL
+  (SELECT *, true FROM looked ORDER BY ${BY_TIME[order]} OFFSET $5 - 1)`;
 
 const walksOf = (order: ListOrder) => ({
   all: walkSql("", order),
