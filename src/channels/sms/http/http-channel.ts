@@ -12,6 +12,7 @@ import {
 } from "../../channel.ts";
 import { isToBeSent } from "../../is-to-be-sent.ts";
 import { type Told, withoutEcho } from "../../without-echo.ts";
+import { firstProviderId } from "../first-provider-id.ts";
 import { createAvailability } from "./availability.ts";
 import type { Gateway } from "./gateway.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
@@ -190,21 +191,19 @@ function outcomeOf(message: OutgoingMessage, judgement: Judgement | undefined): 
   let next = 0;
   const length = Math.max(open.length, each.length);
   const parts = Array.from({ length }, (_, index) => (open[index] === false ? undefined : each[next++]));
+  const detail = judgement ? detailOf(message, parts) : {};
   return {
     parts,
     countsAsAttempt: judgement?.counts ?? false,
-    ...(judgement && { detail: detailOf(message, judgement.outcome) }),
+    ...(Object.keys(detail).length > 0 && { detail }),
   };
 }
 
-/** For the timeline: also the provider's first id, unless it is ours, for its support and to compare parked receipts with. */
-function detailOf(message: OutgoingMessage, outcome: PartOutcome): NonNullable<SendOutcome["detail"]> {
+function detailOf(message: OutgoingMessage, parts: SendOutcome["parts"]): NonNullable<SendOutcome["detail"]> {
   const text = message.channel === "sms" ? message.text : undefined;
-  const ids = outcome.kind === "sent" ? outcome.providerMessageIds : [];
-  const id = ids.find((each) => each !== message.messageId);
   return {
     ...(text !== undefined && estimateSegments(text)),
-    ...(id !== undefined && { provider_message_id: id }),
+    ...firstProviderId(message.messageId, parts),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { PartOutcome, SendOutcome } from "../../../../core/messages/outcome.ts";
 import type { OutgoingMessage, OutgoingSms } from "../../../channel.ts";
 import { isToBeSent } from "../../../is-to-be-sent.ts";
+import { firstProviderId } from "../../first-provider-id.ts";
 import { isAskAgain, type SenderPace } from "../rate/sender-pace.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
@@ -34,8 +35,9 @@ export async function attemptSms(
   const turn = asking instanceof Promise ? await asking : asking;
   if (isAskAgain(turn)) return toOutcome(deferDue(message, plan, turn.retryAfterMs));
   const results = await submitTurn(deps.submitter, turn);
-  const detail = { encoding: plan.encoding, segments: plan.segments, ...firstId(results) };
-  return { ...toOutcome(results), detail };
+  const outcome = toOutcome(results);
+  const id = firstProviderId(message.messageId, outcome.parts);
+  return { ...outcome, detail: { encoding: plan.encoding, segments: plan.segments, ...id } };
 }
 
 function askForTurn({ config, senderPace, submitter }: AttemptDeps, attempt: Attempt) {
@@ -52,14 +54,6 @@ function toOutcome(results: Results): SendOutcome {
     parts: results.map((result) => result?.outcome),
     countsAsAttempt: tried.length > 0 && countsAsAttempt(tried),
   };
-}
-
-/** The first id as the SMSC wrote it, for the timeline: the provider's support asks for it, and parked receipts may resemble it. */
-function firstId(results: Results): { provider_message_id?: string } {
-  const [id] = results.flatMap((result) =>
-    result?.outcome.kind === "sent" ? result.outcome.providerMessageIds.slice(0, 1) : [],
-  );
-  return id === undefined ? {} : { provider_message_id: id };
 }
 
 /** If some segments were sent and the others only put off, the attempt does not count. */
