@@ -67,7 +67,9 @@ async function callOut(deps: AlarmCallsDeps, { change, attemptDelivery, signal }
     const settings = await records.settings(undefined);
     const url = readSetting(settings, "alarm_webhook_url");
     const secret = readSetting(settings, "alarm_webhook_secret");
-    if (url === undefined || secret === undefined) return;
+    if (url === undefined) return;
+    if (secret === undefined)
+      return log.warn(fieldsOf(change), "the alarm webhook is not called: alarm_webhook_secret is not set");
     const { verdict, attempt } = await attemptDelivery(
       { ...toCall(change), url, secrets: [secret], failures },
       signal,

@@ -61,4 +61,14 @@ onBothStores(() => {
     const ids = rig.receiver.deliveries.map(({ headers }) => headers["webhook-id"]);
     expect(new Set(ids).size).toBe(1);
   });
+
+  test("an operator's webhook without a secret is called by nobody, which the log says", async () => {
+    await admin(rig.service, "/settings/alarm_webhook_secret", { value: null }, "PUT");
+    smsc.dial.hangUp = true;
+    smsc.dropAll();
+    const told = () => rig.service.logged.find(({ msg }) => String(msg).includes("alarm_webhook_secret"));
+    await rig.service.passUntil(() => told() !== undefined, 120_000);
+    expect(told()).toMatchObject({ alarm_name: "connector_down", subject: connector });
+    expect(rig.told()).toEqual([]);
+  });
 });
