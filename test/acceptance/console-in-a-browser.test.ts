@@ -96,6 +96,7 @@ test("an account and a key that are made in forms send, and the form says what i
   const apiKey = await page.getByRole("dialog").locator("pre").innerText();
   await send("/v1/sms/messages", { to: "+919876543210", dlt_template_id: "1107160000000000001" }, apiKey);
   await page.getByRole("button", { name: "Done" }).click();
+  expect(await page.locator("dialog").count()).toBe(0);
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await page.getByText(": revoked").waitFor();
@@ -197,18 +198,6 @@ test("a form sends what was changed in it, and leaves what was not as it is to t
   await heading("One-time code");
   const template = await admin(opened.service, `/sms-templates/${made.id}`);
   expect(template).toMatchObject({ name: "One-time code", body });
-  expect(complaints).toEqual([]);
-});
-
-test("the overview shows what is new without taking the focus", async () => {
-  await send("/v1/sms/messages", { to: "+14155550111", dlt_template_id: "1107160000000000001" });
-  const { page, complaints, heading } = await signedIn();
-  await heading("Overview");
-  await page.getByRole("link", { name: "+14155550111" }).waitFor();
-  await page.getByRole("region", { name: "Messages" }).focus();
-  await send("/v1/sms/messages", { to: "+14155550112", dlt_template_id: "1107160000000000001" });
-  await page.getByRole("link", { name: "+14155550112" }).waitFor();
-  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Messages");
   expect(complaints).toEqual([]);
 });
 

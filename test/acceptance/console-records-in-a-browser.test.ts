@@ -13,6 +13,8 @@ const press = (page: Page, name: string) =>
 const answer = (page: Page, name: string) =>
   page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
 
+const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent");
+
 const make = (path: string, body: object) => admin<{ id: string }>(opened.service, path, body);
 
 /** What the clipboard holds once the button says that it was copied. */
@@ -218,5 +220,26 @@ test("an account beyond those that are offered can be looked at, and its id be t
   await heading("New API key");
   await page.locator("input#field-account_id").waitFor();
   expect(await page.locator("#field-account_id").inputValue()).toBe(account_id);
+  expect(complaints).toEqual([]);
+});
+
+test("an empty list says what belongs there, or that nothing is like what was asked for", async () => {
+  const { page, complaints, heading } = await signedIn("opt-outs");
+  await heading("Opt-outs");
+  await page.getByText("There is no opt-out yet. No SMS is sent to a number that has opted out.").waitFor();
+  await page.getByLabel("Recipient").fill("+919876543210");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("There is no opt-out like this.").waitFor();
+  expect(await focused(page)).toBe("Show");
+  // Who asks for what is shown already wants it read again.
+  for (const again of [
+    page.getByRole("button", { name: "Show" }),
+    page.getByRole("navigation").getByRole("link", { name: "Opt-outs" }),
+    page.getByRole("navigation").getByRole("link", { name: "Opt-outs" }),
+  ]) {
+    const reading = page.waitForRequest(/\/admin\/v1\/opt-outs/);
+    await again.click();
+    await reading;
+  }
   expect(complaints).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** The web console over time: answers that are late, missing or no longer wanted, and pages that stay open. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { admin } from "../admin.ts";
+import { admin, send } from "../admin.ts";
 import { browserConsole, type Console } from "../browser-console.ts";
 
 const opened = browserConsole();
@@ -258,4 +258,22 @@ test("a page that nobody could read again for days says of which day it is", asy
   const old = /^Updated \d+ [A-Z][a-z]{2} (\d{4} )?\d\d:\d\d:\d\d, not since then: No answer/;
   await page.getByText(old).waitFor();
   expect(complaints.filter((each) => !each.includes("ERR_FAILED"))).toEqual([]);
+});
+
+test("the overview shows what is new without taking the focus", async () => {
+  const sendTo = (to: string) => {
+    const body = { to, dlt_template_id: "1107160000000000001" };
+    return send(opened.service, { apiKey: opened.service.sandbox.api_key, path: "/v1/sms/messages", body });
+  };
+  await sendTo("+14155550111");
+  const overview = await signedIn();
+  const { page, complaints } = overview;
+  await withHeldClock(overview, "Overview");
+  await page.getByRole("link", { name: "+14155550111" }).waitFor();
+  await page.getByRole("region", { name: "Messages" }).focus();
+  await sendTo("+14155550112");
+  await page.clock.fastForward(5_000);
+  await page.getByRole("link", { name: "+14155550112" }).waitFor();
+  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Messages");
+  expect(complaints).toEqual([]);
 });

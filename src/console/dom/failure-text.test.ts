@@ -11,5 +11,7 @@ test("a refusal is told with its details", () => {
 
 test("no answer and an outage are told in words", () => {
   expect(failureText(new Failure(0, "no answer"))).toContain("connection is down");
-  expect(failureText(new Failure(503, "service unavailable"))).toContain("unavailable");
+  expect(failureText(new Failure(503, "service unavailable"))).toBe(
+    "Postrider or its database is unavailable at the moment.",
+  );
 });
