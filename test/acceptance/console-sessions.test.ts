@@ -94,6 +94,9 @@ onEveryAdmin((start) => {
       status: 400,
       set: null,
     });
+    // Whoever may be anybody has no need of a large body.
+    const large = { password: "a".repeat(5_000) };
+    expect(await browser.request("POST", "session", large)).toMatchObject({ status: 413 });
   });
 
   test("without the header that only the console adds, a session counts for nothing: no page can use it", async () => {
@@ -175,7 +178,7 @@ onEveryAdmin((start) => {
     expect(await one.request("GET", "accounts")).toMatchObject({ status: 401 });
   });
 
-  test("whoever tries passwords is told to wait after ten", async () => {
+  test("whoever tries passwords is told to wait after ten, and others are not", async () => {
     await using admin = await start();
     const browser = browserAt(admin);
     for (let tries = 0; tries < 10; tries++) {
@@ -184,6 +187,14 @@ onEveryAdmin((start) => {
     const refused = await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
     expect(refused).toMatchObject({ status: 429 });
     expect(refused.headers.get("retry-after")).toBe("5");
+    const elsewhere = { ...CONSOLE, "X-Forwarded-For": "203.0.113.9" };
+    const other = await browserAt(admin).request(
+      "POST",
+      "session",
+      { password: CONSOLE_PASSWORD },
+      elsewhere,
+    );
+    expect(other).toMatchObject({ status: 200 });
     await admin.clock.advance(5_000);
     expect(await browser.request("POST", "session", { password: CONSOLE_PASSWORD })).toMatchObject({
       status: 200,
