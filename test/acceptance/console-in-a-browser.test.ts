@@ -117,7 +117,11 @@ test("texts that look like markup are shown as they are", async () => {
   const { page, complaints, heading, go } = await signedIn("accounts");
   await page.getByRole("link", { name }).click();
   await heading(name);
+  await go("");
+  await heading("Overview");
+  await page.getByText("<script>alert(2)</script>").waitFor();
   await go("messages?channel=email");
+  await heading("Messages");
   await page.getByText("<script>alert(2)</script>").waitFor();
   await go("sandbox");
   await page.getByText("<script>alert(2)</script>").first().waitFor();

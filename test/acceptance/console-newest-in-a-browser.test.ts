@@ -178,6 +178,10 @@ test("webhooks begin with the newest event, say how the last delivery ended, and
   await page.getByText("Queued for delivery again").waitFor();
   const again = () => admin<{ attempts: number }>(service, `/webhooks/evt_${newer}_1`);
   await until(again, ({ attempts }) => attempts > 1);
+  await go(`messages/${older}`);
+  await page.getByRole("link", { name: "Events of this message" }).click();
+  await heading("Webhooks");
+  expect((await rows.allTextContents()).map((text) => text.includes(older))).toEqual([true, true]);
   expect(complaints).toEqual([]);
 });
 
@@ -187,6 +191,14 @@ test("events are narrowed by state, time and host, and the failed ones of a host
   await go("webhooks?host=127.0.0.1");
   const events = page.getByRole("region", { name: "Events" });
   await events.getByRole("link", { name: "sms.sent" }).first().waitFor();
+  await page.route(
+    /\/admin\/v1\/webhooks\?/,
+    async (asked) => asked.fulfill({ json: { ...(await (await asked.fetch()).json()), next: "5-9" } }),
+    { times: 1 },
+  );
+  await page.getByRole("button", { name: "Show" }).click();
+  const next = await page.getByRole("link", { name: "Next page" }).getAttribute("href");
+  expect(next).toBe(`#/webhooks?account_id=${account_id}&within=10080&host=127.0.0.1&after=5-9`);
   const asking = page.waitForRequest(/\/webhooks\?.*since=/);
   await page.getByLabel("Occurred").selectOption("last 10 minutes");
   const asked = new URL((await asking).url()).searchParams;

@@ -193,6 +193,7 @@ test("the secrets that sign webhooks are copied unseen and followed by new ones,
   await page.getByText("There is a new secret").waitFor();
   await rows.nth(1).waitFor();
   expect((await secrets()).map(({ secret }) => secret === old?.secret)).toEqual([false, true]);
+  expect(await page.locator(".field code").innerText()).toBe("webhook.test");
   await page.getByLabel("URL").fill("https://127.0.0.1/hook");
   await press(page, "Send");
   await page.locator(".result.bad").getByText("Not delivered: 127.0.0.1 is in").waitFor();

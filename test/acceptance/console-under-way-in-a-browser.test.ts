@@ -145,8 +145,10 @@ test("a page asks for news as long as somebody looks at it, and only then", asyn
        document.dispatchEvent(new Event("visibilitychange"))`,
     );
   const look = news();
+  await admin(opened.service, `/connectors/${id}`, { is_enabled: false }, "PATCH");
   await page.clock.fastForward(5_000);
   await look;
+  await page.locator("dd", { hasText: "disabled" }).waitFor();
   await setVisibility("hidden");
   const requests = asked(page);
   // The answer to the last one has to come before the next is due.
