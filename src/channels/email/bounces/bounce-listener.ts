@@ -7,9 +7,9 @@ import { createAddressLimit } from "./address-limit.ts";
 import { readBeginning } from "./read-beginning.ts";
 import type { Returned, ReturnMailHandler } from "./return-mail-handler.ts";
 
-/** Octets of a mail that are read: a report comes before the mail that it quotes. */
+/** How many octets of a mail are read: a report comes before the mail that it quotes. */
 const MAX_KEPT_OCTETS = 512 * 1024;
-/** Octets that are accepted: some servers quote the whole mail. */
+/** How many octets are accepted: some servers quote the whole mail. */
 const MAX_OCTETS = 32 * 1024 * 1024;
 const MAX_CONNECTIONS = 100;
 const MAX_OF_ADDRESS = 20;
@@ -126,13 +126,13 @@ async function take(
 
 type ReturnLog = (returned: Returned) => void;
 
-/** So often a message may come back in earnest: it has no more recipients. */
+/** How often a message may really come back: it has no more recipients than that. */
 const MAX_OF_MESSAGE = 50;
 
-/** Messages whose mails are counted. */
+/** How many messages have their returned mails counted. */
 const MAX_COUNTED = 1_000;
 
-/** Whoever has had a mail can send it back any number of times. What exceeds its recipients is a line of the debug log. */
+/** Logs returned mails. Anybody who has a mail can send it back any number of times: excess returns only go to the debug log. */
 function createReturnLog(log: ChannelLog): ReturnLog {
   const counts = new Map<string, number>();
   const isExcess = (name: string) => {

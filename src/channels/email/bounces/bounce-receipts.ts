@@ -10,7 +10,7 @@ const RETURN_PATH = "return-path";
 
 const MAX_RAW = 255;
 
-/** `undefined` if the mail changes nothing, as a delay or an auto-reply. Whom it is about is told by the return path, not the report. */
+/** `undefined` if the mail changes nothing, like a delay or an auto-reply. Whom it is about is told by the return path alone. */
 export function toBounceReceipt(mail: ReturnMail, target: PartRef, receivedAt: number): Receipt | undefined {
   const shared = { connectorId: RETURN_PATH, providerMessageId: "", target, receivedAt };
   if (mail.kind === "feedback") {
@@ -23,7 +23,7 @@ export function toBounceReceipt(mail: ReturnMail, target: PartRef, receivedAt: n
   return worst && { ...shared, ...verdictOf(worst, mail.recipients), raw: rawOf(worst) };
 }
 
-/** Whoever writes to an unsubscribe address wants no more mail, whatever the subject: only the mail to them names it. */
+/** Anybody who writes to an unsubscribe address wants no more mail, whatever the subject: only mail to them contains it. */
 export function toUnsubscribeReceipt(target: PartRef, receivedAt: number): Receipt {
   const shared = { connectorId: RETURN_PATH, providerMessageId: "", target, receivedAt };
   return { ...shared, status: "complained", suppress: "unsubscribe", raw: "mail to the unsubscribe address" };
@@ -59,7 +59,7 @@ function verdictOf(
   };
 }
 
-/** An alias is as dead as the liveliest of those behind it. */
+/** The mildest of several bounces, for an alias: it takes mail as long as one address behind it does. */
 function mildestOf(recipients: readonly DsnRecipient[]): BounceKind {
   const kinds = new Set(recipients.map(kindOf));
   return kinds.has("message") ? "message" : kinds.has("soft") ? "soft" : "hard";

@@ -30,12 +30,12 @@ export interface MxParts {
 export interface Delivered {
   /** The outcome of every address of the envelopes. */
   readonly outcomes: ReadonlyMap<string, PartOutcome>;
-  /** False where our own limits held it back, and no host was asked. */
+  /** False if our own limits held the message back, so that no host was asked. */
   readonly countsAsAttempt: boolean;
   readonly isSecure?: boolean;
 }
 
-/** Connections tried for one message to one domain. */
+/** How many connections are tried for one message to one domain. */
 const MAX_TRIES = 8;
 
 /** Hands a message to the first host of a domain (in A-labels) that takes it. Rejects only for a bug. */
@@ -79,7 +79,7 @@ interface Choice {
   readonly policy: MailPolicy | undefined;
 }
 
-/** In order of preference, hosts of equal preference at random (RFC 5321 §5.1); addresses that failed lately come last. */
+/** The addresses to try: by preference, at random if that is equal (RFC 5321 §5.1); those that failed lately come last. */
 function targetsOf(parts: MxParts, { domain, hosts, policy }: Choice): readonly HostAddress[] {
   const mustProve = policy?.mode === "enforce";
   const allowed = hosts.filter(({ name }) => !policy || policy.mode === "none" || allowsHost(policy, name));
@@ -129,7 +129,7 @@ async function tryTargets(
   return { outcomes, countsAsAttempt: wasAsked, ...(isSecure !== undefined && { isSecure }) };
 }
 
-/** The recipient's own host has taken it: that is delivery. Nothing more will be heard, unless it bounces. */
+/** Turns `sent` into delivered: the recipient's own host has taken the mail. Nothing more will be heard, unless it bounces. */
 function asDelivered(outcome: PartOutcome): PartOutcome {
   if (outcome.kind !== "sent") return outcome;
   return { kind: "sent", providerMessageIds: outcome.providerMessageIds, delivered: true };

@@ -2,9 +2,9 @@ import { type Clock, sleep } from "../../../core/clock.ts";
 import { waitAtMost } from "../../../core/work/wait-at-most.ts";
 import type { Limits } from "./mx-config.ts";
 
-/** Limits, for each of many destinations (domains, or hosts), how many messages are sent at a time and a second. */
+/** Limits how many messages are sent at a time, and per second, to each of many destinations (domains or hosts). */
 export interface DestinationLimits {
-  /** Waits for a place and for the rate, at most 10 s in all. Who is let in calls `leave`, once. */
+  /** Waits for a place and for the rate, 10 s at most. A caller that is let in has to call `leave`, once. */
   readonly enter: (destination: string, signal: AbortSignal) => Promise<Entry>;
 }
 
@@ -13,7 +13,7 @@ export type Entry =
   /** It would take too long. */
   | { readonly kind: "full"; readonly retryAfterMs: number };
 
-/** Longest wait in line. Meanwhile the message holds a slot that one to another destination could have. */
+/** The longest wait in line. Meanwhile the message holds a slot that a message to another destination could use. */
 const PATIENCE_MS = 10_000;
 const COME_BACK_MS = 15_000;
 
@@ -36,7 +36,7 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
   };
   const leave = (destination: string, state: Destination) => {
     const [next] = state.line;
-    // The place is handed on: were it free until the next one wakes up, somebody else could take it as well.
+    // The place is passed on: if it were free until the next message wakes up, another one could take it too.
     if (next) return next();
     state.inFlight--;
     removeIdle(destination, state);
@@ -62,7 +62,7 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
       if (state.inFlight < atATime) state.inFlight++;
       else if (!(await standInLine(state, clock, signal)))
         return { kind: "full", retryAfterMs: COME_BACK_MS };
-      // Asked once the place is there: time spent in line has passed for the rate, too.
+      // Asked once there is a place, since the time spent in line has also passed for the rate.
       const waitMs = paceMs(state, clock, perSecond);
       if (clock.monotonicMs() + waitMs > latestMs) {
         leave(destination, state);

@@ -29,7 +29,7 @@ export interface HostFinder {
   readonly family: MxSettings["family"];
 }
 
-/** Hosts, and addresses of each, that are used: strangers decide how many their zones have. */
+/** How many hosts are used, and addresses of each: strangers decide how many their zones have. */
 const MAX_HOSTS = 10;
 const MAX_ADDRESSES = 4;
 
@@ -61,12 +61,12 @@ const NO_ADDRESS: MessageError = { code: "4.4.4", message: "no mail host of the 
 const BLOCKED_CODE = "5.4.4";
 const UNANSWERED_CODE = "4.4.3";
 
-/** Aliases that are followed: some resolvers give up sooner. Each may take as long as a question to the DNS may. */
+/** How many aliases are followed; some resolvers give up sooner. Each may take as long as any question to DNS. */
 const MAX_ALIASES = 8;
 
 /**
- * Nothing is there, unless aliases lead in a circle: that is a slip in a zone whose owners want mail. Some resolvers answer
- * it with SERVFAIL, others as if there were no records.
+ * The result if no host was found: the domain takes no mail, unless aliases lead in a circle, which is a slip in a zone whose
+ * owners want mail. Some resolvers answer that with SERVFAIL, others as if there were no records.
  */
 async function noHost(domain: string, { dns }: HostFinder): Promise<MailHosts> {
   let name: string | undefined = domain;

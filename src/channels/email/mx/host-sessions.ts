@@ -8,22 +8,22 @@ import type { MxSettings } from "./mx-config.ts";
 export interface HostAddress {
   readonly name: string;
   readonly address: string;
-  /** True: by MTA-STS the certificate must be valid for the name. False: TLS is used where it is offered. */
+  /** True: by MTA-STS, the certificate must be valid for the name. False: TLS is used if it is offered. */
   readonly mustProve: boolean;
 }
 
 /** Connections to many hosts, reused while they are idle for a short time. */
 export interface HostSessions {
   readonly connectionsTo: (host: HostAddress) => ConnectionSource;
-  /** It could not be connected to lately: others should be tried first. */
+  /** Whether the address could not be connected to lately, so that others should be tried first. */
   readonly hasFailed: (host: HostAddress) => boolean;
   readonly quitAll: () => Promise<void>;
 }
 
-/** How long an address that could not be connected to is tried last. */
+/** For how long an address that could not be connected to is tried last. */
 const TRIED_LAST_MS = 60_000;
 
-/** Hosts, and failed addresses, that are remembered before some are dropped. */
+/** How many hosts, and failed addresses, are remembered before some are dropped. */
 const MANY = 5_000;
 
 export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {

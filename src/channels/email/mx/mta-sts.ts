@@ -38,7 +38,7 @@ export function createMtaSts(deps: MtaStsDeps): MtaSts {
   const kept = new Map<string, Kept>();
   const asking = new Map<string, Promise<Kept | undefined>>();
 
-  /** `undefined` where it was called off, which says nothing about the domain: whoever comes next asks again. */
+  /** `undefined` if it was called off, which says nothing about the domain: the next message asks again. */
   const renew = async (domain: string, signal: AbortSignal): Promise<Kept | undefined> => {
     const known = kept.get(domain) ?? (await recall(deps, domain));
     const renewed = await ask(deps, { domain, known, signal });
@@ -104,7 +104,7 @@ async function ask(deps: MtaStsDeps, { domain, known, signal }: Question): Promi
   return policy ? { askedAt, id, policy, expiresAt: askedAt + policy.maxAgeMs } : unchanged;
 }
 
-/** No answer counts as no record: whoever can suppress the answer now could have suppressed the first one. */
+/** No answer counts as no record: an attacker who can suppress the answer now could have suppressed the first one too. */
 async function publishedId({ network }: MtaStsDeps, domain: string): Promise<string | undefined> {
   try {
     const records = await network.dns.resolveTxt(`_mta-sts.${domain}`);

@@ -112,7 +112,7 @@ export const mxConfigSchema = Type.Object({
 });
 
 export interface MxSettings {
-  /** Of every session, but for the host and whether TLS is required. */
+  /** The settings of every session, apart from the host and whether TLS is required. */
   readonly session: SessionSettings;
   readonly family: (typeof FAMILIES)[number];
   readonly keepsMtaSts: boolean;

@@ -1,11 +1,11 @@
 import type { Clock } from "../../../core/clock.ts";
 
-/** How many connections may be open to a host: fewer for a while after the host refused one too many. */
+/** How many connections may be open to a host: fewer for a while after the host has refused one as too many. */
 export interface ConnectionLimit {
   readonly current: () => number;
-  /** The host serves `served` connections and refused another. */
+  /** To be called when the host, which serves `served` connections, has refused another. */
   readonly lower: (served: number) => void;
-  /** Back to the most: the host has been down, and its earlier refusal no longer counts. */
+  /** Allows the most again: the host has been down, so its earlier refusal no longer counts. */
   readonly lift: () => void;
   readonly stop: () => void;
 }

@@ -134,7 +134,7 @@ async function tryOnce(
 /** For an envelope whose addresses all need SMTPUTF8 on a server without it: nothing was sent. */
 const NOTHING_SAID: TransactionReport = { recipients: new Map(), end: { kind: "recipients_refused" } };
 
-/** The addresses that this server's extensions allow: without SMTPUTF8, none if the header needs it, as for such a sender. */
+/** The addresses that this server's extensions allow. Without SMTPUTF8: none, if the header or the sender needs it. */
 function takenBy({ takesSmtpUtf8 }: SmtpSession, { to }: Envelope, mail: Mail): readonly string[] {
   if (takesSmtpUtf8) return to;
   return mail.needsSmtpUtf8 ? [] : to.filter(isAscii);
@@ -153,8 +153,9 @@ function isUntouched({ recipients, end }: TransactionReport): boolean {
 }
 
 /**
- * The recipients whom a server that closed after it had refused others did not judge. They are offered again at once: many
- * servers close after so many refusals (Postfix: 20), and if those are put off, they would come first in every attempt.
+ * The recipients that a server has not judged because it closed after refusing others. They are offered again at once: many
+ * servers close after a number of refusals (Postfix: 20), and if the refused recipients are deferred, they come first in every
+ * attempt.
  */
 function cutOff({ report, session, envelope, mail }: Tried): readonly string[] {
   if (!hasClosed(report)) return [];

@@ -1,16 +1,19 @@
 import type { Clock } from "../../../core/clock.ts";
 
-/** A relay that says that we send too fast is left alone for a while, all its connections together. */
+/** Leaves a relay alone for a while, on all of its connections, after it has said that we send too fast. */
 export interface RelayRest {
   isOn(): boolean;
-  /** The relay throttles. Mails under way when it began to may be throttled as well: that changes nothing. Returns the milliseconds that are left. */
+  /**
+   * To be called when the relay throttles. Returns the milliseconds of rest that are left. A call during a rest changes nothing: it
+   * is about a mail that was under way when the rest began.
+   */
   begin(): number;
-  /** The relay has taken a mail: the next rest is as short as the first. */
+  /** To be called when the relay has taken a mail: the next rest is as short as the first. */
   forget(): void;
   stop(): void;
 }
 
-/** Providers count by the second. Where a rest was not enough, such as at the end of a day's quota, the next takes twice as long. */
+/** The first rest: providers count by the second. If it is not enough, as when a day's quota is used up, each rest doubles. */
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
 

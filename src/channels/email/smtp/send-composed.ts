@@ -40,7 +40,7 @@ export async function sendComposed(
   }
 }
 
-/** The outcome where nothing was tried. */
+/** The outcome if nothing was tried. */
 export function deferAll(recipients: Recipients, error: MessageError): SendOutcome {
   return { parts: recipients.outcomes(() => ({ kind: "deferred", error })), countsAsAttempt: false };
 }

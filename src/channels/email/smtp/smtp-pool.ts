@@ -24,7 +24,7 @@ export interface SmtpPool extends ConnectionSource {
   readonly stopping: AbortSignal;
   /** Takes a slot, if there is one, for as long as `work` runs. */
   readonly withSlot: <T>(work: () => Promise<T>) => Promise<T> | undefined;
-  /** The server refuses our session: marks the host down for a while. */
+  /** To be called when the server refuses our session: marks the host as down for a while. */
   readonly markDown: (fault: MessageError) => void;
   /** Takes no more messages, waits up to 10 s for those under way, then cuts them off; closes connections with QUIT. */
   readonly stop: () => Promise<void>;
@@ -94,8 +94,9 @@ function createLoans() {
 }
 
 /**
- * What faults of messages say about the host. Those under way fail one after the other when it goes down: one failure, one pause.
- * While it is being tried, that trial tells: a second one would double the logins.
+ * What the faults of messages say about the host. When it goes down, the messages under way fail one after the other; together they
+ * count as one failure, with one pause. While the host is being probed, only that probe counts: a second one would double the
+ * logins.
  */
 function createFaults({ health, limit, served }: FaultParts) {
   const markDown = (fault: MessageError) => {

@@ -33,7 +33,7 @@ export interface FilledEnvelope extends Envelope {
 export interface TransactionLimits {
   /** Aborting it ends the transaction at once. Its reason (a string) becomes the report's. */
   readonly signal: AbortSignal;
-  /** Nothing more is written once it is false: another process may have taken the message over. */
+  /** Once it is false, nothing more is written: another process may have taken the message over. */
   readonly isOurs: () => boolean;
 }
 
@@ -115,14 +115,14 @@ function prepare(
 }
 
 /**
- * The answer to the message may take minutes: whoever hangs up before it sends the message twice (RFC 5321 §4.5.3.2.6). Only
- * `signal` ends that wait.
+ * Lifts the time limit. The answer to the message may take minutes, and a client that hangs up before it sends the message twice
+ * (RFC 5321 §4.5.3.2.6). So only `signal` ends that wait.
  */
 function liftLimit({ _socket: socket }: SmtpConnection): void {
   if (socket) socket.setTimeout(0);
 }
 
-/** The limit for every other answer, as when the connection was opened. */
+/** Sets the time limit for every other answer: the same as when the connection was opened. */
 function limitWait({ _socket: socket, options }: SmtpConnection): void {
   if (socket) socket.setTimeout(options.socketTimeout ?? 0);
 }
