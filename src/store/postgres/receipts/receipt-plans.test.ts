@@ -123,3 +123,41 @@ for (const [what, use] of Object.entries(uses)) {
     await store.close();
   }, 120_000);
 }
+
+/** Every five-thousandth is of another connector. */
+const LISTED = `INSERT INTO parked_receipts (connector_id, id_key, at, receipt)
+  SELECT CASE n % 5000 WHEN 0 THEN 'rare' ELSE 'often' END, 'p-' || n, 0,
+    '{"connectorId":"x","providerMessageId":"p","status":"delivered","receivedAt":0}'
+  FROM generate_series(1, 20000) n`;
+
+/** Rows that a page of twenty may read. */
+const MOST_PER_PAGE = 1_100;
+
+for (const isAnalyzed of [false, true]) {
+  const planner = isAnalyzed ? "knows them" : "has never looked at them";
+  test(`a page of one connector's parked receipts reads few, whether it has many or not, where the planner ${planner}`, async () => {
+    const { store, url } = await openFresh();
+    const driver = openDriver({ url, connections: 1 });
+    await driver.query(LISTED);
+    if (isAnalyzed) await driver.query("ANALYZE");
+    let pages = 0;
+    await scansOf(driver, url, async ({ receipts }) => {
+      for (const order of ["oldest", "newest"] as const) {
+        for (const [connectorId, found] of [
+          ["often", 20],
+          ["rare", 4],
+          ["none", 0],
+        ] as const) {
+          expect(await receipts.parked({ connectorId, order, limit: 20 })).toHaveLength(found);
+          pages++;
+        }
+      }
+    });
+    const [row] = await driver.query<{ read: number }>(
+      "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE relname = 'parked_receipts'",
+    );
+    expect(row?.read).toBeLessThanOrEqual(pages * MOST_PER_PAGE);
+    await driver.close();
+    await store.close();
+  });
+}

@@ -58,7 +58,7 @@ async function listParked(session: Session, query: ParkedQuery): Promise<readonl
   const rows =
     connectorId === undefined
       ? await session.query<ParkedRow>(all, [last, limit])
-      : await session.query<ParkedRow>(ofConnector, [last, limit, connectorId]);
+      : await session.query<ParkedRow>(ofConnector, [last, limit, connectorId, looksOf(limit)]);
   return rows.map(({ id, receipt }) => ({ id: String(id), receipt: JSON.parse(receipt) as Receipt }));
 }
 
@@ -67,14 +67,34 @@ interface ParkedRow {
   readonly receipt: string;
 }
 
-const BEYOND = {
-  oldest: `id > $1 AND ${IS_FIRST_ROW} ORDER BY id LIMIT $2`,
-  newest: `id < $1 AND ${IS_FIRST_ROW} ORDER BY id DESC LIMIT $2`,
-} as const satisfies Record<ListOrder, string>;
+/** How many receipts, of all connectors, are looked through for those of one. */
+const looksOf = (limit: number) => Math.max(1_000, 10 * limit);
+
+const WAYS = {
+  oldest: { isBeyond: "> $1", order: "", last: "> (SELECT max(id) FROM looked)" },
+  newest: { isBeyond: "< $1", order: "DESC", last: "< (SELECT min(id) FROM looked)" },
+} as const satisfies Record<ListOrder, unknown>;
+
+const allSql = ({ isBeyond, order }: (typeof WAYS)[ListOrder]) => `SELECT id, receipt FROM parked_receipts
+  WHERE id ${isBeyond} AND ${IS_FIRST_ROW} ORDER BY id ${order} LIMIT $2`;
+
+/**
+ * Those of a connector that has many are among the next of all. Where too few are, it has few, or others have a great many: then all of its
+ * own are looked through. `id + 0` leaves the planner no choice, which without statistics takes the second way for everything.
+ */
+const ofConnectorSql = ({ isBeyond, order, last }: (typeof WAYS)[ListOrder]) => `WITH looked AS MATERIALIZED (
+    SELECT * FROM parked_receipts WHERE id ${isBeyond} ORDER BY id ${order} LIMIT $4
+  )
+  (SELECT id, receipt FROM looked WHERE connector_id = $3 AND ${IS_FIRST_ROW} ORDER BY id ${order})
+  UNION ALL
+  (SELECT id, receipt FROM parked_receipts
+    WHERE connector_id = $3 AND ${IS_FIRST_ROW} AND id + 0 ${last} AND (SELECT count(*) FROM looked) = $4
+    ORDER BY id + 0 ${order} LIMIT $2)
+  LIMIT $2`;
 
 const listsOf = (order: ListOrder) => ({
-  all: `SELECT id, receipt FROM parked_receipts WHERE ${BEYOND[order]}`,
-  ofConnector: `SELECT id, receipt FROM parked_receipts WHERE connector_id = $3 AND ${BEYOND[order]}`,
+  all: allSql(WAYS[order]),
+  ofConnector: ofConnectorSql(WAYS[order]),
 });
 
 const LISTS = { oldest: listsOf("oldest"), newest: listsOf("newest") };
