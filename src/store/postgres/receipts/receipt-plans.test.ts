@@ -161,3 +161,19 @@ for (const isAnalyzed of [false, true]) {
     await store.close();
   });
 }
+
+test("to drop some receipts of a connector that has too many reads little more than to count them, where the planner has never looked", async () => {
+  const { store, url } = await openFresh();
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query(LISTED);
+  await scansOf(driver, url, async ({ receipts }) => {
+    const dropped = await receipts.dropParked({ most: 19_900, limit: 50 });
+    expect(dropped).toEqual([{ connectorId: "often", receipts: 50 }]);
+  });
+  const [row] = await driver.query<{ read: number }>(
+    "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE relname = 'parked_receipts'",
+  );
+  expect(row?.read).toBeLessThan(21_000);
+  await driver.close();
+  await store.close();
+});

@@ -136,6 +136,7 @@ const TOO_MANY = `WITH RECURSIVE connectors AS (
     ) AS first_ones
   ) AS counted WHERE counted.rows > $1 ORDER BY c.connector_id`;
 
+/** It has a great many, so they are among the oldest of all. `|| ''`: without statistics the planner would sort all that it has. */
 const DROP = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
-    SELECT id FROM parked_receipts WHERE connector_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT id FROM parked_receipts WHERE connector_id || '' = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
   )) RETURNING ${IS_FIRST_ROW} AS is_first`;
