@@ -1,5 +1,6 @@
 /** An HTTP gateway over real TCP that fails at random, by a seed. It remembers every request: the truth about what was sent. */
 import * as net from "node:net";
+import { keptPort } from "../../fakes/kept-port.ts";
 import { createDice } from "../dice.ts";
 import type { HandOver } from "../model.ts";
 import { isOwed, type OwedReceipt, toOwed } from "../owed-receipts.ts";
@@ -81,8 +82,8 @@ export async function startChaosGateway(options: GatewayOptions): Promise<ChaosG
     ...{ requests: [], sockets: new Set(), times: new Map(), connections: 0, isKind: false },
   };
   const server = net.createServer((socket) => accept(gateway, socket));
-  await listen(server, 0);
-  const { port } = server.address() as net.AddressInfo;
+  const port = await keptPort();
+  await listen(server, port);
   const pump = setInterval(() => void sendReports(gateway.reporting, gateway.requests), PUMP_MS);
   const dropAll = () => {
     for (const socket of gateway.sockets) socket.destroy();
