@@ -12,6 +12,7 @@ export interface Ground {
   readonly clock: { now: number };
   readonly id: () => string;
   readonly accountId: string;
+  readonly appId: string;
   readonly messages: Accepted[];
   /** What each engine has claimed. */
   readonly jobs: (readonly [ClaimedJob, ClaimedJob])[];

@@ -8,11 +8,13 @@ import type { Dice } from "../chaos/dice.ts";
 import type { Ground } from "./engine-ground.ts";
 
 export const PHONES = ["+919812345678", "+919812345679", "+14155550100"];
+/** The account's own: handsets write to it, and it sends from it. */
+export const NUMBER = "+14155550123";
 const WRITTEN = [...PHONES, "919812345678", "9812345678", "4155550100"];
 export const ADDRESSES = ["ann@example.net", "bob@example.org", "Ann@Example.net", "cy@münchen.example"];
 /** Few, so that providers give ids again, and in forms of one another. */
 export const IDS = ["1", "0A", "a", "10", "x-1"];
-const CONNECTORS = ["c-a", "c-b"];
+export const CONNECTORS = ["c-a", "c-b", "c-c"];
 export const ERROR = { code: "x.1", message: "words" };
 
 /** What becomes of an attempt at the job. */
@@ -62,6 +64,7 @@ export function receiptBy({ dice, clock, messages }: Ground): Receipt {
       status,
       target,
       recipient: dice.oneOf([...message.to, ...ADDRESSES]),
+      ...(dice.chance(0.4) && { suppress: dice.oneOf(["hard_bounce", "soft_bounce", "complaint"] as const) }),
     };
   }
   const isOwnId = message !== undefined && dice.chance(0.15);
@@ -76,7 +79,6 @@ export function receiptBy({ dice, clock, messages }: Ground): Receipt {
     ...(dice.chance(0.25) && otherId !== providerMessageId && { otherId }),
     ...(message && dice.chance(0.2) && { reference: partReference(message.id, dice.between(0, 1)) }),
     ...(dice.chance(0.1) && { isByText: true as const }),
-    ...(dice.chance(0.1) && { alsoOf: CONNECTORS.filter((each) => each !== common.connectorId) }),
   };
 }
 

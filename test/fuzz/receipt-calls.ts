@@ -1,0 +1,76 @@
+/** What providers say later, by dice, and what is done about what they do not say. */
+import type { Store } from "../../src/store/store.ts";
+import { ask, type Ground } from "./engine-ground.ts";
+import { CONNECTORS, ERROR, IDS, partBy, receiptBy, segmentsOf } from "./provider-words.ts";
+
+export async function receive(ground: Ground): Promise<unknown> {
+  const receipts = Array.from({ length: ground.dice.between(1, 4) }, () => receiptBy(ground));
+  return (await ask(ground, (store) => store.receipts.record(receipts)))[0];
+}
+
+export async function answerLate(ground: Ground): Promise<unknown> {
+  const part = partBy(ground);
+  if (!part) return false;
+  const answer = { ...part, parts: segmentsOf(part.messageId), providerMessageIds: [ground.dice.oneOf(IDS)] };
+  await ask(ground, (store) => store.receipts.recordLateAnswer(answer, ground.clock.now));
+  return true;
+}
+
+export async function refuseLate(ground: Ground): Promise<unknown> {
+  const part = partBy(ground);
+  if (!part) return false;
+  const kind = ground.dice.oneOf(["rejected", "deferred"] as const);
+  const refusal = { ...part, claim: ground.dice.between(1, 3), outcome: { kind, error: ERROR } };
+  return (await ask(ground, (store) => store.receipts.recordLateRefusal(refusal, ground.clock.now)))[0];
+}
+
+export async function flagOverdue(ground: Ground): Promise<unknown> {
+  const { now } = ground.clock;
+  const flag = async ({ receipts }: Store) => {
+    let flagged = 0;
+    for (let some = 1; some > 0; flagged += some)
+      some = await receipts.flagOverdue({ now, sentBefore: now - 5_000, limit: 500 });
+    return flagged > 0;
+  };
+  // Of an id whose receipt came with a later one of its part, only one engine knows at once that there is nothing to flag.
+  return (await ask(ground, flag, () => undefined))[0];
+}
+
+/** Asks a connector what has become of all that is overdue there; some answers are final. */
+export async function askOverdue(ground: Ground): Promise<unknown> {
+  const { dice, clock } = ground;
+  await flagOverdue(ground);
+  const connectorId = dice.oneOf(CONNECTORS);
+  const request = { connectorId, now: clock.now, limit: 500, waitsMs: [2_000, 60_000] };
+  const [questions] = await ask(
+    ground,
+    (store) => store.receipts.takeQuestions(request),
+    (asked) => asked.map((each) => JSON.stringify(each)).sort(),
+  );
+  const answered = questions.filter(() => dice.chance(0.3));
+  const receipts = answered.map(({ messageId, part, providerMessageId }) => ({
+    connectorId,
+    providerMessageId,
+    target: { messageId, part },
+    status: dice.oneOf(["delivered", "undelivered", "sent"] as const),
+    receivedAt: clock.now,
+  }));
+  await ask(ground, (store) => store.receipts.record(receipts));
+  return questions;
+}
+
+/** Looks for the messages of all that is parked at one connector among those of the others. */
+export async function shareParked(ground: Ground): Promise<unknown> {
+  const connectorId = ground.dice.oneOf(CONNECTORS);
+  const alsoOf = CONNECTORS.filter((each) => each !== connectorId);
+  const share = async ({ receipts }: Store) => {
+    const parked = await receipts.parked({ connectorId, limit: 500 });
+    const results = await receipts.record(parked.map(({ receipt }) => ({ ...receipt, alsoOf })));
+    return results.filter(({ kind }) => kind !== "parked");
+  };
+  return (await ask(ground, share))[0];
+}
+
+export async function dropParked(ground: Ground): Promise<unknown> {
+  return (await ask(ground, (store) => store.receipts.dropParked({ most: 12, limit: 500 })))[0];
+}
