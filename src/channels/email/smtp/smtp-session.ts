@@ -2,6 +2,7 @@ import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import { withoutEcho } from "../../without-echo.ts";
+import { beginAt354 } from "./nodemailer/begin-at-354.ts";
 import { joinBlanksOfChallenge } from "./nodemailer/join-blanks-of-challenge.ts";
 import { limitChallenges } from "./nodemailer/limit-challenges.ts";
 import { limitReplies } from "./nodemailer/limit-replies.ts";
@@ -57,6 +58,7 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   connection.on("error", () => {});
   limitReplies(connection);
   readAtOnce(connection);
+  beginAt354(connection);
   const tidied = withoutPassword(settings);
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));
   // It may repeat what another connection told it.
