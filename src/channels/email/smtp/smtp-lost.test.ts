@@ -165,6 +165,24 @@ test("a yes before the message is over is not taken for one, and the message is 
   expect(ends).toEqual([2]);
 });
 
+test("of a server whose answers are out of step no recipient's is believed", async () => {
+  const server = await raw((verb, line, connection) => {
+    if (verb === "MAIL" && connection === 1) return "250 ok\r\n250 ok";
+    return line.includes(ANN.email) ? "550 5.1.1 unknown" : undefined;
+  });
+  const { channel } = await upRelay(server.port);
+  const email = outgoingEmail({ to: [ANN, BOB] });
+  const { parts } = await channel.send(email, NEVER);
+  expect(parts).toMatchObject([
+    { kind: "deferred", error: { message: "the server's answers are out of step with the commands" } },
+    { kind: "deferred" },
+  ]);
+  expect((await channel.send(email, NEVER)).parts).toMatchObject([
+    { kind: "rejected", bounced: true },
+    { kind: "sent" },
+  ]);
+});
+
 test("a tarpit that keeps answering a little cannot hold a message longer than the send timeout", async () => {
   const server = await raw((verb) => (verb === "RCPT" ? "250-wait" : undefined));
   const { channel, clock } = await upRelay(server.port, { send_timeout_ms: 60_000 });

@@ -1,17 +1,23 @@
 import type SmtpConnection from "nodemailer/lib/smtp-connection";
 
-/** The private member of nodemailer's connection that is used here. */
+/** The private members of nodemailer's connection that are used here. */
 interface Sender {
-  _actionDATA(reply: string, done: unknown): void;
+  _actionDATA(reply: string, done: (error: Error) => void): void;
+  /** With the replies to RCPT TO so far; it is the envelope that was given to `send`. */
+  readonly _envelope: object;
 }
 
 /**
  * Sends the message only once the server has asked for it (354, RFC 5321 §3.3). The library takes a 250 for that as well,
  * which is the answer to an earlier command where a server is out of step: what the message says would be read as commands,
- * and their answers as the message's.
+ * and their answers as the message's. The replies to RCPT TO belong to other recipients then, and are forgotten.
  */
 export function beginAt354(connection: SmtpConnection): void {
   const sender = connection as unknown as Sender;
   const act = sender._actionDATA.bind(connection);
-  sender._actionDATA = (reply, done) => act(reply.startsWith("2") ? `not asked for: ${reply}` : reply, done);
+  sender._actionDATA = (reply, done) => {
+    if (!reply.startsWith("2")) return act(reply, done);
+    Object.assign(sender._envelope, { accepted: [], rejectedErrors: [] });
+    done(new Error("the server's answers are out of step with the commands"));
+  };
 }
