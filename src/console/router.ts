@@ -3,6 +3,7 @@ import { h } from "./dom/dom.ts";
 import { failureText } from "./dom/failure-text.ts";
 import type { Notices } from "./dom/notices.ts";
 import { showWaiting } from "./dom/waiting.ts";
+import { holdTyped } from "./forms/filters.ts";
 import { watchDepartures } from "./forms/unsent.ts";
 import { type Frame, focusTitle } from "./frame.ts";
 import { pageFor } from "./pages.ts";
@@ -35,7 +36,7 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
     const view = await showWaiting(frame.main, viewOf(visitOf(place, left)));
     if (left.aborted) return;
     const focused = document.activeElement?.id ?? "";
-    frame.show(view, place.path[0] ?? "");
+    showIn(frame, view, { before: shown, now: place });
     moved(place, focused);
     shown = place;
     departures.end(hash);
@@ -53,7 +54,7 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
 
   /** To another page, to other rows of the same one, or back to where one was. */
   const arrive = (place: Place, focused: string) => {
-    const isSame = shown !== undefined && isSamePage(shown, place);
+    const isSame = isSamePage(shown, place);
     if (!isSame) notices.clear();
     if (isSame && focus(focused)) return;
     const position = positions.here();
@@ -101,6 +102,13 @@ async function viewOf(visit: Visit): Promise<View> {
   }
 }
 
-function isSamePage(before: Place, now: Place): boolean {
-  return before.path.join("/") === now.path.join("/");
+/** With other rows of the same page, what is typed above them stays. */
+function showIn(frame: Frame, view: View, { before, now }: { before: Place | undefined; now: Place }): void {
+  const typeAgain = holdTyped(frame.main);
+  frame.show(view, now.path[0] ?? "");
+  if (isSamePage(before, now)) typeAgain();
+}
+
+function isSamePage(before: Place | undefined, now: Place): boolean {
+  return before?.path.join("/") === now.path.join("/");
 }

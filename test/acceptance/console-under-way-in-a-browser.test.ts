@@ -91,6 +91,20 @@ test("a page that comes late does not take the place of the one that was asked f
   expect(complaints).toEqual([]);
 });
 
+test("what is typed above a list while it is read stays there", async () => {
+  const { page, complaints, heading } = await signedIn("messages");
+  await heading("Messages");
+  const letGo = await hold(page, /\/admin\/v1\/messages\?.*status=failed/);
+  await page.getByLabel("Status").selectOption("failed");
+  await page.locator("main[aria-busy]").waitFor();
+  await page.getByLabel("Recipient").pressSequentially("+9198");
+  letGo();
+  await page.locator("main[aria-busy]").waitFor({ state: "detached" });
+  await page.keyboard.type("76");
+  expect(await page.getByLabel("Recipient").inputValue()).toBe("+919876");
+  expect(complaints).toEqual([]);
+});
+
 test("what a button has begun goes on where one goes elsewhere meanwhile, and disturbs nothing there", async () => {
   const [first, second] = [await makeConnector("first"), await makeConnector("second")];
   const { page, complaints, heading, go } = await signedIn(`connectors/${first.id}`);

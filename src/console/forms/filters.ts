@@ -39,6 +39,18 @@ export function filterForm({ path, query }: Place, filters: readonly Filter[]): 
   return form;
 }
 
+/** What is typed above a list while its rows are read again. The function puts it into the fields that have come since. */
+export function holdTyped(page: Element): () => void {
+  const fields = [...page.querySelectorAll<HTMLInputElement>("form.filters input")];
+  const typed = fields.filter(({ value, defaultValue }) => value !== defaultValue);
+  return () => {
+    for (const { id, value } of typed) {
+      const field = page.querySelector<HTMLInputElement>(`#${id}`);
+      if (field) field.value = value;
+    }
+  };
+}
+
 function inputOf({ name, choices, isTime }: Filter, value = ""): Child {
   const id = `filter-${name}`;
   if (choices)
