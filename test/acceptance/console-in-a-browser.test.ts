@@ -96,7 +96,7 @@ test("an account and a key that are made in forms send, and the form says what i
   const apiKey = await page.getByRole("dialog").locator("pre").innerText();
   await send("/v1/sms/messages", { to: "+919876543210", dlt_template_id: "1107160000000000001" }, apiKey);
   await page.getByRole("button", { name: "Done" }).click();
-  expect(await page.locator("dialog").count()).toBe(0);
+  await page.locator("dialog").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await page.getByText(": revoked").waitFor();
@@ -132,7 +132,7 @@ test("texts that look like markup are shown as they are", async () => {
 const leftOf = (page: Page, text: string) =>
   page.evaluate<number>(`(() => {
     const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
-    while (!texts.nextNode()?.data.includes("${text}"));
+    while (texts.nextNode() && !texts.currentNode.data.includes("${text}"));
     const range = document.createRange();
     range.setStart(texts.currentNode, texts.currentNode.data.indexOf("${text}"));
     range.setEnd(texts.currentNode, range.startOffset + ${text.length});
@@ -144,6 +144,8 @@ test("a name that is written from right to left turns neither the address nor th
   const to = [{ email: "bob@example.net", name }];
   const mail = { from: { email: "a@example.com", name }, to, subject: "Hello", body_text: "Hello" };
   const id = await send("/v1/emails/messages", { ...mail, tags: [name, "second"] });
+  const of = { apiKey: opened.service.sandbox.api_key, path: `/v1/emails/messages/${id}` };
+  await reached(opened.service, of, "delivered");
   const { page, complaints, heading } = await signedIn(`messages/${id}`);
   await heading("Message to bob@example.net");
   await page.getByRole("region", { name: "Recipients" }).getByText("bob@example.net").waitFor();

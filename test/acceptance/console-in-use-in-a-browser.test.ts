@@ -1,7 +1,7 @@
 /** The web console in the hands of somebody who uses it for hours: keyboard, Back, many records. */
 import { beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
-import { admin, send } from "../admin.ts";
+import { admin, reached, send } from "../admin.ts";
 import { browserConsole } from "../browser-console.ts";
 import { until } from "../until.ts";
 
@@ -269,7 +269,9 @@ test("a long name breaks lines, and moves no other column of its list out of sig
   }
   for (const email of ["ann@example.net", `${"long-".repeat(12)}@${"sub.".repeat(40)}example.net`]) {
     const body = { from: { email: "a@example.com" }, to: [{ email }], subject: "Seen", body_text: "Hello" };
-    await send(service, { apiKey: service.sandbox.api_key, path: "/v1/emails/messages", body });
+    const { api_key: apiKey } = service.sandbox;
+    const sent = await send(service, { apiKey, path: "/v1/emails/messages", body });
+    await reached(service, { apiKey, path: `/v1/emails/messages/${sent.body.message_id}` }, "delivered");
   }
   await go("sandbox");
   await page.locator(".excerpt").nth(1).waitFor();

@@ -120,7 +120,7 @@ test("what is deleted or revoked is gone, after a question that says what goes t
   await heading("API keys");
   await page.getByRole("row", { name: "Old" }).getByRole("link", { name: "Sandbox" }).waitFor();
   await go(`keys/${key.id}`);
-  await page.getByText("Revoked at").waitFor();
+  await page.locator("dt", { hasText: "Revoked at" }).waitFor();
   // Nothing is left to be revoked.
   expect(await page.getByRole("button", { name: "Revoke" }).count()).toBe(0);
   await make("/senders", { account_id, sender_id: "FIRST", is_default: true });
