@@ -184,7 +184,7 @@ export interface ConnectorKind {
   readonly config: TSchema;
   /** The fields of `Connector.secrets`, all optional strings, and what each is for. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** The problems of a configuration that the schema cannot express, by field; empty if there are none. It fits the schema. */
+  /** The problems that the schema cannot express, by field, of a configuration that fits it; empty if there are none. */
   problems?(settings: Pick<Connector, "config" | "secrets">): Readonly<Record<string, string>>;
   /** Throws if the configuration does not fit the schema: another version of the program may have stored it. */
   open(connector: Connector, deps: ChannelDeps): Channel;

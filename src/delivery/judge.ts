@@ -14,7 +14,7 @@ export interface AttemptContext {
   readonly jitter: number;
 }
 
-/** The settlement after an attempt. The functions below are for messages that were not handed to a connector. */
+/** The settlement after an attempt. The next functions, up to `judgeWaiting`, are for attempts that handed nothing over. */
 export function judge(job: ClaimedJob, outcome: SendOutcome, context: AttemptContext): Settlement {
   return {
     ...settlementOf(job, context.now),

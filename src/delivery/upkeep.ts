@@ -19,7 +19,7 @@ export function createUpkeep({
 
 type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention">;
 
-/** The store's chores, apart from `stageChore`: they expire, number, erase, wipe and prune. */
+/** The store's chores, apart from `stageChore`. */
 export function storeChores({ queue, feed, erasures, inbound, retention }: ChoreStore): readonly Chore[] {
   return [
     { name: "expire", everyMs: 500, run: (now) => queue.expire(now, CHUNK) },

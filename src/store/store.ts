@@ -73,7 +73,7 @@ export interface Store {
   /** Hex SHA-256 of the console's password; `undefined` if it has none yet. */
   consolePasswordDigest(): Promise<string | undefined>;
   setConsolePasswordDigest(digest: string): Promise<void>;
-  /** A random text that all sessions of the console are signed with: setting another ends them. `undefined` until one is set. */
+  /** A random text that the signatures of all console sessions cover, so that setting another ends them. `undefined`: none yet. */
   consoleRound(): Promise<string | undefined>;
   setConsoleRound(round: string): Promise<void>;
   /** What is kept of earlier master keys after a rotation, newest first. */

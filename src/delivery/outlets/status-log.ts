@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Connector } from "../../core/records/accounts.ts";
 
-/** How long until the log repeats that a connector is down, which is retried about every 20 s. A new reason is logged at once. */
+/** How long until the log repeats that a connector is down, which is retried every minute or so. A new reason is logged at once. */
 const AGAIN_MS = 600_000;
 
 export interface StatusLogDeps {

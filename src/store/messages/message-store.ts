@@ -28,8 +28,9 @@ export interface MessageStore {
    * Ends a message of which nothing has been sent, and deletes its jobs, so that no claim finds one any more.
    * `core/messages/cancel.ts` says when it is too late. Canceling a canceled message changes nothing.
    *
-   * The idempotency key is saved in the same transaction, without an answer, since the answer is the message, which does not
-   * change any more. The key's scope has to name the message. `replayed`: the key was saved by an earlier call.
+   * If the message is canceled now, or was before, the idempotency key is saved in the same transaction, without an answer,
+   * since the answer is the message, which does not change any more. The key's scope has to name the message. `replayed`: the
+   * key was saved by an earlier call.
    */
   cancel(query: {
     readonly accountId: string;

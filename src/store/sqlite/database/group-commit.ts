@@ -39,7 +39,7 @@ export type Phase = "first" | "late" | "last";
 const PHASES: readonly Phase[] = ["first", "late", "last"];
 
 export interface GroupCommitOptions extends TransactionOptions {
-  /** Runs a function once in this turn of the event loop, at its end, like `setImmediate`. */
+  /** Runs a function once, like `setImmediate`: at the end of this turn of the event loop; called from there, of the next turn. */
   readonly schedule: (run: () => void) => void;
   readonly onCommit: () => void;
   /** Nothing else runs on this thread, so long transactions keep no client waiting. */

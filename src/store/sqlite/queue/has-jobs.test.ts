@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createWorld, HOUR } from "../../contract/world.contract.ts";
 import { openInMemory } from "../sqlite-world.contract.ts";
 
-/** As many as are looked at in one go, and some more. */
+/** As many as are looked at in one piece. */
 const OTHERS = 10_000;
 
 test("a route is in use by a job that waits, and that ten thousand others stand before, and by none of theirs", async () => {

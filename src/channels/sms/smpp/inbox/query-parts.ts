@@ -14,7 +14,7 @@ export interface Inquirer {
   readonly clock: Clock;
   readonly line: SubmitLine;
   readonly idFormat: IdFormat;
-  /** How long each question may wait for a slot. */
+  /** How long each question may wait for its turn. */
   readonly patienceMs: number;
   /** The source address that the message was sent with: an SMSC may insist on it. */
   readonly sourceOf: (part: QueriedPart) => Address | undefined;

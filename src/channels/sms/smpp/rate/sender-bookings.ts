@@ -28,8 +28,8 @@ export const EARLY_MS = 1_000;
 const HORIZON_MS = 30_000;
 
 /**
- * Asking costs a claim, so a message asks again after a sixth to a third of the time that sending all messages takes that were put
- * off. Then about four times as many ask as can be sent, however many they are: enough to use the whole rate.
+ * Asking costs a claim, so a message asks again after a sixth to a third of the time that it takes to send all messages that were
+ * put off. Then about four times as many ask as can be sent, however many they are: enough to use the whole rate.
  */
 const ASKS_AFTER = 1 / 6;
 
@@ -39,7 +39,7 @@ const MAX_PAUSE_MS = 900_000;
 /** A message asks again after at most twice this part of its window. */
 const PART_OF_WINDOW = 1 / 8;
 
-/** The most bookings that are kept. A message whose booking was dropped only has to wait once more. */
+/** The most bookings that are kept. A message whose booking is not kept only has to wait once more. */
 const MAX_BOOKINGS = 10_000;
 
 /** The most flows of senders whose messages are counted. Messages of other flows ask more often. */

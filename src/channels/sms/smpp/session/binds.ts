@@ -23,7 +23,7 @@ export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
   readonly share?: Share;
   /** Opens a session in this role; see `LinkDeps`. */
   readonly open: (role: BindRole, events: Pick<SessionEvents, "onBound" | "onEnd">, turn: number) => Session;
-  /** Called when the state changes, when the number of binds that are up changes, and when a different bind is down. */
+  /** Called when the state changes, when the number of binds that are up changes, and when one more bind is down. */
   readonly onStatus: (isNewState: boolean) => void;
 }
 

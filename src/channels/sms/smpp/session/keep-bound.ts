@@ -23,7 +23,7 @@ export type LinkStatus = Pick<ChannelStatus, "state" | "reason">;
 export interface LinkDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** Opens a session. `turn`: how many sessions in a row before it failed or were soon lost. */
+  /** Opens a session. `turn`: how many ended before it, in a row; one that had lasted (`STABLE_MS`) is counted as the first. */
   readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">, turn: number) => Session;
   /** Called when the status may have changed. */
   readonly onStatus: () => void;

@@ -65,8 +65,8 @@ export interface ShortMessage {
 }
 
 /**
- * The octets of the message: those of message_payload, if there is one. Then short_message is empty (§5.3.2.32), although some
- * SMSCs leave a NUL or a blank in it.
+ * The octets of the message: those of message_payload, if there is one and short_message is empty, as it has to be then
+ * (§5.3.2.32). Some SMSCs leave a NUL or a blank in it, which counts as empty.
  */
 export function userData({ shortMessage, tlvs }: ShortMessage): Uint8Array {
   const payload = tlvs.get(TAG.messagePayload);
