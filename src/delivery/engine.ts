@@ -218,7 +218,7 @@ async function keepReconciled(
   }
 }
 
-/** Makes the function that loads the configuration and applies it, if its version has changed. It runs once at a time. */
+/** Makes the function that loads the configuration and applies it, if its version has changed. Its runs never overlap. */
 function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
   let seenVersion = -1;
   let running: Promise<void> = Promise.resolve();

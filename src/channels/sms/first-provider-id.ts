@@ -1,8 +1,8 @@
 import type { PartOutcome } from "../../core/messages/outcome.ts";
 
 /**
- * For the timeline, as the provider wrote it: its support asks for it, and a receipt that matches nothing can be compared
- * with it. Our own id, which some providers report with, is none of theirs.
+ * The first id that the provider gave to a part, as it wrote it. For the timeline: the provider's support asks for it, and a
+ * receipt that matches nothing can be compared with it. Our own id, by which some providers report, is not the provider's.
  */
 export function firstProviderId(
   messageId: string,

@@ -179,7 +179,7 @@ function createOutletOf(
   });
 }
 
-/** After an attempt that may have made the connector unhealthy, tells the processes that leave its messages to this one at once. */
+/** After an attempt that may have made the connector unhealthy, tells at once the processes that leave its messages to this one. */
 function attemptTold(health: Health, share: OwnShare | undefined): Health["attempt"] {
   return (job, outcome) => {
     health.attempt(job, outcome);

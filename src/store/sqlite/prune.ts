@@ -163,7 +163,7 @@ interface BatchRow {
 /** How many batches one call examines. Most are still under way, and are skipped until the next round. */
 const MAX_EXAMINED = 200;
 
-/** How many messages one call reads: only all messages of a batch show that it is over, and they may have to come from the disk. */
+/** How many messages one call reads: to see that a batch is over takes all of its messages, perhaps from the disk. */
 const MAX_READ = 3_000;
 
 /** Wipes the bodies of batches that have no message left to attempt. Each call goes on where the last one ended. */

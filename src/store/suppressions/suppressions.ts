@@ -13,8 +13,8 @@ export interface SuppressionStore {
   ): Promise<readonly Pick<Suppression, "email" | "reason">[]>;
   /**
    * Adds all of them, or none if an account does not exist: then it resolves with `undefined`. Otherwise it resolves with how
-   * many addresses were added or are now suppressed for longer. An address has one entry: the one that lasts longest, and
-   * the older of two that end together. The entry of somebody who was erased is kept without the address; an address may
+   * many addresses were added or are now suppressed for longer. An address has one entry: the one that lasts longest or, of
+   * two that end together, the older one. The entry of somebody who was erased is kept without the address; an address may
    * also be given in its erased form.
    */
   add(suppressions: readonly Suppression[]): Promise<number | undefined>;

@@ -148,7 +148,10 @@ export function selectPage(
   return toPage(found, { limit, end: looked.length === looks ? looked.at(-1) : undefined });
 }
 
-/** @param found all that were found, or more than `limit`; @param end where the walk ended, if there may be more behind it */
+/**
+ * @param found all events that the walk found, or at least the first `limit` + 1 of them
+ * @param end the last row that the walk looked at, if there may be more behind it
+ */
 export function toPage(
   found: readonly WebhookRow[],
   { limit, end }: { readonly limit: number; readonly end: Pick<WebhookRow, "at" | "id"> | undefined },

@@ -21,7 +21,7 @@ import { createSubmitLine } from "./submit/submit-line.ts";
 import { planSubmit } from "./submit/submit-plan.ts";
 import type { Submitter } from "./submit/submit-segments.ts";
 
-/** How much longer a send may take than its parts together. */
+/** How much longer a send may take than its waits together. */
 const SEND_MARGIN_MS = 5000;
 
 /** Throws if the connector's configuration is not that of `smppConfigSchema`. */

@@ -8,8 +8,8 @@ interface Drivers {
 }
 
 /**
- * Throws, with what to do, where a pooler between us and the server does not let us work: it passes on no settings of a
- * session, so the role has to have them, and it may have too few connections for ours.
+ * Throws, with what to do, if a pooler between us and the server does not let us work: it passes on no settings of a session,
+ * so the role has to have them, and it may have too few connections for ours.
  */
 export async function refuseUnfitPooler(drivers: Drivers, url: string): Promise<void> {
   const { isPrepared } = readHosts(url);
@@ -25,7 +25,7 @@ export async function refuseUnfitPooler(drivers: Drivers, url: string): Promise<
   await refuseFewConnections(drivers);
 }
 
-/** Of our settings those that make no difference to our statements as they are. */
+/** Those of our settings that make no difference to the statements that we have. */
 const ALL_THE_SAME = ["bytea_output", "DateStyle", "TimeZone"];
 
 /** Values that do as well as ours. */
@@ -36,13 +36,13 @@ function isFit(name: string, value: string): boolean {
 interface Setting {
   readonly name: string;
   readonly value: string;
-  /** Our session began with it: no pooler was in the way. */
+  /** Whether our session began with it, so that no pooler was in the way. */
   readonly isOurs: boolean;
-  /** As SQL names it. */
+  /** The name of our role, as SQL writes it. */
   readonly role: string;
 }
 
-/** Not by a named statement, which is what a pooler may lose. */
+/** Reads the settings by a statement without a name, since a pooler may lose named ones. */
 function readSettings(driver: Driver, names: readonly string[]): Promise<readonly Setting[]> {
   return driver.hold((connection) =>
     connection.exec<Setting>(
@@ -61,7 +61,7 @@ function adviceOn(missing: readonly Setting[], wanted: ReadonlyMap<string, strin
 
 const NAMED = ". Unless it passes on prepared statements, DATABASE_URL has to end with ?prepare=false too";
 
-/** Where each of our connections keeps one of the pooler's (`pool_mode = session`), those that find none left would wait for ever. */
+/** Throws if the pooler has too few: with `pool_mode = session` each connection of ours keeps one, and the rest wait for ever. */
 async function refuseFewConnections({ driver, pulse }: Drivers): Promise<void> {
   const all = [pulse, ...Array.from({ length: CONNECTIONS }, () => driver)];
   const over = Promise.withResolvers<void>();

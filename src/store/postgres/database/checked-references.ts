@@ -1,6 +1,6 @@
 import type { Session } from "./driver.ts";
 
-/** Throws if rows may refer to others that are not there: for sessions that are to repeat what another server did. */
+/** Throws if foreign keys are not checked, as in a session that repeats what another server did; only a superuser sets that. */
 export async function refuseUncheckedReferences(session: Session): Promise<void> {
   const [row] = await session.query<{ role: string }>(ROLE);
   if (row?.role !== "replica") return;

@@ -15,8 +15,8 @@ export interface StatementNames {
 const NAME_LENGTH = 16;
 
 /**
- * The same text has the same name on all connections, and another text another, of other processes too: where a pooler mixes up
- * sessions, a name must not lead to the wrong statement.
+ * Names statements by their text. A text has the same name on all connections, those of other processes included, and no other
+ * text has it: if a pooler mixes up sessions, a name must not lead to the wrong statement.
  */
 export function createStatementNames(): StatementNames {
   const names = new Map<string, Named>();

@@ -8,9 +8,9 @@ interface Sender {
 }
 
 /**
- * Sends the message only once the server has asked for it (354, RFC 5321 §3.3). The library takes a 250 for that as well,
- * which is the answer to an earlier command where a server is out of step: what the message says would be read as commands,
- * and their answers as the message's. The replies to RCPT TO belong to other recipients then, and are forgotten.
+ * Sends the message only once the server has asked for it (354, RFC 5321 §3.3). The library takes a 250 for that too, but if a
+ * server is out of step, that is the answer to an earlier command: it would read the message as commands, and its answers to
+ * those would be taken for the message's. Then the replies to RCPT TO belong to other recipients, and are forgotten.
  */
 export function beginAt354(connection: SmtpConnection): void {
   const sender = connection as unknown as Sender;

@@ -8,7 +8,7 @@ export interface PutOffCount {
   now(): number;
 }
 
-/** The precision with which the times are kept at which segments come back. */
+/** The times at which segments come back are rounded down to multiples of this. */
 const STEP_MS = 10_000;
 
 const STEPS = 192;

@@ -95,7 +95,7 @@ export function createSenderPace(
   };
 }
 
-/** The rate to compute with. While this process has no part of it, and sends nothing, that is its last one, to go on at once. */
+/** The rate to compute with. While this process has no part, and sends nothing, it is that of its last part, to go on at once. */
 function ratePart(perSecond: number, part: () => number): () => number {
   let last = 1;
   return () => {
