@@ -9,7 +9,7 @@ export interface AlarmSources {
   readonly receipts: Pick<ReceiptStore, "countOverdue">;
   /** The connectors that this process runs. */
   readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
-  /** The disk that the database is on; absent where it is another machine's. */
+  /** The disk that the database is on; absent if it belongs to another machine. */
   readonly disk?: () => Promise<Disk>;
 }
 
@@ -33,7 +33,7 @@ export async function findConditions(
 ): Promise<readonly Condition[]> {
   const running = new Set(connectors().map(({ id }) => id));
   return [
-    // A disk that cannot be asked about, as where a sandbox forbids it, silences none of the others.
+    // If the disk cannot be asked about, for example because a sandbox forbids it, the other conditions are reported all the same.
     ...ofDisk(await disk?.().catch(() => undefined), situation),
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
     ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, situation)),

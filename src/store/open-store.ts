@@ -35,7 +35,7 @@ export interface StoreOptions {
 }
 
 export interface StoreThreadOptions extends Pick<ThreadedOptions, "program" | "clock" | "onLost"> {
-  /** The thread is for slow disks only; called where it starts for that reason. Absent: it starts on every disk. */
+  /** Called if the disk is slow: only then does the thread start. Absent: it starts on every disk. */
   readonly onSlowDisk?: (() => void) | undefined;
 }
 

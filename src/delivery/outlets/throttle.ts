@@ -62,7 +62,7 @@ export function createThrottle(
   };
 }
 
-/** A second's worth, but at least one token where there is a rate at all. */
+/** A second's worth, but at least one token if there is a rate at all. */
 function capacityOf(rate: number): number {
   return rate > 0 ? Math.max(1, rate) : 0;
 }

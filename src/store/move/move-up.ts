@@ -52,7 +52,7 @@ export async function moveUp(order: MoveUp): Promise<readonly Counted[]> {
       await migrate(driver);
       await takeTarget(closable.database, name);
       order.onStage?.("begun");
-      // Only now, so that an older program can still start on it where the move is refused.
+      // Only now, so that an older program can still start on the source if the move is refused.
       await migrateOlder(source, order);
       const counted = await copyAll(source, closable.database, { ...order, checkAlone });
       order.onStage?.("complete");

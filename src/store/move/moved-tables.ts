@@ -15,7 +15,7 @@ export interface MovedTable {
   readonly convert?: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Which rows; absent: all. */
   readonly where?: string;
-  /** The column with the id that tells the row's day, where the table is partitioned by day. */
+  /** For a table that is partitioned by day: the column with the id that tells the row's day. */
   readonly day?: string;
   /** Rows read at once; absent: the default of `copyTable`. */
   readonly rows?: number;
@@ -37,7 +37,7 @@ const WHOLE_BODY = `CASE WHEN EXISTS (SELECT 1 FROM content_pieces WHERE content
   THEN json_patch(coalesce(body, '{}'), json_object('bodyText', ${joinPieces("bodyText")}, 'bodyHtml', ${joinPieces("bodyHtml")}))
   ELSE body END`;
 
-/** Leases end with the move, as at a start on SQLite: whoever held one is gone. */
+/** A row's due time. Leases end with the move, as at a start on SQLite: the process that held them is gone. */
 const dueOf = (isLeased: string) =>
   `CASE WHEN ${isLeased} THEN min(due_at, CAST(unixepoch('subsec') * 1000 AS INTEGER)) ELSE due_at END`;
 

@@ -88,7 +88,7 @@ export function readKeyCheckValue(path: string): string | undefined {
   }
 }
 
-/** Throws, with words for the operator, where this program cannot work on a database. */
+/** Throws, with words for the operator, if this program cannot work on a database. */
 export function refuseOtherVersionAt(path: string): void {
   const driver = openDriver(path, { isReadOnly: true });
   try {

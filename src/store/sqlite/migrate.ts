@@ -39,7 +39,7 @@ const MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * Brings the database to this program's schema, in one exclusive transaction. Throws where the database was
+ * Brings the database to this program's schema, in one exclusive transaction. Throws if the database was
  * written by a newer program, or by migrations that are not these.
  */
 export function migrate(driver: Driver, onMigration?: OnMigration): void {

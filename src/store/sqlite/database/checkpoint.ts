@@ -13,7 +13,7 @@ export async function checkpointUntilShort(path: string, clock: Clock): Promise<
     for (;;) {
       const { busy, log, checkpointed } = checkpoint.get() ?? BUSY;
       if (busy === 0 && log - checkpointed <= CHECKPOINT_PAGES) return;
-      // No stop signal: whoever wants it to end terminates the thread.
+      // There is no stop signal: to end it, the thread is terminated.
       await sleep(clock, RETRY_MS);
     }
   } finally {

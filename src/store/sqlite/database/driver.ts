@@ -81,7 +81,7 @@ interface TakingList {
   run(values: readonly SqlValue[]): Changes;
 }
 
-/** The engine's name for what went wrong, for example `SQLITE_FULL`; `undefined` where it was not the engine. */
+/** The engine's name for what went wrong, for example `SQLITE_FULL`; `undefined` if it was not the engine. */
 function sqliteCode(error: unknown): string | undefined {
   return error instanceof SQLiteError ? (error.code ?? "SQLITE_ERROR") : undefined;
 }

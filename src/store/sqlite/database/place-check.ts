@@ -9,7 +9,7 @@ import { StoreUnavailable } from "../../store.ts";
  */
 export function createPlaceCheck(path: string): () => void {
   if (path === ":memory:") return () => {};
-  // SQLite keeps the log beside the file itself, also where that was opened through a symbolic link.
+  // SQLite keeps the log beside the file itself, even if that was opened through a symbolic link.
   const isSame = [path, `${realpathSync(path)}-wal`].map(createWatch);
   return () => {
     if (isSame.every((look) => look())) return;

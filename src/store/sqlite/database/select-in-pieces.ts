@@ -11,9 +11,9 @@ interface Tests {
 
 interface Selection {
   readonly table: string;
-  /** The tests that an index answers, which goes on with the id. */
+  /** The tests by which an index finds the rows, in order of id. */
   readonly along: Tests;
-  /** The tests that select among these rows. */
+  /** Further tests, which select among these rows. */
   readonly only: Tests;
   readonly page: { readonly after?: string; readonly limit: number; readonly order?: ListOrder };
 }

@@ -16,7 +16,7 @@ interface Sweep {
   readonly needle?: (recipient: string) => string;
   /** Statements for the rows that `where` selects; absent: they are deleted. */
   readonly work?: (where: string) => readonly string[];
-  /** The share of the usual number of rows that one stretch examines, where rows are large. */
+  /** For large rows: which share of the usual number one stretch examines. */
   readonly share?: number;
 }
 

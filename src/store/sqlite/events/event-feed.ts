@@ -69,7 +69,7 @@ export function createEventFeed(db: Database, { accounts, events, meta }: FeedPa
     read: readPage,
     lastNumber: () => db.read(() => last.get()?.seq ?? 0),
     lastNumberOf: (accountId) => db.read(() => lastOf.get(numberOf(accountId))?.last ?? 0),
-    // Written only where it is missing: a disk that is full must not stop a reader.
+    // Only written if it is missing: a full disk must not stop a reader.
     cursorKey: async () => (await db.read(meta.cursorKey)) ?? db.write(meta.makeCursorKey),
     numberEvents: async () => 0,
     onEvents: events.onEvents,

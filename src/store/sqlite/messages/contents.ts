@@ -68,7 +68,7 @@ function toContent(row: OwnRow | undefined): Content | undefined {
   return row && row.envelope !== null ? joinContent(row.envelope, row.body) : undefined;
 }
 
-/** Drops the oldest entry where there are too many. */
+/** Adds an entry, and drops the oldest if there are too many. */
 function keep(parsed: Map<number, Content>, id: number, content: Content): void {
   const oldest = parsed.size >= MAX_PARSED ? parsed.keys().next().value : undefined;
   if (oldest !== undefined) parsed.delete(oldest);

@@ -14,7 +14,7 @@ export interface Page {
 export interface RecordSelect {
   /** Inside a transaction, by one statement. */
   now<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page): RecordTypes[K][];
-  /** With others' work in between where it goes through records that no index tells apart. */
+  /** In pieces, with other work in between, if it has to go through records that no index tells apart. */
   inPieces<K extends RecordKind>(
     kind: K,
     where: Partial<RecordTypes[K]>,
