@@ -1,8 +1,9 @@
 import type { Clock } from "../../../../core/clock.ts";
 
 /**
- * Holds back all binds of a connector for minutes after the SMSC has refused its system_id or password: that does not change by
- * itself, and an SMSC locks out clients that insist. Then one bind tries, and the others only once that has been accepted.
+ * Holds back all binds of a connector for minutes after the SMSC has refused its system_id, password or system_type: that does
+ * not change by itself, and an SMSC locks out clients that insist. Then one bind tries, and the others only once that has been
+ * accepted.
  */
 export interface CredentialGate {
   /** Milliseconds until a bind may be tried; 0: now. While the gate is closed, only one caller gets a 0. */

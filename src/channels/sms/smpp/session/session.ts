@@ -46,7 +46,7 @@ export interface SessionEvents {
 export interface SessionEnd {
   /** In words for the operator. */
   readonly reason: string;
-  /** The SMSC refused our system_id or password, so binding again soon cannot help. */
+  /** The SMSC refused our system_id, password or system_type, so binding again soon cannot help. */
   readonly isCredentialFault: boolean;
 }
 
