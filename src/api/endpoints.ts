@@ -52,7 +52,10 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
   return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps), ...consolePages(deps)];
 }
 
-/** After a change has been answered, requests to this process use the changed records at once. */
+/**
+ * After a change has been answered, the requests that this listener answers use the changed records at once; those of other
+ * listeners and processes do within a second.
+ */
 function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
   if (endpoint.method === "GET") return endpoint;
   return {
@@ -69,8 +72,9 @@ function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
 }
 
 /**
- * The endpoints of a listener that forwards everything else: Send, Get, and the files of `/docs`, which would be held in
- * memory for each client if they were forwarded. Dry runs are forwarded: only the main thread knows the connectors' state.
+ * The endpoints of a listener that forwards everything else: Send, Get, and the files of `/docs`, which, if they were forwarded,
+ * would be held in memory for each client until it has read them. Dry runs are forwarded: only the main thread knows the
+ * connectors' state.
  */
 export function messageEndpoints(
   { store: { intake, messages }, ids, docsAsset }: HandlerDeps,

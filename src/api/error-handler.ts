@@ -6,8 +6,8 @@ import { internalError, outcomeUnknown, Refusal, refusalResponse, serviceUnavail
 const OUTAGE_LOG_GAP_MS = 1000;
 
 /**
- * The one place where errors of requests are caught. A refusal becomes its own answer, an outage a 503, and a bug a 500 whose
- * cause is only in the log, under the request id.
+ * The one place where errors of requests become answers: a refusal its own, an outage a 503, and a bug a 500 whose cause is only in
+ * the log, under the request id.
  */
 export function createErrorHandler({
   log,

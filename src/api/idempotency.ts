@@ -79,7 +79,7 @@ export async function replayOfRefused(
   return answer && replayed(answer, repeat);
 }
 
-/** The saved answer, byte for byte. If it was given to another body, it is marked as such; with `isStrict` it is refused. */
+/** The saved answer, byte for byte. If it was given to another body, it is marked; with `isStrict` the repeat is refused. */
 export function replayed(answer: SavedAnswer, { bodyDigest, isStrict }: Repeat): Response {
   const isOther = answer.bodyDigest !== bodyDigest;
   if (isOther && isStrict) throw idempotencyKeyReused();

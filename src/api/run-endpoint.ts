@@ -159,7 +159,7 @@ function clientOf({ auth }: Endpoint, { caller, clientAddress }: PendingCall): B
 
 /**
  * Replays the saved answer of a request that is refused now but was accepted earlier under the same key: since then its
- * `schedule_at` may have passed, or its template may have been deleted.
+ * `schedule_at` may have passed, or its template may have been deleted. Without such an answer, throws the refusal.
  */
 async function replayOrRefuse(
   intake: Intake,

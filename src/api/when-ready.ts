@@ -3,7 +3,7 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Calls `use` with the value, at once if it is known already. In hot places `use` should not close over variables of its
- * caller: the closure would be allocated even in calls that wait for nothing. A function of its own is cheaper there.
+ * caller: the closure would be allocated even in calls that wait for nothing.
  */
 export function whenReady<T, Result>(
   value: MaybePromise<T>,

@@ -200,7 +200,7 @@ function otherListeners({ roles, listeners }: Config): number {
   return roles.has("api") ? listeners - 1 : 0;
 }
 
-/** Starts the loops. Each is added to `running` before that, so that it is stopped if a later one cannot start. */
+/** Starts the loops. They are added to `running` before that, so that they are stopped if one cannot start. */
 async function startLoops(roles: Config["roles"], loops: Loops, running: Running): Promise<void> {
   const { shares, engine, upkeep, webhooks, alarms, clocks } = loops;
   running.add("messages that are being sent", engine);
@@ -262,7 +262,7 @@ function openListeners({ config, clock }: StartOptions, parts: ListenerParts): L
   });
 }
 
-/** Called when the store's thread, or a listener's, has ended. Accepted messages are on disk: the supervisor may restart it. */
+/** Called when the store's thread, or a listener's, has ended by itself. What was accepted is on disk: a restart is safe. */
 function endProcess(error: Error, log: Logger): void {
   log.fatal({ err: error }, "a thread ended by itself");
   process.exit(1);

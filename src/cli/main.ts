@@ -35,7 +35,7 @@ function helpLast(words: readonly string[]): readonly string[] {
   return first === "help" ? [...command, "--help"] : words;
 }
 
-// A function, since tests run this as CommonJS (`scripts/build-quick-start.ts`), which has no `await` at the top level.
+// The only `await` at the top level. CommonJS, as which tests run this, has none: `scripts/build-quick-start.ts` replaces it.
 await run();
 
 async function run(): Promise<void> {

@@ -15,7 +15,7 @@ import type { Directory } from "../records/directory.ts";
 export interface EmailPlan {
   /** One per mailbox, in the order to, cc, bcc: whoever is named twice gets one mail, and has one outcome. */
   readonly parts: readonly Part[];
-  /** One per queue. */
+  /** One per queue; one per recipient if each mail has its own unsubscribe link. */
   readonly jobs: readonly NewJob[];
 }
 
@@ -125,7 +125,6 @@ function queuesOf(
 
 const NO_ROUTE = "no route of the account leads to this domain";
 
-/** One job per queue; one per recipient if each mail has its own unsubscribe link. */
 function jobsOf(queues: readonly string[], { unsubscribe }: SendEmail): readonly NewJob[] {
   if (unsubscribe) return queues.map((queue, index) => ({ queue, parts: [index] }));
   const byQueue = Map.groupBy(queues.keys(), (index) => queues[index] ?? "");

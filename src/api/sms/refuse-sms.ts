@@ -32,7 +32,7 @@ interface Refused {
 
 /**
  * Passes the problems that the checks find on to `errors`. The checks see only the good entries of `to`, so indexes are
- * translated to those in the body. Missing variables are not reported if the variables, or their template, were refused.
+ * translated to those in the body. Missing variables are not reported if all variables, or their template, were refused.
  */
 function createBodyErrors({ request }: CheckedSms, { json, errors }: Refused): ErrorCollector {
   const to: readonly unknown[] = Array.isArray(json.to) ? json.to : [];

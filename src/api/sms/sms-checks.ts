@@ -36,7 +36,7 @@ export interface CheckedSms {
   queues: readonly string[];
 }
 
-/** Gathers the records that the checks need. Returns a promise only if one of them is not cached. */
+/** Gathers the records that the checks need. Returns a promise for a live account, or if a template is not cached. */
 export function gatherSms(directory: Directory, asked: SmsRequest): MaybePromise<CheckedSms> {
   const templates = findTemplates(directory, asked.caller.account.id, asked.request);
   return templates instanceof Promise

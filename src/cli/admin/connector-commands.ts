@@ -51,7 +51,7 @@ export function addConnectorCommands(commandLine: CommandLine): void {
   addKinds(noun);
 }
 
-/** Over HTTP, where the host is the provider's own, the provider's name. */
+/** The host; the provider's name if the connection is over HTTP, where the host is the provider's own. */
 function hostOf(config: Row | undefined): unknown {
   return config?.host ?? config?.provider;
 }

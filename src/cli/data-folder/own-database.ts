@@ -16,7 +16,7 @@ export function ownDatabase(dataFolder: string): string {
   return path;
 }
 
-/** As `ownDatabase`, but wherever it has moved. */
+/** Like `ownDatabase`, but returns the path even if the database has moved to PostgreSQL. */
 export function databaseIn(dataFolder: string): string {
   const path = join(dataFolder, DATABASE_FILE);
   try {
@@ -27,7 +27,7 @@ export function databaseIn(dataFolder: string): string {
   return path;
 }
 
-/** A folder that may not be read may hold a database all the same. */
+/** Does not say that there is no database if the folder may not be read: it may hold one. */
 function whyNot(path: string, error: unknown): string {
   const { code } = error as { code?: string };
   return code === "ENOENT" || code === "ENOTDIR"

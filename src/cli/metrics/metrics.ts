@@ -108,7 +108,7 @@ function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metri
   };
 }
 
-/** Which version runs, and what is read at a scrape, unlike by the library's default collectors, which sample all the time. */
+/** Which version runs, and how the process is. Read at a scrape; the library's default collectors sample all the time. */
 function processMetrics(registers: Registry[]): void {
   new Gauge({
     name: "postrider_build_info",

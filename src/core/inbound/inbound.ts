@@ -17,7 +17,7 @@ export interface InboundPiece {
   /** How many segments it came in, where the provider put them together; 1 otherwise. */
   readonly segments: number;
   readonly receivedAt: number;
-  /** A piece with the same key and connector that was received at `sameSince` or later is the same piece, delivered again. */
+  /** If a piece with the same key and connector was received at `sameSince` or later, this is that piece, delivered again. */
   readonly key: string;
   readonly sameSince: number;
   readonly part?: InboundPart;

@@ -52,7 +52,7 @@ export interface NewMessage {
   readonly dueAt?: number;
   /** Why the jobs wait longer than the request asked for: the detail of the timeline's first entry. */
   readonly deferral?: Readonly<Record<string, string>>;
-  /** SMS: one. Email: one for each envelope. */
+  /** SMS: one. Email: one for each queue; one for each recipient if each gets an unsubscribe link of their own. */
   readonly jobs: readonly NewJob[];
 }
 

@@ -136,7 +136,7 @@ export function withEarlierCopy(part: Part, outcome: PartOutcome, by: AttemptBy)
   return isElsewhere ? { ...taken, other: { connectorId: later.connectorId } } : taken;
 }
 
-/** A segment that has just been sent, with the copy that failed before beside it, unless the ids show that both are the same. */
+/** A segment that has just been sent, with the copy that failed before beside it, unless it is the same copy (`isSameCopy`). */
 export function withFailedCopy(part: Part, { connectorId, providerMessageId }: Copy): Part {
   const taken = part.status === "sent" ? mainCopy(part) : undefined;
   const failed = toCopy(connectorId, providerMessageId);

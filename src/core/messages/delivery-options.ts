@@ -75,7 +75,7 @@ interface Judging {
   readonly now: number;
 }
 
-/** Like `parseDeliveryOptions`, but adds the options to `value`, which is being made from the body. */
+/** Like `parseDeliveryOptions`, but adds the options to `into`, which is being made from the body. */
 export function addDeliveryOptions(
   into: Writable<DeliveryOptions>,
   { callback_url: callbackUrl, schedule_at: scheduleAt, tags, metadata }: ValidOptions,

@@ -1,7 +1,7 @@
 /**
  * Early failures: a receipt says that a copy of an SMS was not delivered, while an attempt may be sending another copy, which
  * may still be delivered. The part keeps the failure (`Part.early`) until that attempt is over. Then it is applied as if it
- * had come right after the attempt. Pure.
+ * had come right after the attempt, or kept on if the part will be tried again (`turnOf`). Pure.
  */
 import { withFailedCopy } from "./copies.ts";
 import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
@@ -86,7 +86,8 @@ type Turn = "before" | "after" | "later";
 
 /**
  * `later` if the part will be tried again, since the next copy may be delivered. `before` if it will not, and this attempt did
- * not try it either: it fails as the receipt says. Otherwise `after`.
+ * not try it either, or only deferred it: it fails as the receipt says. Otherwise `after`. So also if an interrupted attempt may
+ * have sent the part, which ends unconfirmed.
  */
 function turnOf(
   part: Part,

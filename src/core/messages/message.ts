@@ -66,7 +66,7 @@ export interface Part {
   readonly other?: Copy;
   /** SMS, while it is `sent`: a late answer said so while an attempt was under way, which may be sending the part again. */
   readonly isTakenMeanwhile?: true;
-  /** SMS, until the attempt under way is over: see `early-failure.ts`. */
+  /** SMS, until it can be applied: see `early-failure.ts`. */
   readonly early?: EarlyFailure;
 }
 

@@ -23,7 +23,7 @@ export type PartOutcome =
       readonly isOwnPace?: true;
       readonly mayHaveLeft?: true;
     }
-  /** Try never again: SMTP 5yz, ESME_RINVDSTADR. `bounced`: the recipient was refused, not the message. */
+  /** Never try again: SMTP 5yz, ESME_RINVDSTADR. `bounced`: the recipient was refused, not the message. */
   | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }
   /**
    * It was transmitted, and no answer came. `providerMessageIds`: the ids that it has if it was taken, if they are known
@@ -89,9 +89,9 @@ export interface Receipt {
 /** What became of a receipt that was stored. */
 export interface ReceiptResult {
   /**
-   * `applied`: it moved its part, or was noted. `late`: it moved nothing, because the part had a final status, or another copy
-   * of it was sent, or may be by an attempt under way. `parked`: it matches no message yet, and is kept until one matches.
-   * `unknown`: it names a message or part that does not exist (any more).
+   * `applied`: it moved its part, was noted, or said only that the part was sent. `late`: it moved nothing, because the part had a
+   * final status, or another copy of it was sent, or may be by an attempt under way. `parked`: it matches no message yet, and is
+   * kept until one matches. `unknown`: it names a message or part that does not exist (any more).
    */
   readonly kind: "applied" | "late" | "parked" | "unknown";
   /** Absent if no message was found. */

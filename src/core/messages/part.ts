@@ -7,7 +7,7 @@ import type { PartOutcome } from "./outcome.ts";
  */
 export type EndReason = "window_over" | "attempts_spent" | "unconfirmed";
 
-/** Whether a part is still to be tried, or to be settled by a receipt or the end of the window. */
+/** Whether a part is still to be tried, or unconfirmed, until an attempt, a receipt or the end of the window settles it. */
 export function isOpen(part: Part): boolean {
   return part.status === "pending" || part.status === "unconfirmed";
 }

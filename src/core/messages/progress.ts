@@ -71,14 +71,14 @@ export interface ReceiptStep extends Step {
 }
 
 /**
- * Applies a receipt to one part. A final status never changes: then the receipt is late, and only noted on the timeline. So is
- * the failure of one copy while another may still be delivered.
+ * Applies a receipt to one part. A final status stays (`mayMove` has the one exception): then the receipt is late, and only noted
+ * on the timeline. So is the failure of one copy while another may still be delivered.
  */
 export function applyReceipt(before: Progress, partIndex: number, receipt: Receipt): ReceiptStep {
   const part = before.parts[partIndex];
   if (receipt.status === "sent" && !(part && receipt.isUnclear))
     return { progress: before, entries: [], isLate: false };
-  // The message has ended before any attempt had counted its parts.
+  // The message ended before any attempt had counted its parts.
   if (!part) return { ...lateReceipt(before, receipt), isLate: true };
   if (receipt.status === "complained" || receipt.status === "sent")
     return { ...notedReceipt(before, part, receipt), isLate: false };

@@ -33,7 +33,7 @@ const LIMIT_NAMES = [
 export interface LimitedRequest {
   readonly limits: SendingLimits;
   readonly now: number;
-  /** How many segments each message has. */
+  /** How many segments each message has; 1 if no limit counts segments. */
   readonly segments: number;
 }
 

@@ -4,7 +4,10 @@ import type { MessageError, Progress, TimelineEntry, TimelineKind } from "./mess
 export interface Step {
   readonly progress: Progress;
   readonly entries: readonly TimelineEntry[];
-  /** The connectors of failures by our id that this step has applied: their receipts are still parked, and are to be deleted. */
+  /**
+   * The connectors of failures by our id that this step has applied. Their receipts are still parked, and are to be deleted if
+   * it has settled the message.
+   */
   readonly alsoParkedAt?: readonly string[];
 }
 

@@ -27,8 +27,8 @@ export interface LateRefusal extends PartRef {
 }
 
 /**
- * Marks a part as sent if it is still open. If the part has been settled since, the answer is only noted. If no part is open
- * any more, the message is settled, and an attempt under way has nothing left to do.
+ * Marks a part as sent if it is still open. If an SMS's part has been sent since, it gets another copy; if the part has ended, the
+ * answer is only noted. If no part is open any more, the message is settled, and an attempt under way has nothing left to do.
  */
 export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number): Step {
   const { connectorId, part, providerMessageIds } = answer;

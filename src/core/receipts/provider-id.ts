@@ -76,7 +76,7 @@ export function namedByReceipts(ids: readonly string[]): readonly string[] {
   return ids.filter((id) => !inOtherRadix(id).includes(last));
 }
 
-/** The keys that the id would have in the other base: read as decimal, and as hexadecimal. Of any length. */
+/** The keys that the id would have in the other base: read as decimal, and as hexadecimal. Exact for large numbers too. */
 export function inOtherRadix(id: string): readonly string[] {
   const key = foldId(id);
   if (key.length > MAX_DIGITS || !/^[0-9A-F]+$/.test(key)) return [];

@@ -7,8 +7,8 @@ export type SmsEncoding = (typeof SMS_ENCODINGS)[number];
 export type ConcatStyle = "udh8" | "udh16";
 
 /**
- * A provider's default alphabet. The provider converts it to GSM-7 for handsets, and replaces characters that GSM-7 lacks. So a text
- * that cannot be written in both is sent in UCS-2.
+ * A provider's default alphabet. The provider converts texts from it to GSM-7 for handsets, and replaces characters that GSM-7
+ * lacks. So a text that cannot be written in both is sent in UCS-2.
  */
 export type DefaultAlphabet = "gsm7" | "ascii" | "latin1";
 
