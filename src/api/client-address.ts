@@ -20,7 +20,7 @@ export function clientAddress(
   return address;
 }
 
-/** Characters of the header that are looked at, from its end. */
+/** The most characters of the header that are looked at, from its end. */
 const MAX_LENGTH = 2048;
 
 /** The address in a hop, without port, brackets and white space. */

@@ -5,7 +5,7 @@ import type { Store } from "../store/store.ts";
 
 const EVERY_MS = 30_000;
 
-/** A difference that an operator should know of: the shortest window of a message is as long. */
+/** A difference that an operator should know of: as long as the shortest delivery window. */
 const FAR_MS = 5_000;
 
 /**

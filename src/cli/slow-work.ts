@@ -50,7 +50,7 @@ export function slowly<Name extends keyof Work>(
 
 const LOOK_EVERY_MS = 250;
 
-/** A step that writes a file goes on without a word of the thread, which waits for SQLite or the system: the file itself tells. */
+/** Follows a step that writes a file by the file's size, since the thread waits for SQLite or the system and says nothing. */
 function followSteps(onStep: OnStep) {
   let current: SlowStep | undefined;
   const look = () => {

@@ -11,10 +11,10 @@ import { type AttemptDelivery, createAttemptDelivery } from "./attempt-delivery.
 import { createConfiguredHttp } from "./http/configured-http.ts";
 import type { Resolver } from "./http/find-addresses.ts";
 
-/** Calls under way, waits between attempts included; beyond it alarms are only logged. */
+/** The most calls under way, those that wait for their next attempt included. Beyond that, alarms are only logged. */
 const MAX_UNDER_WAY = 100;
 
-/** Attempts per call: after the third wait it is too late to help anybody. */
+/** The most attempts of a call: after the third wait it is too late to help anybody. */
 const MAX_ATTEMPTS = 4;
 
 export interface AlarmCallsDeps {

@@ -4,7 +4,7 @@ import type { Lane } from "../core/webhooks/webhook-outbox.ts";
 import { type Chore, type Chores, createChores } from "../core/work/chores.ts";
 import type { Outbox } from "../store/store.ts";
 
-/** Rows moved by one transaction: short enough that accepting does not notice. */
+/** The most rows that one transaction moves: few enough that accepting does not notice. */
 const CHUNK = 500;
 
 const STAGE_MS = 100;

@@ -8,7 +8,7 @@ import { laneKey } from "./lanes/lane-key.ts";
 import type { LaneQueue, QueuedLane } from "./lanes/lane-queue.ts";
 import type { Lanes, Permit } from "./lanes/lanes.ts";
 
-/** Events per claim: enough to fill a commit, few enough to keep lanes mixed. */
+/** The most events of a claim: enough to fill a commit, few enough to keep lanes mixed. */
 const MAX_CLAIM = 256;
 
 /** Longer than the slowest delivery (15 s) and the commits around it. */

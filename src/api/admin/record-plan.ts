@@ -29,7 +29,7 @@ export interface RecordPlan<K extends RecordKind> {
   onChanged?(): Promise<void>;
 }
 
-/** Octets of the body of an admin request. */
+/** The most octets of the body of an admin request. */
 export const ADMIN_MAX_BYTES = 1024 * 1024;
 
 export function adminPath(path: string): string {

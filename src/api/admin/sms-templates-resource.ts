@@ -63,7 +63,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
 
 const MAX_VARIABLES = 20;
 
-/** Characters: those of 255 segments, with room for placeholders. */
+/** The most characters of a template: those of 255 segments, with room for placeholders. */
 const MAX_BODY = 40_000;
 
 const body = Type.String({

@@ -2,7 +2,7 @@ import { type Clock, sleep } from "../../core/clock.ts";
 import type { EventFeed, FeedPage } from "../../store/store.ts";
 import { tooManyRequests } from "../errors.ts";
 
-/** Requests that may wait at the same time, in all and per account; more are refused. */
+/** The most requests that wait at the same time, in all and per account; more are refused. */
 const MAX_WAITING = 2_000;
 const MAX_WAITING_OF_ACCOUNT = 50;
 

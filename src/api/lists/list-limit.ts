@@ -3,7 +3,7 @@ import { createSemaphore } from "../../core/work/semaphore.ts";
 import { serviceUnavailable } from "../errors.ts";
 import type { MaybePromise } from "../when-ready.ts";
 
-/** Lists that are read at the same time. Each page takes milliseconds, so hundreds at once would delay all other requests. */
+/** The most lists that are read at the same time. A page takes milliseconds, so hundreds at once would delay all other requests. */
 const MAX_READS = 8;
 
 /** A list that is still waiting after this is refused: while the database does not answer, no read ends. */

@@ -171,7 +171,7 @@ function notFound(baseUrl: string, path: string, isAboutMessage: boolean): Admin
   return new AdminFailure(`${what}: \`${all}\` shows what there is`);
 }
 
-/** What lists the records of a noun, where it is not `NOUN list`, or their key is not called id. */
+/** The command that lists the records of a noun, and the name of their key, if these are not `NOUN list` and id. */
 const LISTS: Readonly<Record<string, { readonly all: string; readonly key: string }>> = {
   settings: { all: "settings get", key: "name" },
   webhooks: { all: "webhooks list --account ACCOUNT", key: "webhook-id" },
@@ -184,7 +184,7 @@ function refused({ status, headers }: Response, answer: unknown): AdminFailure {
   return new AdminFailure(what + whatNow(status, headers.get("x-request-id")), details);
 }
 
-/** For what is no fault of the request. */
+/** What to do after a failure that is not the fault of the request; "" for other failures. */
 function whatNow(status: number, requestId: string | null): string {
   if (status === 503) return ": try again in a moment; if it stays so, the service's log says why";
   if (status !== 500 || requestId === null) return "";

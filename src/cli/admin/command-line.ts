@@ -14,7 +14,7 @@ export interface CommandLine {
 
 export interface Terminal {
   stdout(text: string): void;
-  /** How many columns a line of `stdout` has; absent where nobody sees it at a terminal. */
+  /** How many columns a line of `stdout` has; absent if it is not a terminal. */
   readonly columns?: number | undefined;
   stderr(text: string): void;
   /** Ends the process. 1: the command failed; 2: it was not understood. */

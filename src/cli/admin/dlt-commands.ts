@@ -32,7 +32,7 @@ export function addDltCommands(commandLine: CommandLine): void {
     .option("--dry-run", "say what would happen, and change nothing");
 }
 
-/** Tells how far an import is, and that again when a part of it fails. */
+/** Prints how far an import is, and repeats the last line when a part of it fails. */
 function createProgress({ options }: Run, { stderr }: Pick<Terminal, "stderr">): Progress {
   let done: string | undefined;
   return {
@@ -113,12 +113,12 @@ async function importText({ client, options }: Run, csv: string, progress: Progr
   return sum;
 }
 
-/** Both together, of different rows. */
+/** The sum of two reports about different rows. */
 function added(sum: Report, part: Report): Report {
   return { ...addedChunk(sum, part), rows: sum.rows + part.rows };
 }
 
-/** Both together, of the same text. */
+/** The sum of two reports about the same rows: these are counted once. */
 function addedChunk(sum: Report, part: Report): Report {
   return {
     ...sum,

@@ -4,23 +4,23 @@ import type { DltList } from "../../core/dlt/dlt-columns.ts";
 import { readDltRow } from "../../core/dlt/dlt-rows.ts";
 
 interface DltPieces {
-  /** Ids in all of them. */
+  /** How many ids all pieces have together. */
   readonly ids: number;
   readonly pieces: Iterable<DltPiece>;
 }
 
 interface DltPiece {
-  /** Its rows are on the lines that they have in the whole. */
+  /** Its rows are on the same lines as in the whole export. */
   readonly csv: string;
   readonly ids: number;
 }
 
-/** Ids of a piece: a request deals with as many. */
+/** The most ids in a piece: as many as one request deals with. */
 const MAX_IDS = 500;
-/** Characters of a piece after which it ends. */
+/** A piece ends once it has this many characters. */
 const MAX_LENGTH = 256 * 1024;
 
-/** Shorter ones go as they are: the service reads the whole text with each request. */
+/** An export of this length or more is worth splitting: the service reads the whole text with each request. */
 export const LONG = MAX_LENGTH;
 
 /** All rows of an id are in one piece, since the service joins or compares them. */
@@ -39,7 +39,7 @@ export async function splitDltCsv(
   return { ids: groups.length, pieces: piecesOf(groups, { lines, head: spans[0]?.from ?? lines.length }) };
 }
 
-/** The lines of a row, from 0, and those without a row behind it; `to` is exclusive. */
+/** The lines of a row, from 0, and those up to the next row; `to` is exclusive. */
 interface Span {
   readonly from: number;
   readonly to: number;

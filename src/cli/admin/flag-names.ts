@@ -1,4 +1,4 @@
-/** Refusals name fields of the API; whoever typed options is shown those. */
+/** Translates the fields of the API that a refusal names into the options that were typed. */
 import type { Command, Option } from "commander";
 
 /** An option that says which field of the API it sets. */
@@ -6,7 +6,7 @@ export interface FieldOption extends Option {
   field?: string;
 }
 
-/** Options of where the server is and how it answers: no field is sent by them. */
+/** The options that say where the server is and how to print the answer: they send no field. */
 const NO_FIELDS: readonly (string | undefined)[] = ["--url", "--token", "--json"];
 
 export interface FieldProblem {
@@ -63,12 +63,12 @@ function whole(option: string, inside: readonly string[]): string {
 /** Where a page of a list says how to go on after it. */
 export const PLACE_OF_CURSOR = "the cursor in its last line, `more: --after …` (with --json: `next`)";
 
-/** The API knows pages only as JSON. */
+/** Says where the command line shows the `next` of a page, which the API knows only as a field. */
 function ofPage(reason: string): string {
   return reason.replace("the `next` of an earlier page", `of an earlier page: ${PLACE_OF_CURSOR}`);
 }
 
-/** Of a field that the kind does not have, with the names of those it has. */
+/** The problem of a field that the kind does not have, with the names of those that it has. */
 const UNKNOWN = /^(unknown; (?:known are|did you mean) )([a-z0-9_, ]+)(\??)$/;
 
 function ofKind(reason: string): string {

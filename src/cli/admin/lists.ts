@@ -13,7 +13,7 @@ export interface List {
   readonly pages?: Pages;
 }
 
-/** Of a list that may be long. */
+/** The pages of a list that may be long. */
 export interface Pages {
   /** What the API calls the place where a page continues; the command line says `--after` of every list. */
   readonly cursor: string;
@@ -23,7 +23,7 @@ export interface Pages {
 
 export const PAGES: Pages = { cursor: "after", counts: "up to 1000; 100 if not given" };
 
-/** Of lists that may begin at either end. */
+/** The option of lists that may begin at either end. */
 export const ORDER: OptionRow = {
   flags: "--order <order>",
   field: "order",

@@ -52,7 +52,7 @@ const MESSAGES: List = {
   pages: { ...PAGES, counts: "up to 200; 50 if not given" },
 };
 
-/** Of an SMS they are numbers, of an email objects. */
+/** Recipients or a sender as text: an SMS has them as text, an email as objects with an address. */
 function addressesOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(addressesOf).join(", ");
   return isObject(value) ? value.email : value;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Terminal } from "../admin/command-line.ts";
 
-/** What is being done with files: how far it is, in octets, where that can be told. */
+/** A step of work on files, and how far it is, in octets, if that is known. */
 export interface FileStep {
   readonly what: string;
   readonly done?: number;
@@ -10,13 +10,13 @@ export interface FileStep {
 
 export type OnStep = (step: FileStep) => void;
 
-/** How far a long backup or restore is; what is heard often is told once a second at most. */
+/** Tells how far a long backup or restore is, once a second at most. */
 export interface BackupProgress {
-  /** Never told of work that takes less than a second. */
+  /** Tells nothing about work that takes less than a second. */
   readonly onStep: OnStep;
   /** A table of PostgreSQL is under way. `of`: how many rows it has, where that is known. */
   readonly onRows: (table: string, rows: number, of?: number) => void;
-  /** It is complete. */
+  /** The table is complete. Always told, unless it is empty. */
   readonly onTable: (table: string, rows: number) => void;
 }
 

@@ -36,8 +36,8 @@ export function isLifelineOf(name: string, file: string): boolean {
 }
 
 /**
- * Whether the process of this name is alive, or certainly dead, that has taken its lifeline in a folder made for it alone.
- * "unknown" if there is none, or one of another boot or machine.
+ * Whether the process of this name, which takes its lifeline in a folder made for it alone, is alive or certainly dead.
+ * "unknown" if the folder has no lifeline, or one of another boot or machine.
  */
 export function fateIn(folder: string, process: string): "alive" | "dead" | "unknown" {
   try {

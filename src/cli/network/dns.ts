@@ -6,16 +6,16 @@ import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { Records } from "../../store/store.ts";
 import type { OpenResolver } from "./create-lookups.ts";
 
-/** For so long mails to one domain go by what was found for the first of them. */
+/** How long the answers about a mail's destination are kept, for other mails to the same domain. */
 const FRESH_MS = 10_000;
 const MAX_KEPT = 1_000;
 
-/** Long enough to pass over two servers that do not answer; nobody who asks is to be taken for one that stands still. */
+/** Long enough to pass over two servers that do not answer, and short enough that no loop that waits seems to stand still. */
 const LOOKUP_LIMIT_MS = 5_000;
 
 /**
- * Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. What says where mail
- * goes is kept for some seconds; that there is no such record is not, nor what somebody publishes and waits to be seen.
+ * Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. Answers that say where mail
+ * goes are kept for some seconds. Failures are not kept, nor are TXT and CNAME records: operators wait until they are seen.
  */
 export function createDns(records: Pick<Records, "settings">, clock: Clock, open: OpenResolver): Dns {
   const answer = async <Answer>(ask: (dns: Dns) => Promise<Answer>) => {

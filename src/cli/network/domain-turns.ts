@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import { dnsCode } from "../../core/domains/dns.ts";
 import { TOO_MANY } from "./fresh-resolvers.ts";
 
-/** Asks a question about a name when it is its turn. Rejects where too many wait already. */
+/** Asks a question about a name when its turn comes. Rejects if too many wait already. */
 export type DomainTurns = <Answer>(name: string, ask: () => Promise<Answer>) => Promise<Answer>;
 
 /** Questions at a time about a domain that has not answered any yet; each ordinary answer makes room for more. */
@@ -10,18 +10,18 @@ const AT_FIRST = 8;
 const MORE = 2;
 const AT_MOST = 64;
 
-/** After a large answer its domain's questions are asked one at a time, for so long. */
+/** How long the questions about a domain are asked one at a time after it has given a large answer. */
 const LARGE_MS = 60_000;
 
-/** Of one domain; whoever asked has given up before the last of them would be asked. */
+/** The most questions that wait for one domain: whoever asked more would give up before their turn came. */
 const MAX_WAITING = 500;
 
-/** Domains of large answers that are remembered. */
+/** The most domains with large answers that are remembered. */
 const MAX_LARGE = 1_000;
 
 interface Domain {
   running: number;
-  /** So many may run. */
+  /** How many may run at the same time. */
   room: number;
   readonly waiting: (() => void)[];
 }

@@ -6,12 +6,12 @@ import { type Dns, isNoRecord } from "../../core/domains/dns.ts";
 const SERVER_LIMIT_MS = 2_000;
 
 /**
- * Hosts and addresses of a name. Strangers choose the names, and an answer has room for 4,000 addresses, each of which would be
- * judged, and kept: a name with more than this has none. No real one has as many.
+ * The most hosts or addresses that a name may have; an answer with more is refused. Strangers choose the names, and an answer has
+ * room for 4,000 addresses, each of which would be judged and kept. No real name has as many.
  */
 const MAX_RECORDS = 100;
 
-/** The code of the failure. */
+/** The code of the failure if an answer has more than `MAX_RECORDS`. */
 export const TOO_MANY = "ETOOMANY";
 
 /**
@@ -25,7 +25,7 @@ export const TOO_MANY = "ETOOMANY";
 export function createFreshResolvers(
   clock: Pick<Clock, "monotonicMs">,
 ): (servers: string | undefined) => Dns {
-  /** So many servers, from the first on, are asked last. */
+  /** How many servers, from the first on, have not answered, and are asked last. */
   let silent = 0;
   return (servers) => {
     const resolver = openResolver(servers);

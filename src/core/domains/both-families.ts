@@ -1,18 +1,18 @@
 import type { Clock } from "../clock.ts";
 
-/** For so long one family is waited for once the other has addresses: some name servers never answer for AAAA. */
+/** How long to wait for one family once the other has addresses: some name servers never answer for AAAA. */
 const OTHER_FAMILY_MS = 1_000;
 
 export interface FamilyQuestions<Answer> {
   /** For IPv4 and for IPv6; neither rejects. */
   readonly asked: readonly [Promise<Answer>, Promise<Answer>];
   readonly hasAddresses: (answer: Answer) => boolean;
-  /** In place of an answer that stays away. */
+  /** Stands for an answer that does not come in time. */
   readonly none: Answer;
   readonly clock: Pick<Clock, "after">;
 }
 
-/** What the DNS answers for both families, without the wait for one that it may never answer for. */
+/** Resolves with the answers for both families, without a long wait for one that may never be answered. */
 export function bothFamilies<Answer>(questions: FamilyQuestions<Answer>): Promise<[Answer, Answer]> {
   const [v4, v6] = questions.asked;
   return Promise.all([orNone(v4, v6, questions), orNone(v6, v4, questions)]);

@@ -1,6 +1,6 @@
 import { parsePhoneNumber } from "../sms/phone-number.ts";
 
-/** Characters kept of an address; one of SMPP has at most 20. */
+/** The most characters that are kept of an address; one of SMPP has at most 20. */
 const MAX_ADDRESS = 32;
 
 const SHORT_CODE_DIGITS = 6;

@@ -8,7 +8,7 @@ export interface RateWindow {
   /** Milliseconds until one may be sent; 0 if one may be sent now. */
   waitMs(nowMs: number): number;
   took(atMs: number): void;
-  /** A window for another rate, in which what was sent before still counts. */
+  /** A window for another rate, in which what was sent before still counts, unless the rate was infinite. */
   withRate(perSecond: number, marginMs?: number): RateWindow;
 }
 

@@ -24,7 +24,7 @@ export function createAddressRules(allowed: readonly Range[]): AddressRules {
   };
 }
 
-/** Addresses whose verdict is remembered: the rules never change, and most webhooks go to few hosts. */
+/** The most addresses whose verdict is remembered: the rules never change, and most webhooks go to few hosts. */
 const MAX_REMEMBERED = 10_000;
 
 function memoize(judge: (text: string) => string | undefined): (text: string) => string | undefined {

@@ -16,7 +16,7 @@ export interface ConnectionPool {
 export interface ConnectionPoolDeps {
   readonly clock: Clock;
   readonly secureContext: SecureContext;
-  /** Connections at once, idle ones included; beyond it those idle for longest are closed. */
+  /** The most connections at once, idle ones included. Beyond that, those idle for longest are closed. */
   readonly maxOpen?: number;
 }
 

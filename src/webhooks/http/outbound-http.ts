@@ -43,13 +43,13 @@ export interface OutboundHttpDeps {
   readonly ca?: string;
 }
 
-/** For all of an attempt: DNS, connection, TLS, answer. */
+/** How long a whole attempt may take: DNS, connection, TLS, answer. */
 const TIME_LIMIT_MS = 15_000;
 
-/** Addresses of a name that are tried, as far as there is time. */
+/** The most addresses of a name that are tried, as far as there is time. */
 const MAX_ADDRESSES = 8;
 
-/** For the connection to an address that is not the last one. */
+/** How long connecting to an address may take, unless it is the last one. */
 const CONNECT_LIMIT_MS = 4_000;
 
 interface Parts {

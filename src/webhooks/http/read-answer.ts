@@ -20,7 +20,7 @@ export interface AnswerReader {
   answer(): Answer | undefined;
 }
 
-/** Characters of status line and header, those of interim answers included. */
+/** The most characters of status line and header, those of interim answers included. */
 const MAX_HEADER = 16 * 1024;
 
 export function openAnswerReader(): AnswerReader {

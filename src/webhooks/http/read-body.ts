@@ -28,7 +28,7 @@ export function openBodyReader({ framing, isPersistent }: AnswerHeader, onConten
   };
 }
 
-/** Octets read of a chunked body, framing included: twice as many as of its content. */
+/** The most octets that are read of a chunked body, framing included: twice as many as of its content. */
 const MAX_CHUNKED = 128 * 1024;
 
 /**

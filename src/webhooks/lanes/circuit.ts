@@ -14,7 +14,7 @@ export interface Circuit {
   readonly openUntil?: number;
   /** How often it was opened for failures since the last success. */
   readonly pauses: number;
-  /** Of the last failure. */
+  /** The reason of the last failure. */
   readonly reason: string;
 }
 

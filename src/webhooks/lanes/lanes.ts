@@ -39,7 +39,7 @@ export interface LanesDeps {
   readonly onRoom: (lane: Lane) => void;
   /** From now on the lane is not tried for a while. Not called again when such a pause becomes longer. */
   readonly onPaused?: (paused: PausedHost) => void;
-  /** Lanes remembered; beyond it the one unused for longest is forgotten, its pause too. */
+  /** The most lanes that are remembered. Beyond that, the one unused for longest is forgotten, its pause too. */
   readonly maxLanes?: number;
 }
 

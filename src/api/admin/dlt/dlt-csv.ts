@@ -8,7 +8,7 @@ export interface DltSheet {
   readonly rows: readonly CsvRow[];
 }
 
-/** Lines before the header row: a title, a date, a blank line. */
+/** The most lines before the header row: a title, a date, a blank line. */
 const MAX_PREAMBLE = 20;
 
 /**

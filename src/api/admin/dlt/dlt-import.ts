@@ -36,7 +36,7 @@ export interface RefusedRow {
   readonly reason: string;
 }
 
-/** Entries per request, so that other requests are answered meanwhile, and the command line can show progress. */
+/** The most entries per request, so that other requests are answered meanwhile, and the command line can show progress. */
 const CHUNK = 500;
 /** Entries stored at the same time: they share commits. */
 const SLICE = 50;

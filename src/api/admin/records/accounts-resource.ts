@@ -83,5 +83,5 @@ function keepsAccount(record: object): boolean {
   return !("revokedAt" in record);
 }
 
-/** Records of a kind that are examined: there may be revoked keys before a record that counts. */
+/** The most records of a kind that are examined: there may be revoked keys before a record that counts. */
 const MAX_EXAMINED = 1000;

@@ -14,7 +14,7 @@ import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "../record-plan.ts
 
 const MAX_ENTRIES = 1_000;
 
-/** Characters, as in a suppression made by hand. */
+/** The most characters of a source, as in a suppression made by hand. */
 const MAX_SOURCE = 255;
 
 /** No maximum length in the schema: an entry that is too long is refused by itself, and the others are added. */

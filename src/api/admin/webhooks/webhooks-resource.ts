@@ -93,7 +93,7 @@ function isSelected(event: WebhookRecord, selection: Partial<WebhookSelection>):
   return until === undefined || event.at < until;
 }
 
-/** Pages of the store that are read for one page of ours: each may hold few of the events that are asked for. */
+/** The most pages of the store that are read for one page of ours: each may hold few of the events that are asked for. */
 const MAX_PAGES = 20;
 
 async function readEvents(
