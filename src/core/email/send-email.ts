@@ -107,7 +107,10 @@ export const SendEmailBody = Type.Object(
   },
 );
 
-/** Parses a body as far as that needs no database, or returns all its problems. `now`: Unix milliseconds. */
+/**
+ * Parses a body as far as that needs no database, or returns all its problems. The rules are the same in sandbox and live accounts.
+ * `now`: Unix milliseconds.
+ */
 export function parseSendEmail(body: unknown, now: number): Parsed<SendEmail> {
   return parseBody(SendEmailBody, body, (valid, errors) => toRequest(valid, { errors, now }));
 }

@@ -62,7 +62,10 @@ function endedBy(before: Progress, after: Progress): MessageError | undefined {
   return after.parts.find(({ status }, index) => status !== before.parts[index]?.status)?.error;
 }
 
-/** If the attempt was for a single recipient of an email: the recipient, with a status in the words for messages. */
+/**
+ * If the attempt was for a single recipient of an email: the recipient, with a status in the words for messages. A part that is
+ * open is `queued` if it is tried again, `sending` if it is held.
+ */
 function onlyRecipient(before: Progress, after: Progress, attempt: ToldAttempt): Occasion["about"] {
   if (before.channel === "sms" || attempt.connectorId === undefined) return undefined;
   const tried = after.parts.filter((_, index) => attempt.outcomes[index] !== undefined);

@@ -13,7 +13,7 @@ export function saysNotDelivered({ status }: Pick<Receipt, "status">): boolean {
   return status === "undelivered" || status === "expired" || status === "failed";
 }
 
-/** Whether a receipt reports the failure of another copy than the main one, about which it then says nothing. */
+/** Whether a receipt reports the failure of a copy other than the main one. Then it says nothing about the main one. */
 export function isAboutOtherCopy(part: Part, receipt: Receipt): boolean {
   return reportsOneCopy(part, receipt) && copyMeant(part, receipt) !== part;
 }

@@ -1,4 +1,4 @@
-/** A public event as receivers see it (snake_case): the body of a webhook, and an item of the event feed. */
+/** A public event, in snake_case since it is sent as it is: the body of a webhook, and an item of the event feed. */
 import type { Content, MessageError, TimelineEntry } from "../messages/message.ts";
 import { present } from "../present.ts";
 import { toIso } from "../time/timestamp.ts";
