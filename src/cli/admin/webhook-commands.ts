@@ -50,7 +50,7 @@ const EVENTS: List = {
     {
       flags: "--host <host>",
       field: "host",
-      meaning: "only to this host, with its port if it is not 443, or to that of a URL",
+      meaning: "only to this host (with its port, unless that is 443), or to the host of this URL",
     },
     {
       flags: "--state <state>",
@@ -137,14 +137,14 @@ function addReplay(noun: NounCommand): void {
     )
     .option(
       "--host <host>",
-      "only events for this host, with its port if it is not 443, or for that of a URL",
+      "only events for this host (with its port, unless that is 443), or for the host of this URL",
     )
     .option("--failed", "only failed events")
     .option("--since <time>", "only events at this time (ISO 8601) or later")
     .option("--until <time>", "only events before this time");
 }
 
-/** All of an account would be what its receivers have got in a week, once more. */
+/** Asked if a replay would be of all events of an account: its receivers would get all that they got in a week once more. */
 const OF_WHICH =
   "which of its events? name a host with --host, or a time with --since or --until; --failed leaves out what was delivered";
 
