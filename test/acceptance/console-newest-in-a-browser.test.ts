@@ -131,6 +131,23 @@ test("a list of messages stays narrowed on its next page, and by the times that 
   expect(complaints).toEqual([]);
 });
 
+test("what a list is narrowed by is not taken for something typed: it goes with the narrowing", async () => {
+  const after = page.getByLabel("Created after");
+  const recipient = page.getByLabel("Recipient");
+  await go("messages?created_after=2038-01-01T00:00:00.000Z");
+  await page.getByText("No such messages. They are kept for 7 days.").waitFor();
+  expect(new Date(await after.inputValue())).toEqual(new Date("2038-01-01T00:00:00.000Z"));
+  await recipient.fill(" +14155550399 ");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForFunction(
+    "location.hash.includes('14155550399') && !document.querySelector('main[aria-busy]')",
+  );
+  await page.getByRole("navigation").getByRole("link", { name: "Messages" }).click();
+  await page.locator("main tbody tr").first().waitFor();
+  expect([await after.inputValue(), await recipient.inputValue()]).toEqual(["", ""]);
+  expect(complaints).toEqual([]);
+});
+
 test("so do inbound SMS", async () => {
   const { account_id } = service.sandbox;
   const receive = (from: string) =>

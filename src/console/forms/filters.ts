@@ -42,13 +42,18 @@ export function filterForm({ path, query }: Place, filters: readonly Filter[]): 
 /** What is typed above a list while its rows are read again. The function puts it into the fields that have come since. */
 export function holdTyped(page: Element): () => void {
   const fields = [...page.querySelectorAll<HTMLInputElement>("form.filters input")];
-  const typed = fields.filter(({ value, defaultValue }) => value !== defaultValue);
+  const typed = fields.filter((field) => meantBy(field, field.value) !== meantBy(field, field.defaultValue));
   return () => {
     for (const { id, value } of typed) {
       const field = page.querySelector<HTMLInputElement>(`#${id}`);
       if (field) field.value = value;
     }
   };
+}
+
+/** Blanks at the ends mean nothing, and seconds that are zero are dropped by the browser: neither makes a field typed in. */
+function meantBy({ type }: HTMLInputElement, text: string): string {
+  return type === "datetime-local" ? isoOfLocal(text) : text.trim();
 }
 
 function inputOf({ name, choices, isTime }: Filter, value = ""): Child {
