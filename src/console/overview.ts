@@ -108,7 +108,9 @@ function alarmsOf({ alarms, routes }: State): Child {
       h("strong", {}, name.replaceAll("_", " ")),
       " ",
       called === undefined ? queueName(subject, routes) : isolated(called),
-      `: ${reason} `,
+      ": ",
+      isolated(reason),
+      " ",
       h("span", { class: "hint" }, ago(since)),
     ),
   );
