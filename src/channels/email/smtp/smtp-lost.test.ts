@@ -183,6 +183,19 @@ test("of a server whose answers are out of step no recipient's is believed", asy
   ]);
 });
 
+test("nor is its refusal of the sender, which came before the answer to another command", async () => {
+  const server = await raw((verb, _, connection) => {
+    if (verb === "EHLO") return "250-raw.test\r\n250 PIPELINING";
+    return verb === "MAIL" && connection === 1 ? "550 5.7.1 no\r\n250 ok" : undefined;
+  });
+  const { channel } = await upRelay(server.port);
+  const { parts } = await channel.send(outgoingEmail(), NEVER);
+  expect(parts).toMatchObject([
+    { kind: "deferred", error: { message: "the server's answers are out of step with the commands" } },
+  ]);
+  expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
+});
+
 test("a tarpit that keeps answering a little cannot hold a message longer than the send timeout", async () => {
   const server = await raw((verb) => (verb === "RCPT" ? "250-wait" : undefined));
   const { channel, clock } = await upRelay(server.port, { send_timeout_ms: 60_000 });
