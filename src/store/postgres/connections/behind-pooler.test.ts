@@ -66,6 +66,8 @@ test("a pooler that has fewer connections than a process keeps is refused", () =
     const pooled = `${url.replace("postrider@", `${role}@`)}?prepare=false`;
     const { statements } = await refusalOf(pooled);
     for (const statement of statements) await driver.query(statement);
-    expect((await refusalOf(pooled)).message).toContain("pool_mode = session each process needs 12");
+    const { message } = await refusalOf(pooled);
+    expect(message).toContain("pool_mode = session each process needs 12");
+    expect(message).toContain("too many connections for role");
     await driver.query(`DROP ROLE ${role}`);
   }));

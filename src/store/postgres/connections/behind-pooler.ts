@@ -1,3 +1,4 @@
+import { errorText } from "../../../core/error-text.ts";
 import { CONNECTIONS, type Driver } from "../database/driver.ts";
 import { readHosts } from "./hosts.ts";
 import { SETTINGS, TIME_LIMITS } from "./session-settings.ts";
@@ -74,7 +75,7 @@ async function refuseFewConnections({ driver, pulse }: Drivers): Promise<void> {
     });
   await Promise.all(all.map(use)).catch((cause) => {
     over.resolve();
-    throw new Error(TOO_FEW, { cause });
+    throw new Error(`${errorText(cause)}: ${TOO_FEW}`, { cause });
   });
 }
 
