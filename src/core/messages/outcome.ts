@@ -69,6 +69,8 @@ export interface Receipt {
   readonly isOwnId?: true;
   /** Set when a parked receipt is tried again: the connectors, sharing receipts with its own, whose messages it may be about. */
   readonly alsoOf?: readonly string[];
+  /** With `alsoOf`: it came only just, so that its message was accepted before, whatever the clock was set to since. */
+  readonly isRecent?: true;
   /** A handset could have written it, so it only counts for a message to the number that it came from (`recipient`). */
   readonly isByText?: true;
   /** The `partReference` that the part was sent with, if the provider repeats it. */

@@ -13,6 +13,7 @@ function open(count: number) {
     return { id: String(index).padStart(6, "0"), receipt: receipt as unknown as Receipt };
   });
   const tried: string[] = [];
+  const recent: string[] = [];
   const matched: string[] = [];
   const deps = {
     receipts: {
@@ -20,6 +21,7 @@ function open(count: number) {
         parked.filter(({ id }) => id > after).slice(0, limit),
       async record(receipts: readonly Receipt[]) {
         tried.push(...receipts.map(({ providerMessageId }) => providerMessageId));
+        recent.push(...receipts.filter(({ isRecent }) => isRecent).map((each) => each.providerMessageId));
         return receipts.map(({ providerMessageId }) =>
           providerMessageId.startsWith("known") ? { kind: "applied", messageId: "m" } : { kind: "parked" },
         );
@@ -36,7 +38,7 @@ function open(count: number) {
   const stopping = new AbortController();
   void shareReceipts(deps as unknown as SharedReceiptsDeps, stopping.signal);
   return {
-    ...{ clock, matched, parked, tried },
+    ...{ clock, matched, parked, tried, recent },
     changeConnectors: () => {
       groups = new Map([["a", ["b"]]]);
     },
@@ -73,6 +75,18 @@ test("one that is old and stands behind one that is not is tried again with it",
   await clock.advance(1_000);
   expect(tried).toContain("id-0");
   expect(tried).toContain("id-399");
+  stop();
+});
+
+test("of one that came only just it is said, so that no clock keeps it from its message", async () => {
+  const { clock, parked, recent, tried, stop } = open(2);
+  await clock.advance(0);
+  expect(new Set(recent)).toEqual(new Set(["id-0", "id-1"]));
+  const [first] = parked;
+  if (first) parked[0] = { ...first, receipt: { ...first.receipt, receivedAt: clock.now() - 3_600_000 } };
+  for (const each of [tried, recent]) each.length = 0;
+  await clock.advance(1_000);
+  expect([tried, recent].map((each) => [...new Set(each)])).toEqual([["id-0", "id-1"], ["id-1"]]);
   stop();
 });
 

@@ -39,6 +39,8 @@ export async function shareReceipts(deps: SharedReceiptsDeps, signal: AbortSigna
   }
 }
 
+const RECENT = { isRecent: true } as const;
+
 interface Round {
   readonly connectorId: string;
   readonly alsoOf: readonly string[];
@@ -58,15 +60,16 @@ async function matchParked(
       ...(after !== undefined && { after }),
     });
     if (page.length === 0) return;
-    const receipts = page.map(({ receipt }) => ({ ...receipt, alsoOf }));
+    const latest = deps.clock.now() - PATIENCE_MS;
+    const isRecent = ({ receivedAt }: Receipt) => receivedAt >= latest;
+    const receipts = page.map(({ receipt }) => ({ ...receipt, alsoOf, ...(isRecent(receipt) && RECENT) }));
     const results = await deps.receipts.record(receipts);
     const isMatched = (index: number) => results[index]?.kind !== "parked";
     deps.onMatched(
       receipts.filter((_, index) => isMatched(index)),
       results.filter((_, index) => isMatched(index)),
     );
-    const latest = deps.clock.now() - PATIENCE_MS;
-    const old = page.findLast(({ receipt }) => receipt.receivedAt < latest);
+    const old = page.findLast(({ receipt }) => !isRecent(receipt));
     if (old && done.get(connectorId) === after) done.set(connectorId, old.id);
     after = page.at(-1)?.id;
     if (page.length < PAGE) return;

@@ -65,6 +65,20 @@ export function receiptMatchContract(open: OpenStore): void {
   );
 
   test(
+    "but the clock may have been set back between a message and its receipt, also over another connector",
+    inWorld(open, async (world) => {
+      const { receive, status, store, clock } = world;
+      const message = await sendWithId(world, "same");
+      clock.now -= HOUR;
+      await receive("same", { connectorId: "connector-b", recipient: ONE });
+      const [parked] = await store.receipts.parked({ limit: 1 });
+      const shared = { ...parked!.receipt, alsoOf: [CONNECTOR], isRecent: true } as const;
+      expect(await store.receipts.record([shared])).toEqual([{ kind: "applied", messageId: message }]);
+      expect(await status(message)).toBe("delivered");
+    }),
+  );
+
+  test(
     "of several open messages with one id it means the one that goes to its number",
     inWorld(open, async (world) => {
       const older = await sendWithId(world, "same", ONE);

@@ -32,20 +32,21 @@ export function matchReceipt<M extends KnownMessage>(
 /**
  * `matchReceipt` among the messages of the connectors in `alsoOf`; also returns the connector that sent the part, and the id
  * that matched. The number has to agree as well: an id that another connector's provider gave proves nothing by itself. Nor is a
- * message meant that was accepted after the receipt had come: the receipt may have waited until its id was given out again.
+ * message meant that was accepted after the receipt had come: unless it is recent, it may have waited until its id was given
+ * out again.
  */
 export function matchElsewhere<M extends KnownMessage>(
   { messages, knownIds }: MatchState<M>,
   receipt: Receipt,
 ): (Match<M> & { readonly connectorId: string; readonly id: string }) | undefined {
-  const { providerMessageId, otherId, alsoOf = [] } = receipt;
+  const { providerMessageId, otherId, alsoOf = [], isRecent } = receipt;
   const withId = (id: string) =>
     sameNumber(
       alsoOf.flatMap((connectorId) => {
         const known = knownIds.find(connectorId, foldId(id));
         const candidates = toCandidates(messages, receipt, known);
         return candidates
-          .filter(({ message }) => !cameBefore(receipt, message.id))
+          .filter(({ message }) => isRecent || !cameBefore(receipt, message.id))
           .map((each) => ({ ...each, connectorId, id }));
       }),
     );
