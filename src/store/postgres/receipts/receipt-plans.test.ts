@@ -130,6 +130,9 @@ const LISTED = `INSERT INTO parked_receipts (connector_id, id_key, at, receipt)
     '{"connectorId":"x","providerMessageId":"p","status":"delivered","receivedAt":0}'
   FROM generate_series(1, 20000) n`;
 
+const READ =
+  "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE relname = 'parked_receipts'";
+
 /** Rows that a page of twenty may read. */
 const MOST_PER_PAGE = 1_100;
 
@@ -153,9 +156,7 @@ for (const isAnalyzed of [false, true]) {
         }
       }
     });
-    const [row] = await driver.query<{ read: number }>(
-      "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE relname = 'parked_receipts'",
-    );
+    const [row] = await driver.query<{ read: number }>(READ);
     expect(row?.read).toBeLessThanOrEqual(pages * MOST_PER_PAGE);
     await driver.close();
     await store.close();
@@ -170,10 +171,33 @@ test("to drop some receipts of a connector that has too many reads little more t
     const dropped = await receipts.dropParked({ most: 19_900, limit: 50 });
     expect(dropped).toEqual([{ connectorId: "often", receipts: 50 }]);
   });
-  const [row] = await driver.query<{ read: number }>(
-    "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE relname = 'parked_receipts'",
-  );
+  const [row] = await driver.query<{ read: number }>(READ);
   expect(row?.read).toBeLessThan(21_000);
   await driver.close();
   await store.close();
 });
+
+/** Three connectors have as many as they may, and a fourth, whose receipts are the latest, 50 more. */
+const LATEST = `INSERT INTO parked_receipts (connector_id, id_key, at, receipt)
+  SELECT 'connector-' || least(n / 10000, 3), 'p-' || n, 0,
+    '{"connectorId":"x","providerMessageId":"p","status":"delivered","receivedAt":0}'
+  FROM generate_series(0, 40049) n`;
+
+for (const isAnalyzed of [false, true])
+  test(`nor are those of all others read for them, which came before, where the planner ${isAnalyzed ? "knows them" : "has never looked"}`, async () => {
+    const { store, url } = await openFresh();
+    const driver = openDriver({ url, connections: 1 });
+    await driver.query(LATEST);
+    if (isAnalyzed) await driver.query("ANALYZE");
+    await scansOf(driver, url, async ({ receipts }) => {
+      const dropped = await receipts.dropParked({ most: 10_000, limit: 50 });
+      expect(dropped).toEqual([{ connectorId: "connector-3", receipts: 50 }]);
+    });
+    const oldest = "SELECT min(id) AS id FROM parked_receipts WHERE connector_id = 'connector-3'";
+    expect(await driver.query(oldest)).toEqual([{ id: 30_051 }]);
+    const [row] = await driver.query<{ read: number }>(READ);
+    // All are counted, and then those of one are read.
+    expect(row?.read).toBeLessThan(52_000);
+    await driver.close();
+    await store.close();
+  });

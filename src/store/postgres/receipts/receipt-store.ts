@@ -115,12 +115,37 @@ async function dropParked(
   const found = await session.query<{ connector_id: string; rows: number }>(TOO_MANY, [most, limit]);
   const dropped: DroppedReceipts[] = [];
   for (const { connector_id: connectorId, rows } of found) {
-    const gone = await session.query<{ is_first: boolean }>(DROP, [connectorId, rows]);
+    const gone = await dropOldest(session, connectorId, rows);
     const receipts = gone.filter((row) => row.is_first).length;
     if (receipts > 0) dropped.push({ connectorId, receipts });
   }
   return dropped;
 }
+
+interface DroppedRow {
+  readonly is_first: boolean;
+}
+
+/**
+ * The oldest of a connector that has a great many are mostly among the oldest of all. Where others have as many that are older,
+ * its own are looked through.
+ */
+async function dropOldest(
+  session: Session,
+  connectorId: string,
+  rows: number,
+): Promise<readonly DroppedRow[]> {
+  const dropped = await session.query<DroppedRow>(DROP.amongOldest, [
+    connectorId,
+    rows,
+    LOOKS_PER_ROW * rows,
+  ]);
+  const left = rows - dropped.length;
+  if (left === 0) return dropped;
+  return [...dropped, ...(await session.query<DroppedRow>(DROP.amongOwn, [connectorId, left]))];
+}
+
+const LOOKS_PER_ROW = 10;
 
 /** Steps from connector to connector by the index, and counts each only as far as it matters. */
 const TOO_MANY = `WITH RECURSIVE connectors AS (
@@ -136,7 +161,16 @@ const TOO_MANY = `WITH RECURSIVE connectors AS (
     ) AS first_ones
   ) AS counted WHERE counted.rows > $1 ORDER BY c.connector_id`;
 
-/** It has a great many, so they are among the oldest of all. `|| ''`: without statistics the planner would sort all that it has. */
-const DROP = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
-    SELECT id FROM parked_receipts WHERE connector_id || '' = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+const dropSql = (condition: string, order: string) => `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
+    SELECT id FROM parked_receipts WHERE ${condition} ORDER BY ${order} LIMIT $2 FOR UPDATE SKIP LOCKED
   )) RETURNING ${IS_FIRST_ROW} AS is_first`;
+
+/** `|| ''` and `+ 0`: without statistics the planner would sort all that the connector has, with them it may read all of others. */
+const DROP = {
+  amongOldest: dropSql(
+    `connector_id || '' = $1
+      AND id <= (SELECT max(id) FROM (SELECT id FROM parked_receipts ORDER BY id LIMIT $3) AS oldest)`,
+    "id",
+  ),
+  amongOwn: dropSql("connector_id = $1", "id + 0"),
+};
