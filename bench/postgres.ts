@@ -32,7 +32,9 @@ const SECTIONS: Readonly<Record<string, () => Promise<void>>> = {
     }),
   bloat: () =>
     bloat({
-      ...{ jobs: number(0, 1_000_000), backlog: number(1, 50_000), by: given[2] ?? "jobs" },
+      jobs: number(0, 1_000_000),
+      backlog: number(1, 50_000),
+      by: given[2] ?? "jobs",
       pace: number(3, 0),
     }),
   cost: () =>

@@ -10,8 +10,13 @@ import type { Queue } from "../store/store.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 
 const CONNECTOR: Connector = {
-  ...{ id: "c", name: "relay", kind: "smtp", config: {}, secrets: {} },
-  ...{ isEnabled: true, createdAt: 0 },
+  id: "c",
+  name: "relay",
+  kind: "smtp",
+  config: {},
+  secrets: {},
+  isEnabled: true,
+  createdAt: 0,
 };
 const ROUTE: Route = { id: "r", channel: "email", match: "", connectorIds: ["c"], createdAt: 0 };
 
@@ -114,7 +119,11 @@ function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = 
     builtIn: { connectors: [], routes: [] },
   };
   return {
-    ...{ clock, engine: createEngine(deps as unknown as EngineDeps), reads, routes, ...seen },
+    clock,
+    engine: createEngine(deps as unknown as EngineDeps),
+    reads,
+    routes,
+    ...seen,
     /** So many readings of the configuration fail. */
     fail: (count: number) => {
       failures = count;
@@ -197,12 +206,25 @@ test("a stop leaves no timer and no listener, and leaves the connectors to other
 function jobOf(change: Partial<ClaimedJob> = {}, content: Partial<EmailContent> = {}): ClaimedJob {
   const [ann, bob] = ["ann@example.net", "bob@example.net"] as const;
   return {
-    ...{ jobId: 1, flow: 0, claim: 1, attempt: 0, wasInterrupted: false },
-    ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: ann },
-    ...{ progress: email(ann, bob), createdAt: 0, expiresAt: Number.MAX_SAFE_INTEGER },
+    jobId: 1,
+    flow: 0,
+    claim: 1,
+    attempt: 0,
+    wasInterrupted: false,
+    messageId: "m",
+    accountId: "a",
+    accountMode: "live",
+    settings: {},
+    recipient: ann,
+    progress: email(ann, bob),
+    createdAt: 0,
+    expiresAt: Number.MAX_SAFE_INTEGER,
     content: {
-      ...{ channel: "email", from: { email: "hello@acme.example" }, to: [{ email: ann }, { email: bob }] },
-      ...{ subject: "News", ...content },
+      channel: "email",
+      from: { email: "hello@acme.example" },
+      to: [{ email: ann }, { email: bob }],
+      subject: "News",
+      ...content,
     },
     ...change,
   };

@@ -10,9 +10,20 @@ import { ownerOf } from "./outlets/owner-of-job.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
   return {
-    ...{ jobId: 1, flow: 0, claim: 2, attempt: 0, wasInterrupted: true },
-    ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: "+14155550100" },
-    ...{ progress: sms(), content: { channel: "sms" }, createdAt: AT, expiresAt: AT + 3_600_000 },
+    jobId: 1,
+    flow: 0,
+    claim: 2,
+    attempt: 0,
+    wasInterrupted: true,
+    messageId: "m",
+    accountId: "a",
+    accountMode: "live",
+    settings: {},
+    recipient: "+14155550100",
+    progress: sms(),
+    content: { channel: "sms" },
+    createdAt: AT,
+    expiresAt: AT + 3_600_000,
     ...change,
   };
 }

@@ -73,9 +73,19 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
 
 function claimed(clock: HeldClock, job: Partial<ClaimedJob> = {}): ClaimedJob {
   return {
-    ...{ jobId: 1, flow: 0, claim: 1, attempt: 0, wasInterrupted: false },
-    ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: "ann@example.net" },
-    ...{ progress: email("ann@example.net"), createdAt: clock.now(), expiresAt: clock.now() + 3_600_000 },
+    jobId: 1,
+    flow: 0,
+    claim: 1,
+    attempt: 0,
+    wasInterrupted: false,
+    messageId: "m",
+    accountId: "a",
+    accountMode: "live",
+    settings: {},
+    recipient: "ann@example.net",
+    progress: email("ann@example.net"),
+    createdAt: clock.now(),
+    expiresAt: clock.now() + 3_600_000,
     content: { channel: "email" } as ClaimedJob["content"],
     ...job,
   };
@@ -219,7 +229,11 @@ test("what was handed over is never put back, nor tried to store without end, wh
   const done: string[] = [];
   const sendOver = (outlet: Outlet) =>
     openSender(clock, done, { makingMs: 0, isBroken: true })(claimed(clock), {
-      ...{ outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, isOurs: () => true, failoverMode: "safe" },
+      outlet,
+      outlets: [outlet],
+      leaseEndsMs: LEASE_MS,
+      isOurs: () => true,
+      failoverMode: "safe",
     });
   await sendOver(openOutlet(done, "a", new StoreUnavailable("in the channel")));
   await sendOver(openOutlet(done, "b"));

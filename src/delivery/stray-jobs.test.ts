@@ -7,7 +7,11 @@ import { type ReleasedJob, StoreUnavailable } from "../store/store.ts";
 import { createStrayJobs } from "./stray-jobs.ts";
 
 const route = (id: string, match: string): Route => ({
-  ...{ id, match, channel: "sms", connectorIds: ["c"], createdAt: 0 },
+  id,
+  match,
+  channel: "sms",
+  connectorIds: ["c"],
+  createdAt: 0,
 });
 const ONE = route("one", "1415");
 const ALL = route("all", "");
@@ -44,7 +48,12 @@ function open(queues: readonly string[] = []) {
   });
   const stopping = new AbortController();
   return {
-    ...{ clock, claims, processes, released, stored, strays },
+    clock,
+    claims,
+    processes,
+    released,
+    stored,
+    strays,
     /** Called at each claim, with how many there were. */
     claiming: (next: (count: number) => void) => {
       onClaim = next;
@@ -60,7 +69,11 @@ function open(queues: readonly string[] = []) {
 }
 
 const sms = (jobId: number, recipient: string): Partial<ClaimedJob> => ({
-  ...{ jobId, claim: 1, accountId: "a", recipient, content: { channel: "sms" } },
+  jobId,
+  claim: 1,
+  accountId: "a",
+  recipient,
+  content: { channel: "sms" },
 });
 
 test("the queue of a route that has gone is looked at each second, for half a minute", async () => {
@@ -161,8 +174,12 @@ test("it goes by what a message is routed by when it is accepted", async () => {
   await clock.advance(1_000);
   const led = Object.fromEntries(released.map(({ jobId, queue }) => [jobId, queue]));
   expect(led).toEqual({
-    ...{ 1: "of-acme", 2: "promotional", 3: undefined },
-    ...{ 4: "of-bob", 5: undefined, 6: "from-shop" },
+    1: "of-acme",
+    2: "promotional",
+    3: undefined,
+    4: "of-bob",
+    5: undefined,
+    6: "from-shop",
   });
   stop();
 });

@@ -29,8 +29,12 @@ function open({ free = 1, jobs = 0, perSecond }: Options = {}) {
     openOutlet(clock, { id: "second", sendTimeoutMs: 50_000, freeSlots: () => 0 }),
   ];
   const route: Route = {
-    ...{ id: "q", channel: "sms", match: "", createdAt: 0 },
-    ...{ connectorIds: outlets.map(({ channel }) => channel.connectorId), failover: "always" },
+    id: "q",
+    channel: "sms",
+    match: "",
+    createdAt: 0,
+    connectorIds: outlets.map(({ channel }) => channel.connectorId),
+    failover: "always",
   };
   const queue = openQueue(jobs);
   const inLine = new Set<() => void>();
@@ -39,7 +43,9 @@ function open({ free = 1, jobs = 0, perSecond }: Options = {}) {
   const works: WeakRef<Promise<void>>[] = [];
   let claimant: Claimant = NOBODY_ELSE;
   const worker = createWorker({
-    ...{ route: () => route, queue: { claim: queue.claim } as Queue, clock },
+    route: () => route,
+    queue: { claim: queue.claim } as Queue,
+    clock,
     outletOf: (id) => outlets.find(({ channel }) => channel.connectorId === id),
     send(_, lease) {
       leases.push(lease);
@@ -52,7 +58,15 @@ function open({ free = 1, jobs = 0, perSecond }: Options = {}) {
     log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
   });
   return {
-    ...{ clock, slots, outlets, queue, inLine, leases, sending, works, worker },
+    clock,
+    slots,
+    outlets,
+    queue,
+    inLine,
+    leases,
+    sending,
+    works,
+    worker,
     claimFor: (next: Claimant) => {
       claimant = next;
     },
@@ -68,7 +82,9 @@ interface Way {
 
 function openOutlet(clock: Clock, { id, sendTimeoutMs, freeSlots, perSecond }: Way): Outlet {
   const channel = {
-    ...{ connectorId: id, sendTimeoutMs, freeSlots },
+    connectorId: id,
+    sendTimeoutMs,
+    freeSlots,
     status: () => ({ state: "up", since: 0 }),
   } as unknown as Channel;
   return createOutlet(channel, {

@@ -3,7 +3,11 @@ import type { Route } from "../core/records/accounts.ts";
 import { createWorkers } from "./workers.ts";
 
 const route = (id: string, change: Partial<Route> = {}): Route => ({
-  ...{ id, channel: "sms", match: "", connectorIds: [], createdAt: 0 },
+  id,
+  channel: "sms",
+  match: "",
+  connectorIds: [],
+  createdAt: 0,
   ...change,
 });
 

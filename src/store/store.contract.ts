@@ -11,6 +11,7 @@ import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
 import { copiesContract } from "./contract/copies.contract.ts";
 import { copiesInAnyOrderContract } from "./contract/copies-in-any-order.contract.ts";
+import { copyTakenMeanwhileContract } from "./contract/copy-taken-meanwhile.contract.ts";
 import { copyUnderWayContract } from "./contract/copy-under-way.contract.ts";
 import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
@@ -74,6 +75,7 @@ const SECTIONS = {
   copies: copiesContract,
   copiesInAnyOrder: copiesInAnyOrderContract,
   copyUnderWay: copyUnderWayContract,
+  copyTakenMeanwhile: copyTakenMeanwhileContract,
   segmentsUnderWay: segmentsUnderWayContract,
   endedByReceipt: endedByReceiptContract,
   largeBody: largeBodyContract,

@@ -3,7 +3,13 @@ import type { Connector } from "../records/accounts.ts";
 import { receiptGroups } from "./receipt-groups.ts";
 
 const connector = (id: string, config: Record<string, unknown>, kind = "smpp"): Connector => ({
-  ...{ id, kind, config, name: id, secrets: {}, isEnabled: true, createdAt: 0 },
+  id,
+  kind,
+  config,
+  name: id,
+  secrets: {},
+  isEnabled: true,
+  createdAt: 0,
 });
 const bound = (id: string, host: string, system_id: string, more: Record<string, unknown> = {}) =>
   connector(id, { host, system_id, ...more });

@@ -15,7 +15,8 @@ function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down"
   const clock = createHeldClock();
   const told = { leftOver: 0 };
   const channel = {
-    ...{ connectorId, freeSlots: () => freeSlots },
+    connectorId,
+    freeSlots: () => freeSlots,
     status: () => ({ state, since: 0 }),
   } as unknown as Channel;
   const outlet = createOutlet(channel, {

@@ -53,7 +53,13 @@ function open() {
     slotsOf: ({ config }) => config.slots as number | undefined,
   });
   return {
-    ...{ clock, happened, listeners, logged, outlets, status, stops },
+    clock,
+    happened,
+    listeners,
+    logged,
+    outlets,
+    status,
+    stops,
     ...shares,
     slotsTold: () => slotsTold,
   };
@@ -68,7 +74,8 @@ function openShares(happened: string[]) {
   const join = (id: string, slots: number): OwnShare => {
     happened.push(`join ${id} ${slots}`);
     return {
-      ...{ of: slots, held: () => held },
+      of: slots,
+      held: () => held,
       onChange: (listener) => void changes.push(listener),
       tellUp: (isUp) => void probes.push(isUp),
       lookUp: () => void happened.push(`look ${id}`),

@@ -38,7 +38,11 @@ function open(count: number) {
   const stopping = new AbortController();
   void shareReceipts(deps as unknown as SharedReceiptsDeps, stopping.signal);
   return {
-    ...{ clock, matched, parked, tried, recent },
+    clock,
+    matched,
+    parked,
+    tried,
+    recent,
     changeConnectors: () => {
       groups = new Map([["a", ["b"]]]);
     },

@@ -40,7 +40,8 @@ function open() {
   };
   const holder = () => [...processes].find(({ share }) => share.held().size > 0);
   return {
-    ...{ clock, start },
+    clock,
+    start,
     /** The process that holds the slot once all know that it is up, and the others. */
     async settled(): Promise<readonly [Process, ...Process[]]> {
       await clock.advance(5 * HEARTBEAT_MS);

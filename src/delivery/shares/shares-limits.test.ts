@@ -21,7 +21,9 @@ function open() {
   };
   const shares = createShares({ leases: slow, clock, log: { warn() {} }, process: "a", isSharing: true });
   return {
-    ...{ clock, leases, shares },
+    clock,
+    leases,
+    shares,
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;

@@ -16,11 +16,6 @@ import {
 } from "./world.contract.ts";
 
 export function copyUnderWayContract(open: OpenStore): void {
-  underWayContract(open);
-  takenMeanwhileContract(open);
-}
-
-function underWayContract(open: OpenStore): void {
   /** The first copy has failed while the second is on its way. */
   async function failedMeanwhile(world: World, over: Partial<Receipt> = {}) {
     const id = await neverAnsweredBy(world, [CONNECTOR]);
@@ -236,8 +231,14 @@ function underWayContract(open: OpenStore): void {
         const job = await nextJob(world);
         const settlements = [job, slow].map(
           ({ jobId, claim }): Settlement => ({
-            ...{ jobId, claim, messageId: id, at: world.clock.now, connectorId: CONNECTOR },
-            ...{ countsAsAttempt: true, keepsContent: false, next: { kind: "done" } },
+            jobId,
+            claim,
+            messageId: id,
+            at: world.clock.now,
+            connectorId: CONNECTOR,
+            countsAsAttempt: true,
+            keepsContent: false,
+            next: { kind: "done" },
             outcomes: [sent(claim === slow.claim ? `a ${id}` : `again ${id}`)],
           }),
         );
@@ -246,54 +247,6 @@ function underWayContract(open: OpenStore): void {
         expect(await world.status(id)).toBe("sent");
         await world.receive(`again ${id}`, { status: "undelivered" });
         expect(await world.status(id)).toBe("undelivered");
-      }
-    }),
-  );
-}
-
-function takenMeanwhileContract(open: OpenStore): void {
-  /** The first connector has answered too late, and then failed, while the second was sending the message. */
-  async function takenAndFailed(world: World) {
-    const id = await neverAnsweredBy(world, [CONNECTOR]);
-    const job = await nextJob(world);
-    await answerLate(world, id, CONNECTOR);
-    expect(await world.receive(`${CONNECTOR} ${id}`, { status: "undelivered" })).toMatchObject([
-      { kind: "late" },
-    ]);
-    expect(await world.status(id)).toBe("sent");
-    return { id, job };
-  }
-
-  test(
-    "of a message that the first has taken all along, and failed, the second's word is the last, if it takes it or may have",
-    inWorld(open, async (world) => {
-      for (const outcome of [sent("b"), unconfirmed()])
-        for (const status of ["delivered", "undelivered"] as const) {
-          const { id, job } = await takenAndFailed(world);
-          await world.settle(job, triedBy(world, OTHER, outcome));
-          expect(await world.status(id)).toBe("sent");
-          if (outcome.kind === "sent") await world.receive("b", { connectorId: OTHER, status });
-          else await tell(world, id, { connectorId: OTHER, status });
-          expect(await world.status(id)).toBe(status);
-        }
-    }),
-  );
-
-  test(
-    "if the second does not take it, it is undelivered, and not sent again",
-    inWorld(open, async (world) => {
-      for (const outcome of [deferred(), undefined]) {
-        const { id, job } = await takenAndFailed(world);
-        const { jobId, claim, messageId } = job;
-        const { now: at } = world.clock;
-        const next = { kind: "again", dueAt: at } as const;
-        const unsent = { jobId, claim, messageId, at, countsAsAttempt: false, keepsContent: false };
-        if (outcome) await world.settle(job, triedBy(world, OTHER, outcome));
-        else await world.store.queue.settle([{ ...unsent, outcomes: [], next }]);
-        expect(await world.status(id)).toBe("undelivered");
-        world.clock.now += 120 * SECOND;
-        await world.store.queue.stage(world.clock.now, 10);
-        expect(await world.claim()).toEqual([]);
       }
     }),
   );

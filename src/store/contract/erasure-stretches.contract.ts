@@ -137,7 +137,12 @@ function ofOneAccount(open: OpenStore): void {
 
 function ofSandbox(open: OpenStore): void {
   const entry = ({ id, account, clock }: World, messageId: string, to: string) => ({
-    ...{ id: id(), accountId: account.id, messageId, channel: "email" as const, to, receivedAt: clock.now },
+    id: id(),
+    accountId: account.id,
+    messageId,
+    channel: "email" as const,
+    to,
+    receivedAt: clock.now,
   });
 
   test(

@@ -157,7 +157,12 @@ export function receiptReferenceContract(open: OpenStore): void {
         if (isFirst) await hear();
         await store.queue.settle([
           {
-            ...{ jobId, claim, messageId, at: clock.now, countsAsAttempt: false, keepsContent: false },
+            jobId,
+            claim,
+            messageId,
+            at: clock.now,
+            countsAsAttempt: false,
+            keepsContent: false,
             outcomes: [unconfirmed()],
             next: held(clock.now),
           },

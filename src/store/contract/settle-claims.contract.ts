@@ -69,8 +69,13 @@ export function settleClaimsContract(open: OpenStore): void {
       const [id = ""] = await sms();
       const { jobId, claim } = await claimOne();
       const settlement = {
-        ...{ jobId, claim, messageId: id, at: clock.now, connectorId: CONNECTOR },
-        ...{ countsAsAttempt: true, keepsContent: false },
+        jobId,
+        claim,
+        messageId: id,
+        at: clock.now,
+        connectorId: CONNECTOR,
+        countsAsAttempt: true,
+        keepsContent: false,
         next: { kind: "done" } as const,
       };
       const both = ["first", "second"].map((name) => ({ ...settlement, outcomes: [sent(name)] }));
@@ -102,8 +107,14 @@ export function settleClaimsContract(open: OpenStore): void {
       const [id = ""] = await sms();
       const { jobId, claim } = await claimOne();
       const settlement = {
-        ...{ jobId, claim, messageId: id, at: clock.now, connectorId: CONNECTOR },
-        ...{ countsAsAttempt: true, keepsContent: false, outcomes: [deferred()] },
+        jobId,
+        claim,
+        messageId: id,
+        at: clock.now,
+        connectorId: CONNECTOR,
+        countsAsAttempt: true,
+        keepsContent: false,
+        outcomes: [deferred()],
         next: { kind: "again", dueAt: clock.now } as const,
       };
       expect(await store.queue.settle([settlement, settlement])).toEqual([true, false]);
@@ -125,8 +136,14 @@ export function settleClaimsContract(open: OpenStore): void {
       const [id = ""] = await sms();
       await receive("same");
       const settled = [lost, ...(await claim())].map(({ jobId, claim, messageId }) => ({
-        ...{ jobId, claim, messageId, at: clock.now, connectorId: CONNECTOR },
-        ...{ countsAsAttempt: true, keepsContent: false, next: { kind: "done" } as const },
+        jobId,
+        claim,
+        messageId,
+        at: clock.now,
+        connectorId: CONNECTOR,
+        countsAsAttempt: true,
+        keepsContent: false,
+        next: { kind: "done" } as const,
         outcomes: [sent("same")],
       }));
       expect(await store.queue.settle(settled)).toEqual([false, true]);

@@ -23,7 +23,10 @@ test("a move that can no longer keep others out fails, and is complete when it i
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     const stages: string[] = [];
     const order = {
-      ...{ path, url, vault: VAULT, clock: createSystemClock() },
+      path,
+      url,
+      vault: VAULT,
+      clock: createSystemClock(),
       onStage: (stage: string) => stages.push(stage),
     } satisfies Partial<MoveUp>;
     let ended: Promise<unknown> | undefined;

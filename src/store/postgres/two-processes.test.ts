@@ -83,7 +83,9 @@ test("what comes to two processes at once is no more than a limit lets through",
   const accept = ({ intake }: Store, limits: Readonly<Record<string, number>>) => {
     const message = { id: id(), recipient: "+919812345678", status: "queued", parts: [] } as const;
     return intake.accept({
-      ...{ accountId: account.id, flow: "single", content: { channel: "sms", text: "hi" } },
+      accountId: account.id,
+      flow: "single",
+      content: { channel: "sms", text: "hi" },
       messages: [{ ...message, expiresAt: clock.now + DAY, jobs: [{ queue: QUEUE }] }],
       limited: { limits, now: clock.now, segments: 1 },
     });

@@ -14,8 +14,11 @@ test("a header that can be neither read nor written is refused, and does not fai
     statuses: { DELIVRD: "delivered" },
     answer: { status: 200, body: "ok", content_type: "text/plain\r\nX-Evil: 1" },
     inbound: {
-      ...{ when: { header: NO_NAME }, id: { json: "/id" }, from: { json: "/from" } },
-      ...{ to: { json: "/to" }, text: { json: "/text" } },
+      when: { header: NO_NAME },
+      id: { json: "/id" },
+      from: { json: "/from" },
+      to: { json: "/to" },
+      text: { json: "/text" },
       answer: { status: 200, body: "ok", content_type: "t\u00e9xt" },
     },
   };

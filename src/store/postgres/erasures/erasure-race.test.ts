@@ -13,8 +13,17 @@ import { createErasedNames } from "./erased-names.ts";
 /** What the handset writes. */
 function stop({ account, id, clock }: Race): InboundPiece {
   return {
-    ...{ id: id(), connectorId: "c", accountId: account.id, from: HANDSET, to: "12345", text: "STOP" },
-    ...{ encoding: "gsm7", segments: 1, receivedAt: clock.now, key: id(), sameSince: clock.now - DAY },
+    id: id(),
+    connectorId: "c",
+    accountId: account.id,
+    from: HANDSET,
+    to: "12345",
+    text: "STOP",
+    encoding: "gsm7",
+    segments: 1,
+    receivedAt: clock.now,
+    key: id(),
+    sameSince: clock.now - DAY,
   };
 }
 
@@ -137,7 +146,11 @@ test("an opt-out that stands there in both forms becomes one, of its own account
     const second = await world.addAccount();
     const add = (accountId: string, sender?: string) =>
       store.records.create("optOuts", {
-        ...{ id: id(), accountId, recipient: HANDSET, reason: "r", createdAt: clock.now },
+        id: id(),
+        accountId,
+        recipient: HANDSET,
+        reason: "r",
+        createdAt: clock.now,
         ...(sender !== undefined && { sender }),
       });
     for (const sender of [undefined, "ACME"]) await add(account.id, sender);
@@ -173,7 +186,10 @@ test("an address that bounces again while it is being erased is stored in its er
     const { other, store, account, id, clock } = world;
     const bounce = () => [
       {
-        ...{ id: id(), accountId: account.id, email: ADDRESS, createdAt: clock.now },
+        id: id(),
+        accountId: account.id,
+        email: ADDRESS,
+        createdAt: clock.now,
         reason: "hard_bounce" as const,
       },
     ];

@@ -6,16 +6,16 @@ import { type Ground, race } from "../database/race.contract.ts";
 
 function piece({ id, clock }: Ground, over: Partial<InboundPiece> = {}): InboundPiece {
   return {
-    ...{
-      id: id(),
-      connectorId: "c",
-      from: "+919812345678",
-      to: "12345",
-      text: "hi",
-      encoding: "gsm7",
-      segments: 1,
-    },
-    ...{ receivedAt: clock.now, key: "k", sameSince: clock.now - DAY },
+    id: id(),
+    connectorId: "c",
+    from: "+919812345678",
+    to: "12345",
+    text: "hi",
+    encoding: "gsm7",
+    segments: 1,
+    receivedAt: clock.now,
+    key: "k",
+    sameSince: clock.now - DAY,
     ...over,
   };
 }

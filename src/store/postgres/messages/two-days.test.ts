@@ -35,8 +35,14 @@ for (const [index, which] of (["earlier", "later"] as const).entries()) {
         const { store, clock, url, status } = ground;
         const jobs = await claimOfTwoDays(ground);
         const settlements = jobs.map(({ jobId, claim, messageId }) => ({
-          ...{ jobId, claim, messageId, at: clock.now, connectorId: CONNECTOR },
-          ...{ countsAsAttempt: true, keepsContent: false, next: { kind: "done" as const } },
+          jobId,
+          claim,
+          messageId,
+          at: clock.now,
+          connectorId: CONNECTOR,
+          countsAsAttempt: true,
+          keepsContent: false,
+          next: { kind: "done" as const },
           outcomes: [sent(`p-${messageId}`)],
         }));
         await besideChange(url, jobs[index]?.messageId ?? "", () => store.queue.settle(settlements));

@@ -24,7 +24,12 @@ function claimNow(store: Store, { clock }: Ground, limit: number): Promise<reado
 
 function settlementOf({ clock }: Ground, { jobId, claim, messageId }: ClaimedJob) {
   return {
-    ...{ jobId, claim, messageId, at: clock.now, countsAsAttempt: true, keepsContent: false },
+    jobId,
+    claim,
+    messageId,
+    at: clock.now,
+    countsAsAttempt: true,
+    keepsContent: false,
     outcomes: [sent(`p-${messageId}`)],
     next: { kind: "done" } as const,
   };

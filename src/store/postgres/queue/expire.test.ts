@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { NewMessage } from "../../../core/messages/accept-request.ts";
 import { createWorld, DAY, SECOND, SMS } from "../../contract/world.contract.ts";
 import { openEmptied } from "../postgres-world.contract.ts";
 
@@ -8,11 +9,17 @@ const QUEUES = 2_001;
 test("what is overdue is found, however many queues with nothing to expire stand before it", async () => {
   const { store } = await openEmptied();
   const { account, clock, id, status } = await createWorld(store);
-  const messages = Array.from({ length: QUEUES }, (_, at) => ({
-    ...({ id: id(), recipient: `+91${at}`, status: "queued", parts: [] } as const),
-    expiresAt: clock.now + (at === QUEUES - 1 ? SECOND : DAY),
-    jobs: [{ queue: `queue-${String(at).padStart(4, "0")}` }],
-  }));
+  const messages = Array.from(
+    { length: QUEUES },
+    (_, at): NewMessage => ({
+      id: id(),
+      recipient: `+91${at}`,
+      status: "queued",
+      parts: [],
+      expiresAt: clock.now + (at === QUEUES - 1 ? SECOND : DAY),
+      jobs: [{ queue: `queue-${String(at).padStart(4, "0")}` }],
+    }),
+  );
   await store.intake.accept({ accountId: account.id, flow: "single", content: SMS, messages });
   const moved = [];
   for (let call = 0; call < 4; call++) moved.push(await store.queue.expire(clock.now + SECOND, 10));

@@ -15,7 +15,12 @@ type Ground = Omit<World, "inside">;
 async function settleAll(store: Store, { clock }: Ground, jobs: readonly ClaimedJob[]): Promise<void> {
   await store.queue.settle(
     jobs.map(({ jobId, claim, messageId }) => ({
-      ...{ jobId, claim, messageId, at: clock.now, countsAsAttempt: true, keepsContent: false },
+      jobId,
+      claim,
+      messageId,
+      at: clock.now,
+      countsAsAttempt: true,
+      keepsContent: false,
       outcomes: [sent(`p-${messageId}`)],
       next: { kind: "done" },
     })),

@@ -15,15 +15,13 @@ async function sendAll({ sms, claim, clock, store }: Ground): Promise<readonly s
   const jobs = await claim(MESSAGES);
   await store.queue.settle(
     jobs.map(({ jobId, claim, messageId }) => ({
-      ...{
-        jobId,
-        claim,
-        messageId,
-        at: clock.now,
-        connectorId: "c",
-        countsAsAttempt: true,
-        keepsContent: false,
-      },
+      jobId,
+      claim,
+      messageId,
+      at: clock.now,
+      connectorId: "c",
+      countsAsAttempt: true,
+      keepsContent: false,
       outcomes: [sent(`p-${messageId}`)],
       next: { kind: "done" },
     })),

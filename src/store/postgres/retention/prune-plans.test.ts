@@ -21,7 +21,10 @@ async function fill({ sms, claim, store, clock }: Omit<World, "inside">, driver:
   const about = { at: clock.now, countsAsAttempt: true, connectorId: "c", keepsContent: false };
   await store.queue.settle(
     (await claim(OLD)).map(({ jobId, claim, messageId }) => ({
-      ...{ ...about, jobId, claim, messageId },
+      ...about,
+      jobId,
+      claim,
+      messageId,
       outcomes: [{ kind: "rejected", error }],
       next: { kind: "done" },
     })),

@@ -25,7 +25,12 @@ async function fill({ sms, clock, claim, store }: Ground): Promise<readonly stri
     const jobs = await claim(PER_DAY);
     await store.queue.settle(
       jobs.map(({ jobId, claim, messageId }) => ({
-        ...{ jobId, claim, messageId, at: clock.now, countsAsAttempt: true, keepsContent: false },
+        jobId,
+        claim,
+        messageId,
+        at: clock.now,
+        countsAsAttempt: true,
+        keepsContent: false,
         outcomes: [{ kind: "sent", providerMessageIds: [`p-${messageId}`] }],
         next: { kind: "done" },
       })),
@@ -151,8 +156,13 @@ async function sendAndDeliver(store: Store, { sms, clock, claim }: Ground): Prom
   const jobs = await claim(MESSAGES);
   await store.queue.settle(
     jobs.map(({ jobId, claim, messageId }) => ({
-      ...{ jobId, claim, messageId, at: clock.now, connectorId: "c" },
-      ...{ countsAsAttempt: true, keepsContent: false },
+      jobId,
+      claim,
+      messageId,
+      at: clock.now,
+      connectorId: "c",
+      countsAsAttempt: true,
+      keepsContent: false,
       outcomes: [{ kind: "sent", providerMessageIds: [`p-${messageId}`] }],
       next: { kind: "done" },
     })),

@@ -32,8 +32,13 @@ async function open(perSecond: number) {
       return undefined;
     };
     const asked = {
-      ...{ sender: "A", flow: 1, isBegun: false, segments: 1, submits: 1 },
-      ...{ remainingMs: 3_600_000, ...over },
+      sender: "A",
+      flow: 1,
+      isBegun: false,
+      segments: 1,
+      submits: 1,
+      remainingMs: 3_600_000,
+      ...over,
     };
     const turn = pace.turn({ ...asked, messageId: id, signal });
     if (!(turn instanceof Promise)) return settle(turn);

@@ -191,7 +191,10 @@ test.each([false, true])(
     await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
     const { port } = server.address() as net.AddressInfo;
     const target = {
-      ...{ host: "smsc.example", port, connectTimeoutMs: 1000, turn: 4 },
+      host: "smsc.example",
+      port,
+      connectTimeoutMs: 1000,
+      turn: 4,
       ...(isSecure && { tls: { ca: testTls.ca, isVerified: true } }),
       resolve: (_host: string, _options: object, done: Parameters<Resolve>[2]) =>
         done(
