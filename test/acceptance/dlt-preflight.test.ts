@@ -23,11 +23,8 @@ async function register(api: RunningApi, over: Partial<Registered>): Promise<Cal
   const { sender, entity } = { sender: {}, entity: {}, ...over };
   const caller = await api.newAccount("live");
   const { accountId } = caller;
-  const dltIds = { dltTemplateId: TEMPLATE, dltEntityId: ENTITY };
-  const made = await api.add("smsTemplates", {
-    ...{ accountId, name: "otp", body: "Hi {#var#}", ...dltIds },
-    ...template,
-  });
+  const own = { dltTemplateId: TEMPLATE, dltEntityId: ENTITY, ...template };
+  const made = await api.add("smsTemplates", { accountId, name: "otp", body: "Hi {#var#}", ...own });
   if (sender) {
     const whole = { accountId, senderId: "ACMECO", dltEntityId: ENTITY, isDefault: true, ...sender };
     await api.add("senders", whole);

@@ -166,8 +166,13 @@ onEveryStore((start) => {
     await using api = await start();
     await api.store.records.setSettings(api.caller.accountId, { rate_limit_per_key: "100" });
     const { fetch: answer } = createMessageApp({
-      ...{ store: api.store, clock: api.clock, ids: () => "an id", log: SILENT },
-      ...{ isDraining: () => false, onRequest: () => {}, docsAsset: async () => undefined },
+      store: api.store,
+      clock: api.clock,
+      ids: () => "an id",
+      log: SILENT,
+      isDraining: () => false,
+      onRequest: () => {},
+      docsAsset: async () => undefined,
       limits: { maxInFlight: 2 },
       forward: async () => Response.json({ forwarded: true }),
     });

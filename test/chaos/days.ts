@@ -181,7 +181,9 @@ async function lookAtAll({ model, fleet }: World): Promise<void> {
 function acceptedIn({ asked }: Model): readonly Accepted[] {
   return asked.flatMap(({ account, body, answer }) =>
     (answer ?? []).map(({ message_id, created_at }) => ({
-      ...{ account, message_id, createdAt: Date.parse(created_at) },
+      account,
+      message_id,
+      createdAt: Date.parse(created_at),
       dueAt: Date.parse(String(body.schedule_at ?? created_at)),
     })),
   );

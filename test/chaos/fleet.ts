@@ -167,7 +167,9 @@ function createNode(
 ): Running {
   const note = (what: string) => void world.faults.push({ atMs: Date.now(), what: `${what} ${name}` });
   const node: Running = {
-    ...{ name, folder, env },
+    name,
+    folder,
+    env,
     process: undefined,
     proxy: undefined,
     isHeldUp: false,

@@ -176,9 +176,15 @@ function receiveSubmit(smsc: Smsc, peer: Peer, pdu: Pdu): void {
   smsc.times.set(place, time);
   const fate = smsc.isKind ? "take" : fateOf(`${place}/${time}`);
   const submit: Submitted = {
-    ...{ peer: `${smsc.options.name} SMSC`, to, reference, message, fate },
-    ...{ atMs: Date.now(), at: smsc.options.now() },
-    ...{ isTaken: isTaken(fate), says: saysOf(fate) },
+    peer: `${smsc.options.name} SMSC`,
+    to,
+    reference,
+    message,
+    fate,
+    atMs: Date.now(),
+    at: smsc.options.now(),
+    isTaken: isTaken(fate),
+    says: saysOf(fate),
     partOf: (id) => PARTS.find((part) => partReference(id, part) === reference),
     messageId: isTaken(fate) ? (smsc.nextId++).toString(16).toUpperCase() : "",
     receipts: [],
@@ -244,8 +250,14 @@ function deliverTo(smsc: Smsc): Deliver {
     if (!peer) return false;
     const nobody = { ton: 0, npi: 0, address: "" };
     const body = encodeShortMessage({
-      ...{ source: nobody, destination: nobody, esmClass: 0, validityPeriod: "", registeredDelivery: 0 },
-      ...{ dataCoding: 0, shortMessage: Buffer.alloc(0), tlvs: new Map() },
+      source: nobody,
+      destination: nobody,
+      esmClass: 0,
+      validityPeriod: "",
+      registeredDelivery: 0,
+      dataCoding: 0,
+      shortMessage: Buffer.alloc(0),
+      tlvs: new Map(),
       ...message,
     });
     smsc.awaited.set(sequence, onAnswer);

@@ -41,7 +41,11 @@ export function newRequest({ model, accounts, seed, fleet }: SmsWorld, asking: A
   );
   const { expireAfterSeconds, scheduleInMs } = asking;
   const asked: Asked = {
-    ...{ index, account, askedAt: fleet.now(), numbers, isBatch: asking.isBatch },
+    index,
+    account,
+    askedAt: fleet.now(),
+    numbers,
+    isBatch: asking.isBatch,
     key: asking.hasKey ? `${seed}-${index}` : undefined,
     windowMs: expireAfterSeconds === undefined ? undefined : expireAfterSeconds * 1_000,
     body: {
@@ -53,7 +57,10 @@ export function newRequest({ model, accounts, seed, fleet }: SmsWorld, asking: A
       ...(scheduleInMs && { schedule_at: new Date(fleet.now() + scheduleInMs).toISOString() }),
       ...(expireAfterSeconds && { expire_after_seconds: expireAfterSeconds }),
     },
-    ...{ unanswered: 0, tries: 0, isRefused: false, answer: undefined },
+    unanswered: 0,
+    tries: 0,
+    isRefused: false,
+    answer: undefined,
   };
   model.asked.push(asked);
   return asked;

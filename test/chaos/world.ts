@@ -69,7 +69,12 @@ export async function openWorld(
   const receivers = await openAccounts(service, { connectors, windowSeconds, seed, now: fleet.now });
   const accounts = [...receivers.keys()];
   return {
-    ...{ seed, plan, fleet, smscs, accounts, receivers },
+    seed,
+    plan,
+    fleet,
+    smscs,
+    accounts,
+    receivers,
     model: newModel(accounts),
     handOvers: () => smscs.flatMap(({ submits }) => submits),
     beKind() {
@@ -82,7 +87,10 @@ export async function openWorld(
 
 export function newModel(accounts: readonly Account[]): Model {
   return {
-    ...{ channel: "sms", asked: [], canceled: [], problems: [] },
+    channel: "sms",
+    asked: [],
+    canceled: [],
+    problems: [],
     toldFinal: new Map(),
     feeds: new Map(accounts.map((account) => [account, []])),
   };
@@ -152,7 +160,9 @@ async function openAccount(service: PostriderProcess, { connectors, settings, no
   const live = await openLiveSms(service, { connectors, settings, body: "{{1}}" });
   const receiver = await startFakeWebhookReceiver({ secret: await secretOf(service, live.accountId), now });
   const account: Account = {
-    ...{ accountId: live.accountId, apiKey: live.apiKey, templateId: live.templateId },
+    accountId: live.accountId,
+    apiKey: live.apiKey,
+    templateId: live.templateId,
     name: settings.on_unconfirmed ?? "resend",
     holds: settings.on_unconfirmed === "hold",
     sendsOnce: settings.batch_duplicates === "once",

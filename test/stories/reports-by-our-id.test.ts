@@ -43,7 +43,8 @@ onBothStores(() => {
 
   const connect = (name: string, { url }: FakeGateway) =>
     admin<Connector>(postrider, "/connectors", {
-      ...{ kind: "http", name },
+      kind: "http",
+      name,
       config: {
         provider: "custom",
         gateway: {

@@ -34,7 +34,10 @@ async function openWorld() {
   const connectors = [await connectSmsc(services[0], first), await connectSmsc(services[0], second)];
   const live = await openLiveSms(services[0], { connectors });
   return {
-    ...{ first, second, services, start },
+    first,
+    second,
+    services,
+    start,
     /** The account's messages, accepted by this process. */
     at:
       (service: PostriderProcess): LiveSms["send"] =>

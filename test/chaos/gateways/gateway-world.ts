@@ -60,7 +60,15 @@ export async function openGatewayWorld(
   const numbers = await openNumbers(service, accounts);
   const handsets = startHandsets(seed, fleet.now);
   return {
-    ...{ seed, plan, fleet, gateways, smscs, accounts, receivers, numbers, handsets },
+    seed,
+    plan,
+    fleet,
+    gateways,
+    smscs,
+    accounts,
+    receivers,
+    numbers,
+    handsets,
     write: ({ gateway, account, pieces }) =>
       handsets.write({
         to: numbers.get(accounts[account]!)!,
@@ -90,8 +98,12 @@ function startGateways(
   return Promise.all(
     namings.map((naming, place) =>
       startChaosGateway({
-        ...{ name: place === 0 ? "first" : "second", seed, naming },
-        ...{ secret: SECRET, now: fleet.now, service },
+        name: place === 0 ? "first" : "second",
+        seed,
+        naming,
+        secret: SECRET,
+        now: fleet.now,
+        service,
       }),
     ),
   );
@@ -132,7 +144,9 @@ async function connectAll(
     else ids.push(id);
   }
   const toLine = ({ naming }: ChaosGateway, place: number): Line => ({
-    ...{ naming, secret: SECRET, service: inTurn(fleet) },
+    naming,
+    secret: SECRET,
+    service: inTurn(fleet),
     callbackUrl: PUBLIC_URL + made[place]!.callback_path,
   });
   return { ids, lines: gateways.map(toLine) };
@@ -179,7 +193,10 @@ function configOf({ url, naming }: ChaosGateway, { maxInFlight }: GatewayPlan) {
           reports: "/events",
           verify: { scheme: "hmac", header: "X-Signature", secret: "signature_secret" },
         }),
-        ...{ id: { json: "/id" }, to: [{ json: "/to" }], status: [{ json: "/state" }], statuses: STATUSES },
+        id: { json: "/id" },
+        to: [{ json: "/to" }],
+        status: [{ json: "/state" }],
+        statuses: STATUSES,
         inbound: INBOUND,
       },
     },
@@ -187,8 +204,12 @@ function configOf({ url, naming }: ChaosGateway, { maxInFlight }: GatewayPlan) {
 }
 
 const INBOUND = {
-  ...{ when: { json: "/kind" }, is: ["MO"], id: { json: "/id" }, text: { json: "/text" } },
-  ...{ from: { json: "/from" }, to: { json: "/to" } },
+  when: { json: "/kind" },
+  is: ["MO"],
+  id: { json: "/id" },
+  text: { json: "/text" },
+  from: { json: "/from" },
+  to: { json: "/to" },
   part: { reference: { json: "/ref" }, total: { json: "/total" }, number: { json: "/number" } },
 };
 

@@ -78,8 +78,14 @@ export async function startChaosGateway(options: GatewayOptions): Promise<ChaosG
   const { name, naming, secret, service } = options;
   const problems: string[] = [];
   const gateway: Gateway = {
-    ...{ options, problems, reporting: { naming, secret, service, problems } },
-    ...{ requests: [], sockets: new Set(), times: new Map(), connections: 0, isKind: false },
+    options,
+    problems,
+    reporting: { naming, secret, service, problems },
+    requests: [],
+    sockets: new Set(),
+    times: new Map(),
+    connections: 0,
+    isKind: false,
   };
   const server = net.createServer((socket) => accept(gateway, socket));
   const port = await keptPort();
@@ -94,7 +100,12 @@ export async function startChaosGateway(options: GatewayOptions): Promise<ChaosG
       dropAll();
     });
   return {
-    ...{ name, naming, url: `http://127.0.0.1:${port}`, requests: gateway.requests, problems, dropAll },
+    name,
+    naming,
+    url: `http://127.0.0.1:${port}`,
+    requests: gateway.requests,
+    problems,
+    dropAll,
     beKind() {
       gateway.isKind = true;
     },
@@ -197,8 +208,16 @@ function begin(
   const requested = Array.from({ length: isSplit ? Number(segments) : 1 }, (_, part): Requested => {
     const planned = isTaken ? receiptsOf(`${seed}/${part}`).receipts : [];
     return {
-      ...{ peer: `${name} gateway`, to, text, fate, isTaken, naming, callbackUrl: dlr },
-      ...{ atMs: Date.now(), at: options.now(), says: gatewaySays(fate, naming) },
+      peer: `${name} gateway`,
+      to,
+      text,
+      fate,
+      isTaken,
+      naming,
+      callbackUrl: dlr,
+      atMs: Date.now(),
+      at: options.now(),
+      says: gatewaySays(fate, naming),
       messageId: naming === "ours" ? ref : isTaken ? newId(options, requests.length + part) : "",
       receipts: planned.map(toOwed),
       partOf: (messageId) => (messageId !== ref ? undefined : isSplit ? part : "whole"),

@@ -63,7 +63,8 @@ export function startHandsets(seed: string, now: () => number): Handsets {
           if (isDue(copy)) void handOn({ message, piece, copy, problems, now });
   }, PUMP_MS);
   return {
-    ...{ written, problems },
+    written,
+    problems,
     write({ to, pieces, over }) {
       const index = written.length;
       const text = `Reply ${index}. ${"Żółw ipsum ".repeat(20)}`.slice(

@@ -89,7 +89,9 @@ function askingOf(dice: Dice): AskingForMail {
   return {
     kind: "send",
     account: dice.between(0, 1),
-    ...{ to, cc, bcc: isForMany ? dice.between(0, 2) : bcc },
+    to,
+    cc,
+    bcc: isForMany ? dice.between(0, 2) : bcc,
     hasDouble: dice.chance(0.1),
     hasKey: dice.chance(0.85),
     hasCallback: dice.chance(0.6),

@@ -39,7 +39,9 @@ function newRequest({ model, accounts, seed, fleet }: MailWorld, asking: AskingF
   ];
   const doubled = asking.hasDouble ? [to[0]!.toUpperCase()] : [];
   const asked: AskedMail = {
-    ...{ index, account, addresses: [...to, ...cc, ...bcc] },
+    index,
+    account,
+    addresses: [...to, ...cc, ...bcc],
     key: asking.hasKey ? `${seed}-${index}` : undefined,
     body: {
       from: { email: `hello@${account.domain}` },
@@ -54,7 +56,10 @@ function newRequest({ model, accounts, seed, fleet }: MailWorld, asking: AskingF
         schedule_at: new Date(fleet.now() + asking.scheduleInMs).toISOString(),
       }),
     },
-    ...{ unanswered: 0, tries: 0, isRefused: false, answer: undefined },
+    unanswered: 0,
+    tries: 0,
+    isRefused: false,
+    answer: undefined,
   };
   model.asked.push(asked);
   return asked;

@@ -64,10 +64,17 @@ export async function openMailWorld(
   }
   const accounts = [...receivers.keys()];
   return {
-    ...{ seed, plan, fleet, relays, accounts, receivers },
+    seed,
+    plan,
+    fleet,
+    relays,
+    accounts,
+    receivers,
     model: {
       channel: "email",
-      ...{ asked: [], canceled: [], problems: [] },
+      asked: [],
+      canceled: [],
+      problems: [],
       toldFinal: new Map(),
       feeds: new Map(accounts.map((account) => [account, []])),
     },
@@ -131,7 +138,11 @@ async function openSender(service: PostriderProcess, { settings, dns, now }: Ope
   await verifyDomain(service, dns, { account_id: accountId, domain });
   const receiver = await startFakeWebhookReceiver({ secret: await secretOf(service, accountId), now });
   const sender: Sender = {
-    ...{ name, accountId, apiKey, domain, callbackUrl: receiver.url() },
+    name,
+    accountId,
+    apiKey,
+    domain,
+    callbackUrl: receiver.url(),
     holds: settings.on_unconfirmed === "hold",
   };
   return { sender, receiver };

@@ -1,16 +1,8 @@
 /** A mail relay over real TCP that fails at random, by a seed. It remembers every mail: the truth about what was sent. */
 import * as net from "node:net";
-import { postfixDsn } from "../../fakes/bounce-mails.ts";
-import { mailBack } from "../../fakes/mail-back.ts";
 import { createDice } from "../dice.ts";
-import {
-  type MailFate,
-  mailFateOf,
-  type RecipientFate,
-  recipientFateOf,
-  reportOf,
-  TAKEN,
-} from "./relay-fates.ts";
+import { type MailFate, mailFateOf, type RecipientFate, recipientFateOf, TAKEN } from "./relay-fates.ts";
+import { handOnReports, oweReport, type Report } from "./relay-reports.ts";
 
 /** One mail whose text began to come, and what the relay did with it. */
 export interface HandOver {
@@ -30,13 +22,6 @@ export interface HandOver {
   answeredAtMs?: number;
   /** What the relay reports of it later. */
   report?: Report;
-}
-
-export interface Report {
-  readonly action: "delivered" | "failed";
-  /** When a bounce listener took it. */
-  storedAtMs?: number;
-  tries: number;
 }
 
 /** A recipient that the relay was asked about. */
@@ -89,8 +74,13 @@ const PUMP_MS = 50;
 
 export async function startChaosRelay(options: RelayOptions): Promise<ChaosRelay> {
   const relay: Relay = {
-    ...{ options, mails: [], offers: [], sockets: new Set<net.Socket>(), times: new Map<string, number>() },
-    ...{ isKind: false, awayUntilMs: 0 },
+    options,
+    mails: [],
+    offers: [],
+    sockets: new Set<net.Socket>(),
+    times: new Map<string, number>(),
+    isKind: false,
+    awayUntilMs: 0,
   };
   const server = net.createServer((socket) => accept(relay, socket));
   const { host = "127.0.0.1", port = 0 } = options;
@@ -98,7 +88,7 @@ export async function startChaosRelay(options: RelayOptions): Promise<ChaosRelay
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
-  const pump = setInterval(() => report(relay), PUMP_MS);
+  const pump = setInterval(() => handOnReports(relay.mails, options.bouncePorts), PUMP_MS);
   const dropAll = () => {
     for (const socket of relay.sockets) socket.destroy();
   };
@@ -117,7 +107,7 @@ export async function startChaosRelay(options: RelayOptions): Promise<ChaosRelay
       relay.awayUntilMs = Date.now() + ms;
       dropAll();
     },
-    owed: () => relay.mails.filter(({ report: each }) => each && each.storedAtMs === undefined).length,
+    owed: () => relay.mails.filter(({ report }) => report && report.storedAtMs === undefined).length,
     close() {
       clearInterval(pump);
       dropAll();
@@ -245,8 +235,15 @@ function begin(relay: Relay, { from, to }: Conversation, text: readonly string[]
   const seed = next(relay, `${messageId}/${to.join()}`);
   const fate = relay.isKind ? "take" : mailFateOf(seed);
   const mail: HandOver = {
-    ...{ relay: relay.options.name, from, to: [...to], messageId, subject, atMs: Date.now(), fate },
-    ...{ isComplete: false, isTaken: false },
+    relay: relay.options.name,
+    from,
+    to: [...to],
+    messageId,
+    subject,
+    atMs: Date.now(),
+    fate,
+    isComplete: false,
+    isTaken: false,
   };
   relay.mails.push(mail);
   return mail;
@@ -269,29 +266,3 @@ async function end(relay: Relay, { socket }: Conversation, mail: HandOver): Prom
   const queued = `250 2.0.0 ok: queued as ${relay.options.name}${relay.mails.indexOf(mail)}`;
   if (say(socket, reply ?? queued)) mail.answeredAtMs = Date.now();
 }
-
-function oweReport(mail: HandOver): void {
-  const action = reportOf(`${mail.messageId}/${mail.to.join()}/report`);
-  if (action) mail.report = { action, tries: 0 };
-}
-
-/** Hands every report that is due to some bounce listener. */
-function report(relay: Relay): void {
-  for (const { report: due, from, to } of relay.mails) {
-    if (!due || due.storedAtMs !== undefined || isUnderWay.has(due)) continue;
-    const { bouncePorts } = relay.options;
-    const port = bouncePorts[due.tries++ % bouncePorts.length]!;
-    const isDelivered = due.action === "delivered";
-    const raw = postfixDsn({
-      ...{ recipient: to[0]!, returnPath: from, action: due.action },
-      ...(isDelivered ? { status: "2.0.0", reply: "250 2.0.0 ok" } : { status: "5.1.1" }),
-    });
-    isUnderWay.add(due);
-    void mailBack({ port, to: from, raw }).then((reply) => {
-      isUnderWay.delete(due);
-      if (reply.startsWith("250")) due.storedAtMs = Date.now();
-    });
-  }
-}
-
-const isUnderWay = new WeakSet<Report>();
