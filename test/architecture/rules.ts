@@ -15,6 +15,7 @@ import {
   filesAreNamedAfterWhatTheyHold,
   noBarrels,
 } from "./name-rules.ts";
+import { objectsAreWrittenOut } from "./object-rules.ts";
 import {
   bunStaysAtHome,
   onlyCliReadsTheEnvironment,
@@ -46,6 +47,7 @@ export const RULES: readonly Rule[] = [
   functionsAreShort,
   fewPositionalParameters,
   shallowNesting,
+  objectsAreWrittenOut,
   noSilentSkips,
   storiesAreToldOnBothStores,
   alikeObjectsAreEachCompared,
