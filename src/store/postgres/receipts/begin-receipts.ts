@@ -12,12 +12,12 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import { endWaiting } from "../messages/ending.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { createSuppressionList, type SuppressionList } from "../suppressions/suppression-list.ts";
-import { readHandedTo } from "./handed-to.ts";
 import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
 import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
 import { readSentAgain } from "./sent-again.ts";
 import { readSizes } from "./sms-sizes.ts";
 import { loadUnconfirmed, type Reference } from "./unconfirmed-parts.ts";
+import { readWasHandedTo } from "./was-handed-to.ts";
 
 /** What a transaction is about to record: receipts, or ids and references that parked receipts may be about. */
 export interface ReceiptSubjects {
@@ -105,7 +105,7 @@ export async function beginReceipts(
         unconfirmed: unconfirmed.state,
         suppressions,
         sizeOf: await readSizes(session, log, { ids: [...messageIds, ...unanswered], sizes }),
-        wasHandedTo: await readHandedTo(session, log, unrecorded(toMatch, knownIds.state)),
+        wasHandedTo: await readWasHandedTo(session, log, unrecorded(toMatch, knownIds.state)),
         isSentAgain: await readSentAgain(session, log, { receipts: toMatch, messageIds: asked, answered }),
       });
       const write = async () => {

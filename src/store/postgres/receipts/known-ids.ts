@@ -8,7 +8,7 @@ import {
   MAX_SHARED_IDS,
 } from "../../receipts/receipt-state.ts";
 import type { Transaction } from "../database/transactions.ts";
-import { type HandedOver, handOver } from "./hand-over.ts";
+import { awaitInstead, type PartAwaitedInstead } from "./await-instead.ts";
 
 /** A provider's id in the form in which ids are compared; see `foldId`. */
 export interface IdKey {
@@ -33,13 +33,13 @@ export async function loadKnownIds(session: Transaction, keys: readonly IdKey[])
           keys.map(({ connectorId }) => connectorId),
           keys.map(({ key }) => key),
         ]);
-  const { state, noted, received, handed } = createState(rows);
+  const { state, noted, received, awaitedInstead } = createState(rows);
   return {
     state,
     messageIds: rows.map((row) => row.message_id),
     async write() {
       if (noted.length > 0) session.run(INSERT, columnsOf(noted));
-      await handOver(session, handed);
+      await awaitInstead(session, awaitedInstead);
       if (received.length > 0) {
         const rows = received.flatMap(({ messageId, part }) =>
           overdueRowsOf(part).map((row) => ({ messageId, row })),
@@ -70,7 +70,7 @@ function createState(rows: readonly IdRow[]) {
   const known = new Map<string, KnownId[]>();
   const noted: NotedRow[] = [];
   const received: PartRef[] = [];
-  const handed: HandedOver[] = [];
+  const awaitedInstead: PartAwaitedInstead[] = [];
   const ofKey = (connectorId: string, key: string) => {
     const name = nameOfKey({ connectorId, key });
     const parts = known.get(name) ?? [];
@@ -95,9 +95,10 @@ function createState(rows: readonly IdRow[]) {
       for (const row of noted) if (isSamePart(row, part)) row.awaitedSince = null;
       received.push(part);
     },
-    awaitInstead: ({ messageId, part }, instead, at) => void handed.push({ messageId, part, ...instead, at }),
+    awaitInstead: ({ messageId, part }, instead, at) =>
+      void awaitedInstead.push({ messageId, part, ...instead, at }),
   };
-  return { state, noted, received, handed };
+  return { state, noted, received, awaitedInstead };
 }
 
 function isSamePart(one: PartRef, other: PartRef): boolean {

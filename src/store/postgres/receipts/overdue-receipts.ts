@@ -8,7 +8,7 @@ import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
-import { handOver } from "./hand-over.ts";
+import { awaitInstead } from "./await-instead.ts";
 
 type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "countOverdue">;
 
@@ -143,11 +143,11 @@ async function take(
     open.map(({ row }) => row.part),
     open.map(({ row }) => now + (waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0)),
   ]);
-  const handed = asked.flatMap(({ row, next: to }) => {
+  const awaitedInstead = asked.flatMap(({ row, next: to }) => {
     const part = partOfOverdue(row.part);
     return to === undefined ? [] : [{ messageId: row.message_id, part, from: connectorId, to, at: now }];
   });
-  await handOver(session, handed);
+  await awaitInstead(session, awaitedInstead);
   const over = asked.filter(({ question, next }) => !question && next === undefined);
   await session.query(DROP, [over.map(({ row }) => row.message_id), over.map(({ row }) => row.part)]);
   return asked.flatMap(({ question }) => question ?? []);

@@ -10,7 +10,7 @@ import {
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createRowInsert } from "../database/row-insert.ts";
-import { createHandOver } from "./hand-over.ts";
+import { createAwaitInstead } from "./await-instead.ts";
 
 /** `KnownIds` on SQLite. Ids are written at the end of the transaction: by then their receipts may have come. */
 export function createKnownIds(db: Database): KnownIds {
@@ -39,7 +39,7 @@ export function createKnownIds(db: Database): KnownIds {
       // Even if an unwritten id awaited it: an earlier id of the part may be overdue.
       notOverdue.run(part.messageId, ...overdueRowsOf(part.part));
     },
-    awaitInstead: createHandOver(db),
+    awaitInstead: createAwaitInstead(db),
   };
 }
 

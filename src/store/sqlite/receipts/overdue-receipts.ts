@@ -8,7 +8,7 @@ import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
 import type { MessageLog } from "../messages/message-log.ts";
-import { createHandOver } from "./hand-over.ts";
+import { createAwaitInstead } from "./await-instead.ts";
 
 export interface OverdueParts {
   readonly messages: MessageLog;
@@ -105,7 +105,7 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
   const putOff = db.prepare(
     "UPDATE overdue_receipts SET asked = asked + 1, ask_at = ? WHERE message_id = ? AND part = ?",
   );
-  const handOver = createHandOver(db);
+  const awaitInstead = createAwaitInstead(db);
   const drop = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
   return ({ connectorId, now, limit, waitsMs }: QuestionRequest): readonly Question[] =>
     due.all(connectorId, now, limit).flatMap((row) => {
@@ -116,7 +116,7 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
       const next = progress && !question ? askedNext(ref, progress) : undefined;
       const waitMs = waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0;
       if (question) putOff.run(now + waitMs, row.message_id, row.part);
-      else if (next !== undefined) handOver(ref, { from: connectorId, to: next }, now);
+      else if (next !== undefined) awaitInstead(ref, { from: connectorId, to: next }, now);
       else drop.run(row.message_id, row.part);
       return question ?? [];
     });

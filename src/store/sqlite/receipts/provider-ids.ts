@@ -6,11 +6,11 @@ import type { Database } from "../database/database.ts";
 import { createEndWaiting, type EndingParts } from "../messages/ending.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
-import { createWasHandedTo } from "./handed-to.ts";
 import { createKnownIds } from "./known-ids.ts";
 import { createParkedReceipts } from "./parked-receipts.ts";
 import { createSizeOf } from "./sms-size.ts";
 import { createUnconfirmedParts } from "./unconfirmed-parts.ts";
+import { createWasHandedTo } from "./was-handed-to.ts";
 
 export interface ProviderIdsParts extends EndingParts {
   readonly suppressions: SuppressionList;

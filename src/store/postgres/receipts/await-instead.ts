@@ -3,7 +3,7 @@ import type { PartRef } from "../../../core/messages/outcome.ts";
 import { partOfOverdue } from "../../receipts/overdue-row.ts";
 import type { Session } from "../database/driver.ts";
 
-export interface HandedOver extends PartRef, AwaitedInstead {
+export interface PartAwaitedInstead extends PartRef, AwaitedInstead {
   readonly at: number;
 }
 
@@ -11,19 +11,19 @@ export interface HandedOver extends PartRef, AwaitedInstead {
  * Hands overdue receipts of one connector to another one, who may be asked at once; not if they are overdue there already. One
  * after the other, as they were handed.
  */
-export async function handOver(session: Session, handed: readonly HandedOver[]): Promise<void> {
-  if (handed.length === 0) return;
-  const ids = [...new Set(handed.map(({ messageId }) => messageId))];
+export async function awaitInstead(session: Session, parts: readonly PartAwaitedInstead[]): Promise<void> {
+  if (parts.length === 0) return;
+  const ids = [...new Set(parts.map(({ messageId }) => messageId))];
   const rows = (await session.query<OverdueRow>(FIND, [ids])).map(
     (row): MovedRow => ({ ...row, from: row.connector_id }),
   );
-  for (const each of handed) move(rows, each);
+  for (const each of parts) move(rows, each);
   const gone = rows.filter(({ isGone }) => isGone);
   if (gone.length > 0) await session.query(DROP, columnsOf(gone));
   const moved = rows.filter(({ isGone, at }) => !isGone && at !== undefined);
   if (moved.length === 0) return;
   const to = moved.map((row) => row.connector_id);
-  await session.query(HAND_OVER, [...columnsOf(moved), to, moved.map(({ at }) => at ?? 0)]);
+  await session.query(MOVE, [...columnsOf(moved), to, moved.map(({ at }) => at ?? 0)]);
 }
 
 interface OverdueRow {
@@ -38,7 +38,7 @@ interface MovedRow extends OverdueRow {
   isGone?: boolean;
 }
 
-function move(rows: readonly MovedRow[], { messageId, part, from, to, at }: HandedOver): void {
+function move(rows: readonly MovedRow[], { messageId, part, from, to, at }: PartAwaitedInstead): void {
   const ofPart = rows.filter(
     (row) => row.message_id === messageId && partOfOverdue(row.part) === part && !row.isGone,
   );
@@ -65,6 +65,6 @@ const IS_ROW =
 const DROP = `DELETE FROM overdue_receipts o
   USING unnest($1::uuid[], $2::int[], $3::text[]) AS t (message_id, part, failed) WHERE ${IS_ROW}`;
 
-const HAND_OVER = `UPDATE overdue_receipts o SET connector_id = t.connector_id, asked = 0, ask_at = t.ask_at
+const MOVE = `UPDATE overdue_receipts o SET connector_id = t.connector_id, asked = 0, ask_at = t.ask_at
   FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bigint[])
     AS t (message_id, part, failed, connector_id, ask_at) WHERE ${IS_ROW}`;

@@ -3,16 +3,16 @@ import type { KnownIds } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 
 /** `KnownIds.awaitInstead`: moves an overdue receipt to the other connector, to be asked at once, unless it is overdue there too. */
-export function createHandOver(db: Database): KnownIds["awaitInstead"] {
+export function createAwaitInstead(db: Database): KnownIds["awaitInstead"] {
   const ofCopy = "message_id = ? AND part IN (?, ?) AND connector_id = +?";
   const isOverdue = db.prepare(`SELECT 1 FROM overdue_receipts WHERE ${ofCopy}`);
   const drop = db.prepare(`DELETE FROM overdue_receipts WHERE ${ofCopy}`);
-  const handOver = db.prepare(
+  const move = db.prepare(
     `UPDATE overdue_receipts SET connector_id = ?, asked = 0, ask_at = ? WHERE ${ofCopy}`,
   );
   return ({ messageId, part }, { from, to }, at) => {
     const rows = overdueRowsOf(part);
     if (isOverdue.get(messageId, ...rows, to)) drop.run(messageId, ...rows, from);
-    else handOver.run(to, at, messageId, ...rows, from);
+    else move.run(to, at, messageId, ...rows, from);
   };
 }

@@ -5,7 +5,7 @@ import type { Session } from "../database/driver.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 
 /** Reads the attempts at the locked messages: a receipt of the same transaction may settle them. `ids`: as providers say them. */
-export async function readHandedTo(
+export async function readWasHandedTo(
   session: Session,
   log: MessageLog,
   ids: readonly string[],
