@@ -47,7 +47,7 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
   try {
     const started = await startPostrider({ config, clock, log, onServing });
     service = started;
-    if (started.sandbox) output.write(welcome(started.sandbox, config.dataFolder));
+    if (started.sandbox) output.write(welcome(started.sandbox, config));
     log.info(describe(started, config), "ready");
     void signalled.then(() => stop(started, log));
   } catch (error) {

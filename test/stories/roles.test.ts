@@ -55,6 +55,24 @@ onBothStores(() => {
     expect(["sent", "delivered"]).toContain(status as string);
   }, 180_000);
 
+  test("a first start without the role api names the account and the file of its keys, and prints nothing to ask itself for", async () => {
+    const { sandbox, output, url } = await start({ args: ["--roles", "delivery,webhooks,upkeep"] });
+    for (const asked of [sandbox.console_url, `${url}/docs`]) expect((await fetch(asked)).status).toBe(404);
+    const printed = output()
+      .split("\n")
+      .filter((line) => !line.startsWith("{"))
+      .join("\n");
+    for (const said of [sandbox.account_id, join(folder(), "sandbox.json"), "role api"])
+      expect(printed).toContain(said);
+    for (const secret of [sandbox.api_key, sandbox.admin_token, sandbox.console_password])
+      expect(printed).not.toContain(secret);
+    expect(printed).not.toContain("curl");
+    expect(printed).not.toContain(url);
+    await stop();
+    const answering = await start({ args: ["--roles", "api"] });
+    expect((await send(answering, { apiKey: sandbox.api_key, path: PATH, body: SMS })).status).toBe(202);
+  });
+
   test("which version runs is in the line `ready`, and among the metrics", async () => {
     const { output, url } = await start();
     expect(output()).toMatch(new RegExp(`"version":"${packageJson.version}".*"msg":"ready"`));

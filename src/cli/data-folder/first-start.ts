@@ -5,6 +5,7 @@ import { apiKeyPrefix, makeApiKey } from "../../core/records/api-key.ts";
 import { makeConsolePassword } from "../../core/records/console-password.ts";
 import type { RandomBytes } from "../../core/uuid.ts";
 import type { Store } from "../../store/store.ts";
+import type { Config } from "../config.ts";
 import { SANDBOX_FILE } from "./data-folder.ts";
 
 /** What a new user needs to send a first message: the content of `sandbox.json`. */
@@ -70,8 +71,16 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
   return isFirst ? sandbox : undefined;
 }
 
-/** What the first start prints: commands for a new user to copy. */
-export function welcome(sandbox: Sandbox, dataFolder: string): string {
+/** What the first start prints. Only a process with the role `api` answers the commands, which are for a new user to copy. */
+export function welcome(
+  sandbox: Sandbox,
+  { dataFolder, roles }: Pick<Config, "dataFolder" | "roles">,
+): string {
+  const path = join(dataFolder, SANDBOX_FILE);
+  return roles.has("api") ? firstCommands(sandbox, path) : whoAnswers(sandbox, path);
+}
+
+function firstCommands(sandbox: Sandbox, path: string): string {
   const sms = JSON.stringify({
     to: "+919876543210",
     dlt_template_id: "1107160000000000001",
@@ -89,8 +98,19 @@ and look at it with the message_id of the answer:
 
   curl -s ${sandbox.base_url}/v1/sms/messages/MESSAGE_ID -H 'Authorization: Bearer ${sandbox.api_key}'
 
-The keys, and the console's password, are in ${join(dataFolder, SANDBOX_FILE)} (readable by you only).
+The keys, and the console's password, are in ${path} (readable by you only).
 The web console: ${sandbox.console_url}  The interface: ${sandbox.base_url}/docs
+`;
+}
+
+function whoAnswers(sandbox: Sandbox, path: string): string {
+  return `
+Postrider has made a sandbox account, ${sandbox.account_id}.
+The keys, and the console's password, are in ${path} (readable by you only).
+
+This process runs without the role api: it answers neither requests nor the web console. A process with that role is needed on
+the same database; with SQLite, which has one process at a time, in place of this one. The file names the address of this
+process: give commands that of the other with --url, or in POSTRIDER_URL.
 `;
 }
 
