@@ -56,8 +56,8 @@ function followSteps(onStep: OnStep) {
   const look = () => {
     if (!current) return;
     const { file, ...step } = current;
-    const written = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
-    onStep(written ? { ...step, done: Math.min(written.size, step.of ?? written.size) } : step);
+    const written = file === undefined ? undefined : octetsOf(file);
+    onStep(written === undefined ? step : { ...step, done: Math.min(written, step.of ?? written) });
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
   return {
@@ -67,4 +67,9 @@ function followSteps(onStep: OnStep) {
     },
     end: () => clearInterval(timer),
   };
+}
+
+/** None if it is not there: a thread tells of a step before it makes the step's file. */
+function octetsOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

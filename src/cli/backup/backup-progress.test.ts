@@ -66,3 +66,15 @@ test("copying, checking and reading a database each tell how far they are", asyn
   expect(steps).toEqual(["copied", "checking the copy", "read for checksums", "copied", "checking the copy"]);
   folder.remove();
 });
+
+test("a copy whose file is not there yet is told of as one that has just begun", async () => {
+  const folder = makeDataFolder();
+  placeMigrated(folder.path);
+  const database = join(folder.path, "postrider.db");
+  const { clock, lines, onStep } = open();
+  await clock.advance(1_000);
+  // Into a folder that is not there: the copy fails, and until then has no file.
+  await expect(slowly("copyOut", [database, join(folder.path, "gone", "copy.db")], onStep)).rejects.toThrow();
+  expect(lines).toEqual([expect.stringMatching(/^copied: 0 of \d+ MiB\n$/)]);
+  folder.remove();
+});
