@@ -1,10 +1,12 @@
 import { openSession } from "./client.ts";
+import { putDialogsAside } from "./dom/dialogs.ts";
 import { h } from "./dom/dom.ts";
 import { failureText } from "./dom/failure-text.ts";
 import { showWaiting } from "./dom/waiting.ts";
 
 /**
- * Asks for the password in the place of `behind`, which is only hidden: what was typed there is still there afterwards.
+ * Asks for the password in the place of `behind`, which is only hidden, and of dialogs: what was typed or asked there is still
+ * there afterwards.
  * All who ask at the same time wait for the same form.
  */
 export function createSignIn(behind: HTMLElement): () => Promise<void> {
@@ -21,12 +23,14 @@ async function askForPassword(behind: HTMLElement): Promise<void> {
   const { promise: signedIn, resolve } = Promise.withResolvers<void>();
   const form = signInForm(resolve);
   const focused = document.activeElement;
+  const bringDialogsBack = putDialogsAside();
   behind.hidden = true;
   document.body.append(form);
   form.querySelector("input")?.focus();
   await signedIn;
   form.remove();
   behind.hidden = false;
+  bringDialogsBack();
   if (focused instanceof HTMLElement) focused.focus();
 }
 

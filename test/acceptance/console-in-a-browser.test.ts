@@ -177,15 +177,22 @@ test("whoever ends all sessions signs everybody out, and can sign in again with 
   await one.heading("Accounts");
   await signIn(other.page);
   await other.heading("Overview");
-  await other.page.getByRole("link", { name: "Messages" }).focus();
+  await other.page.getByRole("button", { name: "End all sessions" }).click();
+  const question = other.page.getByRole("dialog");
+  await question.getByRole("button", { name: "End them" }).focus();
   await one.page.getByRole("button", { name: "End all sessions" }).click();
   await one.page.getByRole("dialog").getByRole("button", { name: "End them" }).click();
   // The overview reads itself again.
   for (const { page } of [one, other]) await page.getByLabel("Console password").waitFor();
   expect(await other.page.getByRole("link", { name: "Messages" }).isVisible()).toBe(false);
+  // What was asked does not lie in front of the form, and is asked still.
+  expect(await question.count()).toBe(0);
   await signIn(other.page);
-  await other.page.getByLabel("Console password").waitFor({ state: "detached" });
-  expect(await other.page.evaluate("document.activeElement.textContent")).toBe("Messages");
+  await question.waitFor();
+  expect(await other.page.evaluate("document.activeElement.textContent")).toBe("End them");
+  await other.page.keyboard.press("Escape");
+  await question.waitFor({ state: "detached" });
+  expect(await other.page.evaluate("document.activeElement.textContent")).toBe("End all sessions");
   expect([...one.complaints, ...other.complaints]).toEqual([]);
   forgetSession();
 });

@@ -68,6 +68,22 @@ function copySelected(text: string, near: HTMLElement): void {
   if (!isCopied) throw new Error("not copied");
 }
 
+/**
+ * Takes what is in front of the page away: all behind a dialog is inert, whatever is put there. The function brings back what
+ * was not closed meanwhile: a secret is never shown again, and a question waits for its answer.
+ */
+export function putDialogsAside(): () => void {
+  const dialogs = [...document.querySelectorAll("dialog")];
+  for (const dialog of dialogs) dialog.remove();
+  return () => {
+    for (const dialog of dialogs.filter(({ open }) => open)) {
+      // The browser refuses to put one in front that is open behind.
+      dialog.removeAttribute("open");
+      showInFront(dialog);
+    }
+  };
+}
+
 interface DialogPlan {
   readonly content: Child;
   readonly buttons: Child;
@@ -79,11 +95,18 @@ interface DialogPlan {
 function openDialog({ content, buttons, close, onClose }: DialogPlan): HTMLDialogElement {
   const closing = h("button", { type: "button", onclick: () => dialog.close() }, close);
   const dialog = h("dialog", {}, content, h("div", { class: "actions" }, closing, buttons));
+  const opener = document.activeElement;
   dialog.addEventListener("close", () => {
     dialog.remove();
+    // The browser forgets where one was while a dialog is aside.
+    if (opener instanceof HTMLElement && document.activeElement === document.body) opener.focus();
     onClose?.();
   });
+  showInFront(dialog);
+  return dialog;
+}
+
+function showInFront(dialog: HTMLDialogElement): void {
   document.body.append(dialog);
   dialog.showModal();
-  return dialog;
 }
