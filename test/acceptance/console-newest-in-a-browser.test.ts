@@ -1,6 +1,6 @@
 /** Lists of the web console, in a real browser: what is new comes first, and a row says how it ended. */
 import { beforeEach, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { admin, reached, send } from "../admin.ts";
 import { browserConsole, type Console } from "../browser-console.ts";
 import type { PostriderProcess } from "../postrider-process.ts";
@@ -108,6 +108,32 @@ test("the list of messages has the code of the error of each that has failed, an
   expect(await row.getByText("receipt.undeliv").getAttribute("title")).toBe(
     "the SMSC reported UNDELIV (simulated)",
   );
+  // Also in a narrow window both are seen at once.
+  await page.setViewportSize({ width: 360, height: 800 });
+  const list = await page.getByRole("region", { name: "Messages" }).boundingBox();
+  for (const part of [row.getByText("undelivered"), row.getByText("receipt.undeliv")]) {
+    const box = await part.boundingBox();
+    expect((box?.x ?? 0) + (box?.width ?? 400)).toBeLessThanOrEqual((list?.x ?? 0) + (list?.width ?? 0));
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(complaints).toEqual([]);
+});
+
+test("an address of ordinary length stays on one line, however long the subject beside it", async () => {
+  const email = "firstname.lastname@company.example";
+  const subject = "Your order has been shipped. ".repeat(20);
+  const body = { from: { email: "a@example.com" }, to: [{ email }], subject, body_text: "Hello" };
+  await send(service, { apiKey: service.sandbox.api_key, path: "/v1/emails/messages", body });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await go("messages?channel=email");
+  await heading("Messages");
+  const row = page.getByRole("row", { name: email });
+  const heightOf = async (part: Locator) => (await part.boundingBox())?.height;
+  expect(await heightOf(row.getByRole("link"))).toBe(await heightOf(row.locator("time")));
+  await row.getByRole("link").click();
+  const recipient = page.getByRole("region", { name: "Recipients" }).getByRole("row", { name: email });
+  const [address, role] = [recipient.getByText(email), recipient.getByText("to", { exact: true })];
+  expect(await heightOf(address)).toBeLessThan(1.5 * ((await heightOf(role)) ?? 0));
   expect(complaints).toEqual([]);
 });
 

@@ -113,10 +113,10 @@ export interface Column<Row> {
   readonly head: string;
   readonly of: (row: Row) => Child;
   /**
-   * `text` breaks lines; `wide` does too, and takes what room there is, but only a few lines of it; `whole` shows all of them,
-   * where no other page does.
+   * `text` breaks lines; `line` only what is longer than an address usually is; `wide` breaks them too, and takes what room
+   * there is, but only a few lines of it; `whole` shows all of them, where no other page does.
    */
-  readonly kind?: "number" | "text" | "wide" | "whole";
+  readonly kind?: "number" | "text" | "line" | "wide" | "whole";
 }
 
 /** A table in a box of its own, which scrolls where the window is narrow. */
@@ -144,9 +144,10 @@ export function table<Row>(
   );
 }
 
-/** A long text takes a few lines of its row, not all of the page. */
+/** A long text takes a few lines of its row, not all of the page. A cell has no limit to its width, what is in it can have one. */
 function cell(content: Child, kind: string | undefined): Child {
-  return kind === "wide" ? h("div", { class: "clamp" }, content) : content;
+  if (kind === "wide") return h("div", { class: "clamp" }, content);
+  return kind === "line" ? h("div", { class: "one-line" }, content) : content;
 }
 
 /** Names and values. What has no value is left out. */

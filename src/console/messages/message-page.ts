@@ -93,7 +93,7 @@ function recipientTable(recipients: readonly RecipientState[]): HTMLElement {
   return table<RecipientState>(
     "Recipients",
     [
-      { head: "Address", kind: "text", of: ({ address }) => address },
+      { head: "Address", kind: "line", of: ({ address }) => address },
       { head: "As", of: ({ role }) => role },
       { head: "Status", of: ({ status }) => badge(status) },
       { head: "Error", kind: "wide", of: ({ error }) => error && `${error.message} (${error.code})` },

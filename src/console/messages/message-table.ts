@@ -8,9 +8,10 @@ export function messageTable(messages: readonly Message[], templates: TemplateNa
     "Messages",
     [
       { head: "Time", of: ({ created_at: at }) => time(at) },
-      { head: "Channel", of: ({ channel }) => channel },
-      { head: "Recipient", kind: "text", of: (message) => messageLink(message) },
+      // Where the window is narrow, the last columns are out of sight.
       { head: "Status", of: statusOf },
+      { head: "Recipient", kind: "line", of: (message) => messageLink(message) },
+      { head: "Channel", of: ({ channel }) => channel },
       { head: "Subject or template", kind: "wide", of: (message) => aboutOf(message, templates) },
     ],
     messages,
