@@ -1,7 +1,7 @@
 import type { Page } from "./client.ts";
 import { type Child, h, refresh } from "./dom/dom.ts";
 import { badge, type Column, facts, id, link, none, table, time } from "./dom/pieces.ts";
-import { repeat } from "./dom/waiting.ts";
+import { keepUpdated } from "./dom/updated.ts";
 import { showNewErasure } from "./erasure-form.ts";
 import { filterForm, pager, readFiltered } from "./forms/filters.ts";
 import { type Account, accountName, readAccounts } from "./records/accounts.ts";
@@ -70,7 +70,8 @@ function accountOf({ account_id }: Erasure, accounts: readonly Account[]): Child
 }
 
 /** One erasure, until it is done. */
-async function showErasure({ client, left }: Visit, which: string): Promise<View> {
+async function showErasure(visit: Visit, which: string): Promise<View> {
+  const { client } = visit;
   const path = `erasures/${encodeURIComponent(which)}`;
   const [accounts, erasure] = await Promise.all([readAccounts(client), client.get<Erasure>(path)]);
   const content = h("div", {}, erasureFacts(erasure, accounts));
@@ -80,8 +81,9 @@ async function showErasure({ client, left }: Visit, which: string): Promise<View
     refresh(content, erasureFacts(read, accounts));
     if (read.status === "done") done.abort();
   };
-  if (erasure.status === "running") repeat(read, READ_EVERY_MS, AbortSignal.any([left, done.signal]));
-  return { title: "Erasure", content };
+  const following = { everyMs: READ_EVERY_MS, until: done.signal };
+  const actions = erasure.status === "running" && keepUpdated(visit, read, following);
+  return { title: "Erasure", actions, content };
 }
 
 function erasureFacts(erasure: Erasure, accounts: readonly Account[]): HTMLElement {

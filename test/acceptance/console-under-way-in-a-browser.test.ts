@@ -235,8 +235,10 @@ test("an erasure is followed until it is done, also over an answer that is lost,
     await settled(page);
   };
   await read("lost");
+  await page.getByText(/^Updated .*, not since then: No answer/).waitFor();
   await read("done");
   await page.locator("dd", { hasText: "done" }).waitFor();
+  await page.getByText(/^Updated [\d:]+$/).waitFor();
   const requests = asked(page);
   await page.clock.fastForward(60_000);
   await page.clock.fastForward(60_000);

@@ -6,11 +6,21 @@ import { repeat } from "./waiting.ts";
 
 const READ_EVERY_MS = 5_000;
 
+interface Following {
+  readonly everyMs?: number;
+  /** When nothing can change any more; without it, when the page is left. */
+  readonly until?: AbortSignal;
+}
+
 /**
  * Reads the page again while it is looked at. The element says when it last could, and what keeps it from it: without that, what
  * is old would look like what is so.
  */
-export function keepUpdated({ left }: Visit, read: () => Promise<unknown>): HTMLElement {
+export function keepUpdated(
+  { left }: Visit,
+  read: () => Promise<unknown>,
+  { everyMs = READ_EVERY_MS, until = left }: Following = {},
+): HTMLElement {
   const element = h("p", { class: "hint" });
   let last = "";
   const say = (failure?: unknown) => {
@@ -25,6 +35,6 @@ export function keepUpdated({ left }: Visit, read: () => Promise<unknown>): HTML
       () => say(),
       (error: unknown) => void (left.aborted || say(error)),
     );
-  repeat(readAgain, READ_EVERY_MS, left);
+  repeat(readAgain, everyMs, AbortSignal.any([left, until]));
   return element;
 }
