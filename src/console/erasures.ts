@@ -1,4 +1,5 @@
 import type { Page } from "./client.ts";
+import { counted } from "./dom/counted.ts";
 import { type Child, h, refresh } from "./dom/dom.ts";
 import { badge, type Column, facts, id, link, none, table, time } from "./dom/pieces.ts";
 import { keepUpdated } from "./dom/updated.ts";
@@ -91,7 +92,10 @@ function erasureFacts(erasure: Erasure, accounts: readonly Account[]): HTMLEleme
     ["Status", badge(erasure.status)],
     ["In", accountOf(erasure, accounts)],
     ["Messages erased", erasure.erased],
-    ["Emails to several", `${erasure.redacted} no longer name the recipient`],
+    [
+      "Emails to several",
+      counted(erasure.redacted, "no longer names the recipient", "no longer name the recipient"),
+    ],
     ["Asked for", time(erasure.created_at)],
     ["Done", time(erasure.completed_at)],
     ["Id", id(erasure.id)],

@@ -223,7 +223,9 @@ test("an erasure is followed until it is done, also over an answer that is lost,
   const erasure = await admin(opened.service, `/erasures/${made.id}`);
   let answer: "running" | "lost" | "done" = "running";
   await page.route(`**${path}`, (route) =>
-    answer === "lost" ? route.abort() : route.fulfill({ json: { ...erasure, status: answer, erased: 3 } }),
+    answer === "lost"
+      ? route.abort()
+      : route.fulfill({ json: { ...erasure, status: answer, erased: 3, redacted: 1 } }),
   );
   await withHeldClock(followed, "Erasure");
   await page.locator("dd", { hasText: "running" }).waitFor();
@@ -239,6 +241,7 @@ test("an erasure is followed until it is done, also over an answer that is lost,
   await read("done");
   await page.locator("dd", { hasText: "done" }).waitFor();
   await page.getByText(/^Updated [\d:]+$/).waitFor();
+  await page.locator("dd", { hasText: "1 no longer names the recipient" }).waitFor();
   const requests = asked(page);
   await page.clock.fastForward(60_000);
   await page.clock.fastForward(60_000);

@@ -1,5 +1,6 @@
 import type { Page } from "../client.ts";
 import { deedButton } from "../dom/buttons.ts";
+import { counted } from "../dom/counted.ts";
 import { h, refresh } from "../dom/dom.ts";
 import { badge, facts, id, json, link, none, section, time } from "../dom/pieces.ts";
 import { keepUpdated } from "../dom/updated.ts";
@@ -129,7 +130,11 @@ function stateFacts(connector: Connector): HTMLElement {
     ["Reason", reasonOf(connector)],
     ["Alarm", status.alarm?.replaceAll("_", " ")],
     ["Binds", binds && `${binds.up} of ${binds.of} up`],
-    ["Rate", rate && `${rate.per_second} segments per second${rate.is_reduced ? ", reduced for now" : ""}`],
+    [
+      "Rate",
+      rate &&
+        `${counted(rate.per_second, "segment")} per second${rate.is_reduced ? ", reduced for now" : ""}`,
+    ],
     [
       "Health",
       health && [`${Math.round(health.score * 100)} %`, ...health.problems].join(", ").replaceAll("_", " "),

@@ -1,4 +1,5 @@
 /** Imports suppressions from a file. */
+import { counted } from "../dom/counted.ts";
 import { type Child, h } from "../dom/dom.ts";
 import { facts, link, table } from "../dom/pieces.ts";
 import { fieldsOf, labelOf, type Row } from "../forms/fields.ts";
@@ -60,7 +61,7 @@ async function check(given: Row, { accounts }: References, visit: Visit): Promis
       entryTable(entries.slice(0, FIRST)),
       entries.length > FIRST && h("p", { class: "hint" }, `The first ${FIRST} of ${count}`),
     ],
-    verb: entries.length === 1 ? "Import 1 entry" : `Import ${count} entries`,
+    verb: `Import ${counted(entries.length, "entry", "entries")}`,
     async run(tell) {
       const report = await importAll({ account_id, entries, tell }, visit);
       return [reportFacts(report, account_id), refusedRows(report.refused, text)];

@@ -1,5 +1,6 @@
 import type { Page } from "../client.ts";
 import { deedButton } from "../dom/buttons.ts";
+import { counted } from "../dom/counted.ts";
 import { type Child, h } from "../dom/dom.ts";
 import { badge, link, none, section, table, time } from "../dom/pieces.ts";
 import { WITHIN } from "../dom/times.ts";
@@ -99,7 +100,7 @@ function replayButton({ id: account_id }: Account, host: string, visit: Visit): 
       replayed += answer.replayed;
       after = answer.next;
     } while (after !== undefined);
-    notify(`${replayed} events are queued for delivery again`);
+    notify(`${counted(replayed, "event is", "events are")} queued for delivery again`);
     reload();
   };
   return deedButton(
