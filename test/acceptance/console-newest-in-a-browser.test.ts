@@ -174,24 +174,6 @@ test("what a list is narrowed by is not taken for something typed: it goes with 
   expect(complaints).toEqual([]);
 });
 
-test("so do inbound SMS", async () => {
-  const { account_id } = service.sandbox;
-  const receive = (from: string) =>
-    admin(service, "/sandbox/inbound", { account_id, from, to: "56161", text: "Hello" });
-  await Promise.all(
-    Array.from({ length: 50 }, (_, at) => receive(`+9198765001${String(at).padStart(2, "0")}`)),
-  );
-  await receive("+919876500200");
-  await go("inbound");
-  const shown = () => page.locator(".given summary").allTextContents();
-  const first = await until(shown, ({ length }) => length === 50);
-  expect(first[0]).toContain("+919876500200");
-  await page.getByRole("link", { name: "Next page" }).click();
-  const rest = await until(shown, ({ length }) => length === 1);
-  expect(first).not.toContain(rest[0] ?? "");
-  expect(complaints).toEqual([]);
-});
-
 test("webhooks begin with the newest event, say how the last delivery ended, and each how it stands", async () => {
   const callback_url = "https://127.0.0.1/hook";
   const older = await sendSms("+14155550201", { callback_url });

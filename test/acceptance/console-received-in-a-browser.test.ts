@@ -126,3 +126,22 @@ test("an erasure is asked for twice, followed until it is done, and found by its
   await page.locator("main").getByRole("link", { name: "Sandbox" }).waitFor();
   expect(complaints).toEqual([]);
 });
+
+test("inbound SMS begin with the one that came last, and go on page by page", async () => {
+  const { page, complaints, go } = await signedIn();
+  const { account_id } = opened.service.sandbox;
+  const receive = (from: string) =>
+    admin(opened.service, "/sandbox/inbound", { account_id, from, to: "56161", text: "Hello" });
+  await Promise.all(
+    Array.from({ length: 50 }, (_, at) => receive(`+9198765001${String(at).padStart(2, "0")}`)),
+  );
+  await receive("+919876500200");
+  await go("inbound");
+  const shown = () => page.locator(".given summary").allTextContents();
+  const first = await until(shown, ({ length }) => length === 50);
+  expect(first[0]).toContain("+919876500200");
+  await page.getByRole("link", { name: "Next page" }).click();
+  const rest = await until(shown, ([latest]) => latest !== first[0]);
+  for (const row of rest) expect(first).not.toContain(row);
+  expect(complaints).toEqual([]);
+});
