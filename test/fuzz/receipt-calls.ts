@@ -63,9 +63,10 @@ export async function askOverdue(ground: Ground): Promise<unknown> {
 export async function shareParked(ground: Ground): Promise<unknown> {
   const connectorId = ground.dice.oneOf(CONNECTORS);
   const alsoOf = CONNECTORS.filter((each) => each !== connectorId);
+  const tried = { alsoOf, ...(ground.dice.chance(0.5) && { isRecent: true as const }) };
   const share = async ({ receipts }: Store) => {
     const parked = await receipts.parked({ connectorId, limit: 500 });
-    const results = await receipts.record(parked.map(({ receipt }) => ({ ...receipt, alsoOf })));
+    const results = await receipts.record(parked.map(({ receipt }) => ({ ...receipt, ...tried })));
     return results.filter(({ kind }) => kind !== "parked");
   };
   return (await ask(ground, share))[0];
