@@ -7,7 +7,7 @@ import { withFailedCopy } from "./copies.ts";
 import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import { isOpen, withoutEarly } from "./part.ts";
-import { type Attempt, applyAttempt, applyReceipt, type ReceiptStep } from "./progress.ts";
+import { applyAttempt, applyReceipt, type EndedAttempt, type ReceiptStep } from "./progress.ts";
 import type { Step } from "./step.ts";
 
 /**
@@ -40,7 +40,7 @@ export function keepEarlyFailure(
 }
 
 /** `applyAttempt`, together with the early failures that can be applied now that the attempt is over. */
-export function settleAttempt(before: Progress, attempt: Attempt): Step {
+export function settleAttempt(before: Progress, attempt: EndedAttempt): Step {
   if (!before.parts.some(({ early }) => early !== undefined)) return applyAttempt(before, attempt);
   const turns = before.parts.map((part, index) => turnOf(part, attempt.outcomes[index], { before, attempt }));
   const tell = (step: Step, turn: Turn): Step => {
@@ -92,7 +92,7 @@ type Turn = "before" | "after" | "later";
 function turnOf(
   part: Part,
   outcome: PartOutcome | undefined,
-  { before, attempt }: { readonly before: Progress; readonly attempt: Attempt },
+  { before, attempt }: { readonly before: Progress; readonly attempt: EndedAttempt },
 ): Turn {
   const { next, connectorId, isLate } = attempt;
   if (isLate)
@@ -116,7 +116,7 @@ function isFoundParked({ isOwnId }: EarlyFailure, turn: Turn): boolean {
 function besideTaken(
   step: Step,
   partIndex: number,
-  { early, attempt }: { readonly early: EarlyFailure; readonly attempt: Attempt },
+  { early, attempt }: { readonly early: EarlyFailure; readonly attempt: EndedAttempt },
 ): Step {
   const isTaken = attempt.outcomes[partIndex]?.kind === "sent" && attempt.connectorId === early.connectorId;
   if (!isTaken) return step;

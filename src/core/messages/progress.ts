@@ -23,7 +23,7 @@ import { lateReceipt, notedReceipt, receiptDetail } from "./receipt-entry.ts";
 import { append, record, type Step } from "./step.ts";
 
 /** An attempt, with everything that moves the message. */
-export interface Attempt {
+export interface EndedAttempt {
   readonly at: number;
   readonly connectorId?: string;
   /** The job's claim, which tells this attempt from others at the message. */
@@ -54,7 +54,7 @@ export function isSettled(progress: Progress): boolean {
 }
 
 /** Applies the outcome of an attempt. A job that was not tried, because a receipt had settled its message, leaves no trace. */
-export function applyAttempt(before: Progress, attempt: Attempt): Step {
+export function applyAttempt(before: Progress, attempt: EndedAttempt): Step {
   if (isSettled(before) && attempt.connectorId === undefined) return { progress: before, entries: [] };
   const tried = mergeOutcomes(before, attempt);
   const parts = attempt.next.kind === "done" ? endOpenParts(before, tried, attempt) : tried;
@@ -156,7 +156,7 @@ function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
  * Notes, for the operator, the outcome of an attempt whose lease was lost. It changes no status. But the segments of an SMS
  * are counted, so that receipts for those that were sent find them.
  */
-export function noteLostSettle(before: Progress, attempt: Attempt): Step {
+export function noteLostSettle(before: Progress, attempt: EndedAttempt): Step {
   const ids = attempt.outcomes.flatMap((outcome) =>
     outcome?.kind === "sent" ? outcome.providerMessageIds : [],
   );
@@ -177,7 +177,7 @@ export function noteLostSettle(before: Progress, attempt: Attempt): Step {
 function withLostCopy(
   channel: Progress["channel"],
   part: Part,
-  { attempt, index }: { readonly attempt: Attempt; readonly index: number },
+  { attempt, index }: { readonly attempt: EndedAttempt; readonly index: number },
 ): Part {
   const outcome = attempt.outcomes[index];
   const isTakenTwice = channel === "sms" && part.status === "sent" && outcome?.kind === "sent";
@@ -190,7 +190,7 @@ export function applyInterruption(before: Progress, at: number): Step {
   return append({ ...before, status }, { at, kind: "interrupted", status });
 }
 
-function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
+function mergeOutcomes(before: Progress, attempt: EndedAttempt): readonly Part[] {
   const length = Math.max(before.parts.length, attempt.outcomes.length);
   return Array.from({ length }, (_, index) => {
     const known = before.parts[index] ?? uncounted(before);
@@ -211,7 +211,7 @@ function uncounted({ channel, parts }: Progress): Part {
 function mergeOutcome(
   channel: Progress["channel"],
   part: Part,
-  { outcome, attempt }: { readonly outcome: PartOutcome; readonly attempt: Attempt },
+  { outcome, attempt }: { readonly outcome: PartOutcome; readonly attempt: EndedAttempt },
 ): Part {
   if (channel === "sms" && attempt.isLate) {
     const taken = withEarlierCopy(part, outcome, attempt);
@@ -222,7 +222,7 @@ function mergeOutcome(
   return channel === "sms" ? withLaterCopy(part, outcome, attempt) : part;
 }
 
-function endOpenParts(before: Progress, parts: readonly Part[], attempt: Attempt): readonly Part[] {
+function endOpenParts(before: Progress, parts: readonly Part[], attempt: EndedAttempt): readonly Part[] {
   const end = attempt.next.kind === "done" ? attempt.next.end : undefined;
   if (!end) return parts;
   const covered = (index: number) => attempt.only === undefined || attempt.only.includes(index);

@@ -8,7 +8,7 @@ import type { SmppConfig } from "../smpp-config.ts";
 import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
-import { type Attempt, type Submitter, submitSegments, wasBegun } from "./submit-segments.ts";
+import { type SmsAttempt, type Submitter, submitSegments, wasBegun } from "./submit-segments.ts";
 
 export interface AttemptDeps {
   readonly config: SmppConfig;
@@ -21,7 +21,7 @@ export interface AttemptDeps {
 export async function attemptSms(
   deps: AttemptDeps,
   message: OutgoingMessage,
-  limits: Pick<Attempt, "signal" | "isOurs">,
+  limits: Pick<SmsAttempt, "signal" | "isOurs">,
 ): Promise<SendOutcome> {
   if (message.channel !== "sms")
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
@@ -40,7 +40,7 @@ export async function attemptSms(
   return { ...outcome, detail: { encoding: plan.encoding, segments: plan.segments, ...id } };
 }
 
-function askForTurn({ config, senderPace, submitter }: AttemptDeps, attempt: Attempt) {
+function askForTurn({ config, senderPace, submitter }: AttemptDeps, attempt: SmsAttempt) {
   if (!senderPace) return { ...attempt, later: [] };
   return takeSenderTurn({ config, senderPace, clock: submitter.clock }, attempt);
 }

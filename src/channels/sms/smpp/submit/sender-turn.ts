@@ -6,10 +6,10 @@ import { type AskAgain, isAskAgain, type SenderPace, type Turn } from "../rate/s
 import type { SmppConfig } from "../smpp-config.ts";
 import { senderOf } from "./addresses.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
-import { type Attempt, wasBegun } from "./submit-segments.ts";
+import { type SmsAttempt, wasBegun } from "./submit-segments.ts";
 
 /** An attempt whose turn it is, with as many of its segments as may be sent in one turn. */
-export interface SenderTurn extends Attempt {
+export interface SenderTurn extends SmsAttempt {
   /** The segments that have to wait for another turn. */
   readonly later: readonly number[];
 }
@@ -26,7 +26,7 @@ const LONGEST_TURN_MS = 5_000;
 /** Waits for the sender's rate. `AskAgain`: nothing of the message may be sent for that long. */
 export function takeSenderTurn(
   deps: SenderTurnDeps,
-  attempt: Attempt,
+  attempt: SmsAttempt,
 ): SenderTurn | AskAgain | Promise<SenderTurn | AskAgain> {
   const { config, senderPace, clock } = deps;
   const { message, plan, signal } = attempt;

@@ -38,7 +38,7 @@ export interface Submitter {
   readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId"> | Omit<LateRefusal, "connectorId">) => void;
 }
 
-export interface Attempt {
+export interface SmsAttempt {
   readonly message: OutgoingSms;
   readonly plan: SubmitPlan;
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ export interface Attempt {
 }
 
 /** An attempt under way. */
-interface OpenAttempt extends Attempt {
+interface OpenAttempt extends SmsAttempt {
   readonly startedAt: number;
   /** A segment of the message has been sent, in this attempt or before. */
   isBegun: boolean;
@@ -60,7 +60,7 @@ interface OpenAttempt extends Attempt {
 /** Submits the segments that are still to be sent, each when it gets its turn, without waiting for the answers in between. */
 export async function submitSegments(
   submitter: Submitter,
-  given: Attempt,
+  given: SmsAttempt,
 ): Promise<(SubmitResult | undefined)[]> {
   const startedAt = submitter.clock.monotonicMs();
   const attempt: OpenAttempt = { ...given, startedAt, isBegun: wasBegun(given.message), refused: undefined };
