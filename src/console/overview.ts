@@ -124,7 +124,7 @@ function queueName(queue: string, routes: readonly Route[]): Child {
 
 function connectorsOf(connectors: readonly Connector[]): Child {
   if (connectors.length > MOST_CONNECTORS) {
-    const all = link(["connectors"], `All ${connectors.length.toLocaleString("en")} connectors`);
+    const all = link(["connectors"], `All ${countText(connectors.length)} connectors`);
     return [
       connectorTable(troubledFirst(connectors).slice(0, MOST_CONNECTORS)),
       h("p", { class: "links" }, all),
@@ -135,6 +135,11 @@ function connectorsOf(connectors: readonly Connector[]): Child {
     "There are no connectors: only sandbox accounts can send. ",
     link(["connectors", "new"], "Create a connector"),
   ]);
+}
+
+/** No more than `MOST_ROWS` are read. */
+function countText(read: number): string {
+  return read < MOST_ROWS ? read.toLocaleString("en") : `${MOST_ROWS.toLocaleString("en")} or more`;
 }
 
 /** First those that should work and do not, last those that should not. */

@@ -106,6 +106,16 @@ test("of many connectors the overview shows first what should work and does not,
   const { page, complaints, heading } = await signedIn();
   await heading("Overview");
   await page.getByRole("row").nth(1).getByRole("link", { name: "broken" }).waitFor();
+  // It reads no more than a thousand, and does not say that there are no more.
+  const many = "**/admin/v1/connectors?limit=500";
+  await page.route(many, async (asked) => {
+    const { data } = (await (await asked.fetch()).json()) as { data: unknown[] };
+    await asked.fulfill({ json: { data: Array(10).fill(data).flat(), next: "far" } });
+  });
+  await page.reload();
+  await page.getByRole("link", { name: "All 1,000 or more connectors" }).waitFor();
+  await page.unroute(many);
+  await page.reload();
   await page.getByRole("link", { name: "All 102 connectors" }).click();
   await heading("Connectors");
   await page.getByRole("link", { name: "Next page" }).click();
