@@ -1,7 +1,7 @@
 import { type Page, readAll } from "./client.ts";
 import { type Child, h } from "./dom/dom.ts";
 import { badge, type Column, facts, link, none, prose, section, table, time } from "./dom/pieces.ts";
-import { filterForm, pager, readFiltered } from "./forms/filters.ts";
+import { type Filter, filterForm, pager, readFiltered } from "./forms/filters.ts";
 import { MOST_CHOICES } from "./records/accounts.ts";
 import type { Named } from "./records/route-text.ts";
 import type { ShowPage } from "./visit.ts";
@@ -28,18 +28,28 @@ export const showReceipts: ShowPage = async ({ client, place }) => {
     readAll<Named>(client, "connectors", MOST_CHOICES),
     readFiltered(client.get<Page<Parked>>("receipts/parked", { connector_id, ...page })),
   ]);
-  const choices = connectors.map(({ id, name }) => [id, name] as const);
-  const filter = { name: "connector_id", label: "Connector", choices: [["", "all"], ...choices] as const };
   return {
     title: "Parked receipts",
     content: [
-      filterForm(place, [filter]),
+      filterForm(place, [connectorFilter(connectors, connector_id)]),
       problem ?? (data.length > 0 ? receiptTable(data, connectors) : none(noneParked(connector_id))),
       pager(place, "after", next),
       data.length > 0 && section("Why they match no message", causes(connector_id)),
     ],
   };
 };
+
+/** One that is beyond those that were read is called by its id. */
+function connectorFilter(connectors: readonly Named[], chosen: string | undefined): Filter {
+  const isListed = !chosen || connectors.some(({ id }) => id === chosen);
+  const offered = isListed ? connectors : [{ id: chosen, name: chosen }, ...connectors];
+  return {
+    name: "connector_id",
+    label: "Connector",
+    choices: [["", "all"], ...offered.map(({ id, name }) => [id, name] as const)],
+    isPartial: connectors.length >= MOST_CHOICES,
+  };
+}
 
 function noneParked(connectorId: string | undefined): string {
   return connectorId

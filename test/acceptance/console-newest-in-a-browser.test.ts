@@ -77,8 +77,11 @@ test("parked receipts begin with the one that came last, and go on page by page 
   await go("receipts");
   await expectNewestFirst("Parked receipts", (row) => row.includes("the-last"));
   const { id: quiet } = await admin<{ id: string }>(service, "/connectors", { kind: "mx", name: "quiet" });
+  // Also if it is beyond those that are offered.
+  await page.route("**/admin/v1/connectors?limit=500", (asked) => asked.fulfill({ json: { data: [] } }));
   await go(`receipts?connector_id=${quiet}`);
   await page.getByText("No receipts of this connector are parked.").waitFor();
+  expect(await page.locator("#filter-connector_id").inputValue()).toBe(quiet);
   await go(`connectors/${made.id}`);
   await page.locator("dd", { hasText: made.callback_path }).waitFor();
   expect(complaints).toEqual([]);

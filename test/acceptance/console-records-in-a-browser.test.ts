@@ -217,6 +217,14 @@ test("an account beyond those that are offered can be looked at, and its id be t
   await go(`messages?account_id=${account_id}`);
   await heading("Messages");
   expect(await page.getByLabel("Account").inputValue()).toBe(account_id);
+  expect(await page.locator("option:disabled").allTextContents()).toEqual(["Others: from their own pages"]);
+  // Its own page leads to what it has, and each list says whose it is.
+  for (const title of ["Suppressions", "Settings"]) {
+    await go(`accounts/${account_id}`);
+    await page.locator("main").getByRole("link", { name: title, exact: true }).click();
+    await heading(title);
+    expect([title, await page.locator("#filter-account_id").inputValue()]).toEqual([title, account_id]);
+  }
   await go(`keys/new?account_id=${account_id}`);
   await heading("New API key");
   await page.locator("input#field-account_id").waitFor();

@@ -10,6 +10,8 @@ export interface Filter {
   readonly name: string;
   readonly label: string;
   readonly choices?: readonly (readonly [value: string, text: string])[];
+  /** There are more records than are offered. */
+  readonly isPartial?: boolean;
   readonly isTime?: boolean;
   /** What is chosen if the place says nothing. */
   readonly otherwise?: string;
@@ -56,13 +58,14 @@ function meantBy({ type }: HTMLInputElement, text: string): string {
   return type === "datetime-local" ? isoOfLocal(text) : text.trim();
 }
 
-function inputOf({ name, choices, isTime }: Filter, value = ""): Child {
+function inputOf({ name, choices, isPartial, isTime }: Filter, value = ""): Child {
   const id = `filter-${name}`;
   if (choices)
     return h(
       "select",
       { id, name },
       choices.map(([of, text]) => h("option", { value: of, selected: of === value }, text)),
+      isPartial && h("option", { disabled: true }, "Others: from their own pages"),
     );
   if (isTime) return h("input", { id, name, type: "datetime-local", step: 1, value: localOfIso(value) });
   return h("input", { id, name, value, autocomplete: "off", spellcheck: "false" });

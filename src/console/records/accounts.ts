@@ -24,8 +24,12 @@ export function chosenAccount(accounts: readonly Account[], { query }: Place): A
   const { account_id: id } = query;
   if (!id) return find(sessionStorage.getItem(REMEMBERED)) ?? accounts[0];
   sessionStorage.setItem(REMEMBERED, id);
-  // One beyond those that were read, or one that is no longer there: the service knows.
-  return find(id) ?? { id, name: id, mode: "live" };
+  return accountOf(accounts, id);
+}
+
+/** One that is beyond those that were read, or no longer there, is called by its id: the service knows it, or says so. */
+export function accountOf(accounts: readonly Account[], id: string): Account {
+  return accounts.find((account) => account.id === id) ?? { id, name: id, mode: "live" };
 }
 
 export function accountName(accounts: readonly Account[], id: string): string {
@@ -41,6 +45,7 @@ export function accountFilter(accounts: readonly Account[], chosen: Account | un
       id,
       `${name} (${mode})`,
     ]),
+    isPartial: accounts.length >= MOST_CHOICES,
     ...(chosen && { otherwise: chosen.id }),
   };
 }

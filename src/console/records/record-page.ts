@@ -34,7 +34,11 @@ async function more({ name }: Noun, record: Row, { client, known }: Surroundings
   if (name !== "accounts" || !keys) return undefined;
   const query = { account_id: String(record.id) };
   const { data } = await client.get<Page<Row>>("keys", { ...query, limit: "20" });
-  const pages = ["messages", "webhooks", "settings"].map((page) => link([page], labelOf(page), query));
+  const ofAccount = NOUNS.filter(({ isOfAccount }) => isOfAccount).filter((noun) => noun !== keys);
+  const pages = [
+    ...["messages", "webhooks", "settings"].map((page) => link([page], labelOf(page), query)),
+    ...ofAccount.map((noun) => link([noun.name], noun.title, query)),
+  ];
   return [
     section(
       "API keys",

@@ -10,7 +10,7 @@ import { showDltImport } from "../imports/dlt-import.ts";
 import { showSuppressionImport } from "../imports/suppression-import.ts";
 import { type Place, toHash } from "../place.ts";
 import type { ShowPage, Visit } from "../visit.ts";
-import { accountFilter } from "./accounts.ts";
+import { accountFilter, accountOf } from "./accounts.ts";
 import { type Noun, nameOf } from "./nouns.ts";
 import { showRecord } from "./record-page.ts";
 import { recordTable } from "./record-values.ts";
@@ -38,7 +38,7 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
     readFiltered(client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE })),
   ]);
   const fields: readonly Filter[] = [
-    ...(isOfAccount ? [allAccounts(known)] : []),
+    ...(isOfAccount ? [allAccounts(known, place)] : []),
     ...filters.map((filter) => ({ name: filter, label: labelOf(filter) })),
   ];
   const { account_id } = place.query;
@@ -61,8 +61,8 @@ function nothingFound({ one, about }: Noun, { query }: Place): HTMLElement {
   return none(isNarrowed ? `There is no ${one} like this.` : `There is no ${one} yet. ${about}`);
 }
 
-function allAccounts({ accounts }: References): Filter {
-  const filter = accountFilter(accounts, undefined);
+function allAccounts({ accounts }: References, { query: { account_id: id } }: Place): Filter {
+  const filter = accountFilter(accounts, id ? accountOf(accounts, id) : undefined);
   return { ...filter, choices: [["", "all"], ...(filter.choices ?? [])] };
 }
 

@@ -6,7 +6,7 @@ import { filterForm } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
 import { toHash, toQueryString } from "../place.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
-import { type Account, accountName, readAccounts } from "./accounts.ts";
+import { type Account, accountFilter, accountName, accountOf, readAccounts } from "./accounts.ts";
 import { type Setting, settingField } from "./setting-field.ts";
 
 /** `#/settings?account_id=ID`, `#/settings/NAME?account_id=ID`; without an account: those of the instance. */
@@ -18,8 +18,9 @@ export const showSettings: ShowPage = async (visit) => {
 async function showList({ client, place }: Visit, accounts: readonly Account[]): Promise<View> {
   const { account_id } = place.query;
   const { data } = await client.get<Page<Setting>>("settings", { account_id });
-  const choices = accounts.map(({ id, name, mode }) => [id, `${name} (${mode})`] as const);
-  const filter = { name: "account_id", label: "Of", choices: [["", "the instance"], ...choices] as const };
+  const ofAccount = accountFilter(accounts, account_id ? accountOf(accounts, account_id) : undefined);
+  const choices = [["", "the instance"], ...(ofAccount.choices ?? [])] as const;
+  const filter = { ...ofAccount, label: "Of", choices };
   const changeable = account_id ? data.filter(({ scope }) => scope === "account") : data;
   return {
     title: "Settings",
