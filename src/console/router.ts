@@ -46,8 +46,12 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
   const visitOf = (place: Place, left: AbortSignal): Visit => {
     const ifHere = (act: () => void) => left.aborted || act();
     return {
-      ...{ place, schemas, left, client: clientUntil(left), notify: notices.notify },
-      reload: () => ifHere(() => void show(stay)),
+      place,
+      schemas,
+      left,
+      client: clientUntil(left),
+      notify: notices.notify,
+      reload: () => ifHere(() => void show((_, focused) => stay(frame.main, focused))),
       leaveFor: (hash) => ifHere(() => departures.leaveFor(hash)),
     };
   };
@@ -63,13 +67,13 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
     if (shown !== undefined) focusLink(frame.main, position?.href) || focusTitle(frame.main);
   };
 
-  /** The page is read again: what was pressed may be gone. */
-  const stay = (_: Place, focused: string) => {
-    if (!focus(focused)) focusTitle(frame.main);
-  };
-
   const departures = watchDepartures(frame.main, () => void show(arrive));
   void show(arrive);
+}
+
+/** The page is read again: what was pressed may be gone. */
+function stay(main: HTMLElement, focused: string): void {
+  if (!focus(focused)) focusTitle(main);
 }
 
 function focus(id: string): boolean {

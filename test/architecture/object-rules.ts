@@ -6,10 +6,9 @@ import { inspect } from "./syntax.ts";
 const MAY_SPREAD = /\.\.\.\s*\(*\s*\{/;
 
 export const objectsAreWrittenOut: Rule = {
-  name: "outside the console, no object spreads a literal into itself",
+  name: "no object spreads a literal into itself",
   check(source) {
-    if (!CODE.test(source.path) || source.path.startsWith("src/console/")) return [];
-    if (!MAY_SPREAD.test(source.text)) return [];
+    if (!CODE.test(source.path) || !MAY_SPREAD.test(source.text)) return [];
     return inspect(source, (node) => {
       const isNested = ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(bare(node.expression));
       return isNested ? "write its properties without the spread" : undefined;
