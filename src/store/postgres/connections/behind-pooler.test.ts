@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { openOptionsProxy } from "../../../../test/fakes/options-proxy.ts";
+import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
+import { StoreUnavailable } from "../../store.ts";
 import { openDriver } from "../database/driver.ts";
 import { openOther, withDriver } from "../postgres-world.contract.ts";
 
@@ -70,4 +72,16 @@ test("a pooler that has fewer connections than a process keeps is refused", () =
     expect(message).toContain("pool_mode = session each process needs 12");
     expect(message).toContain("too many connections for role");
     await driver.query(`DROP ROLE ${role}`);
+  }));
+
+test("a database that goes away while the connections are counted is waited for, as any that is away", () =>
+  withDriver(async (driver, url) => {
+    const { statements } = await refusalOf(`${url}?prepare=false`);
+    for (const statement of statements) await driver.query(inDatabase(statement, url));
+    const proxy = await openPostgresProxy(url);
+    const counted = proxy.silenceAfter("SELECT 1");
+    const opening = openOther(`${proxy.url}?prepare=false`).catch((error: unknown) => error);
+    await counted;
+    await proxy.close();
+    expect(await opening).toBeInstanceOf(StoreUnavailable);
   }));

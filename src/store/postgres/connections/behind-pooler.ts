@@ -67,16 +67,22 @@ async function refuseFewConnections({ driver, pulse }: Drivers): Promise<void> {
   const all = [pulse, ...Array.from({ length: CONNECTIONS }, () => driver)];
   const over = Promise.withResolvers<void>();
   let used = 0;
-  const use = (one: Driver) =>
+  const uses = all.map((one) =>
     one.hold(async (connection) => {
-      await connection.exec("SELECT 1");
+      await connection.exec(USE);
       if (++used === all.length) over.resolve();
       await over.promise;
-    });
-  await Promise.all(all.map(use)).catch((cause) => {
+    }),
+  );
+  await Promise.all(uses).catch(async (cause) => {
     over.resolve();
+    await Promise.allSettled(uses);
+    // Where there is not even one any more, the database is away, which is another error.
+    await driver.hold((connection) => connection.exec(USE));
     throw new Error(`${errorText(cause)}: ${TOO_FEW}`, { cause });
   });
 }
+
+const USE = "SELECT 1";
 
 const TOO_FEW = `the pooler does not give this process ${CONNECTIONS + 1} connections at once: with pool_mode = session each process needs ${CONNECTIONS + 2} (PgBouncer: default_pool_size), with pool_mode = transaction a few do for all`;
