@@ -178,7 +178,7 @@ test("whoever ends all sessions signs everybody out, and can sign in again with 
   await signIn(other.page);
   await other.heading("Overview");
   await other.page.getByRole("button", { name: "End all sessions" }).click();
-  const question = other.page.getByRole("dialog");
+  const question = other.page.locator("dialog");
   await question.getByRole("button", { name: "End them" }).focus();
   await one.page.getByRole("button", { name: "End all sessions" }).click();
   await one.page.getByRole("dialog").getByRole("button", { name: "End them" }).click();
