@@ -8,14 +8,14 @@ import { MIGRATIONS } from "./migrations.ts";
 export interface Dump {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>;
-  /** The migrations that made their schema. */
+  /** The migrations that made its schema. */
   readonly migrations: readonly SchemaStep[];
-  /** Of the master key its secrets are sealed under; see `Vault.checkValue`. */
+  /** The check value of the master key that its secrets are sealed under; see `Vault.checkValue`. */
   readonly keyCheckValue?: string;
 }
 
 export interface DumpTarget {
-  /** Hears `Dump.keyCheckValue` before the first table. What it throws ends the dump. */
+  /** Called with `Dump.keyCheckValue` before the first table. An error that it throws ends the dump. */
   onKey(checkValue: string | undefined): void;
   /** Begins a table. Resolves once it can take rows. */
   table(name: string, columns: readonly string[]): Promise<void>;
@@ -24,10 +24,10 @@ export interface DumpTarget {
   tableDone(rows: number): Promise<void>;
 }
 
-/** Rows fetched at once. Contents of 10 MiB are among them, so not many. */
+/** How many rows to fetch at once. Few, since a row may hold a content of 10 MiB. */
 const FETCHED = 200;
 
-/** Tables that are not backed up: they are true only for this moment, or for this database. */
+/** Tables that are not backed up: they say what is true only now, or only of this database. */
 const PASSING = ["leases", "lease_processes", "migrations"];
 
 /** Reads a database in one transaction, which blocks nobody but the pruning of days. */
@@ -38,7 +38,7 @@ export async function dump(url: string, target: DumpTarget): Promise<Dump> {
       const tables = await ownTables(connection);
       if (!tables.includes("accounts")) throw new Error("there is no service in this database");
       await connection.exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      // Before the first query, which fixes the snapshot: waits for a day that is just being replaced.
+      // Before the first query, which fixes the snapshot. This waits while the tables of a day are being replaced.
       await connection.exec(`LOCK TABLE ${tables.join(", ")} IN ACCESS SHARE MODE`);
       return dumpAll(connection, tables, target);
     });
@@ -81,7 +81,7 @@ const CREATED = new Set(
   MIGRATIONS.flatMap(({ sql }) => [...sql.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name)),
 );
 
-/** Without partitions, which are read through their table. */
+/** All tables but partitions, which are read through the table that they belong to. */
 async function tablesOf(connection: Connection): Promise<readonly string[]> {
   const rows = await connection.query<{ name: string }>(
     `SELECT relname::text AS name FROM pg_class

@@ -18,7 +18,7 @@ export interface LoadSource {
   readonly read: (table: string) => AsyncIterable<readonly (readonly (string | null)[])[]>;
   readonly columns: (table: string) => Promise<readonly string[]>;
   readonly onTable: (table: string, rows: number) => void;
-  /** Hears when something of the dump is in the database, and when it is complete. */
+  /** Called when the load begins to write rows, and when it is complete. */
   readonly onStage?: (stage: "begun" | "complete") => void;
 }
 
@@ -31,7 +31,7 @@ export async function load(url: string, clock: Clock, source: LoadSource): Promi
   const closable = openClosable(driver, clock);
   try {
     await fillAlone(driver, async (checkAlone) => {
-      // First, so that a database that is refused keeps its schema.
+      // Before the migration, so that a database that is refused keeps its schema.
       await refuse(closable.database, source);
       await migrate(driver, { upTo: source.dump.migrations.length });
       await takeTarget(closable.database, source);
@@ -92,7 +92,7 @@ function isBeginning(of: readonly SchemaStep[], all: readonly SchemaStep[]): boo
 
 async function takeTarget(target: Database, source: LoadSource): Promise<void> {
   await target.transaction(async (session) => {
-    // A service that just makes its first account is waited for.
+    // Waits for a service that is making its first account.
     await session.query("LOCK TABLE meta, accounts IN ACCESS EXCLUSIVE MODE");
     await refuseInUse(session, source);
     await session.query(`TRUNCATE ${Object.keys(source.dump.rows).join(", ")} CASCADE`);
@@ -112,7 +112,8 @@ async function inOrder(session: Session, tables: readonly string[]): Promise<rea
     const ready = [...waiting].filter(
       (table) => !references.some(({ child, parent }) => child === table && waiting.has(parent)),
     );
-    if (ready.length === 0) throw new Error("tables refer to one another in a circle");
+    if (ready.length === 0)
+      throw new Error("tables refer to one another in a circle, so that none can be filled first");
     for (const table of ready) waiting.delete(table);
     ordered.push(...ready);
   }
@@ -156,12 +157,12 @@ async function chosenColumns(
   const own = await columnsOf(session, table);
   return names.map((name) => {
     const column = own.find((each) => each.name === name);
-    if (!column) throw new Error(`the backup has a column ${table}.${name} that the database has not`);
+    if (!column) throw new Error(`the backup has a column ${table}.${name} that the database does not have`);
     return column;
   });
 }
 
-/** Values are given as text, as PostgreSQL has written them. */
+/** Takes values as text, in the form in which PostgreSQL wrote them. */
 function insertOf(table: string, columns: readonly Column[]): string {
   const names = columns.map(({ name }) => name).join(", ");
   const values = columns.map(({ type }, index) => `t.c${index}::${type}`).join(", ");
@@ -177,11 +178,11 @@ async function checkCounts(session: Session, { rows }: Dump): Promise<void> {
     const own = table === "meta" ? `WHERE name <> '${MOVING}'` : "";
     const [found] = await session.query<{ rows: number }>(`SELECT count(*) AS rows FROM ${table} ${own}`);
     if (found?.rows !== expected)
-      throw new Error(`${table}: ${found?.rows} rows are there, and ${expected} were backed up`);
+      throw new Error(`${table} has ${found?.rows} rows, but ${expected} were backed up`);
   }
 }
 
-/** Whoever held one was at work on the database that was backed up, so nobody is to wait for it. */
+/** Ends all leases: their processes work on the database that was backed up, so none of them will end them here. */
 async function endLeases(session: Session, now: number): Promise<void> {
   await session.query("UPDATE jobs SET due_at = $1 WHERE is_leased AND due_at > $1", [now]);
   await session.query("UPDATE webhooks SET due_at = $1 WHERE state = 'leased' AND due_at > $1", [now]);

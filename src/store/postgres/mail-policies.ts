@@ -19,7 +19,7 @@ export function createMailPolicies(db: Database): MailPolicyStore {
 
 const FIND = `SELECT policy_id, mode, mx, max_age_ms, expires_at FROM mta_sts_policies WHERE domain = $1`;
 
-/** Twenty with each one that is kept; those that another process is deleting are skipped. */
+/** Removes up to twenty policies that have ended, each time one is stored. Skips those that another process is deleting. */
 const REMOVE_ENDED = `DELETE FROM mta_sts_policies WHERE domain = ANY(ARRAY(
   SELECT domain FROM mta_sts_policies WHERE expires_at < $1 ORDER BY domain LIMIT 20 FOR UPDATE SKIP LOCKED))`;
 

@@ -21,15 +21,15 @@ const OLDEST_SERVER = 150_000;
 /** SQL_ASCII stores octets as they come. Any other encoding lacks characters, and refuses messages with them. */
 const ENCODINGS: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
 
-/** How long another process that migrates is waited for. */
+/** How long to wait for another process that migrates. */
 const TURN_MS = 5_000;
 
-/** How long transactions, and tables, are waited for; everybody else waits behind us meanwhile. */
+/** How long to wait for open transactions, and for tables. Meanwhile all others wait behind us. */
 const TABLE_MS = 300;
 
 /**
- * Whether nothing is to be done before this program can work on the database. Throws where the server is older than
- * 15, its encoding lacks characters, or the database is of other migrations, or of newer ones that do not go with this program.
+ * Whether this program can work on the database without a migration. Throws if the server is older than 15, if its encoding lacks
+ * characters, or if the database has other migrations than this program, or newer ones that it cannot work with.
  */
 export async function isMigrated(session: Session): Promise<boolean> {
   return (await countDone(session)) >= MIGRATIONS.length;
@@ -49,8 +49,8 @@ async function countDone(session: Session): Promise<number> {
 }
 
 /**
- * `migrate` for a start, with all the time that it takes. Throws for a database that a move or a restore fills: a restore
- * goes on only on the schema of its backup.
+ * `migrate` at a start, however long it takes. Throws if a move or a restore is filling the database: a restore can only go on
+ * with the schema of its backup.
  */
 export async function migrateAt(
   url: string,
@@ -72,17 +72,16 @@ interface MigrateOptions {
   /** For a backup of an older program: the last migration to apply. */
   readonly upTo?: number;
   readonly onMigration?: OnMigration | undefined;
-  /** Throws if a database that has a schema must keep that. */
+  /** Called for a database that has a schema. Throws if it must not be changed. */
   readonly refuse?: (session: Session) => Promise<void>;
 }
 
 /**
- * Brings the database to this program's schema, in one transaction. Processes of another version may be at work on it:
- * those of their transactions that have begun are waited for, and the next wait for us, for a moment; where it does not
- * suffice it is to be tried again later.
- * Throws as `isMigrated` does.
+ * Brings the database to this program's schema, in one transaction. Processes of another version may be at work on it: this
+ * waits a moment for their open transactions, while later ones wait behind it. If the moment is too short, the caller has to try
+ * again later. Throws as `isMigrated` does, too.
  *
- * @throws StoreUnavailable with words for the operator, where others' transactions are in the way
+ * @throws StoreUnavailable if open transactions are in the way; the message names them for the operator
  */
 export async function migrate(driver: Driver, options: MigrateOptions = {}): Promise<void> {
   await driver.hold(async (connection) => {
@@ -132,19 +131,19 @@ async function migrateNow(
   }
 }
 
-/** One that was applied. */
+/** A migration that was applied. */
 export interface SchemaStep {
   readonly number: number;
   readonly name: string;
   readonly checksum: string;
 }
 
-/** In order. */
+/** The migrations that were applied to the database, in order. */
 export function migrationsOf(session: Session): Promise<readonly SchemaStep[]> {
   return session.query<SchemaStep>("SELECT number, name, checksum FROM migrations ORDER BY number");
 }
 
-/** What this program would have applied, in order. */
+/** The migrations that this program applies to an empty database, in order. */
 export function knownMigrations(): readonly SchemaStep[] {
   return MIGRATIONS.map((migration) => ({
     number: migration.number,
@@ -169,7 +168,7 @@ function check(done: Awaited<ReturnType<typeof doneIn>>): void {
     if (known ? checksum(known) === row.checksum : row.worksWith <= MIGRATIONS.length) continue;
     throw new Error(
       known
-        ? `the database was migrated with another text of ${row.name} than this version holds`
+        ? `the database was migrated with another text of ${row.name} than this version has`
         : `the database is of a newer version (${row.name}), beside which this one cannot work: start that version or a later one`,
     );
   }

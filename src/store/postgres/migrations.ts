@@ -5,15 +5,15 @@ import tokensByHash from "./migrations/0004_tokens_by_hash.sql" with { type: "te
 import sharing from "./migrations/0005_sharing.sql" with { type: "text" };
 import parkedById from "./migrations/0006_parked_by_id.sql" with { type: "text" };
 
-/** While one runs no transaction does: it is to look at no history, and to build no index over it. */
+/** While a migration runs no other transaction can. So it must not read through the history, nor build an index over it. */
 export interface Migration {
   readonly number: number;
   readonly name: string;
   readonly sql: string;
   /**
-   * How many migrations a program must know at least to go on beside the result. What only adds (a table, an index, a
-   * column with a default or none) keeps the number of the migration before it: then processes of the version before
-   * work on while new ones start. What takes away or renames has its own number: the old ones are to be stopped first.
+   * How many migrations a program must know at least to work with the result. A migration that only adds (a table, an index, a
+   * column that inserts may leave out) keeps the number of the one before it: then processes of the earlier version go on
+   * while new ones start. A migration that removes or renames has its own number: the old processes have to be stopped first.
    */
   readonly worksWith: number;
 }
@@ -22,11 +22,11 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: "0001_first", sql: first, worksWith: 1 },
   { number: 2, name: "0002_leases", sql: leases, worksWith: 2 },
-  // A program that does not know holders would leave a job of its own under the name of one that had it before.
+  // An earlier program does not know holders: it would claim a job and leave the name of its last holder on it.
   { number: 3, name: "0003_holders", sql: holders, worksWith: 3 },
   { number: 4, name: "0004_tokens_by_hash", sql: tokensByHash, worksWith: 3 },
-  // A program that does not know it reserves places at connectors for every process that takes turns.
+  // An earlier program does not know `is_sharing`: it reserves slots of connectors for every process that has a heartbeat.
   { number: 5, name: "0005_sharing", sql: sharing, worksWith: 3 },
-  // A program that does not know it finds parked receipts by the other index.
+  // Drops an index. An earlier program finds parked receipts by the other one.
   { number: 6, name: "0006_parked_by_id", sql: parkedById, worksWith: 3 },
 ];

@@ -51,11 +51,11 @@ import { createOutbox } from "./webhooks/outbox.ts";
 export type PostgresOptions = DriverOptions &
   KeyWatch & {
     readonly onMigration?: OnMigration | undefined;
-    /** For tests: those that the caller has opened; see `openOn`. */
+    /** For tests: drivers that the caller has opened; see `openOn`. */
     readonly drivers?: StoreDrivers | undefined;
   };
 
-/** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
+/** Opens, migrates and checks the database. Throws if it belongs to another version or master key, with which this cannot work. */
 export function openPostgres(options: PostgresOptions): Promise<Store> {
   return openOn(options.drivers ?? openDrivers(options), options);
 }
@@ -87,7 +87,7 @@ export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresO
   }
 }
 
-/** What is refused keeps its schema: processes of the version before may be at work on it. */
+/** A database that is refused keeps its schema: processes of an earlier version may be at work on it. */
 async function migrateOlder(driver: Driver, { url, vault, onMigration }: PostgresOptions): Promise<void> {
   if (await isMigrated(driver)) return;
   await migrateAt(url, { onMigration, refuse: (session) => refuseOtherKey(session, vault) });

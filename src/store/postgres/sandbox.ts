@@ -9,7 +9,7 @@ import {
 import type { SandboxLedger } from "../store.ts";
 import type { Session, SqlValue } from "./database/driver.ts";
 
-/** The simulator's memory. */
+/** `Store.sandbox`: what the simulator remembers. */
 export function createSandboxLedger(session: Session): SandboxLedger {
   return {
     async record(entries) {

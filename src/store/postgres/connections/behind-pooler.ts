@@ -9,14 +9,14 @@ interface Drivers {
 }
 
 /**
- * Throws, with what to do, if a pooler between us and the server does not let us work: it passes on no settings of a session,
- * so the role has to have them, and it may have too few connections for ours.
+ * Throws an error that says what to do if a pooler between us and the server keeps the service from working. A pooler passes on
+ * no settings of a session, so the role has to have them. It may also have too few connections for ours.
  */
 export async function refuseUnfitPooler(drivers: Drivers, url: string): Promise<void> {
   const { isPrepared } = readHosts(url);
   const wanted = new Map(Object.entries({ ...SETTINGS, ...TIME_LIMITS }));
-  for (const name of ALL_THE_SAME) wanted.delete(name);
-  // Without names statements are planned each time, whatever is set.
+  for (const name of WITHOUT_EFFECT) wanted.delete(name);
+  // Statements without a name are planned each time, whatever is set.
   if (!isPrepared) wanted.delete("plan_cache_mode");
   const settings = await readSettings(drivers.driver, [...wanted.keys()]);
   if (settings.every(({ isOurs }) => isOurs)) return;
@@ -26,10 +26,10 @@ export async function refuseUnfitPooler(drivers: Drivers, url: string): Promise<
   await refuseFewConnections(drivers);
 }
 
-/** Those of our settings that make no difference to the statements that we have. */
-const ALL_THE_SAME = ["bytea_output", "DateStyle", "TimeZone"];
+/** Settings of ours that change nothing about the statements that we have. */
+const WITHOUT_EFFECT = ["bytea_output", "DateStyle", "TimeZone"];
 
-/** Values that do as well as ours. */
+/** Whether a value does as well as ours: any time limit, or a commit that waits for more than ours. */
 function isFit(name: string, value: string): boolean {
   return name in TIME_LIMITS ? value !== "0" : name === "synchronous_commit" && value === "remote_apply";
 }
@@ -37,7 +37,7 @@ function isFit(name: string, value: string): boolean {
 interface Setting {
   readonly name: string;
   readonly value: string;
-  /** Whether our session began with it, so that no pooler was in the way. */
+  /** Whether our session set it at its start. If so, there is no pooler. */
   readonly isOurs: boolean;
   /** The name of our role, as SQL writes it. */
   readonly role: string;
@@ -60,9 +60,13 @@ function adviceOn(missing: readonly Setting[], wanted: ReadonlyMap<string, strin
   return `the role lacks settings that sessions behind a pooler need: run ${statements.join("; ")}, and let the pooler connect anew (PgBouncer: RECONNECT)`;
 }
 
-const NAMED = ". Unless it passes on prepared statements, DATABASE_URL has to end with ?prepare=false too";
+const NAMED =
+  ". Unless the pooler passes on prepared statements, DATABASE_URL has to end with ?prepare=false too";
 
-/** Throws if the pooler has too few: with `pool_mode = session` each connection of ours keeps one, and the rest wait for ever. */
+/**
+ * Throws if the pooler has too few connections: with `pool_mode = session` each of ours keeps one of the pooler's, and those
+ * that get none wait for ever.
+ */
 async function refuseFewConnections({ driver, pulse }: Drivers): Promise<void> {
   const all = [pulse, ...Array.from({ length: CONNECTIONS }, () => driver)];
   const over = Promise.withResolvers<void>();
@@ -77,7 +81,7 @@ async function refuseFewConnections({ driver, pulse }: Drivers): Promise<void> {
   await Promise.all(uses).catch(async (cause) => {
     over.resolve();
     await Promise.allSettled(uses);
-    // Where there is not even one any more, the database is away, which is another error.
+    // If not even one connection can be had any more, the database is away: then this throws, and not the advice below.
     await driver.hold((connection) => connection.exec(USE));
     throw new Error(`${errorText(cause)}: ${TOO_FEW}`, { cause });
   });
@@ -85,4 +89,4 @@ async function refuseFewConnections({ driver, pulse }: Drivers): Promise<void> {
 
 const USE = "SELECT 1";
 
-const TOO_FEW = `the pooler does not give this process ${CONNECTIONS + 1} connections at once: with pool_mode = session each process needs ${CONNECTIONS + 2} (PgBouncer: default_pool_size), with pool_mode = transaction a few do for all`;
+const TOO_FEW = `the pooler does not give this process ${CONNECTIONS + 1} connections at once: with pool_mode = session each process needs ${CONNECTIONS + 2} (PgBouncer: default_pool_size), with pool_mode = transaction a few are enough for all processes`;

@@ -1,4 +1,4 @@
-/** Connections to whichever of several servers takes writes, which changes with a failover. */
+/** Connections to the one of several servers that takes writes. After a failover it is another one. */
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { readHosts } from "./hosts.ts";
 import { sessionOptions } from "./session-settings.ts";
@@ -8,7 +8,7 @@ export interface Connections {
   lend(): Promise<PoolClient>;
   /** How many calls wait for a connection. */
   waiting(): number;
-  /** A server that took writes refuses them: each connection is judged again before it is lent. */
+  /** To be called when a server that took writes refuses them: each connection is then judged again before it is lent. */
   judgeAgain(): void;
   close(): Promise<void>;
 }
@@ -21,13 +21,13 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     ...(isPrepared && { options: sessionOptions(options) }),
   };
   const pools = urls.map((connectionString) => openPool({ ...settings, ...session, connectionString }));
-  /** Known to take writes, until somebody finds otherwise: a former primary may be set read-only under its connections. */
+  /** Connections known to take writes. Emptied by `judgeAgain`: a former primary may become read-only while they stay open. */
   let writable = new WeakSet<PoolClient>();
   let current = 0;
 
   const lendFrom = async (index: number): Promise<PoolClient> => {
     const client = await (pools[index] as Pool).connect();
-    // What is found out now counts for nothing if all are to be judged again meanwhile.
+    // If `judgeAgain` is called meanwhile, the result goes into the set that has been replaced, and so is forgotten.
     const known = writable;
     if (!isToBeWritable || known.has(client)) return client;
     const isReadOnlyServer = await isReadOnly(client).catch((error) => {
@@ -36,7 +36,7 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     });
     if (isReadOnlyServer) {
       client.release(true);
-      throw new Error("the server only reads");
+      throw new Error("the server is read-only");
     }
     known.add(client);
     return client;
@@ -67,7 +67,7 @@ function openPool(settings: PoolConfig): Pool {
   const pool = new Pool(settings);
   // A connection that is lost while idle leaves the pool, and the next call makes another.
   pool.on("error", () => undefined);
-  // One that is lost while lent fails its next statement; without a listener the event would end the process.
+  // A connection that is lost while lent fails its next statement. Without a listener the event would end the process.
   pool.on("connect", (client) => void client.on("error", () => undefined));
   return pool;
 }

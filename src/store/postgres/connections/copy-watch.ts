@@ -1,8 +1,8 @@
-/** Notices that somebody works on a copy of the database, which sends the same messages. */
+/** Notices when other processes work on a copy of the database: they would send the same messages. */
 import type { PoolClient } from "pg";
 import { LOCKS } from "../database/lock-numbers.ts";
 
-/** Called with the names of the copies at each change; with none when nobody works on one any more. */
+/** Called with the names of the copies whenever they change; with none once nobody works on a copy any more. */
 export type OnCopies = (databases: readonly string[]) => void;
 
 export interface CopyWatch {
@@ -10,7 +10,7 @@ export interface CopyWatch {
   look(session: PoolClient): Promise<void>;
 }
 
-/** What is on another server cannot be seen. */
+/** Copies on another server are not noticed. */
 export function createCopyWatch(onCopies: OnCopies): CopyWatch {
   let known = "";
   return {
@@ -25,13 +25,13 @@ export function createCopyWatch(onCopies: OnCopies): CopyWatch {
   };
 }
 
-/** A copy has the same first account; where there is none yet, nothing is locked. */
+/** The lock's number is made from the first account's id, which is the same in a copy. Without an account nothing is locked. */
 const MARK = `SELECT pg_advisory_lock_shared(${LOCKS.working}, hashtext(id::text))
   FROM (SELECT id FROM accounts ORDER BY id LIMIT 1) AS first
   WHERE NOT EXISTS (SELECT 1 FROM pg_locks
     WHERE locktype = 'advisory' AND classid = ${LOCKS.working} AND pid = pg_backend_pid())`;
 
-/** Other databases' advisory locks are seen by everybody, other than their sessions. */
+/** `pg_locks` shows the advisory locks of all databases to every role. */
 const COPIES = `SELECT DISTINCT datname AS name
   FROM pg_locks own
   JOIN pg_locks other USING (locktype, classid, objid, objsubid)

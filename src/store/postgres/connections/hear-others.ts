@@ -7,7 +7,7 @@ import { openMessenger } from "./messenger.ts";
 
 type Topic = "queue" | "lane" | "events";
 
-/** Adds the signals of other processes on the same database to a store: a commit of one wakes listeners in all. */
+/** Adds the signals of other processes on the same database to a store: a commit in one of them wakes the listeners in all. */
 export function hearOthers(
   store: Store,
   options: { readonly url: string; readonly clock: Clock; readonly copies?: CopyWatch },

@@ -2,9 +2,9 @@
 export interface DatabaseHosts {
   /** One URL per host, in the order given. */
   readonly urls: readonly string[];
-  /** Only a server that takes writes will do: because of `target_session_attrs`, or because there are several hosts. */
+  /** Whether only a server that takes writes will do: because of `target_session_attrs`, or because several hosts are given. */
   readonly isToBeWritable: boolean;
-  /** False if `prepare=false` was given: behind a pooler each transaction may run on another connection. */
+  /** False if `prepare=false` was given, as is needed behind a pooler that runs each transaction on another connection. */
   readonly isPrepared: boolean;
   /** Settings of the session, as in `options=-c%20search_path%3Dmail`. Absent from `urls`, in which they would displace ours. */
   readonly options?: string;
@@ -15,8 +15,8 @@ export interface DatabaseHosts {
 }
 
 /**
- * Reads `postgres://user:password@a:5432,b:5433/name?target_session_attrs=read-write`. Throws where the URL is not of this
- * form, with a message for the operator that holds no secret.
+ * Reads `postgres://user:password@a:5432,b:5433/name?target_session_attrs=read-write`. If the URL does not have this form,
+ * throws an error for the operator that holds no secret.
  */
 export function readHosts(url: string): DatabaseHosts {
   const match = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
@@ -24,7 +24,7 @@ export function readHosts(url: string): DatabaseHosts {
   const [, start = "", authority = "", path = "", query = ""] = match;
   const hosts = authority.split(",");
   const settings = query.split("&").filter((each) => each !== "");
-  // With such a character in it, a password seems to be a host: so nothing of the URL is shown.
+  // If a password contains such a character unescaped, the rest of it is taken for something else: so the error shows nothing of the URL.
   const isCutWrong = path.includes("@") || settings.some((each) => /^[^=]*(@|$)/.test(each));
   if (isCutWrong || hosts.some((host) => !HOST.test(host) || (host === "" && hosts.length > 1)))
     throw new Error(`expected hosts with ports, separated by commas; ${ESCAPED}`);

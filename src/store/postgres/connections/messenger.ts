@@ -1,6 +1,6 @@
 /**
- * Short messages ("words") between the processes on one database, by LISTEN and NOTIFY. They may be lost, so whoever waits
- * for one polls as well.
+ * Short messages ("words") between the processes on one database, by LISTEN and NOTIFY. They may be lost, so a process that
+ * waits for one polls as well.
  */
 import type { PoolClient } from "pg";
 import type { Clock } from "../../../core/clock.ts";
@@ -8,7 +8,7 @@ import { openConnections } from "./connections.ts";
 import type { CopyWatch } from "./copy-watch.ts";
 
 export interface Messenger {
-  /** Tells all other processes soon; nobody waits for it. */
+  /** Sends the word to all other processes soon. Returns at once, and does not say whether it was sent. */
   tell(word: string): void;
   close(): Promise<void>;
 }
@@ -16,22 +16,22 @@ export interface Messenger {
 export interface MessengerOptions {
   readonly url: string;
   readonly clock: Clock;
-  /** Called with what others tell. */
+  /** Called with each word from another process. */
   readonly hear: (word: string) => void;
-  /** Works on the same connection, which is the only one that lasts. */
+  /** Uses the messenger's connection: its mark lasts as long as the session, and this is the only session that stays open. */
   readonly copies?: CopyWatch;
 }
 
-/** The least time between two NOTIFYs, each of which takes a lock that all of a database share. */
+/** The least time between two NOTIFYs: the commit of each takes a lock that the whole server shares. */
 const EVERY_MS = 50;
 
-/** Words that may wait; further ones are lost. */
+/** How many words may wait; further ones are lost. */
 const MAX_WAITING = 1_000;
 
-/** The most in one NOTIFY; PostgreSQL's own limit is below 8,000. */
+/** The most octets in one NOTIFY. PostgreSQL takes fewer than 8,000. */
 const MAX_OCTETS = 7_500;
 
-/** Between two looks for copies. */
+/** The pause between two looks for copies. */
 const COPIES_EVERY_MS = 30_000;
 
 const FIRST_PAUSE_MS = 100;
@@ -45,7 +45,7 @@ const SETTINGS = {
   application_name: "postrider messenger",
 };
 
-/** Uses one connection of its own for both directions, and makes it again when it is lost. */
+/** Uses one connection of its own for both directions, and reconnects when it is lost. */
 export function openMessenger({ url, clock, hear, copies }: MessengerOptions): Messenger {
   const connections = openConnections(url, SETTINGS);
   const outgoing = createOutgoing(clock);
@@ -155,7 +155,7 @@ interface Link {
   onLost(run: () => void): void;
   /** False if the connection did not take them. */
   send(words: readonly string[]): Promise<boolean>;
-  /** For what may fail without harm. */
+  /** Runs `work` on the connection, and ignores its errors. */
   use(work: (session: PoolClient) => Promise<void>): Promise<void>;
 }
 
@@ -190,7 +190,7 @@ async function openLink(lend: () => Promise<PoolClient>, hear: (word: string) =>
 }
 
 interface Sent {
-  /** The server is no longer the one that the others use. */
+  /** True on a former primary, which the other processes no longer use. */
   readonly is_read_only: boolean;
 }
 
@@ -209,7 +209,7 @@ function takeWords(waiting: Set<string>): readonly string[] {
   return words;
 }
 
-/** Another version may write otherwise; what cannot be read counts as lost. */
+/** Another version may write in another form. What cannot be read counts as lost. */
 function readWords(payload: string | undefined): readonly string[] {
   try {
     const words: unknown = JSON.parse(payload ?? "[]");

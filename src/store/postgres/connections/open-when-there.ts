@@ -10,7 +10,7 @@ export interface Waiting {
   readonly onAway: (reason: string) => void;
 }
 
-/** How long to wait for a server at the start: machines come up in any order. */
+/** How long to wait for the server at the start, since machines come up in any order. */
 const PATIENCE_MS = 30_000;
 
 const PAUSE_MS = 1_000;
@@ -35,7 +35,7 @@ export async function openWhenThere(
   }
 }
 
-/** Where several addresses of one name have failed together, only the single errors have messages. */
+/** If all addresses of a name have failed, only the errors of the single addresses have messages. */
 function wordsOf(error: unknown): string {
   if (error instanceof StoreUnavailable && error.cause !== undefined) return wordsOf(error.cause);
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join(", ");

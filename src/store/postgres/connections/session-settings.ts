@@ -19,7 +19,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   bytea_output: "hex",
   DateStyle: "ISO",
   TimeZone: "UTC",
-  // Whoever waits for others' words, or for work, is idle; and errors that we expect must not end a session.
+  // A session is idle while it waits for words of other processes, or for work; and errors that we expect must not end it.
   idle_session_timeout: "0",
   exit_on_error: "off",
   /*
@@ -39,13 +39,16 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   jit: "off",
   cpu_index_tuple_cost: "10",
   /*
-   * A statement is planned once for a connection. Our lists are short or long, and the planner takes a plan for a short one to be
-   * cheaper than the plan for any: so it would plan anew each time, which takes five times as long as to run it.
+   * A statement is planned once for a connection. Otherwise the planner compares the plan for the list that is given with the plan for
+   * any list, finds the first one cheaper if the list is short, and plans anew each time, which takes five times as long as to run it.
    */
   plan_cache_mode: "force_generic_plan",
 };
 
-/** Limits of a session's statements. A driver has its own; what is given here is for a role, and behind a pooler any will do. */
+/**
+ * Time limits of a session's statements, as `refuseUnfitPooler` advises them for a role: behind a pooler any limit will do. Without
+ * a pooler each driver sets its own.
+ */
 export const TIME_LIMITS: Readonly<Record<string, string>> = {
   statement_timeout: "10s",
   lock_timeout: "10s",

@@ -7,7 +7,7 @@ function toElement(value: string | number | boolean | null): string {
   if (value === null) return "NULL";
   if (typeof value !== "string") return String(value);
   if (PLAIN.test(value) && !NULL.test(value)) return value;
-  // JSON quotes fast, but writes control characters and lone surrogates as escapes, which an array has as they are.
+  // JSON quotes fast, but writes control characters and lone surrogates as escapes, while an array takes them as they are.
   const isPlainJson = !ESCAPED_BY_JSON.test(value) && value.isWellFormed();
   return isPlainJson ? JSON.stringify(value) : `"${value.replace(/["\\]/g, "\\$&")}"`;
 }

@@ -1,6 +1,9 @@
 import type { Session } from "./driver.ts";
 
-/** Throws if foreign keys are not checked, as in a session that repeats what another server did; only a superuser sets that. */
+/**
+ * Throws if foreign keys are not checked, as in sessions that apply the changes of another server. Only a superuser, or a role
+ * that was granted the right, can set that.
+ */
 export async function refuseUncheckedReferences(session: Session): Promise<void> {
   const [row] = await session.query<{ role: string }>(ROLE);
   if (row?.role !== "replica") return;

@@ -21,8 +21,9 @@ import { fromStoredText, toStoredText } from "./stored-text.ts";
 export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
 /**
- * Where statements run: in a transaction, or each on its own. Statements are prepared once per connection. Texts may hold
- * any character, even U+0000, which is stored escaped: so no SQL may build JSON of texts, as the escapes would stay in it.
+ * Where statements run: in a transaction, or each on its own. Statements are prepared once per connection, unless the URL has
+ * `prepare=false`. Texts may hold any character, even U+0000, which is stored escaped: so no SQL may build JSON of texts, as
+ * the escapes would stay in it.
  */
 export interface Session {
   query<Row = unknown>(sql: string, values?: readonly SqlValue[]): Promise<readonly Row[]>;
@@ -38,7 +39,7 @@ export interface Driver extends Session {
 export interface Connection extends Session {
   /** Runs one or several statements without values; returns the rows of the last one. */
   exec<Row = unknown>(sql: string): Promise<readonly Row[]>;
-  /** Commits. Resolves with the server's warning if it gave one: the commit may then be on its own disk alone. */
+  /** Commits. Resolves with the server's warning if it gave one: then the commit may be on that server's disk alone. */
   commit(): Promise<unknown>;
   /** The connection broke or fell silent: what became of its last statement is unknown. */
   isLost(): boolean;
@@ -49,20 +50,20 @@ export interface DriverOptions {
   readonly url: string;
   /** The most connections. */
   readonly connections?: number;
-  /** How long a statement may take, and how long the server keeps a transaction, and its locks, whose process asks nothing. */
+  /** How long a statement may take, and how long the server keeps a transaction, with its locks, while our process sends nothing. */
   readonly statementMs?: number;
 }
 
-/** Calls that may wait for a connection; beyond it the store says that it is busy. */
+/** How many calls may wait for a connection. Further ones are told that the store is busy. */
 const MAX_WAITING = 1_000;
 
-/** Connections of a process for its use cases. */
+/** How many connections a process has for its use cases. */
 export const CONNECTIONS = 10;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
 /** For a statement over all of a long history: an index, a count, a copy. */
 export const LONG_STATEMENT_MS = HOUR_MS;
-/** How much later we give up by ourselves, on a server that has fallen silent. */
+/** How long after the server's own limit we give up on a server that has fallen silent. */
 const SILENCE_MS = 5_000;
 
 export function openDriver(options: DriverOptions): Driver {
@@ -74,7 +75,7 @@ export function openDriver(options: DriverOptions): Driver {
     query_timeout: statementMs + SILENCE_MS,
     keepAlive: true,
     application_name: "postrider",
-    // Statements are sent without waiting for earlier answers. Not by a pooler, which may send each to another server process.
+    // Statements are sent without waiting for earlier answers; not to a pooler, which may give each to another server process.
     pipeline: isPrepared,
     ...(isPrepared && timeLimits(statementMs)),
     types: { getTypeParser: parserOf },
@@ -130,7 +131,7 @@ function timeLimits(statementMs: number): PoolConfig {
 
 interface ConnectionState {
   isLost: boolean;
-  /** Its server refuses writes: another connection may lead to one that takes them. */
+  /** Whether its server refuses writes. Another connection may lead to a server that takes them. */
   isReadOnly: boolean;
 }
 
@@ -187,7 +188,7 @@ function askAtOnce(client: PoolClient): Ask {
   };
 }
 
-/** Without pipelining `pg` wants each to wait for the answer to the one before. */
+/** Without pipelining `pg` expects each statement to wait for the answer to the one before. */
 function askOneByOne(client: PoolClient): Ask {
   let last: Promise<unknown> = Promise.resolve();
   return (query) => {
@@ -197,7 +198,7 @@ function askOneByOne(client: PoolClient): Ask {
   };
 }
 
-/** Class of the SQLSTATEs of warnings. A COMMIT has one where its wait for a standby was cancelled. */
+/** Class of the SQLSTATEs of warnings. A COMMIT gets one if its wait for a standby was cancelled. */
 const WARNINGS = "01";
 
 /** What the types of `pg` leave out: the stream that a client writes to. */
@@ -230,7 +231,7 @@ function throwOutage(error: unknown): never {
   throw isOutage(error) ? unreachable(error) : error;
 }
 
-/** A pooler that takes no settings of a session will not do so later either. */
+/** A pooler's refusal of a session's settings is no outage: it will refuse them the next time too. */
 function throwRefused(error: unknown, isPrepared: boolean): never {
   if (!isRefusedSetting(error)) return throwOutage(error);
   const advice = isPrepared

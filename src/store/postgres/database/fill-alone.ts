@@ -5,7 +5,7 @@ import { NO_TRANSACTION_TIMEOUT } from "./no-transaction-timeout.ts";
 /**
  * Runs `work` while no other process fills this schema from a backup or from SQLite. Holds a connection for it, whose
  * transaction has no snapshot and no time limit. `work` calls `checkAlone` between its steps, which throws if that
- * connection was lost: then others are no longer kept out. Throws, in words for the operator, if another process is at it.
+ * connection was lost: then others are no longer kept out. Throws, in words for the operator, if another process is filling it.
  */
 export function fillAlone<T>(
   driver: Pick<Driver, "hold">,
@@ -33,7 +33,7 @@ const TRIES = 10;
 const OTHERS =
   "another restore or move into this database is under way: wait for its end, or take another database";
 
-/** Each schema of a database may be that of another service. */
+/** The lock is on the schema alone: another schema of the database may be that of another service. */
 async function take(connection: Connection): Promise<boolean> {
   const [row] = await connection.query<{ is_ours: boolean }>(
     `SELECT pg_try_advisory_xact_lock(${LOCKS.filling}, hashtext(coalesce(current_schema(), ''))) AS is_ours`,

@@ -1,16 +1,16 @@
 import type { Clock } from "../../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
 
-/** Calls that may wait for a commit; beyond it the store says that it is busy. */
+/** How many calls may wait for a commit. Further ones are told that the store is busy. */
 const MAX_WAITING = 20_000;
 
-/** A call that has not begun by then is rejected, to be repeated later: the database does not keep up. */
+/** How long a call may wait to begin. Then it is rejected, to be repeated later: the database does not keep up. */
 const PATIENCE_MS = 5_000;
 
-/** How often waiting calls are checked for that. */
+/** How often to look for calls that have waited too long. */
 const CHECK_MS = 1_000;
 
-/** A further group starts beside those under way once it has this share of their calls. */
+/** A further group starts beside those under way once it has this many calls for each of theirs. */
 const SHARE = 0.4;
 
 /** The most work that one transaction takes, roughly in rows. */
@@ -23,15 +23,15 @@ export interface GroupOptions<Request, Result> {
   readonly clock?: Ticking;
   /**
    * Runs requests in one transaction: a result for each, in order, or a throw with nothing stored. It may run again
-   * with some of them. Where a result is `undefined`, that caller is told that the store is unavailable.
+   * with some of them. If a result is `undefined`, that caller is told that the store is unavailable.
    */
   readonly run: (requests: readonly Request[]) => Promise<readonly (Result | undefined)[]>;
-  /** Groups that may be under way at once, so that this process works while the server does; absent: one. */
+  /** How many groups may be under way at once, so that this process works while the server does; absent: one. */
   readonly atOnce?: number;
   /** Two requests of the same name are never under way at once: the second has to see what the first has done. */
   readonly nameOf: (request: Request) => string | undefined;
   readonly weightOf: (request: Request) => number;
-  /** True: halving the group to find the request that fails would take too long, so each is tried on its own. */
+  /** Whether, after this error, halving the group to find the request that failed takes too long: then each is tried on its own. */
   readonly isSlow?: (error: unknown) => boolean;
 }
 
@@ -145,7 +145,7 @@ async function commit<Request, Result>(
     const results = await options.run(group.map(({ request }) => request));
     group.forEach((call, index) => {
       const result = results[index];
-      if (result === undefined) call.reject(new StoreUnavailable("others stood in the way"));
+      if (result === undefined) call.reject(new StoreUnavailable("other transactions stood in the way"));
       else call.resolve(result);
     });
   } catch (error) {

@@ -4,7 +4,7 @@ export const LOCKS = {
   migrating: 7_031_001,
   /** Shared by all transactions, and taken alone by a migration: so no transaction holds a table that it needs. */
   schema: 7_031_008,
-  /** One process at a time restores, or moves SQLite, into a schema: with a second number, which stands for that. */
+  /** One process at a time restores, or moves SQLite, into a schema. A second number stands for the schema. */
   filling: 7_031_009,
   /** One transaction at a time makes or drops tables of days. */
   days: 7_031_002,
@@ -14,7 +14,7 @@ export const LOCKS = {
   numbering: 7_031_004,
   /** One process at a time prunes messages. */
   pruning: 7_031_005,
-  /** Turns of leases come one after the other. */
+  /** One process at a time makes its heartbeat. */
   leases: 7_031_006,
   /** One transaction at a time changes an app's registrations. */
   registering: 7_031_007,
@@ -22,9 +22,9 @@ export const LOCKS = {
   inbound: 7_031_010,
   /** Ids and references that receipts are matched by. */
   matching: 7_031_011,
-  /** Held by the processes that send, with a second number that a copy of the database has too. */
+  /** Held by processes at work on the database, with a second number that is the same for a copy of it. */
   working: 7_031_012,
-  /** Shared by transactions that put recipients on the lists of opt-outs and suppressions, taken alone by an erasure from these. */
+  /** Shared by transactions that put recipients on the lists of opt-outs and suppressions; an erasure from these takes it alone. */
   listing: 7_031_013,
   /** Held by each transaction, with the number of its server process, until it ends. */
   running: 7_031_020,

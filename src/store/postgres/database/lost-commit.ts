@@ -8,19 +8,19 @@ import { LOCKS } from "./lock-numbers.ts";
 /** Whether a transaction that returned `value` was committed; `undefined` if it cannot be told. Asked once it has ended. */
 export type IsStored<T> = (session: Session, value: T) => Promise<boolean | undefined>;
 
-/** A COMMIT that was sent and never answered, or not as durable. */
+/** A COMMIT that was sent and never answered, or that the server has not confirmed as durable. */
 export interface LostCommit {
   /** The server process that was told to commit. */
   readonly backend: number;
   readonly cause: unknown;
 }
 
-/** How long the outcome is looked for. */
+/** How long to look for the outcome. */
 const PATIENCE_MS = 10_000;
 
 const PAUSE_MS = 250;
 
-/** Begins a transaction whose end others can wait for: by a lock that it holds on the returned number. */
+/** Begins a transaction whose end others can wait for: it holds a lock on the returned number. */
 export async function beginAwaitable(connection: Connection): Promise<number> {
   const [row] = await connection.exec<{ backend: number }>(
     `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()),
@@ -40,7 +40,7 @@ export async function resolveLostCommit(
 ): Promise<void> {
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   while (isStored && clock.monotonicMs() < endMs) {
-    // A silent database: the time limits of connections are longer.
+    // The database may be silent, and the time limits of connections are longer.
     const limit = { limitMs: endMs - clock.monotonicMs(), late: (): Found => ({}) };
     const found = await inTime(clock, limit, ask(driver, backend, isStored));
     if (found.isStored === true) return;
@@ -53,7 +53,7 @@ export async function resolveLostCommit(
 
 interface Found {
   readonly isStored?: boolean | undefined;
-  /** Asking again will not help. */
+  /** Whether asking again would not help. */
   readonly isFinal?: boolean;
 }
 
@@ -76,13 +76,14 @@ async function ask(
   }
 }
 
-/** The commit of a transaction with it is answered when a synchronous standby has all that could be seen before. */
+/** A transaction's commit after this is answered only once a synchronous standby has all that could be seen before. */
 export const WAIT_FOR_STANDBY = "SELECT pg_logical_emit_message(true, 'postrider', '')";
 
 /**
- * Whether all that can be seen is where commits have to be. What a transaction stored can be seen without a synchronous
- * standby having it: its server process was ended, or its server crashed, while it waited for that standby. A later commit
- * waits for the same, as the standby gets them in order. It has to write to the log, or it would not wait: a message to nobody.
+ * Whether all that can be seen is as durable as commits have to be. What a transaction stored can be seen before a synchronous
+ * standby has it, if its server process was ended, or its server crashed, while it waited for the standby. The standby gets
+ * commits in order, so a later one that is confirmed confirms the earlier. It only waits if it writes to the log: it writes
+ * a message to nobody.
  */
 async function isSafe(connection: Connection): Promise<boolean> {
   await connection.exec(`BEGIN; ${WAIT_FOR_STANDBY}`);

@@ -36,7 +36,7 @@ export async function raiseRecordsVersion(session: Session): Promise<void> {
   );
 }
 
-/** See `EventFeed.cursorKey`. Written only where it is missing: a database that takes no writes must not stop a reader. */
+/** See `EventFeed.cursorKey`. Written only if it is missing: a database that takes no writes must not stop a reader. */
 export async function readCursorKey(session: Session, vault: Vault): Promise<Uint8Array> {
   const known = await readMeta(session, "event_cursor_key");
   if (known !== undefined) return Buffer.from(known, "hex");
@@ -47,7 +47,7 @@ export async function readCursorKey(session: Session, vault: Vault): Promise<Uin
   return Buffer.from((await readMeta(session, "event_cursor_key")) ?? "", "hex");
 }
 
-/** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */
+/** Stores at the first start which master key the secrets are sealed under; throws at a start with another. */
 export async function checkMasterKey(session: Session, vault: Vault): Promise<void> {
   await session.query(
     "INSERT INTO meta (name, value) VALUES ('master_key_check', $1) ON CONFLICT DO NOTHING",

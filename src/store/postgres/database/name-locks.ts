@@ -15,8 +15,8 @@ export interface NamedLocks {
 }
 
 /**
- * Locks names until the transaction ends: a name is anything that two transactions must not work on at the same time.
- * All are locked in the same order, so two transactions that each call this once cannot deadlock.
+ * Locks names until the transaction ends. A name stands for anything that two transactions must not work on at the same time.
+ * Names are locked in the same order everywhere, so two transactions that each call this once cannot deadlock.
  */
 export function lockNames(session: Transaction, { family, names, isShared }: NamedLocks): void {
   if (names.size > 0) session.run(isShared ? LOCK_SHARED : LOCK, [family, [...names]]);

@@ -3,7 +3,7 @@ import { DatabaseError } from "pg";
 
 const OWN_DATABASE = "give Postrider a database of its own";
 
-/** By SQLSTATE, what an operator can do where the schema cannot be made. */
+/** By SQLSTATE, what an operator can do if the schema cannot be made. */
 const ADVICE: Readonly<Record<string, string>> = {
   "42P07": `it is another program's; ${OWN_DATABASE}`,
   "42501": "GRANT CREATE ON SCHEMA … TO the role of DATABASE_URL, or ALTER TABLE … OWNER TO it",
@@ -11,7 +11,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     "search_path names no schema that the role may use: GRANT USAGE, CREATE ON SCHEMA … TO it, or ALTER ROLE … RESET search_path",
 };
 
-/** What one can do where the table `migrations` cannot be read: other programs have one too, with columns of their own. */
+/** What an operator can do if the table `migrations` cannot be read: other programs have one too, with columns of their own. */
 export const DONE_ADVICE: Readonly<Record<string, string>> = {
   ...ADVICE,
   "42703": `the table migrations is another program's; ${OWN_DATABASE}`,

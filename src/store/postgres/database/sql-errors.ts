@@ -1,4 +1,4 @@
-/** What an error means that a statement ended with. */
+/** What the error that a statement ended with means. */
 import { DatabaseError } from "pg";
 import { StoreUnavailable } from "../../store.ts";
 
@@ -9,7 +9,7 @@ import { StoreUnavailable } from "../../store.ts";
  */
 const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03|25P04)$/;
 
-/** Errors that `pg` throws by itself are about the connection, unless they are about our values. */
+/** An error that `pg` itself throws is about the connection, unless it is about our values. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof DatabaseError) return OUTAGES.test(error.code ?? "");
   return !(error instanceof TypeError || error instanceof RangeError);
@@ -20,12 +20,12 @@ export function isConnectionLost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || /^(08|25P03|25P04|57P)/.test(error.code ?? "");
 }
 
-/** Rights that were there are gone: an administrator has taken them, or put others in our place. */
+/** The role lacks a right. A service that is running had it before: somebody has taken it away since. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "42501";
 }
 
-/** The server has become read-only: as a former primary is made, so that nobody writes to it beside the new one. */
+/** The server has become read-only, as a former primary is made so that nobody writes to it beside the new one. */
 export function isReadOnlyServer(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "25006";
 }
@@ -48,7 +48,7 @@ export function isOutdated(error: unknown): boolean {
   );
 }
 
-/** A prepared statement is not there, or one of another session is: they are not those of our connection. */
+/** A prepared statement of ours is gone, or its name is taken: a pooler has given us another session. */
 export function isNameLost(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === "26000" || error.code === "42P05");
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** What a statement is prepared as. */
+/** A statement as it is prepared. */
 export interface Named {
   readonly name: string;
   readonly text: string;
@@ -28,7 +28,7 @@ export function createStatementNames(): StatementNames {
   };
   return {
     of: (sql) => names.get(sql) ?? add(sql, sql),
-    // Another text too: a pooler prepares one text once, whatever we call it.
+    // The text changes too, since a pooler prepares a text only once, whatever name we give it.
     renew: (sql) => void add(sql, `${sql} -- ${++renewals}`),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's texts hold any character but U+0000, which callers and peers may send. It is stored as an escape sequence,
- * and so is the character that begins one: texts come back as they were, and stored texts are equal if they were.
+ * PostgreSQL's texts hold any character but U+0000, which callers and peers may send. It is stored as an escape sequence, and
+ * so is the character that begins such a sequence: so texts come back as they were, and only equal texts are stored alike.
  */
 const ESCAPE = "\ue000";
 const NUL = `${ESCAPE}0`;

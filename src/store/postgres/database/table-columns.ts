@@ -6,13 +6,13 @@ export interface Column {
   readonly type: string;
 }
 
-/** @param name of a table */
+/** Whether there is a table of this name. */
 export async function isThere(session: Session, name: string): Promise<boolean> {
   const [row] = await session.query<{ name: string | null }>("SELECT to_regclass($1)::text AS name", [name]);
   return row?.name != null;
 }
 
-/** In their order. */
+/** The table's columns, in their order. */
 export function columnsOf(session: Session, table: string): Promise<readonly Column[]> {
   return session.query<Column>(
     `SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
@@ -21,7 +21,7 @@ export function columnsOf(session: Session, table: string): Promise<readonly Col
   );
 }
 
-/** Sets the counters of all tables behind their highest number, after rows were written with given numbers. */
+/** Makes the counters of all tables go on from the highest number, after rows were written with numbers of their own. */
 export async function setCounters(session: Session): Promise<void> {
   for (const { table, column } of await session.query<{ table: string; column: string }>(COUNTED)) {
     await session.query(

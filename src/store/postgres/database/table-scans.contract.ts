@@ -26,7 +26,7 @@ export async function scansOf(session: Session, url: string, run: (store: Store)
   return session.query<Scans>(SCANS);
 }
 
-/** What others have read is counted when they are gone, or else in the middle of the run where that takes its time. */
+/** Waits until other sessions are gone: what they have read is counted only then, which may be in the middle of the run. */
 async function forgetEarlier(session: Session): Promise<void> {
   await session.query(`SELECT pg_terminate_backend(pid) ${OTHERS}`);
   await until(

@@ -9,7 +9,7 @@ import { isCollision, isForbidden } from "./sql-errors.ts";
 export interface Transaction extends Session {
   /**
    * Runs a statement whose rows nobody needs. It goes out in one packet with the next `query`, or with the COMMIT, and so takes
-   * no round trip of its own. If it fails, that one rejects with its error.
+   * no round trip of its own. If it fails, that `query` or commit rejects with its error.
    */
   run(sql: string, values?: readonly SqlValue[]): void;
 }
@@ -26,7 +26,7 @@ export interface Database extends Session {
   transaction<T>(work: Work<T>, isStored?: IsStored<T>): Promise<T>;
 }
 
-/** A database that can be closed: what was admitted before ends first, what comes later is rejected. */
+/** A database that can be closed: calls admitted before end first, later ones are rejected. */
 export interface ClosableDatabase {
   /** Admits each call by itself. */
   readonly database: Database;
@@ -74,14 +74,14 @@ export function openClosable(driver: Driver, clock: Clock): ClosableDatabase {
   };
 }
 
-/** Missing rights are given back one day, and what a provider said must last until then. */
+/** Missing rights count as an outage: they will be given back, and what a provider said must be kept until then. */
 function throwForbidden(error: unknown): never {
   throw isForbidden(error) ? outage("the database refuses", error) : error;
 }
 
 interface Ran<T> {
   readonly value: T;
-  /** Present if the commit was not answered, or not as durable. */
+  /** Present if the commit was not answered, or not confirmed as durable. */
   readonly lost?: LostCommit;
 }
 
@@ -93,7 +93,8 @@ async function runWithRetries<T>(driver: Driver, work: Work<T>): Promise<Ran<T>>
       return await driver.hold((connection) => runOnce(connection, work));
     } catch (error) {
       if (!isCollision(error)) throw error;
-      if (tries === MAX_TRIES) throw new StoreUnavailable("others stood in the way", { cause: error });
+      if (tries === MAX_TRIES)
+        throw new StoreUnavailable("other transactions stood in the way", { cause: error });
     }
   }
 }
@@ -107,7 +108,7 @@ async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>
     const cause = await commit();
     return cause === undefined ? { value } : { value, lost: { backend: begun, cause } };
   } catch (error) {
-    // Where the connection is lost the server rolls back by itself, and one that has fallen silent would be waited for again.
+    // On a lost connection the server rolls back by itself, and a ROLLBACK would wait again for a server that has fallen silent.
     if (!connection.isLost()) await connection.exec("ROLLBACK").catch(() => undefined);
     throw error;
   }
@@ -117,13 +118,13 @@ interface Statements {
   readonly transaction: Transaction;
   /** The transaction's server process; `undefined` if there was no statement, and so no transaction. */
   backend(): Promise<number | undefined>;
-  /** Commits. Returns what is in the way of calling it durable: the connection was lost before the answer, or it came with a warning. */
+  /** Commits. Resolves with why it may not be durable, if so: the connection was lost before the answer, or it came with a warning. */
   commit(): Promise<unknown>;
 }
 
 type Send = () => Promise<unknown>;
 
-/** Statements wait until one is sent whose answer is needed. BEGIN is the first that waits. */
+/** Statements wait until one is sent whose answer is needed. The first that waits is BEGIN. */
 function openStatements(connection: Connection): Statements {
   let begun: Promise<number> | undefined;
   let waiting: readonly Send[] = [() => (begun = beginAwaitable(connection))];
@@ -135,7 +136,7 @@ function openStatements(connection: Connection): Statements {
     const result = last();
     const these = [...underWay, ...before, result];
     underWay = these;
-    // Behind a statement that fails all fail, and its error says why.
+    // After a statement that fails all others fail too, so the first error is the one that says why.
     const failed = (await Promise.allSettled(these)).find(isRejected);
     if (underWay === these) underWay = [];
     if (!failed) return result;
@@ -149,7 +150,7 @@ function openStatements(connection: Connection): Statements {
       },
     },
     async backend() {
-      // Before the COMMIT, so that whoever has to look for what became of it knows the answer.
+      // Before the COMMIT: if that is not answered, the number is needed to find out what became of it.
       if (!begun && waiting.length > 1) await send(async () => undefined);
       return begun;
     },

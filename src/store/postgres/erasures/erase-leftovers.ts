@@ -5,22 +5,22 @@ import { findOwners } from "../inbound/load-inbound.ts";
 import { removeInbound } from "../inbound/prune-inbound.ts";
 import type { Walk } from "./erasures.ts";
 
-/** A table whose rows are deleted if they name the recipient; its keys are ids that carry their time. */
+/** A table whose rows are deleted if they name the recipient. Its keys are ids that contain their time. */
 interface Sweep {
   readonly table: string;
   /** As SQL names the key's type. */
   readonly type: "uuid" | "text";
   /** Which rows are meant: $3 the recipient, $4 the account's id, or NULL for all. */
   readonly test: string;
-  /** What is done with the rows that `where` selects; absent: they are deleted. */
+  /** What to do with the rows that `where` selects; absent: they are deleted. */
   readonly work?: (session: Session, where: string, values: readonly SqlValue[]) => Promise<unknown>;
-  /** The share of the usual number of rows that one stretch examines, where rows are large. */
+  /** For large rows: the share of the usual number of rows that one stretch examines. */
   readonly share?: number;
 }
 
 const IN_ACCOUNT = "($4::text IS NULL OR account_id = $4)";
 
-/** Rows from after the erasure was asked for stay. */
+/** Each leaves alone the rows that are newer than the request to erase. */
 export const SWEEPS: readonly Walk[] = [
   sweep({
     table: "sandbox_messages",
@@ -60,7 +60,7 @@ function sweep({ table, type, test, work, share = 1 }: Sweep): Walk {
   };
 }
 
-/** Deletes counts, which an index finds by the recipient. */
+/** Deletes the recipient's counts, which are found by an index on the recipient. */
 export const eraseCounts: Walk = async (session, { recipient, accountId }) => {
   const values = [recipient.toLowerCase(), accountId ?? null];
   const ofAccount = "($2::text IS NULL OR a.id = $2)";
@@ -75,7 +75,7 @@ export const eraseCounts: Walk = async (session, { recipient, accountId }) => {
   return {};
 };
 
-/** Deletes waiting parts of messages from the recipient's handset. The number they went to tells whose they are. */
+/** Deletes waiting parts of messages from the recipient's handset. The number that they went to tells their account. */
 export const eraseParts: Walk = async (session, { recipient, accountId }) => {
   const rows = await session.query<{ connector_id: string; recipient: string }>(
     "SELECT DISTINCT connector_id, recipient FROM inbound_parts WHERE sender = $1",

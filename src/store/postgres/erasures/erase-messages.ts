@@ -67,7 +67,7 @@ async function walkAccount(
   const found = (await session.query<{ id: string }>(sql, values)).map(({ id }) => id);
   const { forgotten, ...counts } = await forgetAll(session, log, { ids: found, task });
   const done = { ...counts, looks: stretch.looks };
-  // An attempt or a webhook under way ends first, so that all its traces are here to be erased.
+  // Waits for an attempt or a webhook under way, so that all its traces are there to be erased.
   if (forgotten < found.length) return { ...done, last: found[forgotten - 1] ?? after, isBlocked: true };
   return { ...done, ...present({ last: stretch.after(found, most) }) };
 }
@@ -84,7 +84,7 @@ const findSql = (test: string) => `SELECT id FROM messages
 
 const FIND_SMS = findSql(isTo("$5"));
 
-/** Only letters of ASCII have two cases. */
+/** `COLLATE "C"` lowers letters of ASCII only, as the recipient was lowered. */
 const FIND_EMAIL = findSql(`strpos(lower(parts COLLATE "C"), $5) > 0`);
 
 interface Forgotten {
@@ -119,13 +119,13 @@ async function forgetAll(
 const LOCK_JOBS = `SELECT id, message_id, parts, is_leased FROM jobs WHERE message_id = ANY($1)
   ORDER BY id + 0 FOR UPDATE`;
 
-/** After the messages, like whoever adds webhooks. None is claimed with the old body before this transaction ends. */
+/** Locked after the messages, as by transactions that add webhooks. None is claimed with the old body before this one ends. */
 const LOCK_WEBHOOKS = `SELECT message_id, state = 'leased' AS is_leased FROM webhooks WHERE message_id = ANY($1)
   ORDER BY message_id, sequence FOR NO KEY UPDATE`;
 
 type LeasedOrNot = Pick<LockedJob, "message_id" | "is_leased">;
 
-/** The messages before the first one of which something is leased. */
+/** The messages before the first one that has a leased job or webhook. */
 function beforeLeased(ids: readonly string[], rows: readonly LeasedOrNot[]): readonly string[] {
   const leased = new Set(rows.flatMap((row) => (row.is_leased ? [row.message_id] : [])));
   const first = ids.findIndex((id) => leased.has(id));
@@ -160,7 +160,7 @@ async function redact(
     session,
     after.map(({ accountId }) => accountId),
   );
-  // Of those that are over no job is left that would do it.
+  // A message that is over has no job left whose end would wipe it.
   for (const message of after)
     wipe(log, message, { isOver: isSettled(message.progress), settings: settingsOf(message.accountId) });
   await redactRows(session, { messages: after, jobs, recipient, scrub });

@@ -41,7 +41,7 @@ interface AnswerRow {
 
 const READ = "SELECT name, body, taken_at FROM idempotency_keys WHERE name > $1 ORDER BY name LIMIT $2";
 
-/** Not if the key has expired and been taken again meanwhile. */
+/** Leaves alone a key that has expired and been taken again meanwhile. */
 const UPDATE = `UPDATE idempotency_keys k SET body = t.body
   FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS t (name, taken_at, body)
   WHERE k.name = ANY(ARRAY[t.name]) AND k.taken_at = t.taken_at`;

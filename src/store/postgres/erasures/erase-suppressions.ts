@@ -9,7 +9,7 @@ export function createSuppressionErasures(erasedNames: ErasedNames): readonly Wa
   return [createSuppressionErasure(erasedNames), createOptOutErasure(erasedNames)];
 }
 
-/** There is at most one in each account. */
+/** An account has at most one suppression of the recipient. */
 function createSuppressionErasure(erasedNames: ErasedNames): Walk {
   return async (session, task) => {
     await erasedNames.lockLists(session);
@@ -53,10 +53,10 @@ const FIND_OPT_OUTS = `SELECT id, reason FROM opt_outs
   WHERE id > $1 AND ($2::text IS NULL OR id <= $2) AND recipient = $3 AND ($4::text IS NULL OR account_id = $4)
   ORDER BY id FOR UPDATE`;
 
-/** Deletes those that are there already in their erased form. */
 const twin = (sender: string) => `EXISTS (SELECT 1 FROM opt_outs twin
   WHERE twin.account_id = o.account_id AND twin.sender ${sender} AND twin.recipient = $2 OFFSET 0)`;
 
+/** Deletes those of which the erased form is there already. */
 const DROP_TWINS = `DELETE FROM opt_outs o
   WHERE o.id = ANY($1) AND (${twin("= o.sender")} OR o.sender IS NULL AND ${twin("IS NULL")})`;
 

@@ -11,13 +11,13 @@ export interface ErasedNames {
   /** `form`, if it is in memory. */
   known(): ErasedForm | undefined;
   /**
-   * The same, for a transaction that is about to put recipients on a list: until it ends none is erased from these. To be
-   * asked before it looks for the erased forms.
+   * Like `form`, for a transaction that is about to put recipients on a list: until it ends, none is erased from the lists. To be
+   * called before the transaction looks for erased forms.
    */
   formToList(session: Session): Promise<ErasedForm | undefined>;
   /** Waits for transactions that are putting recipients on a list, and keeps out others until this one ends. */
   lockLists(session: Session): Promise<void>;
-  /** The same as `form`; makes the pepper if there is none. For use inside a transaction. */
+  /** Like `form`, but makes the pepper if there is none. For use inside a transaction. */
   needForm(session: Session): Promise<ErasedForm>;
 }
 
@@ -43,14 +43,14 @@ export function createErasedNames(vault: Vault): ErasedNames {
     async needForm(session) {
       const known = kept ?? (await read(session));
       if (known) return known;
-      // If another process makes one at the same time, this waits for it, and reads that.
+      // If another process makes one at the same time, this waits for it, and reads the other's.
       await holdKey(session, vault);
       await session.query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
         PEPPER.name,
         vault.seal(vault.newSecret(), PEPPER.place),
       ]);
       const made = await read(session);
-      if (!made) throw new Error("the pepper of erasures was not kept");
+      if (!made) throw new Error("the pepper of erasures was not stored");
       return made;
     },
   };

@@ -3,7 +3,10 @@ import { namedRecipient, otherSearches, otherTwins } from "../../erasures/erased
 import type { RecordRows } from "../records/record-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 
-/** Adds erased forms and other spellings: who knows the recipient finds its records, and cannot create them twice. */
+/**
+ * Makes searches and inserts consider erased forms and other spellings: a caller that knows the recipient finds its records, and
+ * cannot create them twice.
+ */
 export function withErased(
   rows: RecordRows,
   erasedNames: ErasedNames,

@@ -25,7 +25,7 @@ interface From {
   readonly log: MessageLog;
 }
 
-/** Goes on through one table, or a few, by one stretch, inside a transaction. */
+/** Takes an erasure one stretch further through one table, or a few, inside a transaction. */
 export type Walk = (session: Session, task: ErasureTask, from: From) => Promise<Stretch>;
 
 export function createErasures(session: Session, parts: EraseParts): Erasures {
@@ -58,7 +58,7 @@ export interface EraseParts {
 
 /** `Erasures.advance`: one stretch of the oldest erasure under way that no other process is at work on. */
 function createAdvance(session: Session, { changes, erasedNames }: EraseParts): Erasures["advance"] {
-  // Answers first: only their messages tell whose they are. Suppressions and opt-outs last: attempts that end may add some.
+  // Answers first, since only their messages tell their account. Suppressions and opt-outs last, since attempts that end may add some.
   const walks: readonly Walk[] = [
     eraseAnswers,
     eraseMessages,
@@ -68,7 +68,7 @@ function createAdvance(session: Session, { changes, erasedNames }: EraseParts): 
     eraseParts,
     ...createSuppressionErasures(erasedNames),
   ];
-  // Asks in a read first: there is hardly ever one.
+  // Asks without a transaction first: there is hardly ever an erasure under way.
   return async (now, looks) => {
     const isAny =
       (await session.query("SELECT 1 FROM erasures WHERE completed_at IS NULL LIMIT 1")).length > 0;

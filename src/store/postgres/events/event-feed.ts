@@ -61,7 +61,7 @@ interface EventRow extends Omit<OtherColumns, "id"> {
   readonly event_id: string | null;
 }
 
-/** Apart from what they are about: of many days' tables a plan is made for one at a time. */
+/** Without the messages that they are about, which `FIND` reads. */
 const PAGE = `SELECT number, subject_id, position, event_id, at, type, data FROM events
   WHERE account = (SELECT accounts.number FROM accounts WHERE id = $1) AND number > $2 ORDER BY number LIMIT $3`;
 
@@ -72,7 +72,7 @@ interface FoundRow extends TimelineRow {
   readonly event_number: number;
   readonly id: string;
   readonly message_recipient: string;
-  /** `null`: beyond `MAX_PAGE_SIZE`. */
+  /** `null` if it lies beyond `MAX_PAGE_SIZE`. */
   readonly envelope: string | null;
   readonly octets: number;
 }

@@ -15,8 +15,8 @@ export interface NumberingParts {
 }
 
 /**
- * `EventFeed.numberEvents`. Committed events get the next numbers, and show in the feed from then on; whatever commits
- * later gets higher ones. Does nothing while another process is numbering; one that stands still meanwhile (a virtual
+ * `EventFeed.numberEvents`. Committed events get the next numbers, and show in the feed from then on; events that commit later
+ * get higher ones. Does nothing while another process is numbering. A process that stands still while it numbers (a virtual
  * machine being moved, a network that is cut) holds the others up for two seconds.
  */
 export function createNumberEvents(
@@ -47,7 +47,7 @@ export function createNumberEvents(
 
 const WAITING = "SELECT subject_id FROM new_events ORDER BY id LIMIT $1";
 
-/** From here on the server ends the transaction, and with it the lock, when it hears nothing for so long. */
+/** How long the server hears nothing from us before it ends the transaction, and with it the lock. */
 const STANDSTILL_MS = 2_000;
 
 const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${LOCKS.numbering}) AS is_ours,

@@ -18,7 +18,7 @@ import { type InboundQuestions, type LoadedInbound, loadInbound } from "./load-i
 import { nameOfGroup } from "./part-table.ts";
 
 export interface InboundStoreParts {
-  /** Lanes that have webhooks ready. */
+  /** Notified of lanes that have webhooks ready. */
   readonly notifier: Notifier<Lane>;
   readonly erasedNames: ErasedNames;
 }
@@ -110,7 +110,7 @@ function select(db: Database, query: InboundQuery): Promise<readonly InboundRow[
   const given = tests.flatMap(([test, value]) => (value === undefined ? [] : [{ test, value }]));
   const where = given.map(({ test }, at) => `${test} $${at + 2}`);
   if (accountId === null) where.unshift("account_id IS NULL");
-  // Without the account, which is the same in all, no index of it would be walked: the server knows that of `=` only.
+  // By account too, although all have none: the planner does not conclude that from `IS NULL`, and would not walk the index by account.
   const order = accountId === null ? "account_id DESC, id DESC" : "id DESC";
   const sql = `SELECT * FROM inbound_messages WHERE ${where.join(" AND ")} ORDER BY ${order} LIMIT $1`;
   return db.query<InboundRow>(sql, [limit, ...given.map(({ value }) => value)]);

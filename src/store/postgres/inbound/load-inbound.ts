@@ -19,7 +19,7 @@ export interface InboundQuestions {
   /** Whole messages, which may be repeats. */
   readonly pieces: readonly InboundPiece[];
   readonly groups: readonly PartGroup[];
-  /** By what accounts are found for messages that may be stored. */
+  /** The connector and the number of each message that may be stored, by which its account is found. */
   readonly places: readonly Place[];
 }
 
@@ -31,7 +31,7 @@ export interface LoadedInbound {
   write(): Promise<readonly Lane[]>;
 }
 
-/** Reads with a fixed number of statements, after the locks; then the rules of `take-inbound.ts` run in memory. */
+/** Reads with a fixed number of statements, once the locks are taken. Then the rules of `take-inbound.ts` run in memory. */
 export async function loadInbound(
   session: Transaction,
   questions: InboundQuestions,
@@ -111,7 +111,7 @@ const COLUMN_TYPES = "uuid text text text text text int text text boolean bigint
 const INSERT = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
   SELECT * FROM unnest(${COLUMN_TYPES.map((type, index) => `$${index + 1}::${type}[]`).join(", ")})`;
 
-/** Which of the pieces are there already. */
+/** Tells which of the pieces are stored already. */
 async function findRepeats(
   session: Session,
   pieces: readonly InboundPiece[],
@@ -126,7 +126,7 @@ async function findRepeats(
   return (piece) => known.has(piece);
 }
 
-/** `OFFSET 0`: if there was none when statistics were taken, the planner would compare all with all. */
+/** `OFFSET 0`: if the table was empty when statistics were taken, the planner would compare all with all. */
 const REPEATS = `SELECT place FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY
     AS t (connector_id, provider_key, since, place)
   WHERE EXISTS (SELECT 1 FROM inbound_messages m WHERE m.connector_id = t.connector_id
@@ -154,7 +154,7 @@ interface OwnerRow {
   readonly owner: string | null;
 }
 
-/** A sender that several accounts have does not tell whom a message is for. */
+/** A sender id that several accounts have does not tell which of them a message is for. */
 const OWNERS = `SELECT place, coalesce(
     (SELECT account_id FROM inbound_numbers n WHERE n.connector_id = t.connector_id AND n.number = t.recipient),
     (SELECT account_id FROM inbound_numbers n WHERE n.connector_id IS NULL AND n.number = t.recipient),

@@ -16,7 +16,7 @@ export interface LoadedParts {
 
 /** The caller has locked the groups' names. A group may be named once for each part that has come. */
 export async function loadParts(session: Session, named: readonly PartGroup[]): Promise<LoadedParts> {
-  // Each once: the rows of one named twice would be read twice, and count twice.
+  // Each group once: the rows of a group that is named twice would be read and counted twice.
   const groups = [...new Map(named.map((group) => [nameOfGroup(group), group])).values()];
   const rows = groups.length === 0 ? [] : await session.query<InboundPartRow>(FIND, columnsOf(groups));
   const waiting = groups.length === 0 ? 0 : await countWaiting(session);
@@ -33,7 +33,7 @@ export async function loadParts(session: Session, named: readonly PartGroup[]): 
   };
 }
 
-/** Names the group, and its lock: never change it, since processes of two versions may run side by side. */
+/** The group's name, which also names its lock. It must never change, since processes of two versions may run side by side. */
 export function nameOfGroup({ connectorId, from, to, reference, total }: PartGroup): string {
   return JSON.stringify([connectorId, from, to, reference, total]);
 }
@@ -110,7 +110,7 @@ const GROUPS = `unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[])
 
 const GROUP = "connector_id, sender, recipient, reference, total";
 
-/** Parts wait for moments. If none did when statistics were taken, the planner would rather read them all. */
+/** By a subquery for each group: parts only wait for moments, and if none did when statistics were taken, the planner would read all. */
 const FIND = `SELECT p.* FROM ${GROUPS}, LATERAL (
     SELECT * FROM inbound_parts p WHERE p.connector_id = g.connector_id AND p.sender = g.sender AND p.recipient = g.recipient
       AND p.reference = g.reference AND p.total = g.total ORDER BY p.number

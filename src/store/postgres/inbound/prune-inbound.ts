@@ -2,7 +2,7 @@ import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { removeAttempts } from "../messages/message-removal.ts";
 
-/** Deletes at most `limit` messages from handsets that came before `before`, with their events and webhooks; how many. */
+/** Deletes at most `limit` messages from handsets that came before `before`, with their events and webhooks. Returns how many. */
 export function pruneInbound(session: Session, before: number, limit: number): Promise<number> {
   return removeInbound(session, OLD, [firstUuidAt(before), limit]);
 }
@@ -10,9 +10,9 @@ export function pruneInbound(session: Session, before: number, limit: number): P
 const OLD = "SELECT id FROM inbound_messages WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED";
 
 /**
- * Deletes the inbound messages whose ids a query selects, with their events and webhooks, inside a transaction; returns how
- * many. Each statement sees what others did to the rows of the one before while that waited: events that were just being
- * numbered, and attempts that were just being stored.
+ * Deletes the inbound messages whose ids a query selects, with their events and webhooks, inside a transaction. Returns how
+ * many. In statements of their own, since each sees what others did while the one before waited for a lock: events that were
+ * being numbered, and attempts that were being stored.
  */
 export async function removeInbound(
   session: Session,
@@ -26,8 +26,8 @@ export async function removeInbound(
 }
 
 /**
- * What may be found by reading all of a table is found by an array: a join would read it again for each message. So are the messages:
- * a join might select them anew for each message there is, and delete more than were asked for.
+ * By arrays, as a join might read a whole table again for each message. For the messages, it might even run the query again for
+ * each row, and delete more than were asked for.
  */
 function removeSql(ids: string): string {
   return `WITH old AS (

@@ -43,7 +43,7 @@ export function insertAccepted(
 /** Types of the parameters: an array for each column, in this order. */
 type Columns = Readonly<Record<string, string>>;
 
-/** `content` is NULL where it is the message's own id; `last` where there is one message; `queue` where there is no job. */
+/** `content` is NULL if it is the message's own id, `last` if the request has one message, `queue` if there is no job. */
 const COLUMNS = {
   id: "uuid",
   account: "int",
@@ -175,7 +175,7 @@ function jobRows({ request, account }: Taken, queueNumber: (name: string) => num
   );
 }
 
-/** Singles and batches of an account take turns. */
+/** The flow of a request's jobs. An account has two, so that its singles and its batches take turns. */
 function flowOf({ flow }: AcceptRequest, account: number): number {
   return account * 2 + (flow === "batch" ? 1 : 0);
 }

@@ -44,19 +44,19 @@ export function createAccept(
   return {
     accept: enter,
     savedAnswer: async (asks) => (await enter({ asks })).answer,
-    // On its own, so that no other one waits for the key that it needs.
+    // On its own, so that no other request waits for the key that this one needs.
     async acceptAlone(request) {
       const [result] = await run([request], NO_PATIENCE_MS);
-      if (!result) throw new StoreUnavailable("others stood in the way");
+      if (!result) throw new StoreUnavailable("other transactions stood in the way");
       return result;
     },
   };
 }
 
-/** Just long enough to take a free lock; 0 would mean without limit. */
+/** Just long enough to take a free lock; 0 would be no limit. */
 const NO_PATIENCE_MS = 50;
 
-/** `Intake.savedAnswer`: waits in line with the requests, so that earlier ones with the same key have ended. */
+/** A call of `Intake.savedAnswer`. It waits in line with the requests, so that earlier ones with the same key have ended. */
 interface Question {
   readonly asks: Pick<Idempotency, "scope" | "key" | "now">;
 }
@@ -91,7 +91,7 @@ function withQuestions(db: Database, run: RunRequests) {
   };
 }
 
-/** An answer that is given again promises what it did at first: so it is one that a standby has too. */
+/** A repeated answer promises what the first one did, so a standby has to have it too. */
 function findSafeAnswers(db: Database, asked: readonly Question["asks"][]) {
   return db.transaction(async (session) => {
     const answers = await findAnswers(session, asked);
@@ -137,7 +137,7 @@ function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): 
     acceptAll(requests, keyPatienceMs).catch((error) => inProgress(requests, error));
 }
 
-/** Answers a single request whose key another process holds. Of several requests, the one has to be found first. */
+/** Answers a single request whose key another process holds. Of several requests, it has to be found out which one it is. */
 function inProgress(requests: readonly AcceptRequest[], error: unknown): readonly AcceptResult[] {
   if (error instanceof KeyHeld && requests.length === 1) return [{ kind: "in_progress" }];
   throw error;
@@ -145,7 +145,7 @@ function inProgress(requests: readonly AcceptRequest[], error: unknown): readonl
 
 /** A request in its transaction. */
 interface Entry extends Taken {
-  /** As soon as a step has found it. */
+  /** `undefined` until a step has found it. */
   result: AcceptResult | undefined;
 }
 
@@ -156,7 +156,7 @@ function toEntry(request: AcceptRequest, numbers: ReadonlyMap<string, number>): 
 /** The number of an account that does not exist. */
 const NOBODY = -1;
 
-/** Also a request whose key is taken: the API key that it came with went before the account. */
+/** Refuses even a repeat whose answer is saved: an account is only deleted once the API key of the request is revoked. */
 function refuseWithoutAccount(entries: readonly Entry[]): readonly Entry[] {
   for (const entry of entries) if (entry.account === NOBODY) entry.result = { kind: "no_account" };
   return entries.filter(({ account }) => account !== NOBODY);

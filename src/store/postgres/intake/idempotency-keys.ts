@@ -20,8 +20,8 @@ export class KeyHeld extends Error {}
 const PATIENCE_MS = 1_000;
 
 /**
- * The patience of a transaction that alone may take its key: it waits at most for a moment in which the row is erased or
- * pruned. It also holds for the other statements of the transaction, which know no limit.
+ * The patience of a transaction that alone may take its key: it waits only while the row is being erased or pruned. It also
+ * holds for the transaction's later statements, whose locks have no limit then.
  */
 export const WITHOUT_LIMIT = 0;
 
@@ -78,7 +78,7 @@ export async function findAnswers(
   );
 }
 
-/** Looked up one by one, by their names: if no key was left when statistics were taken, the planner would read all keys. */
+/** Looks keys up one by one: if no key was left when statistics were taken, the planner would read all keys. */
 const FIND = `SELECT t.index, k.status, k.body, k.body_digest
   FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS t (name, now, index),
     LATERAL (SELECT * FROM idempotency_keys WHERE name = t.name OFFSET 0) AS k

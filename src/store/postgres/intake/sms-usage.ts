@@ -27,7 +27,7 @@ export async function lockUsage(session: Session, accounts: readonly number[]): 
   }
 }
 
-/** The limit that the request would exceed, if any; counts nothing. */
+/** The limit that the request would exceed, if any. Does not count the request. */
 export async function exceededLimit(
   session: Session,
   request: RequestUsage,
@@ -91,7 +91,7 @@ const ADD = `INSERT INTO sms_usage AS u (account, recipient, hour, messages, seg
   ON CONFLICT (account, recipient, hour) DO UPDATE
   SET messages = u.messages + excluded.messages, segments = u.segments + excluded.segments`;
 
-/** In place of a recipient: the row that counts all of the account's messages. */
+/** Stands in place of a recipient in the row that counts all of the account's messages. */
 const ALL = "";
 
 /** By how many messages each row's count rises: the account's, and each recipient's, as far as there are limits for them. */

@@ -8,7 +8,7 @@ import { readSettings } from "../records/account-settings.ts";
 import { endMessage } from "./ending.ts";
 import type { MessageChanges } from "./message-log.ts";
 
-/** `MessageStore.cancel`. Locks the jobs first, so that a claim has taken them before, or never does. */
+/** `MessageStore.cancel`. Locks the jobs first, so that a claim has either taken them already, or never will. */
 export function createCancel(changes: MessageChanges): MessageStore["cancel"] {
   return async ({ accountId, channel, id, now, idempotency }) => {
     if (!isUuid(id)) return "not_found";
@@ -30,14 +30,14 @@ export function createCancel(changes: MessageChanges): MessageStore["cancel"] {
   };
 }
 
-/** Saves the key if it is new. Nobody else can be taking it: its scope names the message, and that is locked. */
+/** Saves the key if it is new. No other transaction can be taking it: its scope names the message, which is locked. */
 async function isNew(session: Session, key: Idempotency): Promise<boolean> {
   const answer = { status: 200, body: "" };
   const others = await takeKeys(session, [{ ...key, answer }], WITHOUT_LIMIT);
   return others.size === 0;
 }
 
-/** Locks the message's jobs. True if an attempt is under way, or one has ended with its outcome unknown. */
+/** Locks the message's jobs. Returns whether an attempt is under way, or one has ended with its outcome unknown. */
 async function lockJobs(session: Session, id: string): Promise<boolean> {
   const jobs = await session.query<{ is_leased: boolean }>(LOCK_JOBS, [id]);
   if (jobs.some((job) => job.is_leased)) return true;

@@ -17,8 +17,8 @@ export function endMessage(
 
 /**
  * Ends the waiting jobs of messages that have been settled without them, and wipes their bodies. An attempt under way is
- * left to its settlement, which does both. Jobs that others have locked are left as well, since messages may be locked
- * here before them: whoever claims one finds its message settled.
+ * left to its settlement, which does both. Jobs that others have locked are left as well, since the messages may be locked
+ * before them here. A process that claims such a job finds its message settled.
  */
 export async function endWaiting(
   session: Session,
@@ -36,7 +36,7 @@ export async function endWaiting(
     wipe(log, message, { isOver: true, settings: settingsOf(message.accountId) });
 }
 
-/** Gives the messages that have no other job. `OFFSET 0` keeps it from comparing all jobs with these. */
+/** Returns the messages that have no other job. `OFFSET 0` keeps the planner from comparing all jobs with these. */
 const END_WAITING = `WITH ended AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(
       SELECT id FROM jobs WHERE message_id = ANY($1) AND NOT is_leased FOR UPDATE SKIP LOCKED))

@@ -33,8 +33,7 @@ const NUMBER = "(SELECT number FROM accounts WHERE accounts.id = $1)";
 
 /**
  * Conditions and an order that no index but the account's can serve. With others the planner goes through the primary key, over
- * the messages of all accounts, where it has seen only one account and one channel, because a small account is new or escaped
- * its sample.
+ * the messages of all accounts, if its sample held only one account and one channel because a small account was new or missed.
  */
 const IN_RANGE = `(m.account, m.channel, m.id) < (${NUMBER}, $2, $3) AND (m.account, m.channel, m.id) >= (${NUMBER}, $2, $4)`;
 const NEWEST_FIRST = "ORDER BY m.account DESC, m.channel DESC, m.id DESC";
@@ -47,7 +46,7 @@ interface ListedRow extends ShownRow {
 
 const COLUMNS = "m.id, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error";
 
-/** Where the index tells which messages match, rows are read of these alone. */
+/** If the index alone tells which messages match, only their rows are read. */
 function select(
   session: Session,
   query: MessageQuery,
@@ -70,7 +69,7 @@ function testsOf({ channel, recipient, status }: MessageQuery): readonly Test[] 
   const tests: Test[] = [];
   if (recipient !== undefined && channel === "sms") tests.push((bind) => isTo(bind(recipient)));
   if (recipient !== undefined && channel === "email") {
-    // Only letters of ASCII have two cases, as everywhere else.
+    // Lowers letters of ASCII only, as all searches for addresses in messages do.
     const lower = (text: string) => `lower(${text} COLLATE "C")`;
     const holds = (value: string) => `strpos(${lower("m.parts")}, ${value}) > 0`;
     tests.push((bind) => {
@@ -84,12 +83,12 @@ function testsOf({ channel, recipient, status }: MessageQuery): readonly Test[] 
 
 interface EnvelopeRow {
   readonly id: string;
-  /** `null`: beyond `MAX_CONTENT`. */
+  /** `null` if it lies beyond `MAX_CONTENT`. */
   readonly envelope: string | null;
   readonly octets: number;
 }
 
-/** Contents of a page; the content of a batch is read once. */
+/** Reads the contents of a page's messages; the content of a batch once. */
 async function readEnvelopes(session: Session, rows: readonly ListedRow[]) {
   const ids = [...new Set(rows.map(({ content }) => content))];
   const found = ids.length === 0 ? [] : await session.query<EnvelopeRow>(ENVELOPES, [ids]);

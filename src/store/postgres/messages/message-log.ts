@@ -17,7 +17,7 @@ import { writeMessages } from "./message-writes.ts";
  *
  *     const changes = createMessageChanges(db, notifiers);
  *     const answer = await changes(async (session, log) => {
- *       await log.lock(ids);                               // one statement; ids of no message are left out
+ *       await log.lock(ids);                               // one statement; skips ids that no message has
  *       const message = log.find(id);
  *       if (message) log.save(message, applyReceipt(message.progress, part, receipt));
  *       log.find(id)?.progress;                            // as it was just saved
@@ -35,7 +35,7 @@ export interface MessageLog {
   moveStatus(id: string, from: Progress["status"], to: Progress["status"]): void;
   /** Wipes the body, which no attempt can need any more; not that of a batch. */
   wipeSingle(message: LockedMessage): void;
-  /** Excepts the body of a batch from being wiped, since its account keeps bodies. */
+  /** Keeps the body of a batch from being wiped later, since its account keeps bodies. */
   keepBatch(message: LockedMessage): void;
 }
 
@@ -52,7 +52,7 @@ export interface LockedMessage {
   readonly progress: Progress;
 }
 
-/** Notified after commits, with lanes that have webhooks ready. Events are announced when they are numbered. */
+/** Notified after a commit of the lanes that have webhooks ready. Events are announced once they are numbered. */
 export interface MessageNotifiers {
   readonly webhooks: Notifier<Lane>;
 }
@@ -81,7 +81,7 @@ export function createMessageChanges(db: Database, notifiers: MessageNotifiers):
 /** What one transaction has to write. */
 export interface Changes {
   readonly messages: ReadonlyMap<string, LockedMessage>;
-  /** Ids of those that have moved. */
+  /** Ids of the messages that have changed. */
   readonly moved: ReadonlySet<string>;
   readonly entries: readonly Entry[];
   /** Ids of contents. */

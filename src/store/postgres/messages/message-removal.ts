@@ -9,8 +9,8 @@ export interface RemovedMessage {
 
 /**
  * Deletes messages and everything that belongs to them, inside a transaction; a batch's content goes with its last message.
- * Jobs before messages, the order in which everybody locks them. The rest after messages: others write it only while they hold
- * a message, so a later statement sees all of it.
+ * Jobs go before messages, since all transactions lock them in this order. The rest goes after messages: others write it only while
+ * they have locked the message, so a later statement sees all of it.
  */
 export async function removeMessages(session: Session, rows: readonly RemovedMessage[]): Promise<void> {
   if (rows.length === 0) return;
@@ -25,12 +25,12 @@ export async function removeMessages(session: Session, rows: readonly RemovedMes
   await session.query(REMOVE_CONTENTS, [contents, ...boundsOf(contents)]);
 }
 
-/** A list leaves the planner no choice: of a table that it has not looked at, it might join all rows with all ids. */
+/** A list leaves the planner no choice: if it has no statistics of the table, it might join all rows with all ids. */
 function removeSql(table: string, key: string): string {
   return `DELETE FROM ${table} WHERE ${key} = ANY($1)`;
 }
 
-/** Of the tables that are by day, only those between the first id and the last are searched. */
+/** Limits the search to the tables of the days between the first id and the last. */
 const BETWEEN = "BETWEEN $2::uuid AND $3::uuid";
 
 function boundsOf(ids: readonly string[]): readonly string[] {
@@ -58,9 +58,9 @@ function byTime([table, key]: readonly [string, string]): string {
 }
 
 /**
- * What has yet to be told. New events have no index but that of their order; most are of later messages, which the bounds rule
- * out. They go before those that have a number, in a statement of their own: one that is just being given its number is found
- * under it by the later one.
+ * Removes new events, and webhooks. New events have only an index by their order; most are of later messages, which the bounds rule
+ * out. They go before the events that have a number, in a statement of its own: if an event is being numbered at this moment, the
+ * later statement finds it.
  */
 const REMOVE_WAITING = `WITH gone AS (${byTime(["new_events", "subject_id"])})
   ${removeSql("webhooks", "message_id")} RETURNING id`;
@@ -68,13 +68,13 @@ const REMOVE_WAITING = `WITH gone AS (${byTime(["new_events", "subject_id"])})
 const REMOVE = together([...BY_TIME.map(byTime), ...OWN.map(([table, key]) => removeSql(table, key))]);
 
 /**
- * Those of batches: of two transactions that remove the last messages of one, each would still see the other's, and leave the
- * content. One by one, like messages (`message-log.ts`), and after them.
+ * Locks the contents of batches: if two transactions remove the last messages of one, each would still see the other's, and leave the
+ * content behind. Locked one by one, like messages (`message-log.ts`), and after them.
  */
 const LOCK_CONTENTS = `SELECT 1 FROM (SELECT id FROM unnest($1::uuid[]) AS ids (id) ORDER BY id) AS t,
   LATERAL (SELECT 1 FROM contents WHERE id = t.id AND messages > 1 FOR UPDATE) AS locked`;
 
-/** `OFFSET 0` keeps it from becoming a join, for the same reason. */
+/** `OFFSET 0` keeps the subquery from becoming a join, for the same reason as in `removeSql`. */
 const REMOVE_CONTENTS = `${removeSql("contents c", "c.id")} AND c.id ${BETWEEN} AND NOT EXISTS (
   SELECT 1 FROM messages m WHERE m.id >= c.id AND m.id <= c.last_message_id AND m.content = c.id OFFSET 0)`;
 

@@ -14,7 +14,7 @@ export interface LockedJob {
 }
 
 export interface Redaction {
-  /** As they are to be, without the recipient. */
+  /** The messages as they were saved, without the recipient. */
   readonly messages: readonly LockedMessage[];
   readonly jobs: readonly LockedJob[];
   readonly recipient: string;
@@ -30,7 +30,7 @@ export async function redactRows(session: Session, redaction: Redaction): Promis
   await session.query(FORGET_HEADS, [ids]);
 }
 
-/** By lists, as where messages are removed. */
+/** By lists, as in `message-removal.ts`. */
 const FORGET_HEADS = `UPDATE webhook_attempts SET head = NULL
   WHERE webhook = ANY(ARRAY(SELECT id FROM webhooks WHERE message_id = ANY($1)))`;
 

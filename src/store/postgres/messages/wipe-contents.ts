@@ -2,7 +2,7 @@ import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
 
-/** Batches examined in one call: most are still under way, and are skipped until the next round. */
+/** How many batches to examine in one call. Most are still under way, and are skipped until the next round. */
 const MAX_EXAMINED = 200;
 
 /** `Retention.wipeContents`: each call goes on where the last one ended. */
@@ -21,7 +21,7 @@ interface WipeRow {
   readonly is_done: boolean;
 }
 
-/** Bodies of batches none of whose messages can be attempted any more. A range of ids limits these to a day or two. */
+/** Wipes the bodies of batches of which no message can be attempted any more. A range of ids limits the messages to a day or two. */
 const WIPE = `WITH looked AS (
     SELECT c.id, NOT EXISTS (
       SELECT 1 FROM messages m WHERE m.id >= c.id AND m.id <= c.last_message_id AND m.content = c.id

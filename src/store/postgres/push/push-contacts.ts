@@ -7,8 +7,8 @@ export interface ContactRow {
 
 /**
  * Locks contacts, and returns them as they are then. Waits for transactions that are moving a device to one of them: the next
- * statement sees what they did. In the order of their ids and by one kind of lock, so that nobody who locks them waits for
- * one who waits for him.
+ * statement sees what they did. Locks in the order of the ids and with one kind of lock, so that no two transactions that lock
+ * contacts wait for each other.
  */
 export function lockContacts(session: Session, ids: readonly string[]): Promise<readonly ContactRow[]> {
   return session.query<ContactRow>(
@@ -17,7 +17,7 @@ export function lockContacts(session: Session, ids: readonly string[]): Promise<
   );
 }
 
-/** Removes those of the contacts that are anonymous and have no registration left. They are locked. */
+/** Removes those of the contacts that are anonymous and have no registration left. The caller has locked them. */
 export async function removeEmptied(session: Session, contactIds: readonly string[]): Promise<void> {
   if (contactIds.length === 0) return;
   await session.query(

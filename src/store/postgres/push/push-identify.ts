@@ -37,7 +37,7 @@ async function findTarget(
   return externalId === undefined || row?.external_id === externalId ? row?.id : undefined;
 }
 
-/** Apart, so that one plan for all values finds each by its index. */
+/** Two statements, so that each has a plan that uses its index, whatever the values. */
 const BY_ID = "SELECT id, external_id FROM contacts WHERE account_id = $1 AND id = $2";
 const BY_EXTERNAL_ID = "SELECT id, external_id FROM contacts WHERE account_id = $1 AND external_id = $2";
 
@@ -46,9 +46,9 @@ interface FoundRow {
   readonly contact_id: string;
 }
 
-/** In an order that no index has: the planner would go through all registrations rather than sort these, where it takes them to be few. */
+/** In an order that no index has: if the planner takes registrations to be few, it would go through all of them rather than sort these. */
 const FIND_DEVICE = `SELECT id, contact_id FROM registrations WHERE account_id = $1 AND device_id = $2
   ORDER BY id || '' FOR NO KEY UPDATE`;
 
-/** Not one that was made since, in another app: its contact would be left without a registration, and stay. */
+/** Leaves alone a registration that was made since, in another app: its contact would stay, without a registration. */
 const MOVE = `UPDATE registrations SET contact_id = $1, updated_at = $2 WHERE id = ANY($3) AND contact_id <> $1`;

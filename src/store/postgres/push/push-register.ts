@@ -17,7 +17,7 @@ export async function register(
   device: DeviceRegistration,
 ): Promise<Required<AnswerIds> | undefined> {
   const { appId, deviceId, token } = device;
-  // One at a time for each app: two devices that exchange tokens would deadlock.
+  // One at a time for each app: otherwise two devices that exchange tokens could deadlock.
   await session.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCKS.registering, appId]);
   const rows = await session.query<FoundRow>(FIND, [appId, deviceId ?? null, token]);
   const holder = rows.find((row) => row.token === token);
@@ -31,7 +31,7 @@ export async function register(
   return ids;
 }
 
-/** One that both find comes twice: to leave that out the planner might go through all in the order of ids. */
+/** `UNION ALL`, although both may find the same one: to leave out duplicates the planner might go through all in the order of ids. */
 const FIND = `SELECT id, contact_id, device_id, token FROM registrations WHERE app_id = $1 AND device_id = $2
   UNION ALL SELECT id, contact_id, device_id, token FROM registrations
     WHERE app_id = $1 AND hashtextextended(token, 0) = hashtextextended($3, 0) AND token = $3`;
@@ -79,7 +79,7 @@ async function create(
   return { registrationId, contactId };
 }
 
-/** Only while the app is there, which is locked: it stays until the registration refers to it. */
+/** Inserts nothing if the app is gone. Otherwise locks the app, so that it stays until the registration refers to it. */
 const INSERT_CONTACT = `INSERT INTO contacts (id, account_id, created_at)
   SELECT $1, account_id, $2 FROM push_apps WHERE id = $3 AND account_id = $4 FOR KEY SHARE
   RETURNING id`;

@@ -1,9 +1,10 @@
 import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 
+/** How many flows of a queue to look at for its oldest job. */
 const MAX_FLOWS = 1_000;
 
-/** How much waits. */
+/** `Queue.backlog`. */
 export function createBacklog(session: Session): Queue["backlog"] {
   return async (countTo) => (await session.query<BacklogRow>(BACKLOG, [countTo])).map(toBacklog);
 }

@@ -13,7 +13,7 @@ import { findOptedOut } from "../suppressions/opt-outs.ts";
 import { createDoubtfulClaims, isLeased } from "./doubtful-claims.ts";
 import { type LeasedRow, takeJobs } from "./take-jobs.ts";
 
-/** Queues for which the flow that the last claim ended with is remembered. */
+/** For how many queues to remember the flow that the last claim ended with. */
 const MAX_QUEUES = 10_000;
 
 interface ClaimParts {
@@ -43,7 +43,7 @@ export function createClaim(db: Database, { erasedNames, release }: ClaimParts):
         throw error;
       });
     if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
-    // Only after the commit: the next claim after one that failed begins where that began.
+    // Only after the commit: after a claim that failed, the next one begins where that one did.
     lastFlow.set(queue, last);
     return claimed;
   };
@@ -85,7 +85,10 @@ async function claimNow(
 const SENDING = `UPDATE messages m SET status = 'sending' FROM unnest($1::uuid[]) AS t (id)
   WHERE m.id = t.id AND m.status = 'queued'`;
 
-/** An array of one, so that the planner never begins with the accounts and reads all their messages: early in a day it may expect one of each. */
+/**
+ * The account is looked up by an array of one, so that the planner never begins with the accounts and reads all their messages:
+ * early in a day it may expect one of each.
+ */
 const FIND = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, m.expires_at,
     m.callback_host, c.envelope, c.body, a.id AS account_id, a.mode
   FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN contents c ON c.id = m.content

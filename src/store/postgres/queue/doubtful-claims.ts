@@ -3,25 +3,25 @@ import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 
-/** A claim whose caller was told that nobody knows whether it is stored: so nobody works on it. */
+/** A claim whose caller was told that it may be stored or not. So nobody works on its jobs. */
 export interface DoubtfulClaim {
   readonly request: ClaimRequest;
   readonly claimed: readonly ClaimedJob[];
 }
 
-/** Beyond it jobs wait for the end of their lease. */
+/** How many doubtful claims to remember. The jobs of further ones wait for the end of their lease. */
 const MAX_DOUBTS = 1_000;
 
-/** Puts the jobs of doubtful claims back in line as soon as they are seen to be leased: else they wait for the lease's end. */
+/** Puts the jobs of doubtful claims back in line as soon as they are seen to be leased. Otherwise they would wait for the lease's end. */
 export function createDoubtfulClaims(db: Database, release: Queue["release"]) {
   let doubts: readonly DoubtfulClaim[] = [];
   return {
-    /** Without a name of its process a claim could be taken for another's. */
+    /** Ignores a claim without the name of its process, since it could be taken for another's. */
     add(doubt: DoubtfulClaim) {
       if (doubt.request.process === undefined || doubts.length >= MAX_DOUBTS) return;
       if (doubt.claimed.length > 0) doubts = [...doubts, doubt];
     },
-    /** To be called before each claim. Those that are not stored may yet be, until their lease would have ended. */
+    /** To be called before each claim. A claim that is not stored may still be, until its lease would have ended. */
     async putBack(now: number) {
       for (const doubt of doubts) {
         const isStored = await isLeased(db, doubt.request, doubt.claimed);

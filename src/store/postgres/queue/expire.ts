@@ -43,12 +43,12 @@ interface Flow {
 
 const START: Flow = { queue: -1, flow: -1 };
 
-/** Where to go on after all were examined: behind the last one, or from the start if there were no more. */
+/** Where to go on after all flows were examined: behind the last one, or from the start if there were no more. */
 function flowAfter(flows: readonly Flow[]): Flow {
   return flows.length < MAX_FLOWS ? START : (flows.at(-1) ?? START);
 }
 
-/** Where to go on so that the flow that filled the limit is examined again; `undefined`: it is the first. */
+/** Where to go on so that the flow that filled the limit is examined again; `undefined`: that flow is the first. */
 function flowBefore(flows: readonly Flow[], jobs: readonly OverdueRow[]): Flow | undefined {
   const reached = Math.max(...jobs.map(({ index }) => index - 1));
   return flows[reached - 1];
@@ -108,7 +108,7 @@ interface Ending {
   readonly suppressions: SuppressionList;
 }
 
-/** A recipient whose server deferred it last bounces with this, and is suppressed. */
+/** Ends the messages. A recipient whose server deferred the last attempt bounces now, and that may suppress it. */
 async function endAll(session: Session, log: MessageLog, { jobs, now, suppressions }: Ending): Promise<void> {
   await log.lock(jobs.map((job) => job.message_id));
   const owners = jobs.flatMap((job) => log.find(job.message_id)?.accountId ?? []);

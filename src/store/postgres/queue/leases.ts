@@ -17,10 +17,13 @@ export function createLeases(db: Database): LeaseStore {
   };
 }
 
-/** A process that stands still in its heartbeat holds up those of all others: for less time than their leases are valid without one. */
+/**
+ * How long a process may stand still in its heartbeat, since it holds up those of all others: for less time than their leases are
+ * valid without one.
+ */
 const STANDSTILL_MS = 4_000;
 
-/** From here on the server ends the transaction, and with it the lock, when it hears nothing for so long. */
+/** From here on the server ends the transaction, and with it the lock, if it hears nothing from us for that long. */
 const LOCK = `SELECT set_config('idle_in_transaction_session_timeout', '${STANDSTILL_MS}', true),
   pg_advisory_xact_lock(${LOCKS.leases})`;
 
@@ -36,8 +39,8 @@ async function removeDead(session: Session, { dead, now }: Heartbeat): Promise<v
 }
 
 /**
- * The leases of their jobs and webhooks end now, and the next sweep finds them. Only leased rows are looked through. What is locked is
- * being settled, or by a transaction that stands still with its process: all others would wait for that.
+ * Ends the leases of dead processes' jobs and webhooks now, so that the next sweep finds them. Looks through leased rows only. Skips
+ * rows that are locked: they are being settled, or their transaction stands still with its process, and all others would wait for it.
  */
 const REMOVE_DEAD = `WITH removed AS (
     DELETE FROM lease_processes AS p USING unnest($1::text[], $2::bigint[]) AS dead (id, turn)

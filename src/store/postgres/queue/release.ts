@@ -32,7 +32,7 @@ interface ReleasedRow {
   readonly message_id: string;
 }
 
-/** Locks in the order of ids, like every statement that locks jobs and does not skip locked ones. */
+/** Locks jobs in the order of their ids, as does every statement that does not skip locked ones. */
 const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false, ready_since = $3, queue = held.queue
   FROM (
     SELECT j.id, coalesce(t.queue, j.queue) AS queue

@@ -67,8 +67,8 @@ async function lockJobs(
 }
 
 /**
- * Looked up one by one in the order of ids: a join might scan all jobs, where the planner believes there are few. Until a claim is
- * settled its lease goes on, or has run out. A settlement ends both, so that a repeated one does nothing.
+ * Looks jobs up one by one in the order of ids: a join might scan all jobs if the planner believes that there are few. A claim that is
+ * not settled is leased, or was interrupted. A settlement ends both, so a repeated one does nothing.
  */
 const LOCK_JOBS = `SELECT t.index, j.id, j.parts
   FROM (
@@ -122,7 +122,7 @@ interface Postponed {
   readonly counts: boolean;
 }
 
-/** One job that moved stands for all. Where none did, only stale claims were noted, and whether they were cannot be told. */
+/** Whether the transaction was committed: one job that it moved stands for all. If it moved none, that cannot be told. */
 async function isMoved(
   session: Session,
   { moved: { ended, again } }: { readonly moved: Moved },
@@ -133,7 +133,7 @@ async function isMoved(
   return ended.length > 0 ? row === undefined : row?.due_at === again[0]?.dueAt;
 }
 
-/** True if nothing is left to do for the message; its body is wiped then, unless it is to be kept. */
+/** Returns whether nothing is left to do for the message. Wipes its body then, unless it is to be kept. */
 function wipeIfOver(log: MessageLog, { messageId, keepsContent }: Settlement): boolean {
   const message = log.find(messageId);
   if (!message) return false;
@@ -144,8 +144,8 @@ function wipeIfOver(log: MessageLog, { messageId, keepsContent }: Settlement): b
 }
 
 /**
- * The list goes through a subquery, since one that is empty proves to the planner that any partial index will do: where it takes the
- * jobs to be few it would read all that wait, for nothing.
+ * The list goes through a subquery: an empty list would prove to the planner that any partial index will do, and if it takes the
+ * jobs to be few, it would read all that wait, for nothing.
  */
 const MOVE_JOBS = `WITH ended AS (
     DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT unnest($1::bigint[])))

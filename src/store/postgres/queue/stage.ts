@@ -12,7 +12,7 @@ export interface StageParts {
   readonly queues: Queues;
 }
 
-/** Puts waiting jobs in line whose time has come: schedules, retries and expired leases in one sweep. */
+/** Puts waiting jobs in line once their time has come: schedules, retries and expired leases in one sweep. */
 export function createStage(
   session: Session,
   { changes, queues }: StageParts,
@@ -40,7 +40,7 @@ interface StagedRow {
   readonly was_leased: boolean;
 }
 
-/** Expired leases first. Jobs that others have locked are skipped: they are being settled, or staged there. */
+/** Expired leases first. Skips jobs that others have locked: those are being settled, or staged by another process. */
 const STAGE = `WITH leased AS (
     SELECT id, is_leased FROM jobs WHERE is_leased = true AND due_at <= $1 AND id <> ALL($3::bigint[]) AND ${MAY_END}
     ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED

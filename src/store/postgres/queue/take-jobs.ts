@@ -45,7 +45,7 @@ export async function takeJobs(
     jobs.push(...wanted.flatMap(({ flow }) => (ofFlow.get(flow) ?? []).toSorted(byDeadline)));
     last = wanted.at(-1)?.flow ?? last;
     const withMore = wanted.flatMap(({ flow, count }) => (ofFlow.get(flow)?.length === count ? [flow] : []));
-    // Those that were not asked come first: the others may have had nothing left.
+    // Flows that were not asked come first: the others may have nothing left.
     flows = [...flows.slice(wanted.length), ...withMore];
   }
   return { jobs, last };

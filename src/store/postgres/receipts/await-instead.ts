@@ -8,8 +8,8 @@ export interface PartAwaitedInstead extends PartRef, AwaitedInstead {
 }
 
 /**
- * Hands overdue receipts of one connector to another one, who may be asked at once; not if they are overdue there already. One
- * after the other, as they were handed.
+ * Makes another connector the one to ask for overdue receipts, which it may be at once. If it is to be asked already, only the
+ * question to the first one is dropped. Goes through `parts` in order, as one may move on what another has moved.
  */
 export async function awaitInstead(session: Session, parts: readonly PartAwaitedInstead[]): Promise<void> {
   if (parts.length === 0) return;

@@ -23,29 +23,29 @@ import { readWasHandedTo } from "./was-handed-to.ts";
 export interface ReceiptSubjects {
   readonly receipts?: readonly Receipt[];
   readonly ids?: readonly GivenIds[];
-  /** Of parts that were not answered, with their messages. */
+  /** References of parts that were not answered, with their messages. */
   readonly references?: readonly (ParkedQuestions["references"][number] & { readonly messageId: string })[];
   /** Ids of messages that a late answer is about. */
   readonly answered?: readonly string[];
 }
 
-/** Of one part, by the provider that took it. */
+/** The ids that a provider gave to a part that it took. */
 interface GivenIds {
   readonly connectorId: string;
   readonly ids: readonly string[];
 }
 
-/** Everything the rules may look at is read; they can run once its messages are locked. */
+/** Everything that the rules may look at has been read. They can run once the messages are locked. */
 export interface BegunReceipts {
   /** The caller locks these, together with its own, before `open`. */
   readonly messageIds: readonly string[];
   open(log: MessageLog, recorded?: RecordedAttempts): Promise<OpenReceipts>;
 }
 
-/** Of the attempts that this transaction is recording. */
+/** What is known of the attempts that this transaction records. */
 interface RecordedAttempts {
   readonly sizes: ReadonlyMap<string, ReturnType<SizeOf>>;
-  /** Messages of those whose lease was lost. */
+  /** Ids of messages whose attempt had lost its lease. */
   readonly lost: ReadonlySet<string>;
 }
 
@@ -96,7 +96,7 @@ export async function beginReceipts(
       const suppressions = createSuppressionList(session, erasedNames);
       const { messages, settled } = noteSettled(log);
       const asked = [...messageIds, ...lost];
-      // Without a receipt, no message is found to be sent, and no size is told.
+      // Without a receipt no unanswered message turns out to be sent, and its size is not needed.
       const unanswered = toMatch.length > 0 ? references.map(({ messageId }) => messageId) : [];
       const providerIds = createProviderIds<LockedMessage>({
         messages,
@@ -120,7 +120,7 @@ export async function beginReceipts(
   };
 }
 
-/** None of a receipt that names its message: it is not matched. */
+/** The names to lock. A receipt that says which message it is about has none, since it is not matched. */
 function namesOf(receipts: readonly Receipt[], { keys, references }: ParkedQuestions): ReadonlySet<string> {
   const given = receipts.filter(({ target }) => !target).flatMap(keysGiven);
   const referring = [...receipts.flatMap(referenceOf), ...references];
@@ -149,7 +149,7 @@ function keysToLookUp(receipt: Receipt): readonly IdKey[] {
   return [...keysGiven(receipt), ...elsewhere, ...others.map((key) => ({ connectorId, key }))];
 }
 
-/** Of the receipt's ids, as they were given. */
+/** The keys of the receipt's ids as they were given. */
 function keysGiven(receipt: Receipt): readonly IdKey[] {
   const { connectorId, otherId } = receipt;
   const other = otherId === undefined ? [] : [{ connectorId, key: foldId(otherId) }];
@@ -168,19 +168,19 @@ function referenceOf({ connectorId, reference, target }: Receipt): Reference[] {
   return reference === undefined || target ? [] : [{ connectorId, reference }];
 }
 
-/** The message that the receipt names, as a provider says it. */
+/** The id of the message that the receipt says it is about. A provider may say anything, so only a UUID counts. */
 function targetOf({ target }: Receipt): readonly string[] {
   return target && isUuid(target.messageId) ? [target.messageId] : [];
 }
 
-/** So that a retry about to be cancelled is not claimed meanwhile. `+ 0`: see `cancel.ts`. */
+/** Locks jobs, so that a retry that is about to be cancelled is not claimed meanwhile. `+ 0`: see `cancel.ts`. */
 async function lockJobs(session: Transaction, messageIds: ReadonlySet<string>): Promise<void> {
   if (messageIds.size === 0) return;
   const sql = "SELECT 1 FROM jobs WHERE message_id = ANY($1) ORDER BY id + 0 FOR UPDATE";
   await session.query(sql, [[...messageIds]]);
 }
 
-/** Messages that receipts and late answers settle: their jobs have nothing left to do. */
+/** Notes which messages receipts and late answers settle, since their jobs have nothing left to do. */
 function noteSettled(log: MessageLog) {
   const settled = new Set<string>();
   const save: MessageLog["save"] = (message, step) => {
@@ -190,7 +190,7 @@ function noteSettled(log: MessageLog) {
   return { messages: { find: log.find, save }, settled };
 }
 
-/** Our ids in receipts of connectors that are not known to have taken the messages. */
+/** Message ids in receipts that name them by our id, from connectors that are not known to have taken the message. */
 function unrecorded(receipts: readonly Receipt[], knownIds: KnownIds): readonly string[] {
   const own = receipts.filter(({ isOwnId }) => isOwnId);
   const isKnown = ({ connectorId, key }: IdKey) => knownIds.find(connectorId, key).length > 0;

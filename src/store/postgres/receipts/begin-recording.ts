@@ -9,7 +9,7 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { beginReceipts, type ReceiptSubjects } from "./begin-receipts.ts";
 
-/** What goes with settlements into their transaction. */
+/** What is recorded along with settlements, in their transaction. */
 export interface Recording {
   /** Other messages it may change: to be locked together with those of the settlements. */
   readonly messageIds: readonly string[];
@@ -22,15 +22,15 @@ export interface SettledAttempt {
   readonly settlement: Settlement;
   /** As it was before the attempt. */
   readonly message: LockedMessage;
-  /** Its lease had run out. */
+  /** Whether its lease was lost. */
   readonly isLost: boolean;
   readonly before: readonly Part[];
   readonly after: readonly Part[];
 }
 
 /**
- * Records with settlements: the ids they bring, parked receipts about these, and suppressions that bounces cause. Takes its own
- * locks, so that it is to be called before jobs and messages are locked.
+ * Records what settlements bring: ids, parked receipts about these, and suppressions that bounces cause. Takes locks of its own,
+ * so it has to be called before jobs and messages are locked.
  */
 export async function beginRecording(
   session: Transaction,
@@ -67,7 +67,7 @@ function subjectsOf(settlements: readonly Settlement[]): ReceiptSubjects {
   };
 }
 
-/** What receipts may call the message: by ids that it was given, or by ours. */
+/** The ids by which receipts may name the message: those that the provider gave it and, from the second claim on, ours. */
 function idsOf({ connectorId, claim, messageId, outcomes }: Settlement): NonNullable<ReceiptSubjects["ids"]> {
   if (connectorId === undefined) return [];
   const own = claim > 1 ? [{ connectorId, ids: [messageId] }] : [];
@@ -75,7 +75,7 @@ function idsOf({ connectorId, claim, messageId, outcomes }: Settlement): NonNull
   return given.length > 0 ? [...own, { connectorId, ids: given }] : own;
 }
 
-/** Messages of which another attempt may be under way: not where that one is settled as well. */
+/** Messages that may have another attempt under way, since this one lost its lease; not those whose other attempt is settled here too. */
 function lostOf(settled: readonly SettledAttempt[]): ReadonlySet<string> {
   const lost = new Set(settled.flatMap(({ isLost, message }) => (isLost ? [message.id] : [])));
   if (lost.size > 0) for (const { isLost, message } of settled) if (!isLost) lost.delete(message.id);

@@ -4,7 +4,7 @@ import { keysOfParked } from "../../receipts/parked-keys.ts";
 import { isToldFailure, type ToldFailure } from "../../receipts/told-failure.ts";
 import type { Transaction } from "../database/transactions.ts";
 
-/** Deletes parked failures that are told. Those that another transaction has locked are left to it, since messages are locked already. */
+/** Deletes parked failures that have been told. Skips those that another transaction has locked, since messages are locked already. */
 export async function dropTold(session: Transaction, told: readonly ToldFailure[]): Promise<void> {
   if (told.length === 0) return;
   const found = await session.query<FoundRow>(FIND, [

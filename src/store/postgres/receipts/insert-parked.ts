@@ -25,17 +25,17 @@ export async function insertParked(
   await makeFirst(session, await session.query(KEEP_NEWEST, [connectors, keys]));
 }
 
-/** Numbered in the order in which they came. */
+/** In the order in which the receipts came, so that their ids rise in it. */
 const INSERT = `INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt)
   SELECT connector_id, id_key, reference, at, receipt
   FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) WITH ORDINALITY
     AS t (connector_id, id_key, reference, at, receipt, place) ORDER BY place`;
 
 /**
- * Rows that a settlement has locked, since it knows the other id, are left to it.
+ * Skips rows that a settlement has locked because it knows the receipt's other id.
  *
- * Most receipts are parked for moments. So the planner may have found no row whenever it looked: then it finds every plan equally
- * good, even one that reads the table for each pair of its rows. Lists of ids, and an order that the primary key does not have
+ * Most receipts are parked for moments. So the table may have been empty whenever statistics were taken. Then the planner finds every plan
+ * equally good, even one that reads the table for each pair of its rows. Lists of ids, and an order that the primary key does not have
  * (`id + 0`), leave it no choice.
  */
 const KEEP_NEWEST = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
@@ -47,7 +47,7 @@ const KEEP_NEWEST = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
     )) FOR UPDATE SKIP LOCKED
   )) RETURNING id_key, reference, receipt`;
 
-/** Of receipts whose first row is gone, what they have under their other ids is from now on their only row. */
+/** If the first row of a receipt is gone, the row that it has under its other id becomes the first. */
 async function makeFirst(
   session: Session,
   gone: readonly { readonly id_key: string; readonly reference: number | null; readonly receipt: string }[],
@@ -68,7 +68,7 @@ async function makeFirst(
   ]);
 }
 
-/** With `coalesce` the row is found by its key: very many may be second rows, or have a reference. */
+/** `coalesce` keeps the planner from finding the row by its reference: very many rows may have the same. */
 const MAKE_FIRST = `WITH other AS MATERIALIZED (
     SELECT same.id, t.reference FROM (
       SELECT connector_id, id_key, reference, receipt, sum(left_over) AS left_over

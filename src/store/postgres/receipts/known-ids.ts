@@ -19,7 +19,7 @@ export interface IdKey {
 /** The ids that providers have given to parts: read by one statement, added to in memory, written by another. */
 export interface LoadedIds {
   readonly state: KnownIds;
-  /** Messages that have one of the keys. */
+  /** Ids of the messages that have one of the keys. */
   readonly messageIds: readonly string[];
   write(): Promise<void>;
 }
@@ -105,7 +105,7 @@ function isSamePart(one: PartRef, other: PartRef): boolean {
   return one.messageId === other.messageId && one.part === other.part;
 }
 
-/** Names the key, and its lock. */
+/** The key's name, which also names its lock. */
 export function nameOfKey({ connectorId, key }: IdKey): string {
   return `${connectorId} ${key}`;
 }
@@ -126,9 +126,10 @@ const INSERT = `INSERT INTO provider_ids (connector_id, id_key, message_id, part
   ON CONFLICT DO NOTHING`;
 
 /**
- * The parts, and what second rows of overdue receipts have in their place: no id is of such a part.
+ * Marks parts as received in both tables. The list also has the numbers of second rows of overdue receipts (`overdueRowsOf`), which
+ * no row of `provider_ids` has.
  *
- * Lists of messages rather than joins: of a table that it has not looked at, the planner might compare every row with every part.
+ * Lists of messages rather than joins: without statistics of a table, the planner might compare every row with every part.
  * `coalesce` keeps it from using the index of awaited rows: its statistics may be from a time when there were none, and it
  * would scan all of them.
  */

@@ -12,7 +12,7 @@ import { awaitInstead } from "./await-instead.ts";
 
 type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "countOverdue">;
 
-/** Parts whose receipt does not come: found by the index of awaited receipts, and kept in a table of their own from then on. */
+/** Parts whose receipt is overdue: found by the index of awaited receipts, and from then on kept in a table of their own. */
 export function createOverdueReceipts(db: Database, changes: MessageChanges): Overdue {
   return {
     flagOverdue: (bounds) => changes((session, log) => flag(session, log, bounds)),
@@ -72,7 +72,7 @@ async function flag(
 
 type FlaggedRow = Pick<AwaitedRow, "connector_id" | "message_id" | "part">;
 
-/** @param taken of the same messages */
+/** @param taken rows that the same messages have already */
 function toFreeRows(open: readonly FlaggedRow[], taken: readonly FlaggedRow[]): readonly FlaggedRow[] {
   const byMessage = Map.groupBy(taken, (row) => row.message_id);
   return open.flatMap((row) => {
@@ -89,8 +89,8 @@ const AWAITED = `SELECT connector_id, message_id, part, awaited_since FROM provi
   WHERE awaited_since <= $1 ORDER BY awaited_since LIMIT $2`;
 
 /**
- * Other parts of the same messages too, if they are as late. Returns the rows as they were before. `coalesce`, a list of messages, and
- * `IS TRUE`: as where receipts have come (`known-ids.ts`).
+ * Takes other parts of the same messages too, if they are as late. Returns the rows as they were before. `coalesce`, a list of messages
+ * and `IS TRUE`: as in `known-ids.ts`.
  */
 const TAKE = `WITH late AS (
     SELECT p.connector_id, p.id_key, p.message_id, p.part, p.awaited_since
@@ -124,7 +124,7 @@ interface DueRow {
   readonly asked: number;
 }
 
-/** A process that asks at the same time gets other parts. */
+/** Takes questions whose time has come. A process that calls this at the same time gets other parts. */
 async function take(
   session: Session,
   { connectorId, now, limit, waitsMs }: QuestionRequest,

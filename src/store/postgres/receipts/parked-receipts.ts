@@ -46,7 +46,7 @@ interface ParkedRow {
 }
 
 interface Parked {
-  /** Of its rows, one for each key; none: it is not written yet. */
+  /** Ids of its rows, one for each key; empty: it is not written yet. */
   readonly ids: readonly number[];
   readonly keys: readonly string[];
   readonly receipt: Receipt;
@@ -63,7 +63,7 @@ const FIND = `SELECT p.id, p.id_key, p.receipt FROM unnest($1::text[], $2::text[
     ORDER BY p.id + 0 LIMIT ${MAX_PER_REFERENCE}
   ) AS p ORDER BY id`;
 
-/** With the rows that these receipts have under their other ids: all rows of a receipt are locked, and deleted, together. */
+/** Adds the rows that these receipts have under their other ids: all rows of a receipt are locked and deleted together. */
 async function withOtherRows(session: Session, found: readonly ParkedRow[]): Promise<readonly ParkedRow[]> {
   const rows = found.flatMap(({ receipt: text }) => {
     const receipt = JSON.parse(text) as Receipt;
@@ -85,7 +85,7 @@ const FIND_SAME = `SELECT p.id, p.id_key, p.receipt
     SELECT * FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key OFFSET 0
   ) AS p WHERE p.receipt = t.receipt`;
 
-/** Those that are still there: another settlement may have had the same id, and taken them. */
+/** Locks the rows, and returns those that are still there: another settlement may have had the same id, and taken them. */
 async function lockFound(session: Session, found: readonly ParkedRow[]): Promise<readonly ParkedRow[]> {
   if (found.length === 0) return found;
   const locked = await session.query<{ id: number }>(LOCK, [found.map(({ id }) => id)]);
@@ -126,7 +126,7 @@ function createState(rows: readonly ParkedRow[]) {
 
   const state: ParkedReceipts = {
     park(receipt) {
-      // What is parked again keeps its rows: a settlement that waits for these would not find others.
+      // A receipt that is parked again keeps its rows: a settlement that waits for these would not find new ones.
       const back = found.get(receipt);
       if (back) taken.delete(back);
       else add({ ids: [], keys: keysOfParked(receipt), receipt });
@@ -147,7 +147,7 @@ function createState(rows: readonly ParkedRow[]) {
   return { state, parked, taken };
 }
 
-/** The two rows of one receipt become one again; a receipt that came twice stays two. */
+/** Joins the two rows of one receipt. A receipt that came twice stays two. */
 function toParked(rows: readonly ParkedRow[]): readonly Parked[] {
   const parked: (Parked & { readonly ids: number[]; readonly keys: string[] })[] = [];
   const byText = new Map<string, typeof parked>();
@@ -166,7 +166,7 @@ function toParked(rows: readonly ParkedRow[]): readonly Parked[] {
   return parked;
 }
 
-/** Deletes parked receipts from before `before`, among the `limit` with the lowest ids; ids rise with time, more or less. */
+/** Deletes those of the `limit` parked receipts with the lowest ids that are older than `before`. Ids rise with time, more or less. */
 export async function pruneParked(session: Session, before: number, limit: number): Promise<number> {
   const rows = await session.query(PRUNE, [before, limit]);
   return rows.length;

@@ -20,7 +20,7 @@ export interface ReceiptStoreParts {
   readonly erasedNames: ErasedNames;
 }
 
-/** `Store.receipts`. Receipts share commits. */
+/** `Store.receipts`. Receipts that come together share a commit. */
 export function createReceiptStore(
   { database: db, admit }: ClosableDatabase,
   { changes, changesWithin, erasedNames }: ReceiptStoreParts,
@@ -67,7 +67,7 @@ interface ParkedRow {
   readonly receipt: string;
 }
 
-/** How many receipts, of all connectors, are looked through for those of one. */
+/** How many rows of all connectors to look through for those of one. */
 const looksOf = (limit: number) => Math.max(1_000, 10 * limit);
 
 const WAYS = {
@@ -79,8 +79,9 @@ const allSql = ({ isBeyond, order }: (typeof WAYS)[ListOrder]) => `SELECT id, re
   WHERE id ${isBeyond} AND ${IS_FIRST_ROW} ORDER BY id ${order} LIMIT $2`;
 
 /**
- * Those of a connector that has many are among the next of all. Where too few are, it has few, or others have a great many: then all of its
- * own are looked through. `id + 0` leaves the planner no choice, which without statistics takes the second way for everything.
+ * Receipts of a connector that has many are among the next ones of all connectors. If too few are, the connector has few, or others have
+ * a great many: then this looks through all of its own. `id + 0` leaves the planner no choice, which without statistics would always
+ * take the second way.
  */
 const ofConnectorSql = ({ isBeyond, order, last }: (typeof WAYS)[ListOrder]) => `WITH looked AS MATERIALIZED (
     SELECT * FROM parked_receipts WHERE id ${isBeyond} ORDER BY id ${order} LIMIT $4
@@ -107,7 +108,7 @@ async function countParked(session: Session): Promise<number> {
 const COUNT = `SELECT count(*) AS count
   FROM (SELECT 1 FROM parked_receipts WHERE ${IS_FIRST_ROW} LIMIT ${MAX_COUNTED}) AS counted`;
 
-/** Receipts that a settlement is just taking are left to it. */
+/** Skips receipts that a settlement is taking. */
 async function dropParked(
   session: Session,
   { most, limit }: Parameters<ReceiptStore["dropParked"]>[0],
@@ -127,8 +128,8 @@ interface DroppedRow {
 }
 
 /**
- * The oldest of a connector that has a great many are mostly among the oldest of all. Where others have as many that are older,
- * its own are looked through.
+ * The oldest rows of a connector that has a great many are mostly among the oldest of all. If others have as many that are older,
+ * this looks through the connector's own.
  */
 async function dropOldest(
   session: Session,
@@ -165,7 +166,7 @@ const dropSql = (condition: string, order: string) => `DELETE FROM parked_receip
     SELECT id FROM parked_receipts WHERE ${condition} ORDER BY ${order} LIMIT $2 FOR UPDATE SKIP LOCKED
   )) RETURNING ${IS_FIRST_ROW} AS is_first`;
 
-/** `|| ''` and `+ 0`: without statistics the planner would sort all that the connector has, with them it may read all of others. */
+/** `|| ''` and `+ 0`: without statistics the planner would sort all rows of the connector; with them, it may read all rows of others. */
 const DROP = {
   amongOldest: dropSql(
     `connector_id || '' = $1

@@ -11,7 +11,7 @@ export interface RecordReceiptParts {
   readonly erasedNames: ErasedNames;
 }
 
-/** Weight of a receipt in a group: it takes a lock or two, and writes several rows. */
+/** The weight of a receipt in a group commit: it takes a lock or two, and writes several rows. */
 const WEIGHT = 8;
 
 /** `ReceiptStore.record`: the calls of one turn of the event loop share a transaction with a fixed number of statements. */
@@ -32,8 +32,8 @@ export function createRecordReceipts({ changes, erasedNames }: RecordReceiptPart
 }
 
 /**
- * A receipt that the sandbox owed is owed no more. Gives those that were not owed any more: the simulators of two processes
- * may find the same debt, and a good provider tells a receipt once.
+ * Notes that the sandbox no longer owes these receipts. Returns a result for each that it did not owe any more: the simulators of
+ * two processes may find the same debt, and a good provider tells a receipt once.
  */
 async function clearDebts(
   session: Session,
@@ -45,7 +45,7 @@ async function clearDebts(
   return new Map(rows.map(({ id, message_id: messageId }) => [id, { kind: "late", messageId }]));
 }
 
-/** The names of the receipts are locked, so what another process has told is seen; what this statement clears is not. */
+/** Sees what another process has cleared, since the names of the receipts are locked, but not what this statement clears. */
 const CLEAR_DEBTS = `WITH cleared AS (
     UPDATE sandbox_messages SET receipt_at = NULL WHERE id = ANY($1) AND receipt_at IS NOT NULL)
   SELECT id, message_id FROM sandbox_messages WHERE id = ANY($1) AND receipt IS NOT NULL AND receipt_at IS NULL`;

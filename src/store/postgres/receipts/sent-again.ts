@@ -10,11 +10,14 @@ import { readSettings } from "../records/account-settings.ts";
 export interface Received {
   readonly receipts: readonly Receipt[];
   readonly messageIds: readonly string[];
-  /** Those that a late answer is about: it comes before the receipts, and becomes one more entry. */
+  /** Ids of messages that a late answer is about: it is recorded before the receipts, and adds an entry to the timeline. */
   readonly answered: readonly string[];
 }
 
-/** Reads the leases of those of the locked messages for which a receipt may be too early, nearly always of none, and the settings of their accounts. */
+/**
+ * Reads what tells whether a message is being sent again: the leases of the locked messages for which a receipt may be too early
+ * (nearly always of none), and the settings of their accounts.
+ */
 export async function readSentAgain(
   session: Session,
   log: MessageLog,

@@ -6,11 +6,11 @@ import type { MessageLog } from "../messages/message-log.ts";
 
 export interface WantedSizes {
   readonly ids: readonly string[];
-  /** Those known already, by message id. */
+  /** The sizes that are known already, by message id. */
   readonly sizes: ReadonlyMap<string, ReturnType<SizeOf>>;
 }
 
-/** Sizes of the locked messages that a receipt may be the first to report as sent. */
+/** Reads the sizes of those locked messages that a receipt may be the first to report as sent. */
 export async function readSizes(
   session: Session,
   log: MessageLog,

@@ -4,7 +4,10 @@ import type { ReceiptState } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 
-/** Reads the attempts at the locked messages: a receipt of the same transaction may settle them. `ids`: as providers say them. */
+/**
+ * Reads the attempts of the locked messages, to tell whether a connector was given one. `ids` come from providers, so they may be
+ * anything.
+ */
 export async function readWasHandedTo(
   session: Session,
   log: MessageLog,

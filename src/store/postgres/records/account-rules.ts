@@ -4,8 +4,8 @@ import type { Session } from "../database/driver.ts";
 import type { Conflict } from "./record-rows.ts";
 
 /**
- * If rules apply to a record with these fields, locks its account, so that transactions apply them one after the other:
- * none sees what the other writes. Call it before locking a record of the account.
+ * If rules apply to a record with these fields, locks its account, so that transactions apply them one after the other: at the same
+ * time, neither would see what the other writes. Must be called before a record of the account is locked.
  */
 export async function lockForRules(session: Session, kind: RecordKind, fields: Fields): Promise<void> {
   const isRuled = setsDefault(kind, fields) || namesDltId(kind, fields);

@@ -12,7 +12,7 @@ export async function readSettings(
   return (accountId) => ({ ...ofInstance, ...toSettings(rows, accountId) });
 }
 
-/** Apart, so that each is looked up in the index. */
+/** In two parts, so that each uses the index. */
 const SETTINGS = `SELECT account_id, name, value FROM settings WHERE account_id IS NULL
   UNION ALL SELECT account_id, name, value FROM settings WHERE account_id = ANY($1)`;
 

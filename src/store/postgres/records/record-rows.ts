@@ -131,13 +131,13 @@ const USERS: { readonly [K in RecordKind]?: string } = {
     OR EXISTS (SELECT 1 FROM jobs WHERE queue = queues.number AND due_at IS NOT NULL))`,
 };
 
-/** What goes together with a record, since operators cannot delete it by itself: revoked keys, and devices. */
+/** Deletes what goes with a record because operators cannot delete it by itself: revoked keys, and devices. */
 const BELONGINGS: { readonly [K in RecordKind]?: string } = {
   accounts: "DELETE FROM api_keys WHERE account_id = $1 AND revoked_at IS NOT NULL",
   contacts: "DELETE FROM registrations WHERE contact_id = $1",
 };
 
-/** Before its contact, in the order in which `identify` locks them. */
+/** Locks a contact's devices. To be used before the contact is locked, the order in which `identify` locks them. */
 const LOCK_DEVICES = "SELECT 1 FROM registrations WHERE contact_id = $1 ORDER BY id || '' FOR UPDATE";
 
 /** Locks the record first, so that nobody begins to use it after the check. */
@@ -161,7 +161,7 @@ async function removeNow(session: Session, kind: RecordKind, id: string): Promis
   }
 }
 
-/** The first field that refers to a record that does not exist. Locks those that do, so that they stay until the commit. */
+/** Finds the first field that refers to a record that does not exist. Locks records that do, so that they stay until the commit. */
 async function orphanOf(session: Session, table: RecordTable, fields: Fields): Promise<string | undefined> {
   for (const [field, value] of Object.entries(fields)) {
     const { parent } = columnOf(table, field);

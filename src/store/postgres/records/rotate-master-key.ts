@@ -17,9 +17,9 @@ export interface Rotation extends VaultRotation {
 }
 
 /**
- * Seals every secret of a database under another master key, in one transaction: either all or none of them. A database of
- * an older version is migrated before. Throws, with nothing changed, while other processes are connected, or if the schema is of a
- * newer version. A process that connects unnoticed writes nothing sealed afterwards, and ends: see `underKey`, `watchKey`.
+ * Seals every secret of a database under another master key, in one transaction: either all or none of them. Migrates a database
+ * of an older version first. Throws, and changes no secret, while other processes are connected, or if the schema is of a newer
+ * version. A process that connects unnoticed writes nothing sealed afterwards, and ends: see `underKey`, `watchKey`.
  */
 export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   await migrateUnused(rotation);
@@ -27,7 +27,7 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   try {
     await driver.hold(async (connection) => {
       await connection.exec("BEGIN");
-      // An error rolls back: the connection is closed.
+      // After an error nothing is committed: the connection is closed with the driver.
       await resealAll(connection, rotation);
       rotation.beforeCommit?.();
       await connection.exec("COMMIT");
@@ -37,12 +37,12 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   }
 }
 
-/** Processes of the older version may not be able to go on beside the new schema: it stays while any is connected. */
+/** Migrates while no other process is connected: those of the older version may not be able to work with the new schema. */
 async function migrateUnused({ url, from, onMigration }: Rotation): Promise<void> {
   const driver = openDriver({ url, connections: 1 });
   try {
     if (await isMigrated(driver)) return;
-    // Also before everybody waits for the migration.
+    // Asks before the migration too, since others would have to wait for that.
     await refuseOthers(driver);
   } finally {
     await driver.close();
@@ -135,7 +135,7 @@ async function sealMeta(session: Session, vaults: Vaults, earlierKey: string | u
   await session.query("DELETE FROM meta WHERE name = 'earlier_keys'");
 }
 
-/** Long, since a database may hold the DKIM keys of many domains. */
+/** Long enough to seal the DKIM keys of many domains again. */
 const STATEMENT_MS = 600_000;
 
 /**

@@ -12,7 +12,7 @@ export interface SettingRows {
 export interface NewSetting {
   readonly accountId: string | undefined;
   readonly name: string;
-  /** `undefined`: the setting is unset. */
+  /** `undefined` removes the setting. */
   readonly value: string | undefined;
 }
 

@@ -4,15 +4,15 @@ import type { Session } from "../database/driver.ts";
 
 export interface Wanted {
   readonly table: RecordTable;
-  /** All fields of the record, as it is to be. */
+  /** All fields of the record, with the values that it is to have. */
   readonly record: { readonly id: string };
-  /** It is there already, and is to be changed. */
+  /** Whether the record exists already, and is to be changed. */
   readonly isThere: boolean;
 }
 
 /**
- * Finds the field of a record that another one has already, by the table's unique indexes. Asked before it is written: of
- * an error PostgreSQL writes the values that are there twice, such as a number, into its own log.
+ * Finds the field whose value another record has already, by the table's unique indexes. To be asked before the record is written,
+ * because PostgreSQL puts the values of a violation, such as a phone number, into its own log.
  */
 export function createTakenField() {
   const known = new Map<string, readonly UniqueIndex[]>();
@@ -59,7 +59,7 @@ function textOf(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
 
-/** Whether a partial index would hold the record; false for a condition of another form, which only the index judges. */
+/** Whether a partial index covers the record. False for a condition of another form: then only the index itself can tell. */
 function holds(condition: string | null, table: RecordTable, fields: Fields): boolean {
   if (condition === null) return true;
   const [, column, not] = /^\((\w+) IS (NOT )?NULL\)$/.exec(condition) ?? [];

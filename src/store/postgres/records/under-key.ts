@@ -4,8 +4,8 @@ import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 
 /**
- * Transactions that may write sealed values. While one lasts the master key cannot be rotated. If it has been, they throw
- * `StoreUnavailable` and write nothing, since nobody could open it.
+ * For transactions that may write sealed values. The master key cannot be rotated during one. If it has been rotated before, they
+ * throw `StoreUnavailable` and write nothing, since nobody could open what they seal.
  */
 export function underKey(db: Database, vault: Vault): Database {
   return {

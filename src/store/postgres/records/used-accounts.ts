@@ -8,7 +8,7 @@ export interface UsedAccounts {
   keep(numbers: ReadonlyMap<string, number>): void;
 }
 
-/** When the cache is full it is emptied. */
+/** How many accounts to cache. A full cache is emptied. */
 const MAX_KEPT = 100_000;
 
 export function createUsedAccounts(): UsedAccounts {
@@ -45,8 +45,8 @@ interface AccountRow {
 const FIND = "SELECT id, number, has_messages FROM accounts WHERE id = ANY($1) ORDER BY id FOR KEY SHARE";
 
 /**
- * Locks them first, in order, and in a statement of its own: one that locks and updates a row that others refer to at the same time
- * waits for another one that waits for it.
+ * Locks the accounts first, in order, in a statement of its own: if one statement locks and updates rows that others refer to, two of
+ * them may wait for each other.
  */
 async function mark(session: Session, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

@@ -22,7 +22,7 @@ export function watchKey(db: Database, { vault, clock, onKeyChanged }: KeyWatch)
     if (!isStopped) cancel = clock.after(EVERY_MS, () => void look());
   };
   const look = async () => {
-    // If it cannot be read now, it is read again later.
+    // If the database cannot be read now, the next look will tell.
     const value = await readMeta(db, "master_key_check").catch(() => undefined);
     if (value === undefined || value === vault.checkValue) return lookLater();
     if (!isStopped) onKeyChanged(KEY_CHANGED);

@@ -11,11 +11,11 @@ import type { Session } from "../database/driver.ts";
 export interface WebhookSecrets {
   newest(session: Session, accountId: string): Promise<readonly WebhookSecret[]>;
   /**
-   * Until the transaction ends: two secrets added at the same time would each keep the old one, and leave three valid. False
-   * if there is no such account.
+   * Locks the account until the transaction ends: two secrets added at the same time would each keep the old one, and leave
+   * three valid. False if there is no such account.
    */
   lock(session: Session, accountId: string): Promise<boolean>;
-  /** Inside a transaction. */
+  /** Adds a secret and removes the oldest ones, inside a transaction. */
   add(session: Session, secret: { accountId: string; secret: string; now: number }): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ const DAILY_TABLES = ["messages", "contents", "timeline", "events"] as const;
 export type DailyTable = (typeof DAILY_TABLES)[number];
 
 export interface Days {
-  /** Makes the tables of these times (Unix milliseconds) where they are missing. */
+  /** Makes the tables for these times (Unix milliseconds) that are missing. */
   ensure(times: Iterable<number>): Promise<void>;
   /** Forgets which tables exist: some may have been dropped. */
   forget(): void;
@@ -80,7 +80,7 @@ export async function lockMaking(session: Session): Promise<void> {
   await session.query(`SELECT pg_advisory_xact_lock(${LOCKS.days})`);
 }
 
-/** Makes a table that can become a day's. Its rows are updated as messages move on: room in each page keeps that cheap. */
+/** Makes a table that can become a day's. Its rows are updated as messages move on, which room in each page keeps cheap. */
 export async function createTable(
   session: Session,
   { table, name }: { readonly table: DailyTable; readonly name: string },
@@ -88,7 +88,7 @@ export async function createTable(
   await session.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (fillfactor = 85)`);
 }
 
-/** Attaches a table rather than create it in place, so that readers and writers of other days are not blocked. */
+/** Attaches a table as that of its day. To create it in place would block readers and writers of other days. */
 export async function attach(session: Session, table: DailyTable, day: number): Promise<void> {
   const range = `FROM ('${lowestUuid(day)}') TO ('${lowestUuid(day + 1)}')`;
   await session.query(`ALTER TABLE ${table} ATTACH PARTITION ${tableOf(table, day)} FOR VALUES ${range}`);

@@ -9,13 +9,13 @@ export interface OldDay {
   /** Messages examined by the walk, and those of them that stay. */
   readonly seen: number;
   readonly kept: number;
-  /** Too many stay to be copied to a table of their own: final ones are deleted row by row. */
+  /** Whether so many messages stay that they cannot be copied to a new table. Then final ones are deleted row by row. */
   readonly is_by_row: boolean;
-  /** Unfinished messages are deleted too. */
+  /** Whether unfinished messages are deleted too. */
   readonly is_last: boolean;
   /** The `before` of the last walk, Unix milliseconds. */
   readonly walked_before: number;
-  /** 1: only contents that messages refer to are left. */
+  /** 1 if only contents that messages refer to are left. */
   readonly contents: 0 | 1;
 }
 
@@ -55,7 +55,7 @@ export async function notePosition(
   return row;
 }
 
-/** @param before of the call: kept so that the next walk begins some time later */
+/** @param before that of the pruning; stored, so that the next walk begins some time later */
 export async function endWalk(session: Session, day: number, before: number): Promise<void> {
   await session.query("DELETE FROM kept_messages WHERE day = $1", [day]);
   await session.query("UPDATE old_days SET position = NULL, walked_before = $2 WHERE day = $1", [
@@ -64,12 +64,12 @@ export async function endWalk(session: Session, day: number, before: number): Pr
   ]);
 }
 
-/** Only contents that messages refer to are left. */
+/** To be called when only contents that messages refer to are left. */
 export async function noteContentsReduced(session: Session, day: number): Promise<void> {
   await session.query("UPDATE old_days SET contents = 1 WHERE day = $1", [day]);
 }
 
-/** Nothing of the day is left. */
+/** To be called when nothing of the day is left. */
 export async function forgetOldDay(session: Session, day: number): Promise<void> {
   await session.query("DELETE FROM old_days WHERE day = $1", [day]);
 }

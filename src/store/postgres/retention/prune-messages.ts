@@ -20,9 +20,9 @@ export interface PruneParts {
 const MAX_KEPT = 20_000;
 
 /**
- * `Retention.pruneMessages`, a day at a time: a walk notes the unfinished messages and deletes what belongs to the others
- * in tables that are not by day; then the day's tables are replaced by ones with only the unfinished messages, or dropped.
- * Each call is one step of the first day that has something to do.
+ * `Retention.pruneMessages`, a day at a time. A walk notes the unfinished messages, and deletes what belongs to the others
+ * in tables that are not by day. Then the day's tables are replaced by new ones with only the unfinished messages, or dropped.
+ * Each call takes one step of the first day that has something to do.
  */
 export function createPruneMessages(
   db: Database,
@@ -39,7 +39,7 @@ export function createPruneMessages(
       days.forget();
       if (moved > 0) return moved;
     }
-    // After all messages, since a day's contents wait for those of the day after, too.
+    // After all messages, since a day's contents also wait for the messages of the next day.
     for (const day of contents.filter(isOver)) {
       await alone(db, (session) => pruneContents(session, stepOf(day), messages));
       days.forget();
@@ -48,7 +48,7 @@ export function createPruneMessages(
   };
 }
 
-/** Runs a step; 0 if another process is pruning, or others have locked what is to be dropped: the next call tries again. */
+/** Runs a step. Returns 0 if another process is pruning, or has locked what is to be dropped: the next call tries again. */
 function alone(db: Database, step: (session: Session) => Promise<number>): Promise<number> {
   return db
     .transaction(async (session) => ((await tryLock(session, LOCKS.pruning)) ? step(session) : 0))
@@ -60,7 +60,7 @@ function alone(db: Database, step: (session: Session) => Promise<number>): Promi
 
 /**
  * Prunes a day's contents, once the day after is over as well: a batch over midnight has its content in the first day.
- * Always 0, since what is counted is messages.
+ * Always returns 0, since only messages are counted.
  */
 async function pruneContents(
   session: Session,
@@ -84,7 +84,7 @@ async function pruneContents(
   return 0;
 }
 
-/** No message of the day is left. What was written about some after the walk had passed them is deleted now. */
+/** To be called when no message of the day is left. Deletes what was written about some after the walk had passed them. */
 async function endDay(session: Session, day: number): Promise<void> {
   await removeLeftovers(session, { after: lowestUuid(day), last: lowestUuid(day + 1), except: [] });
   await forgetOldDay(session, day);

@@ -2,7 +2,7 @@ import type { Session } from "../database/driver.ts";
 import { attach, createTable, type DailyTable, lockMaking, lowestUuid, tableOf } from "./days.ts";
 import { endWalk, type OldDay } from "./old-days.ts";
 
-/** How long to wait for writers of the rows that stay; and then, while everybody waits for us, for those of any day. */
+/** How long to wait for writers of the rows that stay; and then, while all others wait for us, for writers of any day. */
 const DAY_LOCK_MS = 2_000;
 const ALL_LOCK_MS = 200;
 
@@ -13,8 +13,8 @@ const KEYS = [
 ] as const;
 
 /**
- * Replaces the day's tables by ones with only the messages that stay, inside the transaction that ends a walk. Fails with
- * a lock timeout if it has to wait for locks; the same call may work later.
+ * Replaces the day's tables by new ones with only the messages that stay, inside the transaction that ends a walk. Fails with
+ * a lock timeout if it waits too long for locks; the same call may succeed later.
  */
 export async function swapMessages(session: Session, { day, kept }: OldDay, before: number): Promise<void> {
   const tables = KEYS.map(([table, key]) => ({
@@ -25,7 +25,7 @@ export async function swapMessages(session: Session, { day, kept }: OldDay, befo
   await endWalk(session, day, before);
 }
 
-/** Replaces the day's contents by only those that a message of the day, or of the day after, refers to; see `swapMessages`. */
+/** Keeps only those of the day's contents that a message of the day, or of the next, refers to; see `swapMessages`. */
 export async function swapContents(session: Session, day: number, isKept: boolean): Promise<void> {
   const kept = isKept ? { key: "id", ids: referredSql(day) } : undefined;
   await replaceTables(session, day, [{ table: "contents", kept }]);
@@ -37,7 +37,7 @@ export async function countReferred(session: Session, day: number, most: number)
   return rows.length;
 }
 
-/** Contents that messages refer to. Of the next day only the first hour is searched: a request makes its ids together. */
+/** Contents that messages refer to. Searches only the first hour of the next day, since a request makes its ids together. */
 const referredSql = (day: number) => `SELECT DISTINCT content AS id FROM messages
   WHERE id >= '${lowestUuid(day)}' AND id < '${lowestUuid(day + 1 + 1 / 24)}' AND content < '${lowestUuid(day + 1)}'`;
 
@@ -72,12 +72,12 @@ interface Kept {
   readonly kept: NonNullable<Replaced["kept"]>;
 }
 
-/** Tables to which rows are only added, and whose writers have locked the message. */
+/** Tables whose rows are only added, by transactions that have locked the message. */
 const ADDED_TO: ReadonlySet<DailyTable> = new Set(["timeline", "events"]);
 
 /**
- * Keeps what stays as it is until it is copied. Rows of messages and contents are locked one by one: updates of any day lock the
- * tables of all days, and would wait here for us, and we for them as we drop the table.
+ * Keeps the rows that stay from being changed until they are copied. Rows of messages and contents are locked one by one: an update of
+ * any day locks the tables of all days, so it would wait for our lock on a table, and we for its as we drop the table.
  */
 async function lockKept(session: Session, { table, day, kept: { key, ids } }: Kept): Promise<void> {
   const name = tableOf(table, day);
@@ -86,7 +86,7 @@ async function lockKept(session: Session, { table, day, kept: { key, ids } }: Ke
   await session.query(ADDED_TO.has(table) ? `LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE` : rows);
 }
 
-/** Looks up the rows that stay one by one, since the planner cannot know how few there are. */
+/** Copies the rows that stay. Looks them up one by one, since the planner cannot know how few there are. */
 async function copyKept(session: Session, { table, day, kept: { key, ids } }: Kept): Promise<void> {
   const name = keptName(table, day);
   await createTable(session, { table, name });

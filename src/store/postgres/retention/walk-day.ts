@@ -12,17 +12,17 @@ import { swapMessages } from "./swap-day.ts";
 export interface Step {
   readonly day: number;
   readonly bounds: Parameters<Retention["pruneMessages"]>[0];
-  /** How many unfinished messages may be copied to a table of their own. */
+  /** How many unfinished messages may be copied to new tables. */
   readonly maxKept: number;
 }
 
-/** Messages examined in one step, as a multiple of its limit. */
+/** How many messages one step examines, as a multiple of its limit. */
 const EXAMINED_PER_LIMIT = 10;
 
-/** How long a day that goes row by row is left alone between two walks. */
+/** How long a day whose messages are deleted row by row is left alone between two walks. */
 const BETWEEN_WALKS_MS = HOUR_MS;
 
-/** Takes the next step, inside a transaction. Returns how many messages were deleted; at least 1 while a walk is under way. */
+/** Takes the next step, inside a transaction. Returns how many messages were deleted, but at least 1 while a walk is under way. */
 export async function walkDay(session: Session, step: Step): Promise<number> {
   const { day, bounds } = step;
   const isLast = day < dayOf(bounds.atLatest);
@@ -72,14 +72,14 @@ function separate(rows: readonly ExaminedRow[], { is_last: isLast }: OldDay) {
   return { kept: rows.filter(stays).map(({ id }) => id), gone: rows.filter((row) => !stays(row)) };
 }
 
-/** Ends the walk: all messages have been examined. */
+/** Ends a walk that has examined all messages. */
 async function endDay(session: Session, old: OldDay, before: number): Promise<number> {
   const isUnchanged = old.kept > 0 && old.kept === old.seen;
   await (isUnchanged ? endWalk(session, old.day, before) : swapMessages(session, old, before));
   return old.seen - old.kept;
 }
 
-/** Deletes those of the few that stayed that have ended since. */
+/** Deletes messages that stayed, but have ended since. */
 async function removeFinal(session: Session, { day, bounds }: Step): Promise<number> {
   const values = [lowestUuid(day), lowestUuid(day + 1), [...FINAL_STATUSES], bounds.limit];
   const rows = await session.query<RemovedMessage>(FINAL, values);

@@ -13,7 +13,7 @@ type OptOut = Parameters<OptOutChanges["add"]>[0];
 
 /** The result for one recipient and one sender, or all senders of an account. */
 interface Change extends OptOutTarget {
-  /** Stored opt-outs are to be deleted. */
+  /** Whether stored opt-outs are to be deleted. */
   isCleared: boolean;
   optOut?: OptOut | undefined;
 }
@@ -59,8 +59,8 @@ function targetColumns(targets: readonly OptOutTarget[], toErased: ErasedForm | 
 }
 
 /**
- * Opt-outs from one sender and those from all have an index each: whoever asks for both at once reads all of the account.
- * `OFFSET 0`, here and below: if none was left when statistics were taken, the planner would compare all with all.
+ * Opt-outs from one sender and those from all senders have an index each: a condition for both at once would read all of the account's.
+ * `OFFSET 0`, here and below: if the table was empty when statistics were taken, the planner would compare all with all.
  */
 const CLEAR = `WITH t AS (
     SELECT t.account_id, t.sender, names.name
@@ -85,7 +85,7 @@ function optOutColumns(optOuts: readonly OptOut[], toErased: ErasedForm | undefi
   ];
 }
 
-/** If a recipient was erased, the opt-out is stored in its erased form already, and the number must not be stored again. */
+/** Leaves out an erased recipient whose opt-out is stored in its erased form already: its number must not be stored again. */
 const ADD = `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, created_at)
   SELECT t.id, t.account_id, t.sender, t.recipient, t.reason, t.at
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])

@@ -3,7 +3,7 @@ import type { OptOutTarget } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 
-/** Indexes of those who have opted out, from the sender or from all of the account. */
+/** Indexes of the targets that have opted out, from the sender or from all senders of the account. */
 export async function findOptedOut(
   session: Session,
   erasedNames: ErasedNames,
@@ -36,7 +36,7 @@ interface AnswerRow {
 
 /**
  * A subquery for each index, and for each form of the recipient: for a list of forms PostgreSQL 15 may read all opt-outs of an
- * account, where it takes them to be few. `OFFSET 0` keeps it from reading them all into a hash table.
+ * account, if it takes them to be few. `OFFSET 0` keeps it from reading them all into a hash table.
  */
 const isOut = (sender: string, recipient: string) => `EXISTS (SELECT 1 FROM opt_outs o
   WHERE o.account_id = t.account_id AND o.sender ${sender} AND o.recipient = t.${recipient} OFFSET 0)`;

@@ -11,7 +11,7 @@ export interface SoftChange extends Address {
   readonly count: SoftBounces | undefined;
 }
 
-/** Counts by `nameOfAddress`; locks them, so that two bounces of one address are counted one after the other. */
+/** Returns counts by `nameOfAddress`. Locks them, so that two bounces of one address are counted one after the other. */
 export async function readSoftBounces(
   session: Session,
   addresses: readonly Address[],
@@ -35,7 +35,7 @@ interface SoftRow {
 
 const ADDRESSES = "unnest($1::text[], $2::text[]) AS t (account_id, email)";
 
-/** Looked up one by one: if none was left when statistics were taken, the planner would go through all. */
+/** Looks counts up one by one: if the table was empty when statistics were taken, the planner would read all of it. */
 const LOCK = `SELECT b.account_id, b.email, b.days, b.last_day
   FROM (SELECT DISTINCT account_id COLLATE "C" AS account_id, email FROM ${ADDRESSES} ORDER BY 1, 2) AS t, LATERAL (
     SELECT * FROM soft_bounces WHERE account_id = t.account_id AND email = t.email FOR UPDATE

@@ -16,8 +16,8 @@ import { nameOfAddress, readSoftBounces, type SoftChange, writeSoftBounces } fro
 import { addSuppressions } from "./suppression-rows.ts";
 
 /**
- * Collects what the messages of one transaction teach about recipients, in order; the lists are written at the end.
- * Sandbox accounts learn nothing: their bounces are simulated.
+ * Collects what the messages of one transaction tell about recipients, in order, and writes the lists at the end. Ignores
+ * messages of sandbox accounts, whose bounces are simulated.
  */
 export interface SuppressionList {
   learn(message: Teller, word: LearntSuppression): void;
@@ -34,7 +34,7 @@ interface Heard {
   readonly messageId: string;
   readonly accountId: string;
   readonly email: string;
-  /** Absent: a message was delivered. */
+  /** Absent if a message was delivered. */
   readonly word?: LearntSuppression;
 }
 
@@ -80,7 +80,7 @@ interface Known {
   readonly settingsOf: (accountId: string) => StoredSettings;
 }
 
-/** Goes through it in order: after a delivery the count of soft bounces begins anew. */
+/** Goes through `heard` in order: after a delivery the count of soft bounces begins anew. */
 function conclude(heard: readonly Heard[], { known, settingsOf }: Known) {
   const changes = new Map<string, SoftChange>();
   const suppressions: Suppression[] = [];

@@ -8,8 +8,8 @@ import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import type { Session } from "../database/driver.ts";
 
 /**
- * Adds entries inside a transaction. Where an address is on the list already the entry that lasts longer stays, or the
- * older of two that end together. Returns how many were added or made to last longer.
+ * Adds entries inside a transaction. If an address is on the list already, the entry that lasts longer stays, or the older of
+ * two that end together. Returns how many were added or made to last longer.
  */
 export async function addSuppressions(
   session: Session,
@@ -62,11 +62,11 @@ async function renamed(
   return longest(suppressions.map((each, at) => ({ ...each, email: names.get(at) ?? each.email })));
 }
 
-/** `OFFSET 0` in this and the next: if none was left when statistics were taken, the planner would compare all with all. */
+/** `OFFSET 0`, here and below: if the table was empty when statistics were taken, the planner would compare all with all. */
 const ERASED = `SELECT place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, email, place)
   WHERE EXISTS (SELECT 1 FROM suppressions s WHERE s.account_id = t.account_id AND s.email = t.email OFFSET 0)`;
 
-/** Renames entries from before keys were used, which may be under other spellings. */
+/** Renames entries under other spellings of the addresses, which are from before keys were used. */
 async function renameOld(session: Session, suppressions: readonly Suppression[]): Promise<void> {
   const olds = suppressions.flatMap(({ accountId, email }) =>
     spellingsOf(email)
@@ -90,7 +90,7 @@ const RENAME = `UPDATE suppressions s SET email = t.email FROM (
     ORDER BY o.account_id, t.email, o.id
   ) AS t WHERE s.id = ANY(ARRAY[t.id])`;
 
-/** Deletes suppressions that have ended, and soft bounces that lie too far back to count. */
+/** Deletes suppressions that have ended, and soft bounces from too long ago to count. Returns how many. */
 export async function pruneSuppressions(session: Session, now: number, limit: number): Promise<number> {
   const ended = await session.query(ENDED, [now, limit]);
   const past = await session.query(PAST, [firstSoftDay(now), limit]);

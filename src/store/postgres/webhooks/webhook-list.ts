@@ -75,7 +75,10 @@ const BETWEEN = {
   newest: "(at, webhooks.id) < ($2, $3) AND at >= $4",
 } as const satisfies Record<ListOrder, string>;
 
-/** Those of other hosts and states stay on the server. The last one looked at says where to go on, if there may be more behind it. */
+/**
+ * Leaves webhooks of other hosts and states on the server. The last one looked at says where to go on, if there may be more
+ * behind it.
+ */
 const walkSql = (condition: string, order: ListOrder) => `WITH looked AS MATERIALIZED (
     SELECT ${WEBHOOK_COLUMNS} FROM webhooks
     WHERE ${condition} account = (SELECT number FROM accounts WHERE accounts.id = $1) AND ${BETWEEN[order]}
@@ -97,7 +100,7 @@ const WALKS = { oldest: walksOf("oldest"), newest: walksOf("newest") };
 const OF_MESSAGE = `SELECT ${WEBHOOK_COLUMNS}, (SELECT a.id FROM accounts a WHERE a.number = account) AS account_id
   FROM webhooks WHERE message_id = $1 ORDER BY sequence`;
 
-/** By the webhook's id. */
+/** The last attempt of each webhook, by the webhook's id. */
 async function findLastAttempts(
   session: Session,
   rows: readonly WebhookRow[],
@@ -112,7 +115,7 @@ async function findLastAttempts(
   return new Map(found.map((row) => [row.webhook, row]));
 }
 
-/** The number of the last is how often the webhook was tried. `OFFSET 0`: see `lockWebhooks`. */
+/** Attempts are numbered from 1, so the last one's number is how often the webhook was tried. `OFFSET 0`: see `lockWebhooks`. */
 const LAST_ATTEMPTS = `SELECT a.* FROM unnest($1::bigint[], $2::int[]) AS t (id, number),
   LATERAL (SELECT webhook, ${RESULT_COLUMNS} FROM webhook_attempts
     WHERE webhook = t.id AND number = t.number OFFSET 0) AS a`;

@@ -20,14 +20,14 @@ export async function lockWebhooks(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The id of the account of a webhook `w`. No join, which the planner might begin with the accounts, and all their webhooks. */
+/** The id of the account of a webhook `w`. Not by a join, which the planner might begin with the accounts, and all their webhooks. */
 export const ACCOUNT_ID = "(SELECT a.id FROM accounts a WHERE a.number = w.account)";
 
 const COLUMNS = WEBHOOK_COLUMNS.replaceAll(/\w+/g, "w.$&");
 
 /**
  * If no webhook was left when statistics were taken, the planner finds every order of a join equally good. With `OFFSET 0` there is
- * only one: by the ids, and from each to its neighbor. Nor would it sort what an index has in order, all webhooks though it be: as a
+ * only one: by the ids, and from each to its neighbor. To get the rows in order it might also walk an index over all webhooks. As a
  * text, a message's id has the same order, but no index.
  */
 const LOCK = `SELECT ${COLUMNS}, w.claim, ${ACCOUNT_ID} AS account_id
@@ -49,14 +49,14 @@ export function toLaneOf({ account_id, lane }: LaneRow): Lane {
   return { accountId: account_id ?? "", host: splitLane(lane)[1] };
 }
 
-/** Without duplicates. */
+/** The lanes of the rows, each once. */
 export function lanesOf(rows: readonly LaneRow[]): readonly Lane[] {
   return [...new Map(rows.map((row) => [row.lane, toLaneOf(row)])).values()];
 }
 
 /**
- * Makes ready the events that were held back by these, and returns their lanes. Must be a later statement than the one
- * that finished these; see `addWebhooks`.
+ * Makes ready the events that `events` held back, and returns their lanes. Has to run after the statement that finished
+ * `events`; see `addWebhooks`.
  */
 export function letNextGo(
   session: Session,

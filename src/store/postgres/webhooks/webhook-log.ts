@@ -7,8 +7,8 @@ import type { Transaction } from "../database/transactions.ts";
 import type { LockedMessage } from "../messages/message-log.ts";
 
 /**
- * Adds a webhook for each public entry; returns the lanes that have new ready ones. A transaction that finishes a webhook
- * updates its row first and looks for the next one in a later statement, so that it cannot miss one added here.
+ * Adds a webhook for each public entry. Returns the lanes that have new ready ones. A transaction that finishes a webhook
+ * updates its row first, and looks for the next one in a later statement, so that it cannot miss one that is added here.
  */
 export async function addWebhooks(session: Transaction, entries: readonly NewWebhook[]): Promise<Lane[]> {
   const events = entries.flatMap(({ message, entry }) =>
@@ -60,8 +60,8 @@ function ownKey({ message, entry }: NewEvent): string {
 }
 
 /**
- * Locked, since the previous webhook may be settled just now, without seeing the new one it has to make ready. By a list of ids, as
- * in `lockWebhooks`.
+ * Locks the previous webhooks: one that is being settled at this moment would not see the new one that it has to make ready. By a
+ * list of ids, as in `lockWebhooks`.
  */
 const BEFORE = `SELECT w.message_id, w.sequence, w.state, w.failures
   FROM webhooks w WHERE w.id = ANY(ARRAY(

@@ -32,14 +32,14 @@ export function createWebhookReplay(
   };
 }
 
-/** A higher claim: the result of an earlier delivery that is still under way no longer counts. */
+/** Raises the claim, so that the result of an earlier delivery that is still under way no longer counts. */
 const BEGIN = "due_at = NULL, failures = 0, claim = w.claim + 1";
 
 const REPLAY = `UPDATE webhooks w SET state = 'ready', ${BEGIN}
   WHERE w.message_id = $1 AND w.sequence = $2 AND w.state <> 'leased'
   RETURNING ${ACCOUNT_ID} AS account_id, w.lane`;
 
-/** Restarts the webhooks that are at rest; those of one message keep their order. */
+/** Begins again with the webhooks that are at rest. Those of one message keep their order. */
 async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promise<readonly LockedWebhook[]> {
   if (rows.length === 0) return [];
   const locked = await lockWebhooks(

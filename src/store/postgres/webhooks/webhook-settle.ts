@@ -26,7 +26,7 @@ export function createWebhookSettle(
   });
 }
 
-/** Whether the settlements are stored: one delivery stands for all. Where none was noted it cannot be told. */
+/** Whether the settlements are stored: one delivery stands for all. If none was noted, that cannot be told. */
 async function isNoted(
   session: Session,
   { noted }: { readonly noted: Note | undefined },
@@ -70,7 +70,7 @@ function createSettling(locked: ReadonlyMap<number, LockedWebhook>): Settling {
     const before = changed.get(id) ?? locked.get(id);
     if (before?.message_id !== messageId) return false;
     const row = note(settlement, before);
-    // After its lease has run out a delivery may still settle, unless the event was claimed again.
+    // A delivery whose lease has run out may still settle, unless the event was claimed again.
     if (row.claim !== claim || (row.state !== "leased" && row.state !== "ready")) return false;
     const { state, dueAt, failures } = outcomeOf(verdict, row.failures);
     changed.set(id, { ...row, state, due_at: dueAt, failures });
@@ -113,8 +113,8 @@ function noteColumns(notes: readonly Note[]) {
 }
 
 /**
- * Stores the attempts, keeping the last `MAX_ATTEMPTS` of each webhook, and updates the webhooks. One that is still leased, since only
- * a late attempt was noted, stays under the name of its process.
+ * Stores the attempts, keeping the last `MAX_ATTEMPTS` of each webhook, and updates the webhooks. A webhook that is still leased, since
+ * only a late attempt was noted, keeps its holder.
  */
 const WRITE = `WITH noted AS (
     INSERT INTO webhook_attempts (webhook, number, at, ms, status, head, error_code, error)

@@ -24,7 +24,7 @@ export function createWebhookStage(
   };
 }
 
-/** Skips webhooks that other transactions have locked. */
+/** Finds webhooks whose time has come. Skips those that other transactions have locked. */
 const DUE = (filter: string, limit: string) => `SELECT id FROM webhooks WHERE ${filter} AND due_at <= $1
     ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
 
