@@ -15,7 +15,7 @@ export interface Holdings {
  * Writes the database as it is now to a new file, in one read transaction, which blocks nobody: a process may be using
  * it. The new file is not synced. Throws if `target` exists.
  *
- * @param onBegun hears, before the first octet is written, about how many there will be
+ * @param onBegun called before the first octet is written, with about how many octets there will be
  */
 export function copyDatabase(
   path: string,
@@ -32,7 +32,7 @@ export function copyDatabase(
   }
 }
 
-/** Without free pages, which are not copied. */
+/** The size of the database without its free pages, which are not copied. */
 function contentOctets(driver: Driver): number {
   const [size, pages, free] = ["page_size", "page_count", "freelist_count"].map((name) => {
     const row = driver.prepare<Record<string, number>>(`PRAGMA ${name}`).get();
@@ -45,9 +45,9 @@ export interface Inspection {
   /** What SQLite finds wrong with the file; empty: it is whole. */
   readonly problems: readonly string[];
   readonly holdings: Holdings;
-  /** Of the master key its secrets are sealed under; see `Vault.checkValue`. */
+  /** The check value of the master key that its secrets are sealed under; see `Vault.checkValue`. */
   readonly keyCheckValue?: string;
-  /** This program cannot work on it. */
+  /** Whether a newer program has migrated it, so that this one cannot work on it. */
   readonly isNewer: boolean;
 }
 
@@ -78,7 +78,7 @@ export function inspectDatabase(path: string): Inspection {
   }
 }
 
-/** The check value of the master key that a database belongs to; a process may be using it. */
+/** The check value of the master key that a database belongs to. A process may be using the database. */
 export function readKeyCheckValue(path: string): string | undefined {
   const driver = openDriver(path, { isReadOnly: true });
   try {

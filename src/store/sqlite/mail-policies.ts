@@ -2,7 +2,7 @@ import type { MailPolicyStore } from "../mail-policies.ts";
 import { type MailPolicyRow, toMailPolicy } from "../mail-policy-row.ts";
 import type { Database } from "./database/database.ts";
 
-/** Expired policies deleted with each one that is kept. */
+/** How many expired policies to delete each time one is stored. */
 const MAX_ENDED = 20;
 
 /** `Store.mailPolicies`. */

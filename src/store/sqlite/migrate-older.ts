@@ -9,10 +9,10 @@ export interface MigrationOptions {
   readonly onMigration?: OnMigration | undefined;
 }
 
-/** `path`: of the driver's database. `refuse`: throws if the database of an older program must keep its schema. */
+/** `path`: that of the driver's database. `refuse`: throws if the database of an older program must keep its schema. */
 export type OlderDatabase = MigrationOptions & { readonly path: string; readonly refuse?: () => void };
 
-/** `migrate` for a database that may have millions of messages: this thread goes on meanwhile, and hears signals. */
+/** `migrate` for a database that may have millions of messages: meanwhile this thread goes on, and still reacts to signals. */
 export async function migrateOlder(driver: Driver, options: OlderDatabase): Promise<void> {
   const { path, migrationThread, onMigration, refuse } = options;
   if (isOlder(driver)) {

@@ -88,11 +88,11 @@ function check(row: Done): void {
     );
   }
   if (checksum(known) !== row.checksum) {
-    throw new Error(`the database was migrated with another text of ${row.name} than this version holds`);
+    throw new Error(`the database was migrated with another text of ${row.name} than this version has`);
   }
 }
 
-/** Whether an older program has left the database as it is. */
+/** Whether the database has the schema of an older program. */
 export function isOlder(driver: Driver): boolean {
   const table = driver.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
   const done = table === undefined ? 0 : checkedDone(driver).length;

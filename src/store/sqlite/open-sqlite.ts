@@ -22,7 +22,7 @@ export interface SqliteOptions extends MigrationOptions {
   readonly vault: Vault;
   /** For tests and benchmarks: delays a commit by taking its time, or fails it by throwing. */
   readonly faults?: { readonly beforeCommit?: () => void };
-  /** If other threads write to the database too, by `openBeside`. */
+  /** Present if other threads write to the database too, by `openBeside`. */
   readonly shared?: SharedWriting;
   /** See `GroupCommitOptions`. */
   readonly hasOwnThread?: boolean;
@@ -30,7 +30,10 @@ export interface SqliteOptions extends MigrationOptions {
   readonly checkpointThread?: URL | undefined;
 }
 
-/** Opens, migrates and checks the database. Throws where another process, version or master key stands in the way. */
+/**
+ * Opens, migrates and checks the database. Throws if another process has locked it, or if it belongs to another version or master
+ * key, with which this cannot work.
+ */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const driver = openDriver(options.path);
   try {

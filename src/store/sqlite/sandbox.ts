@@ -11,7 +11,7 @@ import type { SandboxLedger } from "../store.ts";
 import type { Database } from "./database/database.ts";
 import { selectInPieces } from "./database/select-in-pieces.ts";
 
-/** The simulator's memory. */
+/** `Store.sandbox`: what the simulator remembers. */
 export function createSandboxLedger(db: Database): SandboxLedger {
   const insert = db.prepare(
     `INSERT INTO sandbox_messages (${SANDBOX_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -33,7 +33,7 @@ export function createSandboxLedger(db: Database): SandboxLedger {
   };
 }
 
-/** Only the entries of a message are found by an index. */
+/** In pieces, since an index finds only the entries of a message. */
 function select(
   db: Database,
   { after, order, limit, messageId, ...others }: SandboxQuery,

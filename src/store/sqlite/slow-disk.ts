@@ -2,16 +2,16 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 
-/** A disk is slow that takes this long for a commit: from here on a thread for the store is worth its crossings (ADR 10). */
+/** A disk is slow if it takes this long for a commit. From here on a thread for the store is worth the messages to and from it (ADR 10). */
 export const SLOW_COMMIT_MS = 8;
 
-/** A quick disk may be slow for a moment; a slow one is not quick. */
+/** How many writes to time. One would not do: a quick disk may be slow for a moment, but a slow disk is never quick. */
 const SYNCS = 5;
 
 const PAGE = new Uint8Array(4096);
 
 interface DiskOptions {
-  /** It must exist, and be this process's. */
+  /** The folder has to exist, and to be this process's alone. */
   readonly folder: string;
   readonly clock: Pick<Clock, "monotonicMs">;
   /** For tests and benchmarks: makes the disk slower by taking its time. */
@@ -19,8 +19,8 @@ interface DiskOptions {
 }
 
 /**
- * Whether each of a few writes takes `SLOW_COMMIT_MS` or longer until it is on the disk. `false` where nothing can be written:
- * opening the database fails then, and says why.
+ * Whether each of a few writes takes `SLOW_COMMIT_MS` or longer until it is on the disk. `false` if nothing can be written: then
+ * opening the database fails, and says why.
  */
 export function isSlowDisk({ folder, clock, beforeSync = () => {} }: DiskOptions): boolean {
   const path = join(folder, "postrider.probe");

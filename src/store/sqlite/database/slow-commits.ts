@@ -1,6 +1,6 @@
 import type { SqliteOptions } from "../open-sqlite.ts";
 
-/** Makes every commit take `commitMs` longer, for tests and benchmarks; `undefined`: no longer than it does. */
+/** Makes every commit take `commitMs` longer, for tests and benchmarks. `undefined` changes nothing. */
 export function slowCommits(commitMs: number | undefined): Pick<SqliteOptions, "faults"> {
   return commitMs === undefined ? {} : { faults: { beforeCommit: () => stall(commitMs) } };
 }

@@ -36,7 +36,7 @@ export function createTransactions(options: TransactionOptions): Transactions {
   const { beforeEnd } = options;
   const { begin, commit, rollback } = createControl(options);
 
-  /** Runs and commits; throws where nothing was stored. */
+  /** Runs and commits. Throws if nothing was stored. */
   const runTogether = (run: () => Results): Results => {
     try {
       begin();
@@ -80,7 +80,7 @@ function createControl({ driver, onRollback, beforeBegin, beforeCommit }: Transa
       beforeBegin();
       driver.exec("BEGIN IMMEDIATE");
     },
-    /** Whatever keeps a commit from the disk is an outage: the calls themselves succeeded. */
+    /** Any failure of a commit is an outage, since the calls themselves succeeded. */
     commit() {
       try {
         beforeCommit?.();

@@ -4,10 +4,10 @@ import type { Walk } from "./erasures.ts";
 /** Rows of `meta` that hold nothing but blanks, for a while; see `createFreePageErasure`. */
 export const FILLER_ROWS = "name LIKE 'room %'";
 
-/** Pages filled in one stretch: 1 MiB, of the usual size. */
+/** How many pages to fill in one stretch: 1 MiB, if they have the usual size. */
 const MAX_PAGES = 256;
 
-/** Filler rows deleted in one stretch, each of `MAX_PAGES` at most. */
+/** How many filler rows to delete in one stretch. Each fills `MAX_PAGES` at most. */
 const MAX_ROWS = 4;
 
 /**
@@ -23,12 +23,12 @@ export function createFreePageErasure(db: Database): Walk {
        (SELECT name FROM meta WHERE name >= 'room 0' AND name < 'room :' LIMIT ${MAX_ROWS})`,
   );
   const freePages = () => free.get()?.freelist_count ?? 0;
-  /** A long value's page begins with the number of the next, 4 octets. */
+  /** A value that fills this many pages. Each page of a long value begins with the number of the next one, in 4 octets. */
   const filler = (pages: number) => " ".repeat(pages * ((size.get()?.page_size ?? 0) - 4));
 
   return (_task, position) => {
     if (position === GIVE_BACK) return giveBack.run() < MAX_ROWS ? {} : { next: GIVE_BACK };
-    // No more than were free at first: pages may be freed meanwhile.
+    // No more pages than were free at first, since more may be freed meanwhile.
     const left = position === "" ? freePages() : Number(position);
     const pages = Math.min(left, freePages(), MAX_PAGES);
     if (pages <= 0) return { next: GIVE_BACK };

@@ -9,9 +9,9 @@ import type { Walk } from "./erasures.ts";
 interface Sweep {
   readonly table: string;
   readonly key: string;
-  /** The key is an id that carries its time: rows from after the erasure was asked for stay. */
+  /** Whether the key is an id that contains its time. Then rows that are newer than the request to erase stay. */
   readonly isTimed: boolean;
-  /** Which rows are meant: ?3 the recipient, ?4 the account's id, or NULL for all; without a timed key ?5 when the erasure was asked for. */
+  /** Which rows are meant: ?3 the recipient, ?4 the account's id, or NULL for all; without a timed key, ?5 when the erasure was requested. */
   readonly test: string;
   readonly needle?: (recipient: string) => string;
   /** Statements for the rows that `where` selects; absent: they are deleted. */
@@ -86,7 +86,7 @@ function createSweep(db: Database, sweep: Sweep): Walk {
   };
 }
 
-/** Deletes counts, which an index finds by account and recipient. */
+/** Deletes the recipient's counts, which are found by an index on account and recipient. */
 function createCounts(db: Database, accounts: AccountCache): Walk {
   const statements = [
     `DELETE FROM sms_usage WHERE recipient = ?1 AND account IN (SELECT number FROM accounts WHERE ${OF_STRETCH})`,
@@ -100,7 +100,7 @@ function createCounts(db: Database, accounts: AccountCache): Walk {
   };
 }
 
-/** Deletes waiting parts of messages from the recipient's handset. The number they went to tells whose they are. */
+/** Deletes waiting parts of messages from the recipient's handset. The number that they went to tells their account. */
 function createPartErasure(db: Database): Walk {
   const find = db.prepare<{ connector_id: string; recipient: string }>(
     "SELECT connector_id, recipient FROM inbound_parts WHERE sender = ?",

@@ -26,7 +26,7 @@ export interface EraseMessageParts {
   readonly contents: Contents;
 }
 
-/** Messages erased in one stretch: they lie apart, and each touches some ten pages of the file. */
+/** How many messages to erase in one stretch: they lie apart, and each touches some ten pages of the file. */
 const MAX_ERASED = 50;
 
 /** Goes through the messages of one account after another, by the index that lists them. */
@@ -85,7 +85,7 @@ function createAccountWalk(
     const found = find.all(account, channel, after, stretch.upTo, stretch.needle, most);
     const counts = { erased: 0, redacted: 0, looks: stretch.looks };
     for (const row of found) {
-      // An attempt or a webhook under way ends first, so that all its traces are here to be erased.
+      // Waits for an attempt or a webhook under way, so that all its traces are there to be erased.
       const isUnderWay = hasLeasedJob.get(row.id) ?? hasLeasedWebhook.get(row.id);
       if (isUnderWay) return { ...counts, last: before(row.id), isBlocked: true };
       counts[forget(row, task)]++;
@@ -102,7 +102,7 @@ function before(id: string): string {
 
 type Whom = Pick<ErasureTask, "recipient" | "writings">;
 
-/** Erases the message if it was theirs alone; takes them out of an email to several. */
+/** Erases the message if the recipient is its only one. Takes the recipient out of an email to several. */
 function createForget(
   db: Database,
   parts: EraseMessageParts,
@@ -149,7 +149,7 @@ function createRedaction(db: Database, parts: EraseMessageParts): (row: MessageR
     );
     scrubRows(row.id, { scrub, address });
     heads.run(row.id);
-    // No job is left that would do it.
+    // No job is left whose end would wipe it.
     if (isSettled(progress)) wipe(row, true);
   };
 }
@@ -175,15 +175,15 @@ interface Scrubbing {
 
 interface TextTable {
   readonly table: string;
-  /** What its rows are told apart by, among those of a message. */
+  /** The column that tells the rows of one message apart. */
   readonly key: string;
   /** Columns that may name the recipient. */
   readonly texts: readonly string[];
-  /** The one that holds an email, as the simulator stores it. */
+  /** The column that holds an email as the simulator stores it. */
   readonly mail?: string;
 }
 
-/** A message's timeline, and the simulator's memory of it. */
+/** The tables of a message's timeline, and of what the simulator remembers of it. */
 const TEXT_TABLES: readonly TextTable[] = [
   { table: "timeline", key: "position", texts: ["recipient", "error", "detail"] },
   { table: "sandbox_messages", key: "id", texts: ["recipient", "rendered", "receipt"], mail: "rendered" },

@@ -18,7 +18,7 @@ export function createSuppressionErasures(db: Database, parts: EraseSuppressionP
   return [createSuppressionErasure(db, parts), createOptOutErasure(db, parts)];
 }
 
-/** There is at most one in each account. */
+/** An account has at most one suppression of the recipient. */
 function createSuppressionErasure(db: Database, parts: EraseSuppressionParts): Walk {
   const { accounts, suppressions, erasedNames } = parts;
   const stretchOf = createAccountStretches(db, accounts);
@@ -58,7 +58,7 @@ function createOptOutErasure(db: Database, { erasedNames }: EraseSuppressionPart
     const end = ends.get(position, looks)?.id;
     const scrub = createWordScrubber(recipient);
     for (const { id, reason } of find.all(position, end ?? null, recipient, accountId ?? null)) {
-      // Not updated: the same opt-out is there already, in its erased form.
+      // If nothing was updated, the same opt-out is there already in its erased form.
       if (update.run(erasedNames.needForm()(recipient), scrub(reason), id) === 0) remove.run(id);
     }
     return end === undefined ? {} : { next: end };

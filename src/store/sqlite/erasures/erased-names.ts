@@ -7,7 +7,7 @@ import type { Database } from "../database/database.ts";
 export interface ErasedNames {
   /** `undefined` as long as nobody was erased, which costs one look-up in a small table. */
   form(): ErasedForm | undefined;
-  /** The same; makes the pepper if there is none. For use inside a transaction. */
+  /** Like `form`, but makes the pepper if there is none. For use inside a transaction. */
   needForm(): ErasedForm;
 }
 

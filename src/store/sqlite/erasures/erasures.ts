@@ -17,7 +17,10 @@ import { createParkedErasure } from "./erase-parked.ts";
 import { createAnswerErasure } from "./erase-saved-answers.ts";
 import { createSuppressionErasures, type EraseSuppressionParts } from "./erase-suppressions.ts";
 
-/** Goes on through one table, or a few, from `position` ("" at the start), over about `looks` rows, inside a transaction. */
+/**
+ * Takes an erasure one stretch further through one table, or a few: from `position` ("" at the start), over about `looks` rows,
+ * inside a transaction.
+ */
 export type Walk = (task: ErasureTask, position: string, looks: number) => Stretch;
 
 export function createErasures(db: Database, parts: EraseParts): Erasures {
@@ -52,7 +55,7 @@ type EraseParts = EraseMessageParts & EraseSuppressionParts;
 
 /** `Erasures.advance`: one stretch of the oldest erasure under way. */
 function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
-  // Answers first: only their messages tell whose they are. Suppressions and opt-outs last: attempts that end may add some.
+  // Answers first, since only their messages tell their account. Suppressions and opt-outs last, since attempts that end may add some.
   const walks: readonly Walk[] = [
     createAnswerErasure(db, parts.accounts),
     createMessageErasure(db, parts),
@@ -81,7 +84,7 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
   };
   // True at the start: an erasure may have ended just before the last process did.
   let mustEmptyWal = true;
-  // Asks in a read first: there is hardly ever one.
+  // Asks in a read first: there is hardly ever an erasure under way.
   return async (now, limit) => {
     const isAny = await db.read(() => underWay.get() !== undefined);
     if (!isAny) {

@@ -21,7 +21,7 @@ import { createEnvelopeOf } from "../messages/own-content.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { EventLog } from "./event-log.ts";
 
-/** Events that are read in one go, with others' work in between: a page of a thousand takes as long as hundreds of requests. */
+/** How many events are read in one go, with other work in between: a page of a thousand takes as long as hundreds of requests. */
 const PIECE = 100;
 
 export interface FeedParts {
@@ -43,7 +43,7 @@ export function createEventFeed(db: Database, { accounts, events, meta }: FeedPa
   const toEvent = createEventReader(db);
   const numberOf = (accountId: string) => accounts.byId(accountId)?.number ?? -1;
 
-  /** Adds events to the page; whether it is at its end. */
+  /** Adds events to the page. Returns whether the page is complete. */
   const readPiece = (accountId: string, limit: number, page: OpenPage): boolean => {
     const rows = pieceOf.all(numberOf(accountId), page.next, Math.min(limit, PIECE));
     for (const row of rows) {

@@ -15,7 +15,7 @@ export interface EventLog {
 }
 
 interface NumberedEntry {
-  /** Whose message it is. */
+  /** The number of the message's account. */
   readonly account: number;
   readonly messageId: string;
   readonly position: number;

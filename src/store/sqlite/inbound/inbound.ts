@@ -99,7 +99,7 @@ export function createOwners(
   return ({ connectorId, to }) => {
     const mapped = ofConnector.get(connectorId, to) ?? anywhere.get(to);
     if (mapped) return mapped.account_id;
-    // A sender that several accounts have does not tell whom a message is for.
+    // A sender id that several accounts have does not tell which of them a message is for.
     const owners = senders.get(JSON.stringify(senderIdsOf(to)));
     return owners?.first === owners?.last ? (owners?.first ?? undefined) : undefined;
   };

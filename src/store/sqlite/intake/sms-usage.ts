@@ -15,7 +15,7 @@ import type { AccountCache } from "../records/account-cache.ts";
 
 /** Counts what accounts with limits send, hour by hour. For use inside a transaction. */
 export interface SmsUsage {
-  /** The limit that the request would exceed, if any; counts nothing. */
+  /** The limit that the request would exceed, if any. Does not count the request. */
   exceeded(account: number, recipients: readonly string[], request: LimitedRequest): LimitRefusal | undefined;
   count(account: number, recipients: readonly string[], request: LimitedRequest): void;
 }

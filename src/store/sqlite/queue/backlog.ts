@@ -4,6 +4,7 @@ import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Queues } from "./queues.ts";
 
+/** How many flows of a queue to look at for its oldest job. */
 const MAX_FLOWS = 1_000;
 
 /** `Queue.backlog`. Counts one queue after the other, with other work in between, since each may be long. */

@@ -14,7 +14,7 @@ export interface StageParts {
 /** The due time of leases that a start ends: long past, since the store has no clock. */
 const LEASE_ENDED = 0;
 
-/** `Queue.stage`: makes waiting jobs ready whose time has come. Schedules, retries and expired leases in one sweep. */
+/** `Queue.stage`: makes waiting jobs ready once their time has come. Schedules, retries and expired leases in one sweep. */
 export function createStage(
   db: Database,
   { messages, queues }: StageParts,

@@ -2,7 +2,10 @@ import { overdueRowsOf } from "../../receipts/overdue-row.ts";
 import type { KnownIds } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 
-/** `KnownIds.awaitInstead`: moves an overdue receipt to the other connector, to be asked at once, unless it is overdue there too. */
+/**
+ * `KnownIds.awaitInstead`: makes the other connector the one to ask for an overdue receipt, which it may be at once. If it is to be
+ * asked already, only the question to the first one is dropped.
+ */
 export function createAwaitInstead(db: Database): KnownIds["awaitInstead"] {
   const ofCopy = "message_id = ? AND part IN (?, ?) AND connector_id = +?";
   const isOverdue = db.prepare(`SELECT 1 FROM overdue_receipts WHERE ${ofCopy}`);

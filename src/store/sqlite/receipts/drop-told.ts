@@ -4,7 +4,7 @@ import { keysOfParked } from "../../receipts/parked-keys.ts";
 import { isToldFailure, type ToldFailure } from "../../receipts/told-failure.ts";
 import type { Database } from "../database/database.ts";
 
-/** Deletes the parked rows of told failures, at the end of the transaction: until then its settlements may still take them. */
+/** Deletes the parked rows of failures that have been told, at the end of the transaction: until then its settlements may take them. */
 export function createDropTold(db: Database): (told: readonly ToldFailure[]) => void {
   const find = db.prepare<{ receipt: string }>(
     "SELECT receipt FROM parked_receipts WHERE connector_id = +? AND id_key = +?",

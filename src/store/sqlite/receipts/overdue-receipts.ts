@@ -86,7 +86,7 @@ function createFlag(db: Database, { messages }: OverdueParts) {
   };
 }
 
-/** Of those that were taken at one moment, the first segment first. */
+/** By time; of segments that were taken at the same moment, the first one first. */
 function bySegment(one: AwaitedRow, other: AwaitedRow): number {
   return one.awaited_since - other.awaited_since || one.part - other.part;
 }

@@ -47,7 +47,7 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   };
 }
 
-/** Inserts rows. While the process runs no id is reused, even if the highest are gone: readers note how far they have come. */
+/** Inserts rows. While the process runs no id is reused, even if the highest are gone, since readers note how far they have come. */
 function createInsert(db: Database) {
   const insert = db.prepare<{ id: number }>(
     `INSERT INTO parked_receipts (id, connector_id, id_key, reference, at, receipt)
@@ -59,7 +59,7 @@ function createInsert(db: Database) {
   };
 }
 
-/** Deletes the oldest row of a key that has one too many. A row of its receipt under another id is then its only row. */
+/** Deletes the oldest row of a key that has one too many. If that was a receipt's first row, its row under another id becomes the first. */
 function createKeepNewest(db: Database) {
   const tooMany = db.prepare<ParkedRow>(
     `SELECT id, receipt FROM parked_receipts WHERE connector_id = +? AND id_key = +?

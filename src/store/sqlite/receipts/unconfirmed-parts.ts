@@ -2,7 +2,7 @@ import { partReference } from "../../../core/receipts/short-reference.ts";
 import { MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 
-/** The rows of `unconfirmed_parts`. A row without a connector keeps none: an earlier attempt may have been over any connector. */
+/** The rows of `unconfirmed_parts`. A row without a connector stays so: an earlier attempt may have been over any connector. */
 export function createUnconfirmedParts(db: Database): UnconfirmedParts {
   const insert = db.prepare(
     `INSERT INTO unconfirmed_parts (reference, message_id, part, connector_id) VALUES (?, ?, ?, ?)

@@ -96,7 +96,7 @@ function createUpdate(
 
 /** Statements that find a row that uses the record with this id, for uses that are no foreign keys. */
 const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
-  // Without the tables of its records here, foreign keys would count all of them.
+  // The tables of its records are listed too: foreign keys would count all rows that refer to the account.
   accounts: [
     "SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1",
     "SELECT 1 FROM api_keys WHERE account_id = ? AND revoked_at IS NULL",
@@ -109,13 +109,13 @@ const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
     (name) => `SELECT 1 FROM registrations WHERE app_id = ? AND ${name} IS NOT NULL`,
   ),
   connectors: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
-  // The queue is named by the route's id: the route stays while it has jobs. All jobs were looked at before, in pieces; since then some may have come.
+  // The queue is named by the route's id. A route with jobs stays: all jobs were looked at before, in pieces, but some may have come since.
   routes: [
     `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NULL WHERE queues.name = ?`,
   ],
 };
 
-/** What goes together with a record, since operators cannot delete it by itself: revoked keys, and devices. */
+/** Deletes what goes with a record because operators cannot delete it by itself: revoked keys, and devices. */
 const BELONGINGS: { readonly [K in RecordKind]?: string } = {
   accounts: "DELETE FROM api_keys WHERE account_id = ? AND revoked_at IS NOT NULL",
   contacts: "DELETE FROM registrations WHERE contact_id = ?",
@@ -140,9 +140,9 @@ function removeNow(db: Database, kind: RecordKind, id: string): boolean | "in_us
 
 type Write = (table: RecordTable, fields: Fields, run: () => number) => number | Conflict;
 
-/** Runs a statement; returns the rows it changed, or the field that was in conflict. */
+/** Runs a statement. Returns how many rows it changed, or the field that was in conflict. */
 function createWrite(isThere: (table: RecordTable, id: string) => boolean): Write {
-  /** The first field that refers to a record that does not exist. */
+  /** Finds the first field that refers to a record that does not exist. */
   const orphanOf = (table: RecordTable, fields: Fields) =>
     Object.entries(fields).find(([field, value]) => {
       const { parent } = columnOf(table, field);

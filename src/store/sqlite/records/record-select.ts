@@ -47,7 +47,7 @@ export function createRecordSelect(db: Database, values: RecordValues): RecordSe
   ) => {
     const table: RecordTable = RECORD_TABLES[kind];
     const fields = given(where);
-    // With the plus no index is chosen for its order, such as that of all records of the account.
+    // The plus keeps SQLite from choosing an index for its order, such as that of all records of the account.
     const id = isUnique(kind, fields) ? "+id" : "id";
     const tests = [...testsOf(table, fields), `${id} > ?`].join(" AND ");
     const statement = db.prepare<Row>(`SELECT * FROM ${table.table} WHERE ${tests} ORDER BY ${id} LIMIT ?`);

@@ -100,7 +100,7 @@ function createSearches(erasedNames: ErasedNames) {
   ): readonly Partial<RecordTypes[K]>[] => [where, ...otherSearches(kind, where, erasedNames.form())];
 }
 
-/** The page that several searches come to together. */
+/** The first page of what several searches have found together. */
 function firstOf<R extends { readonly id: string }>(found: readonly R[][], { limit }: Page): readonly R[] {
   const [only = [], ...others] = found;
   if (others.length === 0) return only;

@@ -42,7 +42,7 @@ function resealAll(db: Database, { earlierKey, ...vaults }: VaultRotation): void
   addEarlierKey(db, earlierKey, vaults);
   sealPepper(db, vaults);
   db.prepare("UPDATE meta SET value = ? WHERE name = 'master_key_check'").run(vaults.to.checkValue);
-  // What a move that was cut off has copied is sealed under the old key: it must not go on.
+  // What a move to PostgreSQL has copied before it was cut off is sealed under the old key: such a move must not go on.
   raiseOpenings(db);
 }
 

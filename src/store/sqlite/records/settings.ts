@@ -3,7 +3,7 @@ import { fromSettingRows, type SettingRow, toStoredSetting } from "../../records
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 
-/** Settings of the instance (`accountId` undefined) and of accounts. `set`: inside a transaction; `undefined` unsets. */
+/** Settings of the instance (`accountId` undefined) and of accounts. `set`: inside a transaction; `undefined` removes the setting. */
 export interface SettingRows {
   of(accountId: string | undefined): StoredSettings;
   set(accountId: string | undefined, name: string, value: string | undefined): void;

@@ -7,13 +7,13 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 export interface OptOuts extends OptOutChanges {
   /** Whether the recipient has opted out. Costs nothing while the account has no opt-outs. Only on the writing connection. */
   covers(who: OptOutTarget): boolean;
-  /** Which numbers of `to` have opted out; on any connection. */
+  /** Which numbers of `to` have opted out. For use on any connection. */
   among(query: OptOutQuery): readonly string[];
   /** To be called within a transaction that changes the table by other statements. */
   forget(): void;
 }
 
-/** Accounts for which it is remembered whether anybody has opted out. */
+/** For how many accounts to remember whether anybody has opted out. */
 const MAX_ACCOUNTS = 10_000;
 
 export function createOptOuts(db: Database, erasedNames: ErasedNames): OptOuts {
@@ -44,7 +44,7 @@ export function createOptOuts(db: Database, erasedNames: ErasedNames): OptOuts {
     covers: (who) => hasAny(who.accountId) && find(who),
     among: ({ to, accountId, sender }) => to.filter((recipient) => find({ accountId, sender, recipient })),
     add(optOut) {
-      // Somebody who was erased opts out again: their opt-out is there, and their number is not stored again.
+      // If somebody who was erased opts out again, their opt-out is there already, and their number must not be stored again.
       const same = erased(optOut);
       if (same && rows.isThere(same)) return;
       rows.insert(optOut);

@@ -15,7 +15,7 @@ import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { AccountCache, AccountEntry } from "../records/account-cache.ts";
 
-/** The suppression lists, for use inside a transaction. Sandbox accounts learn nothing: their bounces are simulated. */
+/** The suppression lists, for use inside a transaction. Bounces of sandbox accounts are ignored, since they are simulated. */
 export interface SuppressionList {
   /** Adds what a receipt says of a recipient. */
   learn(message: Pick<MessageRow, "id" | "account">, word: LearntSuppression): void;
@@ -77,13 +77,13 @@ function createRows(db: Database, erasedNames: ErasedNames) {
   );
   const isThere = db.prepare("SELECT 1 FROM suppressions WHERE account_id = ? AND email = ?");
   const rename = db.prepare("UPDATE OR IGNORE suppressions SET email = ? WHERE account_id = ? AND email = ?");
-  /** The erased form if that is on the list: an erased address is not stored again. */
+  /** The name to store: the erased form if that is on the list, since an erased address must not be stored again; else the key. */
   const nameFor = (accountId: string, email: string): string => {
     const erased = erasedSpellings(email, erasedNames.form());
     const there = erased.find((name) => isThere.get(accountId, name) !== undefined);
     if (there !== undefined) return there;
     const [key = email, ...others] = spellingsOf(email);
-    // An entry from before keys were used may be under another spelling: it is renamed.
+    // Renames an entry under another spelling, which is from before keys were used.
     for (const spelling of others) rename.run(key, accountId, spelling);
     return key;
   };
@@ -117,7 +117,7 @@ function createSoftBounces(db: Database) {
   );
 
   return {
-    /** Counts one more; true if that reaches the limit. */
+    /** Counts one more soft bounce. Returns whether that reaches the limit. */
     isOver({ account, settings }: AccountEntry, email: string, at: number): boolean {
       const row = find.get(account.id, email);
       const count = countSoftBounce(row && { days: row.days, lastDay: row.last_day }, at);

@@ -5,8 +5,8 @@ import { type Failure, toError } from "./thread-messages.ts";
 export type FromMigration = { readonly step: MigrationStep } | { readonly failure: Failure };
 
 /**
- * Migrates a database on a thread of its own: a migration may take minutes, and until it is over the thread that makes it hears no
- * signal. If the process ends meanwhile, nothing has changed. Throws as `migrate` does.
+ * Migrates a database on a thread of its own: a migration may take minutes, and the thread that runs it does not react to signals.
+ * If the process ends meanwhile, nothing has changed. Throws as `migrate` does.
  *
  * @param program calls `runMigration` with its `workerData`
  */
@@ -20,7 +20,7 @@ export function migrateAside(program: URL, path: string, onMigration?: OnMigrati
   thread.on("error", reject);
   thread.on("exit", (code) => {
     if (code === 0) resolve();
-    else reject(new Error(`the thread that changes the schema ended with ${code}`));
+    else reject(new Error(`the thread that changes the schema ended with code ${code}`));
   });
   return promise;
 }

@@ -21,10 +21,10 @@ export interface ThreadedOptions {
   /** A program that calls `runStoreThread` with its `workerData`. */
   readonly program: URL;
   readonly setup: ThreadSetup;
-  /** Under the same master key. */
+  /** With the master key that `setup` has. */
   readonly vault: Vault;
   readonly clock: Pick<Clock, "after" | "monotonicMs">;
-  /** The thread ended by itself. Every call fails from now on, until the process is restarted. */
+  /** Called if the thread ends by itself. From then on every call fails, until the process is restarted. */
   readonly onLost: (error: Error) => void;
   readonly onMigration?: OnMigration | undefined;
   /** For tests, which open many stores on one thread. Absent: starts a thread for this store. */
@@ -57,7 +57,7 @@ export async function openThreaded({
       lanes.notify(answers.lanes);
     },
     onLost(error) {
-      calls.fail("the store's thread is gone");
+      calls.fail("the store's thread has ended: the process has to be restarted");
       onLost(error);
     },
     onMigration,
@@ -100,7 +100,9 @@ function listenTo(worker: Pick<Worker, "on" | "postMessage">, { onAnswers, onLos
     ended.resolve();
   };
   worker.on("error", (error) => end(error instanceof Error ? error : new Error(String(error))));
-  worker.on("exit", (code) => end(state === "over" ? undefined : new Error(`its thread ended with ${code}`)));
+  worker.on("exit", (code) =>
+    end(state === "over" ? undefined : new Error(`the store's thread ended with code ${code}`)),
+  );
   worker.on("message", (message: FromThread) => {
     if (typeof message === "string") return onAnswers(JSON.parse(message) as PlainAnswers);
     if (message.kind === "answers") return onAnswers(message);

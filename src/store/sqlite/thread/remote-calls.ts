@@ -3,10 +3,10 @@ import { StoreUnavailable } from "../../store.ts";
 import { SLOW_COMMIT_MS } from "../slow-disk.ts";
 import { type Answers, type Call, PLAIN_METHODS, type PlainAnswers, toError } from "./thread-messages.ts";
 
-/** Calls that may wait for an answer; beyond it the store says that it is busy. */
+/** How many calls may wait for an answer. Further ones are told that the store is busy. */
 const MAX_WAITING = 20_000;
 
-/** One batch is being committed, and the next is there when that ends. */
+/** How many batches are under way: while one is committed, the next is there already for when that ends. */
 const BATCHES_UNDER_WAY = 2;
 
 /** A second batch leaves once it has this share of all waiting calls: with two under way, each carries about half. */
@@ -15,7 +15,7 @@ const BATCH_SHARE = 0.4;
 /** On a slow disk a batch leaves once it has this share of the usual number of calls. */
 const ENOUGH = 0.9;
 
-/** How fast the usual number falls, batch by batch, when fewer calls come. */
+/** How fast the usual number of calls falls from batch to batch, when fewer calls come. */
 const DECAY = 0.9;
 
 /** The longest that a call waits for others to share its commit. */
@@ -24,12 +24,12 @@ const GATHER_MS = 2;
 /** Calls to the writing thread, in batches: at least those of one turn of the event loop go together. */
 export interface RemoteCalls {
   call<T>(method: string, ...values: readonly unknown[]): Promise<T>;
-  /** The same for what is done in several steps, with others' calls in between: no batch waits for its answer. */
+  /** Like `call`, for a method that takes several commits, with other calls in between: no batch waits for its answer. */
   callLong<T>(method: string, ...values: readonly unknown[]): Promise<T>;
   answer(answers: PlainAnswers & Partial<Answers>): void;
-  /** Takes no more calls; resolves when all waiting ones are answered. */
+  /** Takes no more calls. Resolves when all that wait have been answered. */
   close(): Promise<void>;
-  /** Rejects all calls, waiting and later: the thread is gone. */
+  /** Rejects all calls that wait, and all later ones, since the thread is gone. */
   fail(reason: string): void;
 }
 
@@ -82,8 +82,8 @@ interface BatchOptions {
 }
 
 /**
- * Sends calls in batches of about one commit each. While one batch is committed the next gathers, so that neither thread
- * waits for the other. `nextStep` says when it leaves.
+ * Sends calls in batches of about one commit each. While one batch is committed the next one gathers, so that neither thread
+ * waits for the other. `nextStep` says when a batch leaves.
  */
 function createBatches({ post, clock, waiters }: BatchOptions) {
   const pace = { isSlow: false, usual: 0 };
@@ -125,7 +125,7 @@ function createBatches({ post, clock, waiters }: BatchOptions) {
     answered() {
       const [first] = underWay;
       underWay = underWay.filter(({ last }) => waiters.has(last));
-      // On a slow disk: a commit takes longer there than gathering calls for it.
+      // On a slow disk a commit takes longer than gathering the calls for it.
       if (first && first !== underWay[0]) pace.isSlow = clock.monotonicMs() - first.sentMs >= SLOW_COMMIT_MS;
       wake();
     },
@@ -133,7 +133,7 @@ function createBatches({ post, clock, waiters }: BatchOptions) {
 }
 
 interface SentBatch {
-  /** The id of its last call that is not long: one commit answers all of these, as a rule. */
+  /** The id of the batch's last call that is not long. As a rule, one commit answers all of these. */
   readonly last: number;
   readonly sentMs: number;
 }
@@ -145,13 +145,13 @@ function createDraft() {
   return {
     plain: [] as Call[],
     others: [] as Call[],
-    /** The id of the call that came last, but for long ones; `undefined`: there is no other. */
+    /** The id of the last call that is not long; `undefined` if there is none. */
     last: undefined as number | undefined,
-    /** Has a call other than an accept, such as a claim or a settlement. */
+    /** Whether it has a call other than an accept, such as a claim or a settlement. */
     isUrgent: false,
-    /** `undefined`: the time has not been limited yet. */
+    /** Ends the limit on the time to gather; `undefined` if that has not begun yet. */
     stopGathering: undefined as (() => void) | undefined,
-    /** Has gathered for `GATHER_MS`. */
+    /** Whether it has gathered for `GATHER_MS`. */
     isOverdue: false,
   };
 }
@@ -164,22 +164,22 @@ function addTo(draft: Draft, call: Call, isLong: boolean): void {
 }
 
 interface Traffic {
-  /** How many batches. */
+  /** How many batches are sent and not answered. */
   readonly underWay: number;
   /** How many calls wait for an answer, sent or not. */
   readonly waiting: number;
-  /** The disk, by the last batch that was answered. */
+  /** Whether the disk is slow, judged by the last batch that was answered. */
   readonly isSlow: boolean;
   /** How many calls batches usually carry. */
   readonly usual: number;
 }
 
 /**
- * Whether the batch leaves, gathers calls for `GATHER_MS` at the longest, or waits for an answer or a first call.
+ * Whether the batch leaves, gathers calls for at most `GATHER_MS`, or waits for an answer or a first call.
  *
- * Callers call again once they are answered; sent at once, the second batch would carry only the few that called first, and
- * commits would be many and small. So it leaves when it has its share. On a slow disk there is one batch at a time, which
- * gathers the callers about to call again, so that nobody waits for two commits; but what is urgent does not gather.
+ * Callers call again once they are answered. Sent at once, the second batch would carry only the few that called first, and
+ * commits would be many and small. So a batch leaves when it has its share. On a slow disk there is one batch at a time, which
+ * gathers the callers that are about to call again, so that nobody waits for two commits; but an urgent batch leaves at once.
  */
 function nextStep(draft: Draft, { underWay, waiting, isSlow, usual }: Traffic) {
   const size = draft.plain.length + draft.others.length;

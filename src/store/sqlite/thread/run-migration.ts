@@ -5,7 +5,7 @@ import { configure } from "../open-sqlite.ts";
 import type { FromMigration } from "./migrate-aside.ts";
 import { toFailure } from "./thread-messages.ts";
 
-/** Runs on the thread that `migrateAside` starts: migrates, and tells of each step, and of what stands in the way. */
+/** Runs on the thread that `migrateAside` starts: migrates, and reports each step, and a failure. */
 export function runMigration(port: Pick<MessagePort, "postMessage">, path: string): void {
   const post = (message: FromMigration) => port.postMessage(message);
   try {

@@ -68,7 +68,7 @@ const WRITES: Methods = {
   retention: ["wipeContents", "pruneMessages", "pruneIdempotencyKeys", "pruneSuppressions", "pruneReceived"],
 };
 
-/** Those that take more than one commit. Before a route is removed, all jobs are looked through. */
+/** Methods that may take more than one commit. `remove` is one of them, since all jobs are looked through before a route is removed. */
 const LONG_WRITES: Methods = {
   outbox: ["replayAll"],
   records: ["remove"],

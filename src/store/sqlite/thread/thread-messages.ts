@@ -47,7 +47,7 @@ export type PlainAnswers = Pick<Answers, "done" | "values" | "ready" | "events" 
 /** The answers of one commit, as a rule. */
 export interface Answers {
   readonly kind: "answers";
-  /** Calls whose answer is that they are done: an accept that was accepted. */
+  /** Ids of calls without an answer other than that they are done, such as a request that was accepted. */
   readonly done: readonly number[];
   readonly values: readonly (readonly [id: number, value: unknown])[];
   readonly failures: readonly (readonly [id: number, failure: Failure])[];

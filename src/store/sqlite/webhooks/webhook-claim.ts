@@ -65,7 +65,7 @@ interface ReadyRow extends EventRow {
   readonly claim: number;
 }
 
-/** A loose index scan: one step per lane, however many events are in it. */
+/** A loose index scan takes one step for each lane, however many events are in it. */
 function createLaneScan(
   db: Database,
   accounts: AccountCache,

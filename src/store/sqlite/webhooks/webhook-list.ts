@@ -49,7 +49,7 @@ export function createWebhookList(
   };
 }
 
-/** Rows that are looked at in one go, with others' work in between: each may have to come from the disk. */
+/** How many rows are looked at in one go, with other work in between: each may have to come from the disk. */
 const PIECE = 250;
 
 /** Walks an account's events in order of time, and returns a page of those selected. */
@@ -101,7 +101,7 @@ const BETWEEN = {
   newest: "at <= ?2 AND at >= ?4 AND (at < ?2 OR id < ?3) ORDER BY at DESC, id DESC",
 } as const satisfies Record<ListOrder, string>;
 
-/** Its number is how often the event was tried. Only rows of a page are looked up, not those that it passes over. */
+/** Attempts are numbered from 1, so the last one's number is how often the event was tried. */
 function createLastAttempt(db: Database): (row: WebhookRow) => ResultRow | undefined {
   const find = db.prepare<ResultRow>(
     `SELECT ${RESULT_COLUMNS} FROM webhook_attempts WHERE webhook = ? AND number = ?`,

@@ -5,7 +5,7 @@ import { OVERTAKEN_AFTER_FAILURES, toLane } from "../../webhooks/webhook-rows.ts
 import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
 
-/** Where a message's webhooks go. */
+/** A message, and the host that its webhooks go to. */
 export interface Callback {
   readonly messageId: string;
   readonly account: number;
@@ -16,7 +16,7 @@ export interface Callback {
 export interface WebhookLog {
   /** Adds an event for each public entry. */
   add(callback: Callback, entries: readonly TimelineEntry[]): void;
-  /** The event no longer holds back the message's next one: makes that ready if it is held. */
+  /** To be called when the event no longer holds back the message's next one. Makes that one ready if it is held. */
   letNextGo(event: EventKey): void;
   /** Whether the message's event before it is unfinished and has not failed often enough to be overtaken. */
   isBlocked(event: EventKey): boolean;
@@ -31,7 +31,7 @@ export function createWebhookLog(db: Database, notifier: Pick<CommitNotifier<str
     `SELECT 1 FROM webhooks WHERE message_id = ? AND sequence = ?
        AND state NOT IN ('delivered', 'failed') AND failures < ${OVERTAKEN_AFTER_FAILURES}`,
   );
-  // Most events have none after them: looked up first, since a read is cheaper than an update.
+  // Looked up first, since most events have no next one, and a read is cheaper than an update.
   const findHeld = db.prepare<{ id: number; lane: string }>(
     "SELECT id, lane FROM webhooks WHERE message_id = ? AND sequence = ? AND state = 'held'",
   );

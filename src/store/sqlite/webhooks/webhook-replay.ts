@@ -22,7 +22,7 @@ export function createWebhookReplay(
   const find = db.prepare<WebhookRow>(
     `SELECT ${WEBHOOK_COLUMNS} FROM webhooks WHERE message_id = ? AND sequence = ?`,
   );
-  // A higher claim: the result of an earlier delivery that is still under way no longer counts.
+  // Raises the claim, so that the result of an earlier delivery that is still under way no longer counts.
   const begin = db.prepare(
     "UPDATE webhooks SET state = ?, due_at = NULL, failures = 0, claim = claim + 1 WHERE id = ?",
   );

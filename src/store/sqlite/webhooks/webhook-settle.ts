@@ -5,7 +5,7 @@ import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 
-/** Statements per settlement, by which group commit limits its batches. */
+/** The weight of a settlement in a group commit: its statements. */
 const WEIGHT = 2;
 
 /** `Outbox.settle`. */
@@ -23,7 +23,7 @@ export function createWebhookSettle(db: Database, { log, notifier }: SettleParts
     const row = find.get(id);
     if (row?.message_id !== messageId) return false;
     const attempts = verdict.kind === "released" ? row.attempts : note(id, row.attempts + 1, attempt);
-    // After its lease has run out a delivery may still settle, unless the event was claimed again.
+    // A delivery whose lease has run out may still settle, unless the event was claimed again.
     if (row.claim !== claim || (row.state !== "leased" && row.state !== "ready")) {
       if (attempts > row.attempts) count.run(attempts, id);
       return false;
@@ -54,7 +54,7 @@ interface LeasedRow {
   readonly attempts: number;
 }
 
-/** Stores an attempt, keeping the last `MAX_ATTEMPTS`; returns its number. */
+/** Stores an attempt, and keeps the last `MAX_ATTEMPTS` of the event. Returns the attempt's number. */
 function createAttemptNotes(db: Database): (id: number, number: number, attempt: WebhookAttempt) => number {
   const insert = db.prepare(
     `INSERT INTO webhook_attempts (webhook, number, at, ms, status, head, error_code, error)

@@ -3,7 +3,7 @@ import type { Outbox } from "../../store.ts";
 import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
 
-/** The end of leases that a start has ended: long past, since the store has no clock. */
+/** The due time of leases that a start ends: long past, since the store has no clock. */
 const LEASE_ENDED = 0;
 
 /** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
