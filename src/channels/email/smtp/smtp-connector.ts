@@ -22,7 +22,7 @@ export const smtpConnectorKind: ConnectorKind = {
   secrets: {
     password: "Password for AUTH",
     [WEBHOOK_SECRET]: "sendgrid, resend: what their webhooks are signed with",
-    [CALLBACK_TOKEN]: "Last part of the callback URL; made where none is given",
+    [CALLBACK_TOKEN]: "Last part of the callback URL; generated if not given",
   },
   problems: (settings) => ({
     ...providerProblems(settings),

@@ -10,7 +10,7 @@ export interface Availability {
   free(): number;
   /** A place for one request; `undefined` if none is free. */
   take(): Place | undefined;
-  /** Milliseconds that the provider still rests; 0 if it does not. */
+  /** For how many milliseconds more the provider rests; 0 if it does not. */
   restMs(): number;
   status(): ChannelStatus;
   /** Gives out no more places. Resolves when all are back, or after `drainMs`. */
@@ -18,7 +18,7 @@ export interface Availability {
 }
 
 export interface Place {
-  /** `judgement`: what came of the request, and so what it says about the provider. */
+  /** `judgement`: that of the request, which also says something about the provider; `undefined`: nothing was sent. */
   giveBack(judgement: Judgement | undefined): void;
 }
 

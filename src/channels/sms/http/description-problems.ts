@@ -93,10 +93,7 @@ function callbackProblems(callback: CallbackDescription, answer: Gateway["answer
     ...(answer.id || answer.own_id
       ? []
       : [
-          [
-            "gateway.answer.id",
-            "required where there is a callback: reports find their message by it",
-          ] as const,
+          ["gateway.answer.id", "required if there is a callback: reports find their message by it"] as const,
         ]),
   ];
 }
@@ -110,7 +107,7 @@ function verifyProblems(verify: CallbackDescription["verify"]): readonly Problem
       ? []
       : [[`${at}.secret`, `must be one of ${SECRET_NAMES}`] as const]),
     ...(needsHeader && verify.header === undefined ? [[`${at}.header`, "required"] as const] : []),
-    ...(headerProblem(verify.header) ? [[`${at}.header`, "is no name of a header"] as const] : []),
+    ...(headerProblem(verify.header) ? [[`${at}.header`, "is not a header name"] as const] : []),
   ];
 }
 
@@ -143,7 +140,7 @@ function sourceAt(field: string, source: Source | undefined): readonly Problem[]
 }
 
 function headerProblem(name: string | undefined): string | undefined {
-  return name === undefined || HEADER_NAME.test(name) ? undefined : "header is no name of a header";
+  return name === undefined || HEADER_NAME.test(name) ? undefined : "header is not a header name";
 }
 
 /** An answer that cannot be written would fail every callback, and the provider would repeat them in vain. */
@@ -153,7 +150,7 @@ function answerAt(field: string, answer: CallbackDescription["answer"]): readonl
 }
 
 function headerNameAt(field: string, name: string): readonly Problem[] {
-  if (!HEADER_NAME.test(name)) return [[field, "is no name of a header"]];
+  if (!HEADER_NAME.test(name)) return [[field, "is not a header name"]];
   return SET_BY_US.includes(name.toLowerCase()) ? [[field, "is set by this service"]] : [];
 }
 
@@ -164,8 +161,8 @@ function stringsIn(value: unknown): readonly string[] {
 }
 
 /**
- * Secrets that would be put into a header and cannot be, by name: every message would be refused for them. Most often a
- * line end was pasted along with a key.
+ * Problems of secrets that are put into a header but cannot be, by the secret's name: every message would be refused because of
+ * them. Most often a line end was pasted along with a key.
  */
 export function secretProblems(
   { send: { auth, headers = {} } }: Gateway,

@@ -5,7 +5,7 @@ export interface ProviderWords {
   readonly provider: string;
   readonly code: string | undefined;
   readonly text: string | undefined;
-  /** Used for what the provider leaves out. */
+  /** Takes the place of a code or text that the provider leaves out. */
   readonly otherwise: MessageError;
 }
 

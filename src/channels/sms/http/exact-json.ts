@@ -1,9 +1,9 @@
-/** More digits than a JavaScript number holds exactly. */
+/** From 16 digits on, an integer may be more than a JavaScript number holds exactly. */
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * Parses JSON; `undefined` if it is none. Integers that a JavaScript number cannot hold exactly are given as text, digit
- * by digit: they are message ids, and rounding would make two of them the same.
+ * Parses JSON; `undefined` if the text is none. Integers that a JavaScript number cannot hold exactly become text with the same
+ * digits: they are message ids, and rounding could make two of them the same.
  */
 export function parseExactJson(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 /**
- * An HTTP gateway, described: what is sent, what the answer means, how its delivery callback is authenticated and
- * read. The ready-made providers and `provider: "custom"` are both nothing but this.
+ * The description of an HTTP gateway: what is sent, what the answer means, and how its callbacks are authenticated and
+ * read. The ready-made providers and `provider: "custom"` consist of nothing else.
  */
 import Type, { type Static, type TSchema } from "typebox";
 
@@ -35,7 +35,7 @@ const sourceSchema = Type.Object({
 export type Source = Static<typeof sourceSchema>;
 
 /**
- * What an answer says of a message: `throttled` and `barred` cost no attempt. `barred` is about the connector and
+ * What an answer says of a message. `throttled` and `barred` do not count as an attempt. `barred` is about the connector and
  * not the message: a wrong password, no credit.
  */
 const ANSWER_WORDS = ["sent", "rejected", "deferred", "throttled", "barred", "unconfirmed"] as const;
@@ -54,11 +54,11 @@ const rowSchema = Type.Object(
     is: Type.Optional(Type.Array(Type.String(), { maxItems: 200, description: "Absent: anything at all" })),
     outcome: oneOf(ANSWER_WORDS, "What that says of the message"),
   },
-  { description: "Holds where the status and the value both fit" },
+  { description: "Holds if the status and the value both fit" },
 );
 
 const sendSchema = Type.Object({
-  method: Type.Optional(oneOf(["GET", "POST", "PUT"], "POST where it is absent")),
+  method: Type.Optional(oneOf(["GET", "POST", "PUT"], "POST if absent")),
   url: template("http:// or https://"),
   auth: Type.Optional(
     Type.Object({
@@ -108,7 +108,7 @@ const callbackAnswer = Type.Optional(
   Type.Object({
     status: Type.Integer({ minimum: 200, maximum: 299 }),
     body: Type.String(),
-    content_type: Type.Optional(text("text/plain where it is absent")),
+    content_type: Type.Optional(text("text/plain if absent")),
   }),
 );
 
@@ -126,12 +126,12 @@ const inboundSchema = Type.Object(
     part: Type.Optional(
       Type.Object(
         { reference: sourceSchema, total: sourceSchema, number: sourceSchema },
-        { description: "Where the provider hands on long messages in parts" },
+        { description: "For a provider that hands on long messages in parts" },
       ),
     ),
     answer: callbackAnswer,
   },
-  { description: "Where callbacks also bring what handsets write: which are those, and what they say" },
+  { description: "For callbacks that also bring what handsets write: how to tell them, and what they say" },
 );
 
 const callbackSchema = Type.Object({
@@ -142,18 +142,20 @@ const callbackSchema = Type.Object({
   ),
   id: sourceSchema,
   to: Type.Optional(
-    Type.Array(sourceSchema, { description: "The recipient's number: the first of these that there is" }),
+    Type.Array(sourceSchema, { description: "The recipient's number: the first of these that is there" }),
   ),
   status: Type.Array(sourceSchema, {
     minItems: 1,
     description: "The first whose value is in `statuses` counts",
   }),
-  statuses: Type.Record(Type.String(), receiptWord, { description: "In any case; others are `sent`" }),
+  statuses: Type.Record(Type.String(), receiptWord, {
+    description: "Upper and lower case are the same; others are `sent`",
+  }),
   error_code: Type.Optional(sourceSchema),
   error_text: Type.Optional(sourceSchema),
   error_statuses: Type.Optional(
     Type.Record(Type.String(), receiptWord, {
-      description: "By error code, over the status where that is a failure",
+      description: "By error code; counts more than the status if that is a failure",
     }),
   ),
   dlt_codes: dltCodes,

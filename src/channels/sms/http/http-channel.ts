@@ -22,16 +22,16 @@ import { estimateSegments, valuesOf } from "./message-values.ts";
 import { gatewayOf } from "./providers.ts";
 import { renderRequest } from "./render-request.ts";
 
-/** When the channel stops: how long answers under way are waited for. */
+/** How long to wait for answers under way when the channel stops. */
 const DRAIN_MS = 10_000;
 
 /** Added to the time limit of a send. */
 const SEND_MARGIN_MS = 1_000;
 
-/** After a provider refused us with one message, another one is the next try; the first comes back this long after it. */
+/** How long after the provider's rest a message comes back that it refused us with: another message is tried before it. */
 const GIVE_WAY_MS = 5_000;
 
-/** Waits are spread by ±10 %. A message is asked back that much later, so that it never comes before its turn. */
+/** Waits are spread by ±10 %. A message's wait is made longer by this factor, so that it never comes back too early. */
 const NEVER_EARLY = 1 / 0.9;
 
 interface HttpChannel {
@@ -86,7 +86,7 @@ export function openClient(config: HttpConfig, clock: ChannelDeps["clock"]): Htt
   });
 }
 
-/** `undefined` where nothing of the message is left to send. */
+/** Sends what is left of a message; `undefined` if that is nothing. */
 async function attempt(
   channel: HttpChannel,
   message: OutgoingMessage,
@@ -123,14 +123,14 @@ async function attempt(
   return callbackUrl === undefined ? withoutReceipt(judgement) : judgement;
 }
 
-/** Advice about a certificate is for operators: it stands in the connector's state, and not on the message's timeline. */
+/** Adds advice about a certificate to the connector's state only, since it is for operators: not to the message's timeline. */
 function withAdvice({ reaction, ...judged }: Judgement, config: HttpConfig): Judgement {
   if (reaction?.kind !== "down") return { ...judged, ...(reaction && { reaction }) };
   const reason = withCertificateAdvice(reaction.reason, certificateFields(config));
   return { ...judged, reaction: { ...reaction, reason } };
 }
 
-/** What the provider could repeat of a request. */
+/** What a request has told the provider, which its words may repeat. */
 function toldBy({ to, text = "", content }: OutgoingSms, { secrets }: Connector): Told {
   return {
     secrets: Object.values(secrets),
@@ -152,7 +152,7 @@ function withoutRepeats({ outcome, reaction, ...rest }: Judgement, told: Told): 
   };
 }
 
-/** Makes way for another message: this one may be the reason why the provider refused us. */
+/** Lets another message be tried first: this one may be the reason why the provider refused us. */
 function givingWay(judgement: Judgement | undefined, restMs: number): Judgement | undefined {
   const { outcome, reaction } = judgement ?? {};
   if (outcome?.kind !== "deferred" || reaction?.kind !== "down" || !reaction.isRefused) return judgement;
@@ -161,7 +161,7 @@ function givingWay(judgement: Judgement | undefined, restMs: number): Judgement 
   return judgement && { ...judgement, outcome: { ...outcome, retryAfterMs } };
 }
 
-/** For a provider that was given no callback URL: it reports nothing. */
+/** For a message that was sent without a callback URL: no receipt will come. */
 function withoutReceipt(judgement: Judgement): Judgement {
   const { outcome } = judgement;
   return outcome.kind === "sent"
@@ -169,7 +169,10 @@ function withoutReceipt(judgement: Judgement): Judgement {
     : judgement;
 }
 
-/** The URL for the provider's reports; `undefined` while this service does not know its public one, an error if it cannot be read. */
+/**
+ * The URL for the provider's reports; `undefined` if the provider sends none, or this service does not know its public URL; an
+ * error if that cannot be read now.
+ */
 async function callbackUrlOf({ connector, gateway, deps }: HttpChannel): Promise<string | undefined | Error> {
   const token = connector.secrets[CALLBACK_TOKEN];
   if (!gateway.callback || token === undefined) return undefined;
@@ -182,8 +185,8 @@ async function callbackUrlOf({ connector, gateway, deps }: HttpChannel): Promise
 }
 
 /**
- * A message goes out whole, and all its open parts share the outcome; unless the answer names as many ids as there are of
- * them, or they have not been counted: then each id is that of one part.
+ * A message goes out whole, and all its open parts share the outcome. But if the answer names as many ids as there are open parts, or
+ * parts have not been counted yet, each id is that of one part.
  */
 function outcomeOf(message: OutgoingMessage, judgement: Judgement | undefined): SendOutcome {
   const open = openParts(message);
@@ -207,7 +210,7 @@ function detailOf(message: OutgoingMessage, parts: SendOutcome["parts"]): NonNul
   };
 }
 
-/** Segments that a message can have. */
+/** The most segments that a message can have. */
 const MAX_PARTS = 255;
 
 /** The outcome of each part that is open, in order. */
@@ -219,13 +222,13 @@ function perPart(
   const ids = outcome.kind === "sent" ? [...new Set(outcome.providerMessageIds)] : [];
   const count = open.filter(Boolean).length;
   const isUncounted = open.length === 1 && count === 1 && ids.length <= MAX_PARTS;
-  // Our own id is that of the whole message.
+  // If our own id is among them, it is that of the whole message.
   return ids.length > 1 && (ids.length === count || isUncounted) && !ids.includes(messageId)
     ? ids.map((id) => ({ ...outcome, providerMessageIds: [id] }) as PartOutcome)
     : Array.from({ length: count }, () => outcome);
 }
 
-/** Whether each part is to be sent; one part where none have been counted. */
+/** Whether each part is to be sent. A message whose parts have not been counted has one. */
 function openParts(message: OutgoingMessage): readonly boolean[] {
   return Array.from({ length: Math.max(1, message.parts.length) }, (_, index) => isToBeSent(message, index));
 }

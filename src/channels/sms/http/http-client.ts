@@ -1,4 +1,4 @@
-/** Makes one HTTP request, and tells what is known of it, whatever happens. No redirects, no retries, no unbounded answers. */
+/** Makes HTTP requests, and tells what is known of each, whatever happens. No redirects, no retries, no unbounded answers. */
 import http from "node:http";
 import https from "node:https";
 import { constants, unzipSync } from "node:zlib";
@@ -16,7 +16,7 @@ export type Exchange =
   | { readonly kind: "answered"; readonly answer: Answer }
   /** Nothing was written: there was no connection to write to. */
   | { readonly kind: "unsent"; readonly reason: string }
-  /** It was written, or may have been, and no answer came. */
+  /** The request was written, or may have been, and no answer came. */
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface HttpClient {
@@ -27,9 +27,9 @@ export interface HttpClient {
 }
 
 export interface HttpClientOptions {
-  /** For the name, the connection and TLS. */
+  /** For the name look-up, the connection and TLS together. */
   readonly connectTimeoutMs: number;
-  /** For all of it, from the first look-up to the last octet of the answer. */
+  /** For the whole exchange, from the name look-up to the last octet of the answer. */
   readonly timeoutMs: number;
   readonly maxConnections: number;
   readonly isVerified: boolean;
@@ -75,7 +75,7 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
     };
     let answer: { readonly finish: () => void } | undefined;
     const fail = (reason: string) => {
-      // Once the answer has begun, what has come of it counts, however it ends.
+      // Once the answer has begun, the part that has come counts as the answer, however it ends.
       if (answer) answer.finish();
       else end({ kind: isConnected ? "lost" : "unsent", reason });
       outgoing.destroy();
@@ -90,7 +90,7 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
       isConnected = true;
     });
     limitInterim(outgoing, () => fail("interim answers (1xx) without end"));
-    // Then the response ends as well, once all that has come of it is read.
+    // After an error in the middle of an answer, the response ends by itself once all that has come is read.
     outgoing.on("error", (error) => answer || fail(wordsOf(error)));
     outgoing.on("response", (response) => {
       answer = read(response, end);
@@ -99,7 +99,7 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
   });
 }
 
-/** Opens the request; an error if it cannot be written, as with an impossible header. */
+/** Opens the request; returns an error if it cannot be written, as with an impossible header. */
 function open(request: RenderedRequest, { agents }: ExchangeParts): http.ClientRequest | Error {
   const isTls = request.url.protocol === "https:";
   const length = request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) };
@@ -114,10 +114,10 @@ function open(request: RenderedRequest, { agents }: ExchangeParts): http.ClientR
   }
 }
 
-/** Whoever does not say which encodings it takes may be answered in any (RFC 9110 §12.5.3). */
+/** `identity`: to a request that names no encodings, the answer may come in any (RFC 9110 §12.5.3). */
 const OWN_HEADERS = { "User-Agent": "Postrider", Accept: "*/*", "Accept-Encoding": "identity" };
 
-/** Calls `connected` when there is a connection: the request is written then, and never before. */
+/** Calls `connected` when there is a connection: the request is written only then. */
 function whenConnected(outgoing: http.ClientRequest, { url }: RenderedRequest, connected: () => void): void {
   outgoing.on("socket", (socket) => {
     if (outgoing.reusedSocket) connected();
@@ -125,10 +125,10 @@ function whenConnected(outgoing: http.ClientRequest, { url }: RenderedRequest, c
   });
 }
 
-/** Interim answers (RFC 9110 §15.2) that are passed over. */
+/** How many interim answers (RFC 9110 §15.2) to pass over. */
 const MAX_INTERIM = 100;
 
-/** Each of them takes time from everybody else, and a server can send them by the hundred thousand. */
+/** Each interim answer takes time from everything else, and a server can send hundreds of thousands. */
 function limitInterim(outgoing: http.ClientRequest, onTooMany: () => void): void {
   let count = 0;
   outgoing.on("information", () => {
@@ -136,7 +136,7 @@ function limitInterim(outgoing: http.ClientRequest, onTooMany: () => void): void
   });
 }
 
-/** Reads an answer. One that is too long, breaks off or is finished early ends with what has come: its status is known. */
+/** Reads an answer. If it is too long, breaks off or is cut short, the part that has come counts, since its status is known. */
 function read(response: http.IncomingMessage, end: (result: Exchange) => void): { finish: () => void } {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -163,7 +163,7 @@ function textOf(octets: Buffer, encoding: string | undefined): string {
   return new TextDecoder().decode(encoding === undefined ? octets : unzipped(octets));
 }
 
-/** Some gateways compress though they are asked not to. What is no zip, or too long when unzipped, stays as it is. */
+/** Unzips the body: some gateways compress although they are asked not to. One that is no zip, or too long unzipped, stays as it is. */
 function unzipped(octets: Buffer): Buffer {
   try {
     return unzipSync(octets, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_ANSWER_BYTES });

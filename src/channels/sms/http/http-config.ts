@@ -99,7 +99,7 @@ export const HTTP_SECRETS = {
   password: "gupshup, kannel: password of the account",
   signature_secret: "vonage: proves callbacks that are signed",
   callback_password: "infobip: password of callbacks; the user name is callback_username",
-  [CALLBACK_TOKEN]: "Last part of the callback URL; made where none is given",
+  [CALLBACK_TOKEN]: "Last part of the callback URL; generated if not given",
 } as const;
 
 export type HttpSecret = keyof typeof HTTP_SECRETS;
@@ -109,7 +109,7 @@ export function readHttpConfig(connector: Pick<Connector, "name" | "config">): H
   return readConfig(httpConfigSchema, connector);
 }
 
-/** What an operator may set about the certificate of the provider. */
+/** The settings that an operator has for the provider's certificate. */
 export function certificateFields({ tls_ca, base_url }: HttpConfig): CertificateFields {
   const host = base_url === undefined ? "the host in its URL" : "the host in `base_url`";
   return { authority: "tls_ca", hasAuthority: tls_ca !== undefined, host };

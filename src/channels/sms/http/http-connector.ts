@@ -26,7 +26,7 @@ import { readCallback } from "./read-callback.ts";
 import { renderRequest } from "./render-request.ts";
 import { fillTemplate } from "./template.ts";
 
-/** Leaves time within the 15 s a check may take. */
+/** Shorter than the 15 s that a check may take. */
 const CHECK_TIMEOUT_MS = 12_000;
 
 /** An SMS provider with an HTTP interface, by a description: one of ours, or the operator's own. */
@@ -75,7 +75,7 @@ interface Described {
   readonly gateway: Gateway;
 }
 
-/** Reading a configuration costs a millisecond or two, and callbacks come in bursts. */
+/** Remembered, since reading a configuration takes a millisecond or two, and callbacks come in bursts. */
 const known = new WeakMap<Connector, Described>();
 
 function described(connector: Connector): Described | undefined {
@@ -94,18 +94,18 @@ function described(connector: Connector): Described | undefined {
 
 type Checked = { readonly ok: boolean; readonly detail: string };
 
-/** `inDoubt`: what was asked in the clear, and may wait for TLS. */
+/** `inDoubt`: the URL, if it was asked without TLS and the server may expect TLS. */
 type Tried = Checked & { readonly inDoubt?: URL };
 
 const OVER_TLS = "speaks TLS on this port: the URL is to begin with https://";
 const IN_THE_CLEAR = "the URL is to begin with http://";
 
-/** A harmless request with the connector's credentials where the provider has one; otherwise no more than a connection. */
+/** Makes a harmless request with the connector's credentials, if the provider has one; otherwise only connects. */
 async function check(connector: Connector, clock: Clock): Promise<Checked> {
   const config = readHttpConfig(connector);
   if (config instanceof Error) return { ok: false, detail: config.message };
   const gateway = gatewayOf(config, connector.secrets);
-  if (!gateway) return { ok: false, detail: "nothing describes this gateway" };
+  if (!gateway) return { ok: false, detail: "the connector has no description of its gateway" };
   const tried = gateway.check ? request : connect;
   try {
     const { inDoubt, ...checked } = await tried(connector, { config, gateway }, clock);
@@ -145,7 +145,7 @@ async function request(connector: Connector, { config, gateway }: Described, clo
 
 function faultAt({ host }: URL, reason: string, config: HttpConfig): string {
   const advised = withCertificateAdvice(reason, certificateFields(config));
-  // A provider's own address does speak TLS: something else answers there.
+  // At a provider's own address TLS is right: if it does not work, something else answers there.
   const isOwn = config.base_url !== undefined || config.provider === "custom";
   return `${host}: ${isOwn ? withClearAdvice(advised, IN_THE_CLEAR) : advised}`;
 }

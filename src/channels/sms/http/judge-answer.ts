@@ -10,12 +10,12 @@ import type { AnswerDescription, AnswerWord } from "./gateway.ts";
 import type { Answer, Exchange } from "./http-client.ts";
 import { type Readable, readAll, readFirst } from "./source.ts";
 
-/** What one request came to: for the message, and for the connector. */
+/** What came of one request: for the message, and for the connector. */
 export interface Judgement {
   readonly outcome: PartOutcome;
-  /** False where it must not use up the retry budget. */
+  /** Whether it counts as an attempt, and so uses up the retry budget. */
   readonly counts: boolean;
-  /** What it says about the provider: it works, it needs a rest, or it is down. Absent: nothing. */
+  /** What it says about the provider: it works, it needs a rest, or it is down. Absent if it says nothing. */
   readonly reaction?:
     | { readonly kind: "up" }
     | { readonly kind: "rest"; readonly ms: number }
@@ -35,10 +35,10 @@ export interface Judging {
   readonly now: number;
 }
 
-/** Shortest rest of a provider that throttles. */
+/** The shortest rest of a provider that throttles. */
 const THROTTLE_REST_MS = 1_000;
 
-/** The wait where the message is not at fault. */
+/** How long a message waits that is not at fault. */
 const SOON_MS = 1_000;
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
@@ -51,7 +51,7 @@ export function judgeExchange(exchange: Exchange, judging: Judging): Judgement {
   return kind === "lost" ? withOwnId(unconfirmed("http.no_answer", reason), judging) : notConnected(reason);
 }
 
-/** Callbacks that name the message by our id prove that it was taken, though its answer was lost. */
+/** Gives the outcome our id, if callbacks name messages by it: they prove that the message was taken although the answer was lost. */
 function withOwnId(judgement: Judgement, { description, messageId }: Judging): Judgement {
   const { outcome } = judgement;
   return outcome.kind === "unconfirmed" && description.own_id
@@ -64,7 +64,7 @@ export function notTried(code: string, message: string): Judgement {
   return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs: SOON_MS }, counts: false };
 }
 
-/** Another process has to send it: the provider has not put it off, so that no other connector gets it for this. */
+/** Another process has to send it. `isOwnPace`: the provider has not deferred it, so no other connector gets it because of this. */
 export const TAKEN_OVER: Judgement = {
   outcome: {
     kind: "deferred",
@@ -102,7 +102,7 @@ function scrubErrorOf({ description, dltCodes, to }: Judging, readable: Readable
   return scrubError(code, { isDlt: description.dlt_codes === true, own: dltCodes, to });
 }
 
-/** Scrubbing refuses a message for good; except code 670, which says that its platform had no answer. */
+/** Scrubbing rejects a message for good, except with code 670: the scrubbing platform had no answer. */
 function wordForScrub({ code }: MessageError): "rejected" | "deferred" {
   return code === "dlt.670" ? "deferred" : "rejected";
 }
@@ -135,7 +135,7 @@ function judgeRefusal(
   }
 }
 
-/** An answer that should name the message, and does not, is no proof that the message was taken. */
+/** If the answer should name the message and does not, nothing proves that the message was taken. */
 function judgeSent({ description, messageId }: Judging, readable: Readable): Judgement {
   const found = description.id ? readAll(description.id, readable).map(bareId).filter(Boolean) : [];
   const ids = description.own_id ? [messageId, ...found] : found;
@@ -166,8 +166,8 @@ function fits(status: number, pattern: string): boolean {
 }
 
 /**
- * Where no row of the description fits. After a 502 or 504 the server behind the gateway may have sent it; 520 and 524 are
- * what Cloudflare says instead, when that server answered with nothing it understands or not in time.
+ * Used if no row of the description fits. After a 502 or 504 the server behind the gateway may have sent the message. Cloudflare
+ * answers 520 if that server gave an answer that it does not understand, and 524 if none came in time.
  */
 const BY_STATUS: Readonly<Record<number, AnswerWord>> = {
   401: "barred",
@@ -185,7 +185,7 @@ const BY_STATUS: Readonly<Record<number, AnswerWord>> = {
   524: "unconfirmed",
 };
 
-/** By the first digit. Redirects are not followed: with one, the connector's URL is wrong. */
+/** By the first digit. Redirects are not followed: they mean that the connector's URL is wrong. */
 const BY_CLASS: Readonly<Record<number, AnswerWord>> = {
   2: "sent",
   3: "barred",
@@ -208,7 +208,7 @@ function errorOf({ status }: Answer, { description, provider }: Judging, readabl
   });
 }
 
-/** The wait that a provider asks for, an hour at most: a message must not miss its window for a mistaken date. */
+/** The wait that a provider asks for, at most an hour: a message must not miss its window because of a mistaken date. */
 function retryAfter(value: string | undefined, now: number): number | undefined {
   const ms = value === undefined ? undefined : parseRetryAfter(value, now);
   return ms === undefined ? undefined : Math.min(ms, MAX_RETRY_AFTER_MS);

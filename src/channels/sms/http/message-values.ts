@@ -2,7 +2,7 @@ import { segmentSms } from "../../../core/sms/sms-segments.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import type { Lookup } from "./template.ts";
 
-/** Placeholders for one value each. Beside them there are `secret.`, `config.` and `variables.`, each with a name behind the dot. */
+/** Placeholders for one value each. There are also `secret.`, `config.` and `variables.`, each with a name after the dot. */
 const PLACEHOLDERS = [
   "to",
   "to_digits",
@@ -28,14 +28,14 @@ type Placeholder = (typeof PLACEHOLDERS)[number];
 export interface ConnectorValues {
   readonly config: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, string>>;
-  /** Sender of messages that name none. */
+  /** The sender of messages that name none. */
   readonly sender: string | undefined;
   /** The provider's own template ids, by DLT template id or by ours. */
   readonly templateIds: Readonly<Record<string, string>>;
   readonly callbackUrl: string | undefined;
 }
 
-/** The values of a message's placeholders. Text that is not well-formed Unicode is made so. */
+/** The values of a message's placeholders. Makes text well-formed Unicode. */
 export function valuesOf(message: OutgoingSms, connector: ConnectorValues): Lookup {
   const values = messageValues(message, connector);
   return (name) => {
@@ -64,7 +64,7 @@ export function isPlaceholder(name: string): boolean {
   return PLACEHOLDERS.some((known) => known === name) || /^(secret|config)\.\w+$|^variables\.\d+$/.test(name);
 }
 
-/** How many segments a text makes, and in which encoding; an estimate, since the provider splits it. */
+/** How many segments a text takes, and in which encoding. An estimate, since the provider splits it. */
 export function estimateSegments(text: string): { readonly encoding: string; readonly segments: number } {
   const { encoding, parts } = segmentSms(text);
   return { encoding, segments: parts.length };

@@ -7,11 +7,11 @@ export interface ProviderHealth {
   status(): ChannelStatus;
   start(): void;
   stop(): void;
-  /** It has throttled us or could not be reached, and is left alone for a while. */
+  /** Whether it is left alone for a while, since it throttles us, refuses us or cannot be reached. */
   isResting(): boolean;
-  /** Milliseconds that it still rests; 0 if it does not. */
+  /** For how many milliseconds more it rests; 0 if it does not. */
   restMs(): number;
-  /** It was down: one message at a time, until one gets an answer. */
+  /** Whether it was down. Then it gets one message at a time, until one is answered. */
   isOnTrial(): boolean;
   learn(reaction: Judgement["reaction"]): void;
 }
@@ -25,11 +25,11 @@ interface HealthDeps {
   readonly onRested: () => void;
 }
 
-/** A provider that cannot be reached or refuses us rests this long, doubling with each try. A try is one message. */
+/** How long a provider rests that cannot be reached or refuses us. The time doubles with each try, which is one message. */
 const FIRST_DOWN_MS = 1_000;
 const LONGEST_DOWN_MS = 60_000;
 
-/** A provider may ask for a longer wait. That holds for the message; others are tried after this. */
+/** If a provider asks for a longer wait, only that message waits so long. Others are tried after this time. */
 const LONGEST_REST_MS = 300_000;
 
 const RESTING = { perSecond: 0, isReduced: true };
@@ -75,7 +75,7 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     learn(reaction) {
       if (reaction === undefined) return;
       if (reaction.kind === "down") {
-        // While it rests, these are answers to requests that were already under way: they say nothing new.
+        // During a rest only requests that were under way before are answered: they say nothing new.
         if (!rest.isOn()) goDown(reaction);
         return;
       }
@@ -103,7 +103,7 @@ function createRest(clock: Clock, onOver: () => void) {
   };
 }
 
-/** The state; every change of it is reported once. */
+/** The state. Every change is reported once. */
 function createState(clock: Clock, onStatus: HealthDeps["onStatus"]) {
   let status: ChannelStatus = { state: "stopped", since: clock.now() };
   let refusal: string | undefined;
@@ -111,7 +111,7 @@ function createState(clock: Clock, onStatus: HealthDeps["onStatus"]) {
     get(): ChannelStatus {
       return refusal === undefined ? status : { ...status, reason: refusal, alarm: "credentials_refused" };
     },
-    /** Why the provider refuses us. Shown until an answer says otherwise, rests between tries included. */
+    /** Notes why the provider refuses us. That is shown until an answer says otherwise, also during the rests between tries. */
     refuse(reason: string | undefined) {
       refusal = reason;
     },

@@ -11,7 +11,7 @@ import { isInbound, toReceivedSms } from "./read-inbound.ts";
 import { type Readable, readFirst, resolvePointer } from "./source.ts";
 import { isAuthentic } from "./verify-callback.ts";
 
-/** Reports read of one callback. */
+/** The most reports to read from one callback. */
 const MAX_REPORTS = 10_000;
 
 const MAX_ID = 255;
@@ -22,11 +22,11 @@ export interface CallbackReader {
   readonly provider: string;
   readonly description: CallbackDescription;
   readonly dltCodes: OwnCodes;
-  /** Callbacks name the message by our own id. */
+  /** Whether callbacks name the message by our own id. */
   readonly hasOwnIds: boolean;
 }
 
-/** What a callback says of messages that the provider took before; refused unless it proves that it is the provider's. */
+/** Reads what a callback says of messages, and what handsets wrote. Refuses it unless it proves that it is the provider's. */
 export function readCallback(reader: CallbackReader, request: CallbackRequest): CallbackReading {
   const { description, connector } = reader;
   if (description.verify && !isAuthentic(description.verify, connector.secrets, request)) {
@@ -74,7 +74,7 @@ function reportsIn(document: unknown, { reports }: CallbackDescription): readonl
   return found.flatMap((one) => (Array.isArray(one) ? one : [one]));
 }
 
-/** `undefined` for a report that names no message. */
+/** The receipt that a report makes; `undefined` if it names no message. */
 function toReceipt(
   { connector, provider, description, dltCodes, hasOwnIds }: CallbackReader,
   { report: readable, request }: { report: Readable; request: CallbackRequest },
@@ -134,7 +134,7 @@ function judge(
   return { status, error };
 }
 
-/** `undefined` where no word is known: that proves neither success nor failure, and leaves the message `sent`. */
+/** `undefined` if no word is known. That proves neither success nor failure, and leaves the message `sent`. */
 function statusOf(
   { statuses, error_statuses = {} }: CallbackDescription,
   { words, code }: Report,

@@ -6,12 +6,12 @@ import { DAY_MS } from "../../../core/time/durations.ts";
 import type { InboundDescription } from "./gateway.ts";
 import { type Readable, readFirst } from "./source.ts";
 
-/** Characters kept of a text: what 255 segments of GSM-7 hold. */
+/** How many characters to keep of a text: as many as 255 segments of GSM-7 hold. */
 const MAX_TEXT = 39_015;
 
 const MAX_ID = 255;
 
-/** Within this time an id seen before is a repeat. Providers repeat for a day or so, and never use an id twice. */
+/** How long an id that comes again is a repeat. Providers repeat for a day or so, and never use an id twice. */
 const REPEATS_WITHIN_MS = 7 * DAY_MS;
 
 export interface InboundReport {

@@ -11,7 +11,7 @@ export interface RenderedRequest {
 
 export type Rendered = { readonly request: RenderedRequest } | { readonly error: MessageError };
 
-/** The request that a description makes of a message, or why it makes none. Values are escaped for where they are put. */
+/** The request that a description makes of a message, or why it makes none. Values are escaped as their place requires. */
 export function renderRequest(send: SendDescription, lookup: Lookup): Rendered {
   const missing = send.required?.find((name) => !lookup(name));
   if (missing !== undefined)
@@ -20,7 +20,8 @@ export function renderRequest(send: SendDescription, lookup: Lookup): Rendered {
   if (!url) return refusal("invalid_url", "the description makes no URL of this message");
   const { type, body } = renderBody(send, lookup);
   const headers = renderHeaders(send, lookup);
-  if (!headers) return refusal("invalid_header", "a value cannot stand in a header");
+  if (!headers)
+    return refusal("invalid_header", "a value for a header must be printable ASCII without line ends");
   return {
     request: {
       method: send.method ?? "POST",
@@ -45,7 +46,7 @@ function renderUrl({ url: template, query, auth }: SendDescription, lookup: Look
   return url;
 }
 
-/** A value that is `.` or `..` in a path: it would make it another path, and no escape takes that from it (RFC 3986 §5.2.4). */
+/** A segment `.` or `..`: as a value it would lead to another path, and escaping does not prevent that (RFC 3986 §5.2.4). */
 const LEADS_UP = /^[^?#]*\/\.{1,2}(?:[/?#]|$)/;
 
 function renderBody(send: SendDescription, lookup: Lookup): { type?: string; body?: string } {
@@ -57,7 +58,7 @@ function renderBody(send: SendDescription, lookup: Lookup): { type?: string; bod
   return { type: "application/x-www-form-urlencoded", body };
 }
 
-/** The fields whose placeholders all have a value, filled in. */
+/** The fields whose placeholders all have a value, with these filled in. */
 function* fields(
   templates: Readonly<Record<string, string>> | undefined,
   lookup: Lookup,
@@ -68,7 +69,7 @@ function* fields(
   }
 }
 
-/** Printable ASCII only: without line ends, a value cannot add a header. */
+/** Whether a value is printable ASCII: without line ends, it cannot add a header. */
 export function isHeaderValue(value: string): boolean {
   return /^[\x20-\x7e]*$/.test(value);
 }

@@ -3,19 +3,19 @@ import type { Source } from "./gateway.ts";
 
 /** What a `Source` reads from: an answer, or one report of a callback. */
 export interface Readable {
-  /** Parsed; `undefined` where the text is no JSON. */
+  /** The parsed content; `undefined` if the text is no JSON. */
   readonly json: unknown;
   readonly text: string;
   header(name: string): string | undefined;
 }
 
-/** Values read of one answer; no real one has more. */
+/** The most values to read from one answer. No real answer has more. */
 const MAX_VALUES = 5_000;
 
 /**
- * Characters that a pattern is matched against. Patterns come from the operator and texts from strangers, so what they cost
- * together is bounded, and RE2 matches them: for some texts of a few hundred characters the runtime's own regular
- * expressions take seconds, and nothing can interrupt them.
+ * The most characters that a pattern is matched against. Patterns come from the operator and texts from strangers, so the time that
+ * they take together has to be bounded. So they are matched by RE2: for some texts of a few hundred characters the runtime's own
+ * regular expressions take seconds, and nothing can interrupt them.
  */
 const MAX_MATCHED = 4_096;
 
@@ -32,7 +32,7 @@ type MatchIn = (text: string) => string | undefined;
 
 const matches = new WeakMap<Source, MatchIn>();
 
-/** Compiled once for each source: that takes longer than to match. */
+/** Compiles a pattern once for each source, since that takes longer than to match it. */
 function matchOf(source: Source, match: string): MatchIn {
   const matchIn = matches.get(source) ?? toMatchIn(match);
   matches.set(source, matchIn);
@@ -40,7 +40,7 @@ function matchOf(source: Source, match: string): MatchIn {
 }
 
 function toMatchIn(match: string): MatchIn {
-  // Stored before patterns had to be RE2's: read as it was then. If its ids were not found any more, messages would be sent twice.
+  // A pattern from before patterns had to be RE2's works as it did then: if it found no ids any more, messages would be sent twice.
   if (patternProblem(match) !== undefined) return (text) => firstGroup(new RegExp(match).exec(text));
   const pattern = RE2JS.compile(match);
   return (text) => {
@@ -68,7 +68,7 @@ export function readFirst(source: Source | undefined, from: Readable): string | 
   return source && readAll(source, from)[0];
 }
 
-/** The values a JSON Pointer (RFC 6901) leads to; `*` stands for every entry of a list. */
+/** The values that a JSON Pointer (RFC 6901) leads to; `*` stands for every entry of a list. */
 export function resolvePointer(pointer: string, document: unknown): readonly unknown[] {
   const steps = pointer.split("/").slice(1);
   return steps.reduce<readonly unknown[]>(

@@ -1,12 +1,12 @@
 /** Texts with placeholders: `{{to}}`, `{{variables.1}}`, `{{validity_seconds|max:36000}}`. */
 
-/** The value behind a placeholder; `undefined` where the message has none. */
+/** The value of a placeholder; `undefined` if the message has none. */
 export type Lookup = (name: string) => string | undefined;
 
-/** Escapes a value for where it is put. */
+/** Escapes a value as its place in the text requires. */
 type Escape = (value: string) => string;
 
-/** The text with its placeholders filled; `undefined` where one of them has no value. */
+/** The text with its placeholders filled in; `undefined` if one of them has no value. */
 export function fillTemplate(template: string, lookup: Lookup, escaped: Escape): string | undefined {
   let isWhole = true;
   const filled = template.replace(PLACEHOLDER, (_, name: string, filters: string) => {
@@ -18,8 +18,8 @@ export function fillTemplate(template: string, lookup: Lookup, escaped: Escape):
 }
 
 /**
- * A JSON value with the placeholders in its strings filled. Members and entries whose placeholder has no value
- * are left out, and so is what is left empty by that; `undefined` where nothing is left.
+ * A JSON value with the placeholders in its strings filled in. Members and entries whose placeholder has no value are left out,
+ * and so are objects and lists that this leaves empty. `undefined` if nothing is left.
  */
 export function fillJson(value: unknown, lookup: Lookup): unknown {
   if (typeof value === "string") {
@@ -81,7 +81,7 @@ function applyFilter(value: string | undefined, filter: string): string | undefi
   return value;
 }
 
-/** `undefined` for a value that the map does not name. */
+/** The value's counterpart in the map; `undefined` if the map does not name the value. */
 function mapped(value: string, map: string): string | undefined {
   const pair = map.split(",").find((each) => each.slice(0, each.indexOf("=")) === value);
   return pair?.slice(pair.indexOf("=") + 1);

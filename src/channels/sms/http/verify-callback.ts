@@ -44,7 +44,7 @@ const PROOFS: Readonly<Record<VerifyDescription["scheme"], (of: Case) => boolean
     const name = isV3 ? "x-plivo-signature-v3" : "x-plivo-signature-v2";
     const nonce = header(request, `${name}-nonce`);
     const made = hmac("sha256", secret, isV3 ? `${plivoV3(request)}.${nonce}` : plivoUrl(request) + nonce);
-    // While the Auth Token is being changed there are several signatures.
+    // While the Auth Token is being changed, the header has several signatures.
     return (
       nonce !== "" &&
       header(request, name)
@@ -60,12 +60,12 @@ const PROOFS: Readonly<Record<VerifyDescription["scheme"], (of: Case) => boolean
 
 // ---------------------------------------------------------------- Plivo
 
-/** V2, of messaging: the URL without its query. */
+/** What version 2, for messaging, signs: the URL without its query. */
 function plivoUrl({ url }: CallbackRequest): string {
   return url.split("?", 1)[0] ?? "";
 }
 
-/** V3, of voice: the URL, its sorted query and the sorted fields of the form. */
+/** What version 3, for voice, signs: the URL, its sorted query and the sorted fields of the form. */
 function plivoV3(request: CallbackRequest): string {
   const query = sortedPairs(fieldsOf(queryOf(request.url)), "=", "&");
   const fields = isForm(request) ? sortedPairs(fieldsOf(request.body), "", "") : "";
@@ -83,7 +83,10 @@ function vonageFields(request: CallbackRequest): Record<string, string> {
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
-/** Over `&name=value` of the sorted fields, with `_` for `&` and `=` in values: MD5 with the secret appended, or an HMAC. */
+/**
+ * Signs `&name=value` for each of the sorted fields, with `_` for `&` and `=` in values: by MD5 with the secret appended, or by
+ * an HMAC.
+ */
 function vonageSignature(
   fields: Readonly<Record<string, string>>,
   secret: string,
@@ -108,7 +111,7 @@ function isForm({ headers }: CallbackRequest): boolean {
   return /x-www-form-urlencoded/i.test(headers.get("content-type") ?? "");
 }
 
-/** Of a body, only the fields of a form are signed; but of another type it would be read all the same. */
+/** Whether it has a body that nobody signed: only the fields of a form are signed, but a body of another type is read as well. */
 function hasUnsignedBody(request: CallbackRequest): boolean {
   return request.method !== "GET" && request.body !== "" && !isForm(request);
 }
@@ -123,7 +126,7 @@ function sortedPairs(fields: Readonly<Record<string, string>>, between: string, 
   return names.map((name) => name + between + fields[name]).join(joined);
 }
 
-/** Compares in constant time, so that the time does not tell how much was right; nothing is the same as "". */
+/** Compares in constant time, so that the time does not tell how much was right. An empty `given` is never right. */
 function isSame(given: string, expected: string): boolean {
   const [a, b] = [given, expected].map((text) => createHash("sha256").update(text).digest());
   return a !== undefined && b !== undefined && given !== "" && timingSafeEqual(a, b);

@@ -49,7 +49,7 @@ export const gupshup: Provider = {
       json_field: "response",
       id: { json: "/externalId" },
       to: [{ json: "/phoneNo" }, { json: "/destAddr" }],
-      // `cause` tells expired and refused apart where the status is only FAIL.
+      // If the status is only FAIL, `cause` tells expired and refused apart.
       status: [{ json: "/cause" }, { json: "/status" }, { json: "/eventType" }],
       statuses: STATUSES,
       error_code: { json: "/errCode" },
@@ -61,7 +61,7 @@ export const gupshup: Provider = {
 
 const ERROR_CODE = { match: "^\\s*error\\s*\\|\\s*(\\d{1,6})" };
 
-/** What its reports say. */
+/** The words of its reports. */
 const STATUSES: Readonly<Record<string, ReceiptWord>> = {
   success: "delivered",
   delivered: "delivered",

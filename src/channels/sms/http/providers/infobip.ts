@@ -6,7 +6,7 @@
  * https://www.infobip.com/docs/developer-resources/api-fundamentals/message-status-codes (groups; id 2,
  * DELIVERED_TO_OPERATOR, is not final)
  * github.com/infobip/infobip-api-php-client, SmsRegionalOptions (regional.indiaDlt)
- * Callbacks carry a name and password where the account has asked for that: set callback_username and
+ * Callbacks carry a name and password if the account has asked for that: then set callback_username and
  * callback_password. Not verified: validityPeriod with the unit SECONDS, and the place of error words.
  */
 import type { Provider } from "../provider.ts";

@@ -2,9 +2,9 @@
  * Kannel's sendsms CGI, and the gateways that imitate it.
  * https://sources.debian.org/src/kannel/1.4.5-22/doc/userguide/userguide.xml ("Using the HTTP interface to send
  * SMS messages", "Delivery Reports", "Parameters (Escape Codes)")
- * The answer names no message: its receipts find it by our own id, in the query of dlr-url. Kannel fills %d with
+ * The answer gives the message no id: receipts find it by our own, which is in the query of dlr-url. Kannel fills %d with
  * the kind of the report and %A with the SMSC's own receipt.
- * `meta-data` reaches the SMSC only where Kannel has smpp-tlv groups of these names; seen with 1.4.5, as were receipts.
+ * `meta-data` reaches the SMSC only if Kannel has smpp-tlv groups of these names; seen with 1.4.5, as were receipts.
  */
 import type { CallbackDescription } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
@@ -51,7 +51,7 @@ export const kannel: Provider = {
 const callback: CallbackDescription = {
   id: { json: "/id" },
   to: [{ json: "/to" }],
-  // Of a message that was not delivered (2), the SMSC's own word tells expired and refused apart.
+  // If a message was not delivered (2), the SMSC's own word tells expired and refused apart.
   status: [
     { json: "/status", match: "^([^2].*|2.+)$" },
     { json: "/answer", match: "(?:^|[\\s/])stat:(\\w{1,16})" },

@@ -12,7 +12,7 @@
 import type { ReceiptWord } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
 
-/** Of a request (core/sms/send-sms: 20 at the most). */
+/** The most variables of a request (`core/sms/send-sms.ts`). */
 const VARIABLES = 20;
 
 export const msg91: Provider = {
@@ -61,13 +61,13 @@ export const msg91: Provider = {
   }),
 };
 
-/** `VAR1: {{variables.1}}` and so on; those a message does not have are left out. */
+/** `VAR1: {{variables.1}}` and so on. Variables that a message does not have are left out. */
 function variables(prefix: string): Record<string, string> {
   const numbers = Array.from({ length: VARIABLES }, (_, index) => index + 1);
   return Object.fromEntries(numbers.map((number) => [`${prefix}${number}`, `{{variables.${number}}}`]));
 }
 
-/** What its reports say. */
+/** The words of its reports. */
 const STATUSES: Readonly<Record<string, ReceiptWord>> = {
   delivered: "delivered",
   submitted: "sent",

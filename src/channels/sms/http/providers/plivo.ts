@@ -5,8 +5,8 @@
  * https://www.plivo.com/docs/messaging/xml/request (what handsets write; answered in XML)
  * https://docs.plivo.com/docs/messaging/concepts/signature-validation (X-Plivo-Signature-V2; V3 is taken too, as in
  * github.com/plivo/plivo-node)
- * Not verified: the dlt_ parameters are documented as deprecated in places; they are sent where a message has them.
- * message_expiry up to 10,800 s.
+ * message_expiry is at most 10,800 s. Not verified: the dlt_ parameters, which some pages call deprecated. They are sent if a
+ * message has them.
  */
 import type { Provider } from "../provider.ts";
 

@@ -5,7 +5,7 @@
  * https://www.twilio.com/docs/messaging/guides/webhook-request (what handsets write; answered in TwiML)
  * https://www.twilio.com/docs/usage/security#validating-requests (X-Twilio-Signature)
  * https://www.twilio.com/docs/api/errors (21611, 30036, 90007: ValidityPeriod is 1 to 36,000 s)
- * Not verified: that 20003 and 20005 come only where the account is at fault.
+ * Not verified: that 20003 and 20005 come only if the account is at fault.
  */
 import type { AnswerDescription, InboundDescription } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
@@ -55,7 +55,7 @@ export const twilio: Provider = {
         canceled: "failed",
       },
       error_code: { json: "/ErrorCode" },
-      // Longer in the queue than its ValidityPeriod.
+      // It was in the queue for longer than its ValidityPeriod.
       error_statuses: { 30036: "expired" },
       answer: { status: 204, body: "" },
       inbound: INBOUND,
@@ -65,13 +65,13 @@ export const twilio: Provider = {
 };
 
 const ROWS: NonNullable<AnswerDescription["rows"]> = [
-  // The sender's queue is full; too many requests; too many at one time.
+  // In this order: the sender's queue is full, too many requests, too many requests at one time.
   { from: { json: "/code" }, is: ["21611", "20429", "14107"], outcome: "throttled" },
   { from: { json: "/code" }, is: ["20003", "20005"], outcome: "barred" },
   { http: "403", outcome: "rejected" },
 ];
 
-/** What a handset wrote: its status, beside those of what we sent, is that it was received. */
+/** What a handset wrote. Its status is `received`, which messages that we sent never have. */
 const INBOUND: InboundDescription = {
   when: { json: "/SmsStatus" },
   is: ["received"],

@@ -5,10 +5,9 @@
  * https://developer.vonage.com/messaging/sms/guides/delivery-receipts (DLR: status, err-code, messageId)
  * https://developer.vonage.com/messaging/sms/guides/inbound-sms (what handsets write, long messages in parts)
  * https://developer.vonage.com/en/getting-started/concepts/signing-messages (sig)
- * Callbacks are signed where Vonage's support has turned that on: then set signature_secret and signature_method.
+ * Callbacks are signed if Vonage's support has turned that on: then set signature_secret and signature_method.
  * The JWT of its newer APIs does not come with these callbacks.
- * Not verified: entity-id and content-id are recalled from Vonage's description of the interface. An SMS that is
- * split has one id and one receipt for each part.
+ * An SMS that is split has an id and a receipt for each part. Not verified: entity-id and content-id.
  */
 import type { InboundDescription, ReceiptWord, VerifyDescription } from "../gateway.ts";
 import type { HttpConfig } from "../http-config.ts";
@@ -68,7 +67,7 @@ function verifyBy({ signature_method: method = "md5hash" }: HttpConfig): VerifyD
   return { scheme: "vonage", secret: "signature_secret", ...(method !== "md5hash" && { algorithm: method }) };
 }
 
-/** What its reports say. */
+/** The words of its reports. */
 const STATUSES: Readonly<Record<string, ReceiptWord>> = {
   submitted: "sent",
   accepted: "sent",
@@ -82,7 +81,7 @@ const STATUSES: Readonly<Record<string, ReceiptWord>> = {
   rejected: "failed",
 };
 
-/** What a handset wrote: reports of what we sent have no text. */
+/** What a handset wrote. Reports about messages that we sent have no text. */
 const INBOUND: InboundDescription = {
   when: { json: "/text" },
   id: { json: "/messageId" },
