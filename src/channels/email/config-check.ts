@@ -1,7 +1,7 @@
 import type { Static, TObject } from "typebox";
 import { Compile } from "typebox/schema";
 
-/** Tells whether a configuration fits the schema, which is compiled at the first use: a start takes milliseconds longer for it. */
+/** Checks whether a configuration fits the schema. That is compiled at the first use, since it takes milliseconds of a start. */
 export function createConfigCheck<Schema extends TObject>(schema: Schema) {
   let validator: { Check(value: unknown): boolean } | undefined;
   return (config: unknown): config is Static<Schema> => {

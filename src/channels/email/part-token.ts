@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { PartRef } from "../../core/messages/outcome.ts";
 import { isUuid } from "../../core/uuid.ts";
 
-/** Tokens of 40 letters and digits, each naming one recipient of one message, which only this installation can make. */
+/** Tokens of 40 letters and digits. Each names one recipient of one message, and only this installation can make it. */
 export interface PartTokens {
-  /** In lower case. Throws unless the id is a UUID and the part 0 to 255, as in every message that is sent. */
+  /** Makes a token, in lower case. Throws unless the id is a UUID and the part 0 to 255, as in every message that is sent. */
   seal(of: PartRef): string;
-  /** Takes either case, since mail servers change it. `undefined` for a token that `seal` did not make with this key and purpose. */
+  /** Reads a token, in either case, since mail servers change it. `undefined` if `seal` did not make it with this key and purpose. */
   open(token: string): PartRef | undefined;
 }
 
@@ -20,7 +20,7 @@ export const PART_TOKEN = "[a-z2-7]{40}";
 
 const TOKEN = new RegExp(`^${PART_TOKEN}$`);
 
-/** `purpose`: tokens made for one are not valid for another. */
+/** @param purpose a token made for one purpose is not valid for another */
 export function createPartTokens(key: Uint8Array, purpose: string): PartTokens {
   const macOf = (named: Uint8Array) =>
     createHmac("sha256", key).update(`${purpose}\0`).update(named).digest().subarray(0, MAC_OCTETS);

@@ -2,16 +2,16 @@ import type { PartRef } from "../../core/messages/outcome.ts";
 import { createPartTokens, PART_TOKEN } from "./part-token.ts";
 
 /**
- * Variable envelope return paths (VERP): bounces of each recipient of each message come back to an address of their own.
- * It names both, so that a bounce need not be trusted for whom it is about, and ends in a short HMAC, so that nobody can
+ * Variable envelope return paths (VERP): bounces of each recipient of each message come back to an address of their own. The
+ * address names both, so that a bounce need not be trusted about whom it is for, and ends in a short HMAC, so that nobody can
  * forge one.
  */
 export interface ReturnPaths {
-  /** `b-` and 40 letters and digits, `@` and the host, lower case. Its local part is 42 characters (RFC 5321: at most 64). */
+  /** `b-` and 40 letters and digits, `@` and the host. The local part has 42 characters, of at most 64 (RFC 5321 §4.5.3.1.1). */
   address(of: PartRef & { readonly host: string }): string;
-  /** The address to unsubscribe by mail: the same with `u-`. */
+  /** The address to unsubscribe by mail: of the same form, but with `u-`. */
   unsubscribeAddress(of: PartRef & { readonly host: string }): string;
-  /** The recipient whom an address of `unsubscribeAddress` names; `undefined` if it is none of ours. */
+  /** The recipient that an address of `unsubscribeAddress` names; `undefined` if it is none of ours. Host and case do not matter. */
   readUnsubscribe(address: string): PartRef | undefined;
   /** The recipient that a return path names; `undefined` if it is none of ours. Host and case do not matter. */
   read(address: string): PartRef | undefined;

@@ -5,14 +5,14 @@ export interface Unsubscription {
   readonly accountId: string;
   /** The message whose link was used: the source of the suppression. */
   readonly messageId: string;
-  /** Lower case. */
+  /** In lower case. */
   readonly email: string;
 }
 
 /**
- * Links outlive messages, so a token holds all that is needed to act on it. It is encrypted, so that nobody can forge one
- * and no proxy's log shows an address. The same recipient of the same message gets the same token every time: a mail must
- * be the same octets whenever it is composed.
+ * Links outlive messages, so a token holds all that is needed to act on it. It is authenticated, so that nobody can forge one, and
+ * encrypted, so that no proxy's log shows an address. The same recipient of the same message always gets the same token: a mail has
+ * to be the same octets whenever it is composed.
  */
 export interface UnsubscribeTokens {
   /** Letters, digits, `-` and `_`, at most 440 of them. */
@@ -25,7 +25,7 @@ const IV_OCTETS = 16;
 const UUID_OCTETS = 16;
 const TOKEN = /^[A-Za-z0-9_-]{64,480}$/;
 
-/** The IV is the HMAC of the plain text (as in SIV, RFC 5297): it serves as nonce and as proof. */
+/** The IV is an HMAC of the plain text (like SIV, RFC 5297). It serves as the nonce and as the proof. */
 export function createUnsubscribeTokens(key: Uint8Array): UnsubscribeTokens {
   const derived = (purpose: string) => Buffer.from(hkdfSync("sha256", key, "", `unsubscribe ${purpose}`, 32));
   const [macKey, cipherKey] = [derived("proof"), derived("cipher")];

@@ -13,8 +13,8 @@ export function fieldsOf(header: string): readonly HeaderField[] {
 }
 
 /**
- * The header text that is signed (§3.7): the named fields, then the signature's own field with an empty `b=`. Where a name
- * is given more than once, it takes the fields of that name from the last one up, and then nothing (§5.4.2).
+ * The header text that is signed (§3.7): the named fields, then the signature's own field with an empty `b=`. A name that is
+ * given more than once stands for the fields of that name from the last one up, and then for nothing (§5.4.2).
  */
 export function signedText(
   fields: readonly HeaderField[],
@@ -34,12 +34,12 @@ function relaxedField(field: HeaderField): string {
     .slice(colon + 1)
     .replaceAll("\r\n", "")
     .replace(/[ \t]+/g, " ")
-    // Not `trim`, which takes the last octet of a UTF-8 character for a no-break space.
+    // Not `trim`, which would take an octet of a UTF-8 character for a no-break space.
     .replace(/^ | $/g, "");
   return `${nameOf(field)}:${value}`;
 }
 
-/** Gives the relaxed form (§3.4.4) of a body, taken some whole lines at a time: no blanks at line ends, no empty lines at the end. */
+/** Makes the relaxed form (§3.4.4) of a body, some whole lines at a time: no blanks at line ends, no empty lines at the end. */
 export function createRelaxedBody(): { readonly take: (lines: string) => string } {
   let emptyLines = 0;
   return {
@@ -59,7 +59,7 @@ export function createRelaxedBody(): { readonly take: (lines: string) => string 
   };
 }
 
-/** Where the line ends at the end of the text begin. A regular expression would take quadratic time for many of them. */
+/** The index at which the final run of line ends begins. A regular expression would take quadratic time for a long one. */
 function endOfText(text: string): number {
   let end = text.length;
   while (text.endsWith("\r\n", end)) end -= 2;

@@ -23,7 +23,7 @@ export async function signMail(raw: Buffer, keys: readonly DkimKey[]): Promise<B
     const signatures = await Promise.all(keys.map((key) => signatureField(key, fields, bodyHash)));
     return Buffer.concat([...signatures.map((field) => Buffer.from(`${field}\r\n`, "latin1")), raw]);
   } catch {
-    // A key that cannot be read, or of another kind: the caller does not send such a message.
+    // A key cannot be read, or is of another kind. The caller does not send such a message.
     return undefined;
   }
 }
@@ -66,7 +66,7 @@ async function signatureField(
   return unsigned + (signature.toString("base64").match(/.{1,70}/g) ?? []).join("\r\n  ");
 }
 
-/** On the thread pool: an RSA signature would hold up the event loop for a millisecond. */
+/** Signs on the thread pool, since an RSA signature would hold up the event loop for a millisecond. */
 const signOnPool = promisify<string | null, Buffer, KeyObject, Buffer>(sign);
 
 const ALGORITHMS: Readonly<
@@ -80,7 +80,7 @@ const ALGORITHMS: Readonly<
   },
 };
 
-/** Each field as often as it occurs; fields that nobody may add, once more than that (RFC 6376 §8.15). */
+/** Names each field as often as it occurs, and fields that nobody may add once more (RFC 6376 §8.15). */
 function namesToSign(fields: readonly HeaderField[]): readonly string[] {
   const present = fields.map(nameOf);
   return SIGNED_FIELDS.flatMap((name) => {

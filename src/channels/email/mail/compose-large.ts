@@ -1,12 +1,12 @@
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { type ComposedMail, composeMail, type MailToCompose } from "./compose-mail.ts";
 
-/** `composeMail` on another thread, for mail that takes long. */
+/** `composeMail` on another thread, for mail that takes long to compose. */
 export type ComposeLarge = (mail: MailToCompose) => Promise<ComposedMail>;
 
 /**
- * Characters from which on a body is composed in pieces. A piece of each mail under way goes into every turn of the event loop,
- * and with fifty connections that is a second: so it is done on the other thread, well before a body counts as large.
+ * A body with more characters than this is composed in pieces. In every turn of the event loop a piece of each mail under way is
+ * composed, which with fifty connections takes a second. So such a mail goes to the other thread, well before its body counts as large.
  */
 const ONE_PIECE = 65_536;
 

@@ -8,10 +8,10 @@ import { printMail } from "./print-mail.ts";
 
 export interface MailToCompose {
   readonly messageId: string;
-  /** Unix milliseconds; becomes the Date field of a message that is not scheduled. */
+  /** Unix milliseconds. Becomes the Date field, unless the message is scheduled. */
   readonly createdAt: number;
   readonly content: EmailContent;
-  /** One signature with each key; absent: the message is not signed. */
+  /** The message gets a signature for each key; absent: it is not signed. */
   readonly dkim?: readonly DkimKey[];
 }
 
@@ -20,14 +20,14 @@ export type ComposedMail =
       readonly kind: "composed";
       /** RFC 5322, CRLF throughout, no line over 998 octets. */
       readonly raw: Buffer;
-      /** The header holds an address that needs SMTPUTF8. */
+      /** Whether the header holds an address that needs SMTPUTF8. */
       readonly needsSmtpUtf8: boolean;
     }
   | { readonly kind: "refused"; readonly error: MessageError };
 
 /**
- * The message as it goes over the wire: the same octets every time, without Bcc. Values that could forge a header are
- * refused here again, although the API has refused them, so that nothing depends on the composing library alone.
+ * Composes the message as it goes over the wire: the same octets every time, without Bcc. Refuses values that could forge a
+ * header. The API has refused them before, but then nothing depends on the composing library alone.
  */
 export async function composeMail(mail: MailToCompose): Promise<ComposedMail> {
   const fault = findFault(mail.content);
@@ -67,9 +67,9 @@ const OWNED_FIELDS =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*|return-path|received|dkim-signature|arc-.*|authentication-results|resent-.*|feedback-id|tls-required|cfbl-.*)$/i;
 
 /**
- * Custom headers in ASCII go out as they were given, only folded, and so does what stands in angle brackets. The composer would
- * make encoded words of every value with quotation marks or with a letter outside ASCII, and readers of structured fields
- * (`List-Id`, JSON for a provider) do not decode those (RFC 2047 §5).
+ * Custom headers in ASCII go out as they were given, only folded, and so does text in angle brackets. The composer would make encoded
+ * words of every value with quotation marks or with a letter outside ASCII, and readers of structured fields (`List-Id`, JSON for a
+ * provider) do not decode those (RFC 2047 §5).
  */
 function compile(mail: MailToCompose) {
   const root = new MailComposer(toComposerOptions(mail)).compile();
@@ -83,7 +83,7 @@ function compile(mail: MailToCompose) {
   return root;
 }
 
-/** Encodes what must be encoded, in the texts around ids and URLs in angle brackets (RFC 2919, RFC 2369). */
+/** Encodes texts that need it, but not the ids and URLs in angle brackets between them (RFC 2919, RFC 2369). */
 function encodeAround(value: string, encode: (text: string) => string): string {
   if (isPlain(value)) return value;
   const pieces = value.split(/(<[!-;=?-~]+>)/);
@@ -93,24 +93,24 @@ function encodeAround(value: string, encode: (text: string) => string): string {
     .trim();
 }
 
-/** Blanks outside ASCII belong to the text. */
+/** Removes blanks at both ends; those outside ASCII belong to the text. */
 function withoutEndBlanks(text: string): string {
   return withoutLastBlanks(text.replace(/^ +/, ""));
 }
 
-/** A pattern would try again at every blank of a run within the text: senders choose how long that is. */
+/** Not by a pattern, which would start again at every blank of a run within the text, and senders choose how long that is. */
 function withoutLastBlanks(text: string): string {
   let end = text.length;
   while (text[end - 1] === " ") end--;
   return text.slice(0, end);
 }
 
-/** Nothing in it needs to be encoded, and readers mistake nothing in it for an encoded word. */
+/** Whether nothing in it needs to be encoded, and readers take nothing in it for an encoded word. */
 function isPlain(text: string): boolean {
   return isAscii(text) && !/=\?[^\s?]+\?[bq]\?/i.test(text);
 }
 
-/** The composer leaves out custom headers without a value, though a field may have none (RFC 5322 §3.6.8). */
+/** Adds custom headers without a value: the composer leaves them out, though a field may have none (RFC 5322 §3.6.8). */
 function withEmptyFields({ content }: MailToCompose, composed: Buffer): Buffer {
   const empty = customHeaders(content).filter(({ value }) => value === "");
   if (empty.length === 0) return composed;
@@ -147,24 +147,24 @@ function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
   };
 }
 
-/** As an object: nodemailer would parse a string, and such parsers have been tricked into other addresses. */
+/** An object, since nodemailer would parse a string, and such parsers have been tricked into other addresses. */
 function toMailbox({ email, name }: Recipient): { name: string; address: string } {
   return { name: toFoldable(name ?? ""), address: email };
 }
 
 /**
- * Fields whose values the composer does not encode: message ids may hold UTF-8 (RFC 6532 §3.3). It would fold them at
- * blanks outside ASCII too, and what follows such a fold is no longer part of the header.
+ * Fields whose values the composer does not encode, since message ids may hold UTF-8 (RFC 6532 §3.3). It would also fold them at
+ * blanks outside ASCII, and the text after such a fold would no longer be part of the header.
  */
 const MESSAGE_IDS = /^(in-reply-to|references)$/i;
 
-/** Without the blanks that could fill a line of a folded field: readers take such a line for the end of the header (RFC 5322 §3.2.2). */
+/** Shortens blanks that could fill a line of a folded field: readers take such a line for the end of the header (RFC 5322 §3.2.2). */
 function toFoldable(text: string): string {
   return withoutLastBlanks(text).replaceAll(/ {60,}/g, " ");
 }
 
 /**
- * Encodes a subject that has no blanks to fold at, or blanks that could fill a line, or that readers would mistake for an
+ * Encodes a subject that has no blanks to fold at, that has blanks enough to fill a line, or that readers would take for an
  * encoded word (RFC 2047).
  */
 function toSubject(subject: string): string {

@@ -2,8 +2,8 @@ import { domainToASCII } from "node:url";
 
 /**
  * An address as the envelope carries it: with its domain in ASCII, unless the local part needs SMTPUTF8 anyway
- * (RFC 6531). `undefined` for what must not stand between `<` and `>`: control characters, angle brackets, blanks
- * outside of quotes, and addresses longer than RFC 5321 §4.5.3.1 allows.
+ * (RFC 6531). `undefined` for an address that must not stand between `<` and `>`: with control characters, angle brackets or
+ * blanks outside of quotes, or longer than RFC 5321 §4.5.3.1 allows.
  */
 export function toEnvelopeAddress(address: string): string | undefined {
   const at = address.lastIndexOf("@");
@@ -17,7 +17,7 @@ export function toEnvelopeAddress(address: string): string | undefined {
   return `${local}@${wireDomain}`;
 }
 
-/** The domain after the last `@`, in ASCII form; for a Message-ID. */
+/** The domain after the last `@`, in ASCII, for a Message-ID. */
 export function asciiDomainOf(address: string): string {
   return domainToASCII(address.slice(address.lastIndexOf("@") + 1)) || "localhost";
 }

@@ -18,7 +18,7 @@ export function toMailBody(text: string): MailBody {
   return { content: Readable.from(textPieces(text)), contentTransferEncoding };
 }
 
-/** Whether it is short enough to be written in one piece. */
+/** Whether the octets are few enough to be written in one piece. */
 export function isAtOnce(octets: Buffer): boolean {
   return octets.length <= PIECE;
 }
@@ -61,7 +61,7 @@ function isSevenBit(text: string): boolean {
 
 const NOT_PRINTABLE = /[^\t\r\n\x20-\x7e]/;
 
-/** Goes by the line ends: a pattern over the whole text would look at every character many times. */
+/** Goes from line end to line end: a pattern over the whole text would look at every character many times. */
 function hasShortLines(text: string): boolean {
   let start = 0;
   for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
@@ -71,10 +71,10 @@ function hasShortLines(text: string): boolean {
   return text.length - start <= 76 || !LONG_LINE.test(text.slice(start));
 }
 
-/** Between two LF there may still be a CR, which ends a line too. */
+/** There may be a CR between two LF, and it ends a line too. */
 const LONG_LINE = /[^\r\n]{77}/;
 
-/** Whether quoted-printable is shorter than base64: it triples other characters, base64 adds a third to all. */
+/** Whether quoted-printable is shorter than base64: it triples octets other than printable ASCII, and base64 adds a third to all. */
 function isMostlyLatin(sample: string): boolean {
   const others = sample.match(/[^\t\r\n\x20-\x7e]/g)?.length ?? 0;
   return others * 5 < sample.length;

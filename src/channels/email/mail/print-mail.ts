@@ -3,8 +3,8 @@ import type MailComposer from "nodemailer/lib/mail-composer";
 type MimeNode = ReturnType<MailComposer["compile"]>;
 
 /**
- * The octets of a composed message. Most messages are short and need no encoding; they are put together here, since
- * the composer's streams take several times as long for the same octets.
+ * The octets of a composed message. Most messages are short and need no encoding. Those are put together here, since the
+ * composer's streams take several times as long for the same octets.
  */
 export async function printMail(root: MimeNode): Promise<Buffer> {
   if (!isShort(root)) return root.build();

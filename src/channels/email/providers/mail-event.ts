@@ -3,10 +3,10 @@ import type { Receipt } from "../../../core/messages/outcome.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
 
-/** What a provider's webhook reports of one recipient, in our words. */
+/** What a provider's webhook reports about one recipient, in our terms. */
 export interface MailEvent {
   readonly recipient: string;
-  /** The id the provider gave the mail. */
+  /** The id that the provider gave the mail. */
   readonly providerMessageId: string;
   /** Our message id, as the provider gives it back: bare, or as a Message-ID that begins with it. */
   readonly ownId?: string | undefined;
@@ -21,7 +21,7 @@ export const DELIVERED: Verdict = { status: "delivered" };
 export const COMPLAINED: Verdict = { status: "complained", suppress: "complaint" };
 export const UNSUBSCRIBED: Verdict = { status: "complained", suppress: "unsubscribe" };
 
-/** A bounce. Its kind comes from the enhanced status code or, where that says nothing, is the provider's own (`otherwise`). */
+/** A bounce. Its kind comes from the enhanced status code. If that says nothing, it is the provider's own (`otherwise`). */
 export function bounced(refusal: Partial<Refusal>, otherwise: "hard" | "soft" | "message"): Verdict {
   const { code = "bounced", text = "" } = refusal;
   const kind = /^[245]\./.test(code) && !code.endsWith(".0.0") ? bounceKind({ ...refusal, code }) : otherwise;
@@ -29,7 +29,7 @@ export function bounced(refusal: Partial<Refusal>, otherwise: "hard" | "soft" | 
   return { status: "bounced", error, ...(kind !== "message" && { suppress: `${kind}_bounce` }) };
 }
 
-/** The provider did not try to send it. */
+/** The provider did not try to send the mail. */
 export function dropped(text: string, suppress?: Verdict["suppress"]): Verdict {
   const error = { code: "provider.dropped", message: toOneLine(text) || "the provider did not send it" };
   return { status: "failed", error, ...(suppress && { suppress }) };
@@ -46,7 +46,7 @@ export function codeIn(...texts: readonly (string | undefined)[]): string | unde
 
 const MAX_ID = 255;
 
-/** The receipt of an event: found by our message id where the provider gives that back, else by the provider's. */
+/** The receipt of an event. It finds its message by our id if the provider gives that back, else by the provider's. */
 export function toReceipt(connectorId: string, event: MailEvent, receivedAt: number): Receipt {
   const messageId = ownIdIn(event.ownId);
   return {
@@ -80,5 +80,5 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, MAX_ENTRIES) : [];
 }
 
-/** Entries read of one list. */
+/** The most entries to read from one list. */
 const MAX_ENTRIES = 5_000;

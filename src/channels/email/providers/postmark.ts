@@ -12,7 +12,7 @@ import {
 import type { MailProvider } from "./mail-provider.ts";
 
 /**
- * Postmark. Its webhooks have no signature (the token in the path is the proof). They give back metadata that was sent
+ * Postmark. Its webhooks have no signature: the token in the path is the only proof. They give back metadata that was sent
  * in a header of the mail (postmarkapp.com/developer: webhooks, SMTP custom headers).
  */
 export const postmark: MailProvider = {
@@ -43,7 +43,7 @@ function verdictOf(type: string, event: Json): Verdict | undefined {
   return type === "Bounce" ? bounceOf(event) : undefined;
 }
 
-/** `Type` of a bounce, as the Bounce API lists them. Those left out are no bounces: auto-replies, delays, notices. */
+/** By `Type`, as the Bounce API lists them. Types that are left out are no bounces: auto-replies, delays, notices. */
 const KINDS: Readonly<Record<string, "hard" | "soft" | "message">> = {
   HardBounce: "hard",
   BadEmailAddress: "hard",

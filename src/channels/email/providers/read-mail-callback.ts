@@ -20,10 +20,10 @@ const PROVIDERS: Readonly<Record<Exclude<MailProviderName, "ses">, MailProvider>
   resend,
 };
 
-/** The secret by which a provider's webhook is verified, where it has one. */
+/** The secret by which a provider's webhook is verified, if the provider has one. */
 export const WEBHOOK_SECRET = "webhook_secret";
 
-/** Reads a provider's webhook; refused unless it proves that it is the provider's. */
+/** Reads a provider's webhook. Refuses it unless it proves that it is the provider's. */
 export async function readMailCallback(
   connector: Connector,
   request: CallbackRequest,
@@ -55,15 +55,17 @@ async function readSns(
   { message, topic, request, web }: SnsDelivery,
 ): Promise<CallbackReading> {
   const type = snsType(message);
-  if (!type) return refused(400, "not a message of SNS");
-  if (textOf(message.TopicArn) !== topic) return refused(401, "of another topic");
+  if (!type) return refused(400, "this is not a message of SNS");
+  if (textOf(message.TopicArn) !== topic)
+    return refused(401, "the message is of another topic than sns_topic_arn");
   const isSigned = await isSignedBySns(message, { web, now: request.receivedAt, certificates });
   if (!isSigned) return refused(401, "the signature is missing or wrong");
   if (type === "Notification")
     return toReading(connector, sesEvents(parseJson(textOf(message.Message) ?? "")), request);
   if (type === "SubscriptionConfirmation") {
     const url = snsUrl(textOf(message.SubscribeURL));
-    if (url?.searchParams.get("Action") !== "ConfirmSubscription") return refused(400, "no way to confirm");
+    if (url?.searchParams.get("Action") !== "ConfirmSubscription")
+      return refused(400, "the message has no URL of SNS to confirm the subscription at");
     if ((await web.get(url)) === undefined) return refused(400, "the subscription could not be confirmed");
   }
   return toReading(connector, [], request);
@@ -77,7 +79,7 @@ function toReading(
   const receipts = events.map((event) => toReceipt(connector.id, event, request.receivedAt));
   return {
     kind: "receipts",
-    // Without our id or the provider's, a receipt matches nothing.
+    // A receipt without our id or the provider's matches nothing.
     receipts: receipts.filter(({ target, providerMessageId }) => target || providerMessageId !== ""),
     answer: { status: 200, body: "ok", contentType: "text/plain; charset=utf-8" },
   };
@@ -101,12 +103,12 @@ interface ProviderSettings {
   readonly sns_topic_arn?: string;
 }
 
-/** Settings that are missing to verify the provider's webhooks, by field. */
+/** Settings that are missing but needed to verify the provider's webhooks, by field. */
 export function providerProblems({ config, secrets }: Pick<Connector, "config" | "secrets">) {
   const { provider, sns_topic_arn: topic } = config as ProviderSettings;
   if (provider === undefined) return {};
   if (provider === "ses")
-    return topic === undefined ? { sns_topic_arn: "required where the provider is ses" } : {};
+    return topic === undefined ? { sns_topic_arn: "required if the provider is ses" } : {};
   const wanted = PROVIDERS[provider].needsSecret;
   return wanted === undefined || secrets[WEBHOOK_SECRET] ? {} : { [WEBHOOK_SECRET]: `required: ${wanted}` };
 }

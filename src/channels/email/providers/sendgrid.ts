@@ -16,7 +16,7 @@ import {
 } from "./mail-event.ts";
 import type { MailProvider } from "./mail-provider.ts";
 
-/** Oldest timestamp that is accepted: SendGrid tries for a day, with the timestamp of the first try. */
+/** How old a timestamp may be: SendGrid tries for a day, with the timestamp of the first try. */
 const MAX_AGE_MS = 25 * HOUR_MS;
 
 /**
@@ -41,7 +41,7 @@ export const sendgrid: MailProvider = {
       return [
         {
           recipient,
-          // The part before the first dot is the id of the SMTP reply; what follows names SendGrid's own filter.
+          // The part before the first dot is the id in the SMTP reply. The rest names SendGrid's own filter.
           providerMessageId: (textOf(event.sg_message_id) ?? "").split(".", 1)[0] ?? "",
           ownId: textOf(event.postrider) ?? textOf(event["smtp-id"]),
           verdict,
@@ -51,11 +51,11 @@ export const sendgrid: MailProvider = {
     }),
 };
 
-/** The caller's own wishes (categories, groups) with our id among the arguments, in ASCII, and with blanks to fold at. */
+/** The caller's own options (categories, groups) with our id among the arguments, in ASCII, and with blanks to fold at. */
 function smtpApi(messageId: string, given: string | undefined): string {
-  const wishes = objectOf(parseJson(given ?? ""));
+  const options = objectOf(parseJson(given ?? ""));
   const ours = { postrider: messageId };
-  const all = { ...wishes, unique_args: { ...objectOf(wishes.unique_args), ...ours } };
+  const all = { ...options, unique_args: { ...objectOf(options.unique_args), ...ours } };
   const text = JSON.stringify(all, null, 1)
     .replaceAll(/\n */g, " ")
     .replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -68,7 +68,7 @@ function isSigned(key: string, text: string, signature: string): boolean {
     const publicKey = createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" });
     return verify("sha256", Buffer.from(text, "utf8"), publicKey, Buffer.from(signature, "base64"));
   } catch {
-    // Not a key, or not a signature.
+    // The key is none, or the signature is none.
     return false;
   }
 }
@@ -87,7 +87,7 @@ function verdictOf(event: Json): Verdict | undefined {
       return DELIVERED;
     case "bounce": {
       const code = codeIn(textOf(event.status), reason);
-      // `blocked`: the message was refused, and not the address.
+      // `blocked`: not the address was refused, but the message.
       const kind = event.type === "blocked" ? "message" : "hard";
       return bounced({ ...(code !== undefined && { code }), text: reason }, kind);
     }

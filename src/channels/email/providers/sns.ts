@@ -3,11 +3,11 @@ import { verify, X509Certificate } from "node:crypto";
 import type { Web } from "../../channel.ts";
 import { type Json, textOf } from "./mail-event.ts";
 
-/** The host of SNS in a region; not any other name under amazonaws.com, such as somebody's bucket. */
+/** The host of SNS in a region. Other names under amazonaws.com may be anybody's, such as a bucket. */
 const SNS_HOST = /^sns\.[a-z]{2}(?:-[a-z]{2,10}){1,3}-\d\.amazonaws\.com(?:\.cn)?$/;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{8,64}\.pem$/;
 
-/** The URL, if it is one of SNS itself, over HTTPS. */
+/** The URL, if it is an HTTPS URL of SNS itself. */
 export function snsUrl(text: string | undefined): URL | undefined {
   const url = text === undefined ? undefined : URL.parse(text);
   const isSns =
@@ -39,7 +39,7 @@ export function snsType(message: Json): SnsType | undefined {
 
 const MAX_CERTIFICATES = 8;
 
-/** Certificates that were fetched before, by URL: a region has one at a time. */
+/** Certificates that were fetched before, by URL. A region has one at a time. */
 export type Certificates = Map<string, X509Certificate>;
 
 /** Whether SNS signed the message. Nothing is fetched unless the certificate's URL is one of SNS. */
