@@ -18,27 +18,27 @@ export interface AttemptDeps {
   readonly newId: () => string;
   readonly writer: EntryWriter;
   readonly counts: RefusalCounts;
-  /** Composed one at a time. */
+  /** Lets one long mail at a time be composed. */
   readonly longMails: Semaphore;
 }
 
-/** A part that is deferred a counted number of times is tried again soon. */
+/** The wait of a part that is deferred a given number of times: it is tried again soon. */
 const SHORT_WAIT_MS = 250;
 
-/** A part that is always deferred is tried ever more rarely, so that a day of it does not fill a timeline. */
+/** The waits of a part that is always deferred. They grow, so that a day of it does not fill a timeline. */
 const NEVER_WAIT_MS = { shortest: 1_000, longest: 15 * 60_000 };
 
-/** How long after its message a receipt comes: evenly spread between the two. */
+/** How long after its message a receipt comes: spread evenly between these two. */
 const RECEIPT_DELAY_MS = { shortest: 100, longest: 500 };
 
 export interface AttemptSignals {
   /** Aborts every wait. */
   readonly signal: AbortSignal;
-  /** The channel stops: slow answers are cut short. */
+  /** Aborts when the channel stops: slow answers are cut short. */
   readonly stopping: AbortSignal;
 }
 
-/** Takes one message to its outcome. `sent` is answered only when the ledger holds it durably. */
+/** Attempts one message. The outcome is `sent` only if the ledger holds the message durably. */
 export async function attempt(
   deps: AttemptDeps,
   message: OutgoingMessage,
@@ -63,7 +63,7 @@ export async function attempt(
   });
 }
 
-/** Defers every part the attempt would have covered; nothing was taken. */
+/** Defers every part that the attempt would have covered: nothing was taken. */
 export function deferMessage(message: OutgoingMessage, error: MessageError): SendOutcome {
   return toOutcome(message, deferAll(targetsOf(message), error));
 }
@@ -79,7 +79,7 @@ function deferAll(targets: readonly Target[], error: MessageError): Outcomes {
   return new Map(targets.map(({ index }) => [index, { kind: "deferred", error }]));
 }
 
-/** How the simulator refuses the part, for good or for now; `undefined` where it takes it. */
+/** How the simulator rejects or defers the part; `undefined` if it takes the part. */
 function judge(
   deps: AttemptDeps,
   message: OutgoingMessage,
@@ -94,7 +94,7 @@ function judge(
   return isRefused ? { kind: "deferred", error, retryAfterMs: SHORT_WAIT_MS } : undefined;
 }
 
-/** Half of the message's age: the waits grow by half each time, and nothing has to be remembered. */
+/** Half of the message's age. So the waits grow by half each time, and nothing has to be remembered. */
 function neverWaitMs(now: number, { createdAt }: OutgoingMessage): number {
   const { shortest, longest } = NEVER_WAIT_MS;
   return Math.min(longest, Math.max(shortest, Math.round((now - createdAt) / 2)));
@@ -126,14 +126,14 @@ async function take(
   return { outcomes: new Map(outcomes), detail: render.detail };
 }
 
-/** Characters of a mail that takes one turn of the event loop at the most. */
+/** A mail with at most so many characters is composed within one turn of the event loop. */
 const SHORT_MAIL = 65_536;
 
 const TOO_MANY: MessageError = { code: "busy", message: "too many long emails at a time" };
 
 /**
- * A long mail is composed in pieces, with others' work in between: with hundreds at a time, a piece of each, that would have
- * to wait for seconds. `undefined` if it was not this mail's turn in time.
+ * Composes long mails one at a time. They are composed in pieces, with other work in between: a piece of hundreds of mails would
+ * make that wait for seconds. `undefined` if it was not this mail's turn in time.
  */
 async function renderInTurn(
   { longMails }: AttemptDeps,
@@ -183,14 +183,14 @@ const NO_ANSWER: MessageError = {
   message: "it may have been taken; no answer came in time",
 };
 
-/** What a write came to, as the part's outcome. */
+/** The part's outcome, by what came of the write. */
 const WRITTEN: Readonly<Record<Written, (id: string | undefined) => PartOutcome>> = {
   written: (id) => ({ kind: "sent", providerMessageIds: id === undefined ? [] : [id] }),
   failed: () => ({ kind: "deferred", error: LEDGER_AWAY }),
   unanswered: () => ({ kind: "unconfirmed", error: NO_ANSWER }),
 };
 
-/** What came of the write; `unanswered` after its time limit, which leaves room for the write before it, and on abort. */
+/** What came of the write. `unanswered` on abort, and after a time limit that leaves room for the write before it. */
 async function inTime(clock: Clock, write: Promise<Written>, signal: AbortSignal): Promise<Written> {
   const written = await waitAtMost<Written>(clock, { limitMs: 2 * WRITE_LIMIT_MS, signal }, (end) => {
     void write.then(end);

@@ -25,7 +25,7 @@ export const WRITE_LIMIT_MS = 4_000;
 
 const MAX_BATCH_ENTRIES = 500;
 
-/** Characters of rendered text in one write; a first message that is longer goes alone. */
+/** The most characters of rendered text in one write. A message that is longer is written alone. */
 const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
 
 interface Waiting {
@@ -35,7 +35,7 @@ interface Waiting {
 
 /**
  * Messages that come in one turn of the event loop, or while a write is under way, share the next write: one commit for
- * many messages. How many wait is bounded by the channel's slots.
+ * many messages. The channel's slots limit how many can wait.
  */
 export function createEntryWriter(deps: EntryWriterDeps): EntryWriter {
   const waiting: Waiting[] = [];
@@ -49,7 +49,7 @@ export function createEntryWriter(deps: EntryWriterDeps): EntryWriter {
         batch.flatMap(({ entries }) => entries),
       );
       for (const { answer } of batch) answer(written);
-      // The ledger hangs. What waits was not handed to it, and may be tried again.
+      // The ledger hangs. The messages that wait were not handed to it, and may be tried again.
       if (written === "unanswered") for (const { answer } of waiting.splice(0)) answer("failed");
     }
     isWriting = false;
@@ -76,7 +76,7 @@ function writeBatch(
     return "unanswered";
   };
   const succeed = (): Written => {
-    // Even after the time limit: the entries are stored, so their receipts are owed.
+    // Called even after the time limit: the entries are stored, so their receipts are owed.
     onWritten(entries);
     return "written";
   };
@@ -87,7 +87,7 @@ function writeBatch(
   return inTime(clock, { limitMs: WRITE_LIMIT_MS, late }, ledger.record(entries).then(succeed, fail));
 }
 
-/** How many of those that wait the next write takes: whole messages, and at least one. */
+/** How many of the waiting messages the next write takes: at least one. */
 function batchLength(waiting: readonly Waiting[]): number {
   let entries = 0;
   let characters = 0;

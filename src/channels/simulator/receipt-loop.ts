@@ -15,32 +15,32 @@ export interface ReceiptLoopDeps {
   readonly log: ChannelLog;
 }
 
-/** Emits the receipts that the ledger owes when they are due. They are read from the ledger only, so that a crash loses none. */
+/** Emits the receipts that the ledger owes when they are due. Reads them only from the ledger, so that a crash loses none. */
 export interface ReceiptLoop {
   start(): void;
-  /** A receipt will be due at `at`, Unix milliseconds. */
+  /** To be called when a receipt will be due at `at`, Unix milliseconds. */
   wake(at: number): void;
-  /** Waits for receipts that are being stored, at most 5 s. */
+  /** Waits for receipts that are being stored, but at most 5 s. */
   stop(): Promise<void>;
 }
 
 const BATCH = 500;
 
-/** Shortest rest between turns, so that receipts gather and share a commit. */
+/** The shortest rest between turns, so that receipts gather and share a commit. */
 const REST_MS = 25;
 
-/** When all that is due is the other channel's, whose own loop will take it. */
+/** The rest if all receipts that are due are the other channel's, whose own loop will take them. */
 const NOT_MINE_REST_MS = 100;
 
-/** After a fault, and when receipts just emitted are still owed. */
+/** The rest after a fault, and if receipts that were just emitted are still owed. */
 const FAULT_REST_MS = 1_000;
 
-/** Longest rest between turns. */
+/** The longest rest between turns. */
 const LONGEST_REST_MS = 60_000;
 
 const STOP_LIMIT = { limitMs: 5_000, late: () => {} };
 
-/** States: stopped → resting (a timer runs) ⇄ turning. */
+/** Its states: stopped → resting (a timer runs) ⇄ turning. */
 export function createReceiptLoop(deps: ReceiptLoopDeps): ReceiptLoop {
   const { clock } = deps;
   const turn = createTurn(deps);
@@ -102,7 +102,7 @@ function createTurn(deps: ReceiptLoopDeps): () => Promise<number> {
 
   return () =>
     emit().catch((error) => {
-      deps.log.warn({ err: error }, "the simulator's receipts could not be told; trying again");
+      deps.log.warn({ err: error }, "the simulator's receipts could not be recorded; trying again");
       return FAULT_REST_MS;
     });
 }

@@ -2,18 +2,18 @@ import type { Clock } from "../../core/clock.ts";
 
 /** Counts how often each message was deferred, in bounded memory. */
 export interface RefusalCounts {
-  /** True, and counted, if `key` has been deferred fewer than `times` times. False otherwise, and its count is forgotten. */
+  /** Whether `key` has been deferred fewer than `times` times. If so, counts once more; if not, forgets the count. */
   refuses(key: string, times: number): boolean;
 }
 
 const CAPACITY = 20_000;
 
-/** Every message that still counts is asked about more often than this. */
+/** A message whose count is still needed is asked about more often than this. */
 const FORGET_AFTER_MS = 60_000;
 
 /**
- * In memory only: after a restart a message is deferred from the start again. When memory is full the answer is false:
- * then messages pass too early, but none is deferred for ever.
+ * The counts are only in memory: after a restart a message is deferred from the start again. When the memory is full the
+ * answer is false. Then messages pass too early, but none is deferred for ever.
  */
 export function createRefusalCounts(clock: Pick<Clock, "monotonicMs">, capacity = CAPACITY): RefusalCounts {
   /** Oldest first. */

@@ -3,15 +3,18 @@ import { composeMail } from "../email/mail/compose-mail.ts";
 import type { Rendering } from "./rendering.ts";
 import { createTruncation, type Truncation } from "./truncation.ts";
 
-/** Characters kept of the source and of each body. */
+/** How many characters to keep of the source and of each body. */
 const MAX_FIELD = 256 * 1024;
 
-/** Characters kept of a field over all recipients: each has an entry, so with many of them less is kept in each. */
+/** How many characters to keep of a field over all recipients: each has an entry, so with many of them each keeps less. */
 const MAX_FIELD_OF_ALL = 2 * 1024 * 1024;
 
 const MAX_HEADERS = 64 * 1024;
 
-/** The message as it would be sent (`source`, RFC 5322) and field by field, cut to length. `copies`: how many entries hold it. */
+/**
+ * The message as it would be sent (`source`, RFC 5322) and field by field, cut to length. `copies`: in how many entries it is
+ * stored.
+ */
 export async function renderEmail(message: OutgoingEmail, copies: number): Promise<Rendering> {
   const { messageId, createdAt, content, dkim } = message;
   const mail = await composeMail({ messageId, createdAt, content, ...(dkim && { dkim }) });

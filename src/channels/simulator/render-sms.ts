@@ -4,13 +4,13 @@ import type { OutgoingSms } from "../channel.ts";
 import type { Rendering } from "./rendering.ts";
 import { createTruncation } from "./truncation.ts";
 
-/** Characters kept of a variable's value. Texts are kept whole: they have at most 255 segments. */
+/** How many characters to keep of a variable's value. Texts are kept whole, since they have at most 255 segments. */
 const MAX_VALUE = 4_096;
 
 /** A segment holds at most 160 septets: a longer text cannot fit, and need not be split to find out. */
 const MAX_TEXT = MAX_SEGMENTS * 160;
 
-/** The message as the simulator keeps it. Where only template ids are known there is no text, and nothing to count. */
+/** The message as the simulator stores it. If only template ids are known, there is no text and nothing to count. */
 export function renderSms({ from, text, content }: OutgoingSms): Rendering {
   const counted = text === undefined ? {} : countSegments(text);
   if (counted === undefined) return { kind: "refused", error: TOO_LONG };

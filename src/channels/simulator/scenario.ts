@@ -3,16 +3,16 @@ import type { ChannelName, MessageError } from "../../core/messages/message.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 
 export interface Scenario {
-  /** Shown on the timeline; never changes. */
+  /** Shown on the timeline, so it never changes. */
   readonly name: string;
-  /** How it answers. `defers` with `times`: takes the message after deferring it that many times; without: never. */
+  /** How the simulator answers. `defers`: takes the message after deferring it `times` times; without `times`, never. */
   readonly answer: "takes" | "rejects" | "defers";
   readonly times?: number;
-  /** The provider's error where it does not take the message. */
+  /** The provider's error if it does not take the message. */
   readonly error?: MessageError;
   /** How long the answer takes, milliseconds. */
   readonly answerMs?: number;
-  /** The receipt that follows a message it took; absent: none does. */
+  /** The receipt that follows a message that was taken; absent: none does. */
   readonly receipt?: { readonly status: Receipt["status"]; readonly error?: MessageError };
 }
 
@@ -24,7 +24,7 @@ const NO_RECEIPT: Scenario = { name: "no_receipt", answer: "takes" };
 /** A magic number is one of these and one more digit. */
 const NUMBER_STEMS = ["+1500555000", "+91900000000"];
 
-/** By the last digit. The codes are those of a real SMSC (SMPP 3.4 §5.1.3), so that users can test how they handle them. */
+/** By the last digit. The error codes are those of a real SMSC (SMPP 3.4 §5.1.3), so that users can test how they handle them. */
 const NUMBERS: Readonly<Record<string, Scenario>> = {
   "1": {
     name: "undelivered",

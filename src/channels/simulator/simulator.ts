@@ -1,6 +1,6 @@
 /**
- * The channel of sandbox accounts. It takes SMS or email, keeps what it was given, and acts as the provider: it delivers
- * to everyone but the magic recipients (`scenario.ts`, `docs/sandbox.md`). Nothing leaves the machine.
+ * The channel of sandbox accounts. It takes SMS or email, stores them in its ledger, and plays the provider: it delivers to
+ * everybody but the magic recipients (`scenario.ts`, `docs/sandbox.md`). Nothing leaves the machine.
  */
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
@@ -19,17 +19,17 @@ import { targetsOf } from "./targets.ts";
 export interface SimulatorDeps extends ChannelDeps {
   readonly channel: ChannelName;
   readonly connectorId: string;
-  /** Where it keeps what it was given. */
+  /** Where it stores the messages that it takes. */
   readonly ledger: Omit<SandboxLedger, "list">;
 }
 
-/** Messages in flight at a time. Fewer emails, since one may be 10 MiB. */
+/** How many messages may be in flight at a time. Fewer emails, since one may have 10 MiB. */
 const SLOTS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 250 };
 
-/** The part of the slots that slow answers may hold, so that other messages do not wait behind them. */
+/** The share of the slots that slow answers may hold, so that other messages do not wait behind them. */
 const SLOW_SHARE = 0.25;
 
-/** How long a long email waits for those before it; then it is put off, and makes room for others. */
+/** How long a long email waits for those before it. Then it is deferred, and makes room for others. */
 const TURN_MS = 2_000;
 
 /** The slowest answer, a long email's turn, two writes (the one under way, and the message's own), and a second for a busy machine. */
@@ -126,7 +126,7 @@ function createSlots(total: number, onFreed: () => void): Slots {
   let slow = 0;
   let willTell = false;
 
-  /** One write answers many messages, whose slots are reported as free together. */
+  /** Reports freed slots together, since one write answers many messages. */
   const tellFreed = () => {
     if (willTell) return;
     willTell = true;

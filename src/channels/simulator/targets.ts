@@ -11,7 +11,7 @@ export interface Target {
   readonly scenario: Scenario;
 }
 
-/** The parts this attempt covers: an email's recipients, or a whole SMS, which the simulator takes as one part. */
+/** The parts that this attempt covers: an email's recipients, or a whole SMS, which the simulator takes as one part. */
 export function targetsOf(message: OutgoingMessage): readonly Target[] {
   const addresses = addressesOf(message);
   return addresses.flatMap((to, index) =>

@@ -1,11 +1,11 @@
 /** Cuts texts to length, and remembers which fields it cut. */
 export interface Truncation {
   truncate(field: string, text: string, limit: number): string;
-  /** `{ truncated: ["source"] }`, or nothing where all was kept. */
+  /** For example `{ truncated: ["source"] }`; `{}` if nothing was cut. */
   note(): { readonly truncated?: readonly string[] };
 }
 
-/** The ledger is for people to look at: a hostile request must not fill the disk through it. */
+/** Texts are cut because the ledger is for people to look at, and a hostile request must not fill the disk through it. */
 export function createTruncation(): Truncation {
   const truncated = new Set<string>();
   return {
