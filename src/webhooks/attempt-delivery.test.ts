@@ -84,6 +84,6 @@ test("a try without an answer is kept with its reason and the time it took", asy
 
 test("nothing is sent without a secret", async () => {
   const { attemptDelivery, webhook } = await start(NEW);
-  await expect(attemptDelivery({ ...webhook, secrets: [] })).rejects.toThrow("without a secret");
+  await expect(attemptDelivery({ ...webhook, secrets: [] })).rejects.toThrow("needs a secret");
   expect(rig.receiver.deliveries).toEqual([]);
 });

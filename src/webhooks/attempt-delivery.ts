@@ -17,19 +17,19 @@ export interface OutgoingWebhook {
   readonly failures: number;
 }
 
-/** What an attempt came to. */
+/** What came of an attempt. */
 export interface AttemptResult {
   /** What becomes of the event. */
   readonly verdict: WebhookVerdict;
-  /** What operators are shown. */
+  /** What is shown to operators. */
   readonly attempt: WebhookAttempt;
-  /** What it showed of the host. */
+  /** What the attempt says about the host. */
   readonly health: HostHealth;
 }
 
 /**
- * One attempt: signs, POSTs and judges, within 15 s. Stores nothing. Whatever the network and the receiver do is a result;
- * rejects only if the webhook has no secret, or the settings of outgoing HTTP cannot be read. Aborted, it is `released`.
+ * One attempt: signs, POSTs and judges, within 15 s. Stores nothing. Whatever the network and the receiver do is a result. Rejects
+ * only if the webhook has no secret, or the settings of outgoing HTTP cannot be read. An aborted attempt is `released`.
  */
 export type AttemptDelivery = (webhook: OutgoingWebhook, signal?: AbortSignal) => Promise<AttemptResult>;
 

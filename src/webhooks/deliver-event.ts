@@ -9,16 +9,16 @@ import { afterFailure } from "./judge.ts";
 import type { Permit } from "./lanes/lanes.ts";
 import { NO_SECRET, type SecretsOf } from "./secrets.ts";
 
-/** What must be left of a lease to begin a delivery: the longest one takes 15 s, and then its result is committed. */
+/** How much of a lease must be left to begin a delivery: the longest one takes 15 s, and then its result is committed. */
 const LEAST_LEASE_MS = 25_000;
 
 /**
  * Takes one claimed event to its settlement: attempts the delivery and records the result. Releases the permit as soon as
- * the attempt is over. Never rejects: what goes wrong is logged, and the event is claimed again when its lease ends.
+ * the attempt is over. Never rejects: errors are logged, and the event is claimed again when its lease ends.
  */
 export type DeliverEvent = (webhook: ClaimedWebhook, permit: Permit, lease: WebhookLease) => Promise<void>;
 
-/** Until when, and whether, a claimed event is this process's to deliver. */
+/** Whether, and until when, a claimed event is this process's to deliver. */
 export interface WebhookLease extends Pick<Claimant, "isOurs"> {
   /** When it ends, in milliseconds of the monotonic clock. */
   readonly endsMs: number;
@@ -87,7 +87,7 @@ function unsigned({ clock, random }: DeliverEventDeps, { failures }: ClaimedWebh
   };
 }
 
-/** What a receiver has taken should not come again because the database was away. */
+/** Waits for a database that is away: a receiver should not get an event again because of that. */
 async function settle(deps: DeliverEventDeps, webhook: ClaimedWebhook, settlement: WebhookSettlement) {
   const { outbox, log } = deps;
   const onWait = () => {

@@ -3,8 +3,8 @@ import { createFreshCache } from "../core/work/fresh-cache.ts";
 import type { Records } from "../store/store.ts";
 
 /**
- * The secrets that sign an account's webhooks, newest first; empty if it has none. What is returned was read at most a second
- * ago. Rejects if the store does.
+ * Returns the secrets that sign an account's webhooks, newest first; empty if it has none. They were read at most a second ago.
+ * Rejects if the store does.
  */
 export type SecretsOf = (accountId: string) => Promise<readonly string[]>;
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 export interface Unsigned {
-  /** The same on every delivery of an event; holds no `.`. */
+  /** The same on every delivery of an event. Must not contain `.`, which separates it from the timestamp. */
   readonly id: string;
   /** Unix seconds of this delivery. */
   readonly timestamp: number;
@@ -14,7 +14,7 @@ export interface Unsigned {
  * the old or the new one during a rotation. Secrets are base64, with or without `whsec_` in front. Throws if there is none.
  */
 export function sign({ id, timestamp, body }: Unsigned, secrets: readonly string[]): string {
-  if (secrets.length === 0) throw new Error("a webhook without a secret to sign it");
+  if (secrets.length === 0) throw new Error("a webhook needs a secret to sign it with");
   const signed = `${id}.${timestamp}.${body}`;
   return secrets.map((secret) => `v1,${hmac(secret, signed)}`).join(" ");
 }

@@ -4,7 +4,7 @@ import type { Lane } from "../core/webhooks/webhook-outbox.ts";
 import { type Chore, type Chores, createChores } from "../core/work/chores.ts";
 import type { Outbox } from "../store/store.ts";
 
-/** The most rows that one transaction moves: few enough that accepting does not notice. */
+/** The most rows that one transaction moves: few enough not to delay accepting. */
 const CHUNK = 500;
 
 const STAGE_MS = 100;
@@ -18,7 +18,7 @@ export interface UpkeepDeps {
   /** Asked before each sweep. */
   readonly sweeper: () => Sweeper;
   readonly clock: Clock;
-  /** Called with lanes that have ready events, whether or not they are known already. */
+  /** Called with lanes that have ready events, also if they are known already. */
   readonly onLanes: (lanes: readonly Lane[]) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -33,7 +33,7 @@ export function createOutboxUpkeep(deps: UpkeepDeps): Chores {
   return createChores({ clock, chores, onError });
 }
 
-/** Asks first, so that a sweep that finds nothing costs no transaction. */
+/** Asks for the next due time first, so that a sweep that would find nothing costs no transaction. */
 async function stage({ outbox, sweeper }: UpkeepDeps, now: number): Promise<number> {
   const nextDueAt = await outbox.nextDueAt();
   if (nextDueAt === undefined || nextDueAt > now) return 0;

@@ -34,7 +34,7 @@ export interface WebhookEngineDeps {
 }
 
 /**
- * Delivers the events of the outbox to their receivers. The way of an event: `upkeep.ts` (or a commit of this process) says
+ * Delivers the events of the outbox to their receivers. The way of an event: `upkeep.ts` (or a commit of this process) reports
  * that its lane has ready events; `lanes/` decides how many may be delivered; `worker.ts` claims it; `deliver-event.ts`
  * takes it to its settlement, by way of `attempt-delivery.ts` (sign, POST, judge).
  */
@@ -47,7 +47,7 @@ export interface WebhookEngine {
   /** How many events are claimed and not yet settled. */
   underWay(): number;
   /**
-   * Delivers an event of type `webhook.test` at once, within 15 s, whatever waits or is paused; stores nothing, and may be
+   * Delivers an event of type `webhook.test` at once, whatever waits or is paused. Takes at most 15 s, stores nothing, and may be
    * called before `start`. Rejects if the account's secrets cannot be read.
    */
   test(target: {
@@ -55,7 +55,7 @@ export interface WebhookEngine {
     readonly url: string;
     readonly id: string;
   }): Promise<WebhookAttempt>;
-  /** Claims no more, and resolves when what is under way has been settled or given up: within 10 s. */
+  /** Claims no more. Resolves within 10 s, when the events under way have been settled or given up. */
   stop(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
   };
 }
 
-/** The two sorts of deliveries: of an event of the outbox, and of a test event. */
+/** The two kinds of deliveries: of an event of the outbox, and of a test event. */
 function createDeliveries(deps: WebhookEngineDeps, http: OutboundHttp, signal: AbortSignal) {
   const attemptDelivery = createAttemptDelivery({ ...deps, http });
   const secretsOf = createSecrets(deps.records, deps.clock);

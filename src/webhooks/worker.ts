@@ -14,7 +14,7 @@ const MAX_CLAIM = 256;
 /** Longer than the slowest delivery (15 s) and the commits around it. */
 const LEASE_MS = 60_000;
 
-/** The wait after a claim that failed. */
+/** How long to wait after a claim that failed. */
 const PAUSE_MS = 1_000;
 
 export interface WorkerDeps {
@@ -36,11 +36,11 @@ export interface WorkerDeps {
  * States: idle → turning (one claim under way) → idle. A wake during a turn makes another turn follow.
  */
 export interface Worker {
-  /** There may be something to claim, or room: a turn follows. */
+  /** To be called when there may be something to claim, or room. A turn follows. */
   wake(): void;
   /** How many events are claimed and not yet settled. */
   underWay(): number;
-  /** Their ids; see `InFlightJobs`. */
+  /** The ids of events under way; see `InFlightJobs`. */
   inFlight(): readonly number[];
   /** Claims no more, and resolves when all events under way are settled. */
   stop(): Promise<void>;
@@ -100,7 +100,7 @@ async function turn(deps: WorkerDeps, start: Start): Promise<boolean> {
       start(webhook, permit, { endsMs, isOurs });
     }
   } finally {
-    // Those that no event was found for; all of them, if the claim has failed.
+    // Permits for which no event was found; all of them, if the claim has failed.
     for (const { permits } of reservations)
       for (const permit of permits) permit.release({ kind: "unknown" }, 0);
   }
@@ -115,7 +115,7 @@ interface Reservation {
   readonly permits: Permit[];
 }
 
-/** Goes once through the eligible lanes and takes the room there is, for `MAX_CLAIM` events at most. */
+/** Goes once through the eligible lanes and takes the room that there is, for at most `MAX_CLAIM` events. */
 function reserve({ queue, lanes }: WorkerDeps): readonly Reservation[] {
   const reservations: Reservation[] = [];
   let left = MAX_CLAIM;
@@ -135,7 +135,7 @@ function reserve({ queue, lanes }: WorkerDeps): readonly Reservation[] {
   return reservations;
 }
 
-/** As many as there is room for, at most `most`. */
+/** Acquires as many permits as there is room for, but at most `most`. */
 function acquireSome(lanes: Lanes, lane: Lane, most: number): Permit[] {
   const permits: Permit[] = [];
   while (permits.length < most) {

@@ -77,4 +77,4 @@ onBothStores(() => {
   });
 });
 
-const ALLOWED_BY = "webhooks go there only where the setting webhook_allowed_ranges has it";
+const ALLOWED_BY = "webhooks go there only if the setting webhook_allowed_ranges contains it";

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Where webhooks may connect to: anywhere but this machine, private networks and reserved ranges, unless allowed. */
+/** Which addresses webhooks may connect to: all but this machine, private networks and reserved ranges, unless allowed. */
 export interface AddressRules {
   /** The range that blocks the address, such as `10.0.0.0/8`, to show to the operator; `undefined` if it may be connected to. */
   blockedBy(address: string): string | undefined;
@@ -104,7 +104,7 @@ function find(ranges: readonly Range[], address: Address): Range | undefined {
   );
 }
 
-/** Judges the embedded IPv4 address, in allowed ranges too: to allow NAT64 does not allow every address behind it. */
+/** Judges the embedded IPv4 address. It does so in allowed ranges too: allowing NAT64 does not allow every address behind it. */
 function judgeEmbedded(
   address: Address,
   verdict: (inner: Address) => string | undefined,

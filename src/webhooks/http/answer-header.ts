@@ -5,7 +5,7 @@ export interface AnswerHeader {
   readonly retryAfter?: string;
   /** How the body ends (RFC 9112 §6.3); a number is its length in octets. */
   readonly framing: "none" | "chunked" | "close" | number;
-  /** The server takes more requests over this connection. */
+  /** Whether the server takes more requests over this connection. */
   readonly isPersistent: boolean;
 }
 
@@ -65,7 +65,7 @@ function framingOf(status: number, fields: Fields): AnswerHeader["framing"] | un
   return /^\d{1,15}$/.test(first) && others.every((other) => other === first) ? Number(first) : undefined;
 }
 
-/** False with two framings at once: then it is not certain where the next answer begins (RFC 9112 §6.3). */
+/** False if there are two framings at once: then it is not certain where the next answer begins (RFC 9112 §6.3). */
 function isPersistent(fields: Fields): boolean {
   if (fields.has("transfer-encoding") && fields.has("content-length")) return false;
   return !fields.has("upgrade") && !/\bclose\b/i.test(fields.get("connection") ?? "");

@@ -5,13 +5,13 @@ import { parseRange, type Range } from "./address-rules.ts";
 import type { Resolver } from "./find-addresses.ts";
 import { createOutboundHttp, type OutboundHttp } from "./outbound-http.ts";
 
-/** Settings take effect within this time. */
+/** Within this time a changed setting takes effect. */
 const SETTINGS_AGE_MS = 1_000;
 
 export interface ConfiguredHttpDeps {
   readonly records: Pick<Records, "settings">;
   readonly clock: Clock;
-  /** A resolver for the questions about one name. `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
+  /** Opens a resolver for the queries about one name. `servers`: addresses separated by commas; `undefined`: the machine's own. */
   readonly openResolver: (servers: string | undefined) => Resolver;
   /** Called when a setting cannot be used. */
   readonly onError: (error: unknown) => void;

@@ -2,17 +2,17 @@ import { connect, type SecureContext } from "node:tls";
 
 /** Where a connection leads. It is used again only for the same address, port and name. */
 export interface Endpoint {
-  /** Judged by the address rules for this very attempt. */
+  /** Has passed the address rules in this very attempt. */
   readonly address: string;
   readonly port: number;
-  /** For SNI and the certificate; absent where the URL names an address. */
+  /** For SNI and the certificate; absent if the URL has an address in place of a name. */
   readonly servername?: string;
 }
 
 /** How far a connection has come. */
 export type Phase = "connect" | "tls" | "open";
 
-/** One connection over TLS, to an address and never to a name: nothing here can look anything up. */
+/** One connection over TLS, to an address and never to a name, so that nothing here looks up a name. */
 export interface Connection {
   phase(): Phase;
   /** Replaces the listener. Without one, anything the server does ends the connection. */

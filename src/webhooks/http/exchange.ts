@@ -2,7 +2,7 @@ import type { Connection, Phase } from "./connection.ts";
 import { type Answer, openAnswerReader } from "./read-answer.ts";
 
 export interface ExchangeRequest {
-  /** Open or opening; nobody else uses it until the exchange is over. */
+  /** Open or opening. Nothing else uses it until the exchange is over. */
   readonly connection: Connection;
   /** True if it has served an exchange before. */
   readonly isReused: boolean;
@@ -10,11 +10,11 @@ export interface ExchangeRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
-  /** Aborts with `timeout` or `connect`; with anything else when the program ends. */
+  /** Aborts with the reason `timeout` or `connect`, or with another one when the program ends. */
   readonly signal: AbortSignal;
   /** Called when TLS is established. */
   readonly onConnected?: () => void;
-  /** Called if the connection can serve another exchange; otherwise it is closed. */
+  /** Called if the connection can serve another exchange. Otherwise it is closed. */
   readonly giveBack: () => void;
 }
 
@@ -40,7 +40,7 @@ export type ExchangeOutcome =
       readonly kind: "failed";
       readonly reason: FailureReason;
       readonly message: string;
-      /** A connection that had served before turned out to be closed: a new one may work. */
+      /** Present if a connection that had served before turned out to be closed: a new one may work. */
       readonly wasStale?: true;
     };
 

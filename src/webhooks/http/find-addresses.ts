@@ -15,7 +15,7 @@ export type Found =
   | { readonly reason: "dns" | "refused_address"; readonly message: string };
 
 /**
- * Asks once, for A and AAAA. One blocked address refuses them all: a name that also leads to a private network is an
+ * Asks once, for A and AAAA. If one address is blocked, all are refused: a name that also leads to a private network is an
  * attack or a mistake.
  */
 export async function findAddresses(
@@ -40,7 +40,7 @@ export type Resolve = (name: string) => Promise<Answers>;
 
 function answersFor({ hostname, isAddress }: Target, resolve: Resolve): Answers | Promise<Answers> {
   if (isAddress) return { addresses: [hostname] };
-  // RFC 6761 §6.3: this machine, whatever a name server says.
+  // RFC 6761 §6.3: it is this machine, whatever a name server says.
   if (/(^|\.)localhost$/.test(hostname)) return { addresses: ["127.0.0.1"] };
   return resolve(hostname);
 }
@@ -62,13 +62,13 @@ function addressesOf(answer: Answers): readonly string[] {
   return "addresses" in answer ? answer.addresses : [];
 }
 
-/** IPv4 comes first, since many networks announce IPv6 and lack it; IPv6 second, since some have nothing else. */
+/** IPv4 comes first, since many networks announce IPv6 but do not have it. IPv6 comes second, since some networks have nothing else. */
 function inTurn(v4: readonly string[], v6: readonly string[]): readonly string[] {
   const pairs = Array.from({ length: Math.max(v4.length, v6.length) }, (_, index) => [v4[index], v6[index]]);
   return pairs.flat().filter((address) => address !== undefined);
 }
 
-/** A failure is a value: if A fails, AAAA may still have an answer. */
+/** Returns a failure as a value: if A fails, AAAA may still have an answer. */
 async function ask(question: () => Promise<readonly string[]>): Promise<Answers> {
   try {
     return { addresses: await question() };
@@ -80,5 +80,5 @@ async function ask(question: () => Promise<readonly string[]>): Promise<Answers>
 
 function refusal({ hostname, isAddress }: Target, address: string, range: string): string {
   const where = isAddress ? address : `${hostname} leads to ${address}, which`;
-  return `${where} is in ${range}: webhooks go there only where the setting webhook_allowed_ranges has it`;
+  return `${where} is in ${range}: webhooks go there only if the setting webhook_allowed_ranges contains it`;
 }

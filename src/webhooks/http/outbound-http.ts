@@ -11,12 +11,12 @@ import { parseTarget, type Target } from "./target.ts";
 import { openTimeLimit } from "./time-limit.ts";
 
 /**
- * POSTs to URLs that strangers chose, without reaching private networks (SSRF): https only; the name is resolved once per
- * attempt; all its addresses are judged, and one of them is connected to, with the name in SNI, certificate check and
- * Host; no redirects; no proxies; limits on time and on what is read.
+ * POSTs to URLs that strangers chose, without reaching private networks (SSRF). Only https; no redirects; no proxies; limits on
+ * the time and on what is read. The name is resolved once per attempt, and all its addresses are judged. The connection goes to
+ * one of these addresses, with the name in SNI, certificate check and Host.
  */
 export interface OutboundHttp {
-  /** Whatever the network and the server do is an outcome. Takes 15 s at most. */
+  /** Whatever the network and the server do is an outcome. Takes at most 15 s. */
   post(request: PostRequest): Promise<PostOutcome>;
   /** Closes idle connections. Posts under way end by their `signal`. */
   close(): void;
@@ -35,7 +35,7 @@ export type PostOutcome = ExchangeOutcome & { readonly ms: number };
 
 export interface OutboundHttpDeps {
   readonly clock: Clock;
-  /** A resolver for the questions about one name. */
+  /** Opens a resolver for the queries about one name. */
   readonly openResolver: () => Resolver;
   /** Addresses that may be connected to although they are in a blocked range. */
   readonly allowed: readonly Range[];
@@ -46,7 +46,7 @@ export interface OutboundHttpDeps {
 /** How long a whole attempt may take: DNS, connection, TLS, answer. */
 const TIME_LIMIT_MS = 15_000;
 
-/** The most addresses of a name that are tried, as far as there is time. */
+/** The most addresses of a name to try, as far as there is time. */
 const MAX_ADDRESSES = 8;
 
 /** How long connecting to an address may take, unless it is the last one. */
@@ -63,7 +63,7 @@ export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
   const { clock, openResolver } = deps;
   const resolve = shareLookups((name) => resolveAddresses(openResolver(), name, clock));
   const rules = createAddressRules(deps.allowed);
-  // One for all: reading the certificates for each connection would double its cost.
+  // One context for all connections: to read the certificates for each would double its cost.
   const secureContext = createSecureContext(
     deps.ca === undefined ? {} : { ca: [...getCACertificates("default"), deps.ca] },
   );
@@ -122,13 +122,16 @@ async function post(parts: Parts, addressed: AddressedPost): Promise<ExchangeOut
   const idle = parts.pool.take(endpoint);
   if (idle) {
     const outcome = await postOver(parts.pool, addressed, { connection: idle, isReused: true, signal });
-    // No failure of the receiver. If it took the event after all, a repeat has the same id.
+    // This is no failure of the receiver. If it took the event after all, the repeat has the same id.
     if (!isForAnotherConnection(outcome)) return outcome;
   }
   return postOverNew(parts, addressed);
 }
 
-/** The server had closed the connection while it was idle, or was about to: 408 says that it did not wait longer for a request (RFC 9110 §15.5.9). */
+/**
+ * Whether the server had closed the connection while it was idle, or was about to: by 408 it says that it did not wait any longer
+ * for a request (RFC 9110 §15.5.9).
+ */
 function isForAnotherConnection(outcome: ExchangeOutcome): boolean {
   return outcome.kind === "answered" ? outcome.status === 408 : outcome.wasStale === true;
 }

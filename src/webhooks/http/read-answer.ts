@@ -12,7 +12,7 @@ export interface Answer {
 
 /** Reads one answer of HTTP/1.1 (RFC 9112) to a POST, piece by piece. */
 export interface AnswerReader {
-  /** Not to be called again after anything but `more`. */
+  /** Must not be called again after a result other than `more`. */
   take(chunk: Buffer): Reading | "malformed";
   /** True once something has come. */
   hasBegun(): boolean;
@@ -60,14 +60,14 @@ export function openAnswerReader(): AnswerReader {
   };
 }
 
-/** Checked with every chunk: a server of another protocol may never send an empty line. */
+/** Whether the text can be HTTP. Checked with every chunk, since a server of another protocol may never send an empty line. */
 function isHttp(text: string): boolean {
   return text.startsWith(START.slice(0, text.length));
 }
 
 const START = "HTTP/1.";
 
-/** True for a 1xx, which another answer follows (RFC 9110 §15.2). After 101 none does: HTTP ends with it. */
+/** True for a 1xx, which is followed by another answer (RFC 9110 §15.2). Not for 101, with which HTTP ends. */
 function isInterim({ status }: AnswerHeader): boolean {
   return status < 200 && status !== 101;
 }

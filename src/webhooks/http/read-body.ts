@@ -1,11 +1,11 @@
 import type { AnswerHeader } from "./answer-header.ts";
 
-/** `ended`: all has come, and the connection can be used again; `enough`: nothing more is read, and it is to be closed. */
+/** `ended`: all has come, and the connection can be used again. `enough`: nothing more is read, and the connection has to be closed. */
 export type Reading = "more" | "ended" | "enough";
 
 /** Finds the end of an answer's body, and passes its content on. */
 export interface BodyReader {
-  /** Not to be called again after anything but `more`. */
+  /** Must not be called again after a result other than `more`. */
   take(chunk: Uint8Array): Reading;
 }
 
@@ -28,7 +28,7 @@ export function openBodyReader({ framing, isPersistent }: AnswerHeader, onConten
   };
 }
 
-/** The most octets that are read of a chunked body, framing included: twice as many as of its content. */
+/** The most octets to read of a chunked body, framing included: twice as many as of its content. */
 const MAX_CHUNKED = 128 * 1024;
 
 /**
@@ -84,7 +84,7 @@ const SIZE = /^([\da-f]{1,8})[ \t]*(?:;|$)/i;
 
 const LF = 10;
 
-/** Joins chunks to lines: `line`, without its line end, when one is complete, and the `rest` of the chunk. */
+/** Joins chunks to lines. Returns a `line`, without its line end, once it is complete, and the `rest` of the chunk. */
 function openLineReader(): (chunk: Uint8Array) => { readonly line?: string; readonly rest: Uint8Array } {
   let begun = "";
   return (chunk) => {

@@ -1,7 +1,7 @@
-/** The most octets of an answer's body that are read: enough to keep the connection for most answers, too few to do harm. */
+/** The most octets of an answer's body to read: enough to keep the connection after most answers, too few to do harm. */
 const MAX_READ = 64 * 1024;
 
-/** The most octets that are kept to be shown. */
+/** The most octets to keep, to be shown. */
 const MAX_KEPT = 1024;
 
 /** Keeps the beginning of a body, to be shown to the operator. */

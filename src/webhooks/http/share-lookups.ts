@@ -5,7 +5,7 @@
 export function shareLookups<Answer>(
   lookUp: (name: string) => Promise<Answer>,
 ): (name: string) => Promise<Answer> {
-  /** At most one per attempt. */
+  /** Has at most one entry per attempt. */
   const underWay = new Map<string, Promise<Answer>>();
   return (name) => {
     const shared = underWay.get(name);

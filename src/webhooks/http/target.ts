@@ -13,8 +13,8 @@ export interface Target {
 }
 
 /**
- * Reads a webhook's URL as browsers do (WHATWG): `0x7f.1`, `2130706433` and full-width digits come out as the addresses
- * that they are. A string says why nothing can be sent there.
+ * Reads a webhook's URL as browsers do (WHATWG): `0x7f.1`, `2130706433` and full-width digits become the addresses that they
+ * stand for. A string as the result says why nothing can be sent there.
  */
 export function parseTarget(text: string): Target | string {
   const url = URL.parse(text);

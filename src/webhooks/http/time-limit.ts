@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.ts";
 export interface TimeLimit {
   /** Aborts with the limit's reason, or with that of the parent signal. */
   readonly signal: AbortSignal;
-  /** Ends the limit; the parent still aborts the signal. */
+  /** Ends the limit. The parent still aborts the signal. */
   readonly lift: () => void;
   /** Ends the limit, and lets go of the parent, which may outlive many limits. */
   readonly release: () => void;

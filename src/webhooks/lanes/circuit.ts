@@ -1,7 +1,7 @@
 /**
  * A circuit breaker: whether one host, for one account, is worth trying. Pure; times are milliseconds of a monotonic clock.
  *
- * closed → open (it has failed often, for a while; or it sent Retry-After) → after a pause one attempt at a time goes
+ * closed → open (the host has failed often, for a while; or it sent Retry-After) → after a pause one attempt at a time goes
  * through → closed, or open again for twice as long.
  */
 import type { HostHealth } from "../judge.ts";
@@ -10,7 +10,7 @@ export interface Circuit {
   /** Failures since the last success. */
   readonly failures: number;
   readonly failingSince: number;
-  /** Present while open: no attempt before it, and one at a time after it. */
+  /** Present while open: no attempt begins before this time, and after it one at a time. */
   readonly openUntil?: number;
   /** How often it was opened for failures since the last success. */
   readonly pauses: number;
@@ -27,7 +27,7 @@ const OPENS_AFTER_MS = 30_000;
 const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
-/** The event that was answered waits for all of a Retry-After; other events for the host no longer than this. */
+/** The event that was answered waits for all of a Retry-After. Other events for the host wait no longer than this. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /** How many attempts may be under way at once. */
@@ -50,7 +50,7 @@ export function afterAttempt(
     failingSince: before.failures === 0 ? now : before.failingSince,
     reason: health.reason,
   };
-  // An attempt that was under way when it opened says nothing new.
+  // An attempt that was under way when the circuit opened says nothing new.
   if (before.openUntil !== undefined && now < before.openUntil) return failed;
   const retryAfterMs = Math.min(health.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
   if (isOpening(failed, now)) {

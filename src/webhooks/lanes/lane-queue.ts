@@ -5,25 +5,26 @@ import { laneKey } from "./lane-key.ts";
  * The lanes that may have ready events, as far as this process has heard, in the order in which the worker claims for them.
  *
  * A lane is *eligible* until a claim empties it, or it turns out to have no room. Then it is set aside until `addRoom` or the
- * next `add`; where other lanes take all the room, until its turn comes. So a thousand paused hosts do not slow claims down.
+ * next `add`. If other lanes take all the room, it is set aside until its turn comes. So a thousand paused hosts do not slow
+ * claims down.
  */
 export interface LaneQueue {
   /** The lane may have a new ready event. Ignored while the queue is full: polling finds such lanes later. */
   add(lane: Lane): void;
-  /** A delivery of the lane has ended, or its pause: there may be room for it, and one more place for all others. */
+  /** To be called when a delivery of the lane, or its pause, has ended: it may have room, and there is one more place for all others. */
   addRoom(lane: Lane): void;
   /** The lanes to claim for, the one that has waited longest first. A live view: it follows all changes. */
   eligible(): ReadonlySet<QueuedLane>;
   /** To be called when room was found for the lane: it becomes the last of the eligible ones. */
   moveToBack(lane: QueuedLane): void;
-  /** To be called when the lane has no room. `isCrowdedOut`: it would have some, were it not for other lanes. */
+  /** To be called when the lane has no room. `isCrowdedOut`: it would have room without other lanes. */
   setAside(lane: QueuedLane, isCrowdedOut: boolean): void;
   /**
    * To be called when a claim found fewer events than it asked for: the lane is empty, and is forgotten. Does nothing if
-   * the lane was added again after the claim began; `additions` is what it was then.
+   * the lane was added again after the claim began. `additions`: its value when the claim began.
    */
   drained(lane: QueuedLane, additions: number): void;
-  /** Lanes that are known, eligible or not. */
+  /** How many lanes are known, eligible or not. */
   size(): number;
 }
 
@@ -35,7 +36,7 @@ export interface QueuedLane {
 
 const MAX_LANES = 50_000;
 
-/** `maxLanes`: how many lanes are known at most. */
+/** @param maxLanes the most lanes that are known */
 export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
   const known = new Map<string, Entry>();
   const eligible = new Set<Entry>();
@@ -51,7 +52,7 @@ export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
       if (!crowdedOut.has(entry)) eligible.add(entry);
     },
     addRoom(lane) {
-      // Before the lane whose delivery has ended, which would take the place again and again.
+      // Others first: the lane whose delivery has ended would take the place again and again.
       crowdedOut.wakeSome();
       const entry = known.get(laneKey(lane));
       if (entry) eligible.add(entry);
@@ -77,7 +78,7 @@ export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
   };
 }
 
-/** Crowded-out lanes that become eligible for each place that comes free: those that have waited longest, and others. */
+/** How many crowded-out lanes become eligible for each place that comes free: some that have waited longest, and some others. */
 const WOKEN_FROM_FRONT = 4;
 const WOKEN_IN_ROTATION = 4;
 
@@ -88,12 +89,12 @@ function createCrowdedOut(eligible: Set<Entry>) {
 
   return {
     has: (entry: Entry) => waiting.has(entry),
-    /** At the end, unless it waits already. */
+    /** Adds it at the end, unless it waits already. */
     add: (entry: Entry) => void waiting.add(entry),
     remove: (entry: Entry) => void waiting.delete(entry),
     /**
-     * Makes a few lanes eligible. Those in front may have no use for the place, because their account has too many under
-     * way: so some of the others get a chance too, in rotation.
+     * Makes a few lanes eligible. Those in front may be unable to use the place, because their account has too many under
+     * way. So some of the others get a chance too, in rotation.
      */
     wakeSome() {
       let left = WOKEN_FROM_FRONT;

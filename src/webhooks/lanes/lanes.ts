@@ -19,15 +19,15 @@ export interface Lanes {
   isCrowdedOut(lane: Lane): boolean;
   /** Lanes that this process does not try at the moment, and why: for operators. */
   paused(): readonly PausedHost[];
-  /** Permits acquired and not yet released, of all lanes. */
+  /** How many permits of all lanes are acquired and not yet released. */
   underWay(): number;
 }
 
 /** The room for one delivery. */
 export interface Permit {
   /**
-   * Gives the room back, and tells what the delivery showed of the host and how many milliseconds it took. To be called
-   * exactly once; with `unknown` and 0 if nothing was sent.
+   * Gives the room back. `health` is what the delivery says about the host, `ms` how long it took. To be called exactly once;
+   * with `unknown` and 0 if nothing was sent.
    */
   release(health: HostHealth, ms: number): void;
 }
@@ -35,11 +35,11 @@ export interface Permit {
 export interface LanesDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** A delivery of the lane has ended, or its pause: there may be room for it, and one more place for all others. */
+  /** Called when a delivery of the lane, or its pause, has ended: it may have room, and there is one more place for all others. */
   readonly onRoom: (lane: Lane) => void;
-  /** From now on the lane is not tried for a while. Not called again when such a pause becomes longer. */
+  /** Called when the lane is not tried for a while from now on; not again if such a pause becomes longer. */
   readonly onPaused?: (paused: PausedHost) => void;
-  /** The most lanes that are remembered. Beyond that, the one unused for longest is forgotten, its pause too. */
+  /** The most lanes to remember. Beyond that, the one unused for longest is forgotten, with its pause. */
   readonly maxLanes?: number;
 }
 
@@ -94,9 +94,9 @@ interface LaneState {
   readonly lane: Lane;
   circuit: Circuit;
   serviceClass: ServiceClass;
-  /** How long a delivery takes: a moving average, the last ones counting most. */
+  /** How long a delivery takes: a moving average in which the last ones count most. */
   typicalMs: number;
-  /** The most deliveries at once. */
+  /** The most deliveries that may be under way at once. */
   concurrency: number;
   underWay: number;
   cancelWake: () => void;
@@ -104,11 +104,11 @@ interface LaneState {
 
 const SLOW_MS = 1_000;
 
-/** `typicalMs` of a new lane: a single delivery of a second does not make it slow, one that times out does. */
+/** `typicalMs` of a new lane: one delivery that takes a second does not make it slow, but one that times out does. */
 const ASSUMED_MS = 500;
 const WEIGHT_OF_LAST = 0.25;
 
-/** A new lane begins with one delivery at a time: one more with every success (or 410), half as many with every failure. */
+/** A new lane begins with one delivery at a time. Every success (or 410) allows one more, every failure half as many. */
 const CONCURRENCY = { first: 1, quick: 64, slow: 8 };
 
 function learn(state: LaneState, { health, ms }: { health: HostHealth; ms: number }): void {
@@ -144,11 +144,11 @@ function toPaused(
   return { ...lane, until: Math.round(wallNow + Math.max(0, openUntil - now)), failures, reason };
 }
 
-/** What is remembered of lanes, the one unused for longest first. */
+/** The remembered lanes, the one unused for longest first. */
 function createLaneStates(maxLanes: number) {
   const states = new Map<string, LaneState>();
 
-  /** The state of a lane that is not remembered is that of a new one. */
+  /** A lane that is not remembered has the state of a new one. */
   const peek = (lane: Lane): LaneState => states.get(laneKey(lane)) ?? newLane(lane);
   const forgetOne = () => {
     for (const [key, state] of states) {

@@ -1,6 +1,6 @@
 /**
  * Counts the deliveries under way and limits them, so that slow hosts leave room for quick and new ones, and no account takes
- * all of it. Knows accounts and service classes, not hosts.
+ * all the room. Knows accounts and service classes, not hosts.
  */
 
 /**
@@ -20,7 +20,7 @@ export interface Slots {
   taken(): number;
 }
 
-/** Each class has room that those before it cannot take. */
+/** In this order: each class has room that the classes before it cannot take. */
 const CLASSES: readonly ServiceClass[] = ["failing", "slow", "new", "quick"];
 
 /**
@@ -58,7 +58,7 @@ export function createSlots(budgets: Budgets): Slots {
   return {
     free(accountId, serviceClass) {
       const left = leftOf(serviceClass);
-      // The most n with used + n <= SHARE * (left - n): each place that is taken is one fewer left.
+      // The greatest n with used + n <= SHARE * (left - n), as each place that is taken leaves one fewer.
       const fair = Math.floor((SHARE * left - (byAccount[serviceClass].get(accountId) ?? 0)) / (SHARE + 1));
       return Math.max(0, Math.min(left, fair));
     },
