@@ -13,7 +13,7 @@ export interface AlarmParts {
   readonly log: Log;
   readonly engine: Pick<Engine, "connectors">;
   readonly lookups: Pick<Lookups, "open">;
-  /** The disk that the database is on; absent where it is another machine's. */
+  /** The disk that the database is on; absent if that is another machine's. */
   readonly disk?: (() => Promise<Disk>) | undefined;
 }
 

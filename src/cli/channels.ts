@@ -65,8 +65,8 @@ export function openChannel(
 }
 
 /**
- * What `ConnectorKind.check` finds. A kind, or a configuration, that only another version of the program knows is a finding too: an
- * operator who tests the connector wants to hear just that.
+ * What `ConnectorKind.check` finds. A kind or configuration that only another version of the program knows is a finding too: that is
+ * what an operator who tests the connector wants to know.
  */
 export async function checkConnector(
   connector: Connector,

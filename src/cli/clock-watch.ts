@@ -9,7 +9,7 @@ const EVERY_MS = 30_000;
 const FAR_MS = 5_000;
 
 /**
- * Compares this machine's clock with the database's. Processes that share a database each go by their own clock where a
+ * Compares this machine's clock with the database's. Processes that share a database each go by their own clock to tell when a
  * message is due, or its window ends, and none of them can ask the others.
  */
 export interface ClockWatch {

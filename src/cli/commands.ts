@@ -23,7 +23,7 @@ export function addCommands(program: Command, version: string): void {
   addListenCommand(program, { target: admin, terminal, clock, stopped: whenInterrupted });
 }
 
-/** The first signal ends the command; a second one the process. */
+/** The first signal ends the command, a second one the process. */
 function whenInterrupted(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());

@@ -61,7 +61,7 @@ export interface StartOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called when requests are answered, which is before all parts have started. */
+  /** Called once requests are answered, which is before all parts have started. */
   readonly onServing?: () => void;
   /** For benchmarks: `commitMs` is added to every commit. */
   readonly faults?: { readonly commitMs: number };

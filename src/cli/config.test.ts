@@ -95,7 +95,7 @@ test("a certificate or key in the place of its file's path is refused, and not s
     const problems = "problems" in result ? result.problems : [];
     expect(problems).toHaveLength(2);
     for (const problem of problems) {
-      expect(problem).toMatch(/^TLS_(CERT|KEY): holds a certificate or a key itself/);
+      expect(problem).toMatch(/^TLS_(CERT|KEY): contains a certificate or a key/);
       expect(problem).not.toMatch(/hidden|aGlkZGVu/);
     }
   }

@@ -128,7 +128,7 @@ const VARIABLES = [
   ...["TLS_CERT", "TLS_KEY", "BOUNCE_HOST", "BOUNCE_PORT"],
 ];
 
-/** From a file with Windows line ends: a data folder or a secret with an invisible character in it would be another one. */
+/** Reports values from a file with Windows line ends: a data folder or secret with an invisible character would be another one. */
 function reportLineEnds(env: Environment, report: Report): void {
   for (const name of VARIABLES.filter((each) => env[each]?.endsWith("\r"))) {
     report(`${name}: ends in a carriage return: save the file it comes from with Unix line ends (LF)`);
@@ -212,12 +212,12 @@ function readTls(env: Environment, report: Report): Config["tls"] {
   return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 
-/** PEM, as it is or in base64 once more; no path has line ends either. */
+/** Recognises PEM in place of a path, as it is or in base64 once more. No path has line ends either. */
 const PEM = /-----BEGIN |^LS0tLS1CRUdJTi|\n./;
 
 function readPem(name: string, path: string, report: Report): string | undefined {
   if (PEM.test(path)) {
-    report(`${name}: holds a certificate or a key itself: set it to the path of the file with it`);
+    report(`${name}: contains a certificate or a key: set it to the path of a file that holds it`);
     return undefined;
   }
   try {

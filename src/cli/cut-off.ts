@@ -6,15 +6,15 @@ import { orRefusal } from "./or-refusal.ts";
 import { stopSignals } from "./stop-signals.ts";
 
 /**
- * From here on a signal that ends the command does `undo` first, and `left` says what is left and what to do. A database that goes
- * away leaves the same, unless there is an `undo`, which whoever gave it has done before a failure comes here.
+ * From this call on, a signal that ends the command first runs `undo`, and `left` says what is left and what to do. The same is left
+ * if the database goes away, unless there is an `undo`: in that case the caller has run it before the failure comes here.
  */
 export type OnCutOff = (left: string, undo?: () => void) => void;
 
-/** What shells add the signal's number to. */
+/** Shells add the signal's number to this to get the exit code. */
 const SIGNALLED = 128;
 
-/** As `orRefusal`, for work that changes or makes something: a signal ends it with a last line that says what is left of it. */
+/** Like `orRefusal`, for work that changes or makes something: if a signal ends it, a last line says what is left of it. */
 export async function untilCutOff(
   terminal: Terminal,
   work: (onCutOff: OnCutOff) => Promise<void>,

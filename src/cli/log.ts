@@ -14,7 +14,7 @@ const SECRET_FIELDS = [
   "body",
 ];
 
-/** Characters kept for a reader that is too slow; further lines are dropped. */
+/** How many characters to hold for a reader that is too slow. Further lines are dropped. */
 const MAX_HELD = 4 * 1024 * 1024;
 
 /** Logs JSON lines to standard output. If the reader stops reading or goes away, lines are dropped and nothing blocks. */
@@ -53,8 +53,8 @@ export function createLog(level: LogLevel, output: Output = unblocked("stdout"))
 }
 
 /**
- * Messages and stacks, with those of the causes, and the code. Not what else an error carries: a database quotes the row that
- * it refuses, and an HTTP client the request.
+ * Messages and stacks, with those of the causes, and the code. Leaves out the other fields of an error: a database quotes the row
+ * that it refuses, and an HTTP client the request.
  */
 function describeError(error: Error): Record<string, unknown> {
   const { type, message, stack } = pino.stdSerializers.err(error);

@@ -29,17 +29,17 @@ program
     await serve(process.env, options);
   });
 
-/** Turns `help keys create` into `keys create --help`: of the former, Commander reads only `help keys`. */
+/** Turns `help keys create` into `keys create --help`: Commander would only read `help keys` of the former. */
 function helpLast(words: readonly string[]): readonly string[] {
   const [first, ...command] = words;
   return first === "help" ? [...command, "--help"] : words;
 }
 
-// The only `await` at the top level. CommonJS, as which tests run this, has none: `scripts/build-quick-start.ts` replaces it.
+// The only `await` at the top level. Tests run this as CommonJS, which allows none: `scripts/build-quick-start.ts` replaces it.
 await run();
 
 async function run(): Promise<void> {
-  // The service starts earlier without the other commands.
+  // The service starts sooner without the other commands.
   if (process.argv[2] !== "serve") (await import("./commands.ts")).addCommands(program, packageJson.version);
   await program.parseAsync(helpLast(process.argv.slice(2)), { from: "user" });
 }

@@ -14,9 +14,9 @@ export interface DataOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly masterKey: string;
-  /** SQLite, where other threads write too: what they take turns by; see `createLockMemory`. */
+  /** For SQLite if other threads write too: the memory of the lock by which they take turns; see `createLockMemory`. */
   readonly memory: SharedArrayBuffer;
-  /** The thread that writes to SQLite has ended by itself. */
+  /** Called when the thread that writes to SQLite has ended by itself. */
   readonly onLost: (error: Error) => void;
   /** For benchmarks: `commitMs` is added to every commit. */
   readonly faults?: { readonly commitMs: number };
@@ -74,7 +74,7 @@ function tellOfMigration(log: Logger) {
   return ({ name, step, of }: MigrationStep) => log.info({ migration: name, step, of }, MIGRATING);
 }
 
-/** An ordinary stop, which settles what is in flight first; but a supervisor is to start the service again. */
+/** Stops as usual, which settles what is in flight first, but with an exit code that makes a supervisor start the service again. */
 function stopForRestart(words: string, log: Logger): void {
   log.fatal({}, words);
   process.exitCode = 1;

@@ -5,9 +5,9 @@ import { type Lifeline, takeLifeline } from "./data-folder/lifeline.ts";
 import type { Parts } from "./parts.ts";
 
 /**
- * Opens the shares of a process that claims on PostgreSQL, or sweeps: who looks for leases that have run out must be able
- * to declare their holders dead, for only a living process ends its own. `undefined` for others, which share with nobody. Earlier
- * processes of this data folder that are known to be dead need not be waited for.
+ * Opens the shares of a process that claims on PostgreSQL, or sweeps: a process that looks for leases that have run out must be
+ * able to declare their holders dead, since a live process's leases are ended only by itself. `undefined` for others, which share
+ * with nobody. Earlier processes of this data folder that are known to be dead need not be waited for.
  */
 export function openShares({ config, clock, steadyLog: log, store, ids }: Parts): Shares | undefined {
   const isSharing = config.roles.has("delivery");

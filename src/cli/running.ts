@@ -1,6 +1,6 @@
 /** The parts of the service that run, and what a stop still waits for. */
 export interface Running {
-  /** @param what the operator calls it that the part has to finish */
+  /** @param what the part has to finish, in words for the operator */
   add(what: string, part: { stop(): Promise<void> }): void;
   /** Stops all parts at the same time, and then each of `afterwards`, one after the other. */
   stop(...afterwards: readonly Ending[]): Promise<void>;

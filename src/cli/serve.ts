@@ -21,7 +21,7 @@ const STOP_LIMIT_MS = 20_000;
  */
 const SECOND_SIGNAL_MS = 1_000;
 
-/** How long a start may go on after a signal. Until it serves requests it may be cut off anywhere. */
+/** How long a start may go on after a signal. Until it serves requests it can be cut off anywhere. */
 const START_LIMIT_MS = 1_000;
 
 /** Runs the service until a signal ends it. */

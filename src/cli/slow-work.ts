@@ -12,12 +12,12 @@ export interface SlowCall {
   readonly args: readonly unknown[];
 }
 
-/** Its last message. `isExpected`: the text is written for the operator. */
+/** The thread's last message. `isExpected`: the text is written for the operator. */
 export type SlowAnswer =
   | { readonly kind: "done"; readonly result: unknown }
   | { readonly kind: "failed"; readonly message: string; readonly isExpected: boolean };
 
-/** What comes before that. */
+/** The messages before the last one. */
 export interface SlowNews {
   readonly kind: "step";
   readonly step: SlowStep;
@@ -26,8 +26,8 @@ export interface SlowNews {
 type ArgsOf<Call> = Call extends (tell: never, ...args: infer Args) => unknown ? Args : never;
 
 /**
- * Work on whole files, which takes minutes where they are large. It is done on a thread: otherwise no signal would be heard
- * meanwhile. The thread ends with the process. `onStep` hears how far it is, several times a second.
+ * Does work on whole files, which takes minutes if they are large. It is done on a thread: otherwise the process would not react to
+ * signals meanwhile. The thread ends with the process. `onStep` is told how far it is, several times a second.
  */
 export function slowly<Name extends keyof Work>(
   name: Name,
@@ -38,7 +38,7 @@ export function slowly<Name extends keyof Work>(
   return new Promise<ReturnType<Work[Name]>>((resolve, reject) => {
     const worker = new Worker(new URL("./slow-thread.ts", import.meta.url), { workerData: { name, args } });
     worker.on("error", reject);
-    // After an answer this comes too late to matter.
+    // After an answer this has no effect.
     worker.on("exit", () => reject(new Error(`the thread ended in the middle of ${name}`)));
     worker.on("message", (message: SlowAnswer | SlowNews) => {
       if (message.kind === "step") steps.hear(message.step);
@@ -69,7 +69,7 @@ function followSteps(onStep: OnStep) {
   };
 }
 
-/** None if it is not there: a thread tells of a step before it makes the step's file. */
+/** The file's size; 0 if it does not exist: a thread reports a step before it makes the step's file. */
 function octetsOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

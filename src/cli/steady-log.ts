@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
-/** Between two lines about an outage. */
+/** The least time between two lines about an outage. */
 const OUTAGE_GAP_MS = 1_000;
 
 /**

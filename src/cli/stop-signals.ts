@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 /**
  * The signals that stop the service: SIGTERM, SIGINT (Ctrl-C), and SIGHUP (a closed terminal) unless it is ignored, as
- * under `nohup`, since a handler would undo that. If the system does not tell, SIGHUP gets no handler.
+ * under `nohup`, since a handler would undo that. If that cannot be found out, SIGHUP gets no handler.
  */
 export function stopSignals(): readonly NodeJS.Signals[] {
   return ["SIGTERM", "SIGINT", ...(isHangUpIgnored() ? [] : (["SIGHUP"] as const))];

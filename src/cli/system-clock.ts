@@ -3,16 +3,16 @@ import type { Clock } from "../core/clock.ts";
 /** Milliseconds. Timers with a longer delay would fire at once. */
 const MAX_DELAY_MS = 2_147_483_647;
 
-/** A timer that is later than this: the process stood still, or was kept from running. */
+/** If a timer is later than this, the process stood still, or was kept from running. */
 const STOOD_STILL_MS = 1_000;
 
-/** How long the sockets then have to bring what came meanwhile. */
+/** How long to wait then, so that what has come meanwhile is read from the sockets. */
 const CATCH_UP_MS = 100;
 
 /**
  * The machine's clock and timers. After a process has stood still (a paused container, SIGSTOP, a machine without
- * memory) all timers that are overdue fire before anything is read, and time limits would end although the answers are
- * there: so a timer that comes late waits a little longer.
+ * memory) all timers that are overdue fire before anything is read, and time limits would run out although the answers are
+ * there. So a timer that comes late waits a little longer.
  */
 export function createSystemClock(): Clock {
   const monotonicMs = () => performance.now();

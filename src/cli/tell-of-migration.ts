@@ -3,7 +3,7 @@ import type { Terminal } from "./admin/command-line.ts";
 
 export const MIGRATING = "changing the database to the schema of this version";
 
-/** Tells of a command's migration as `serve` does of its own. */
+/** Reports a command's migration in the words in which `serve` reports its own. */
 export function tellOfMigration(terminal: Pick<Terminal, "stderr">): OnMigration {
   return ({ name, step, of }: MigrationStep) => terminal.stderr(`${MIGRATING}: ${name}, ${step} of ${of}\n`);
 }

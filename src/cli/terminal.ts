@@ -1,7 +1,7 @@
 import { constants, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 
-/** How often a terminal that takes nothing is tried again. */
+/** How long to wait before a terminal that takes nothing is tried again. */
 const AGAIN_MS = 100;
 
 /** Standard output or standard error. `onTaken`: the text is held no longer. */
@@ -10,11 +10,11 @@ export interface Output {
 }
 
 /**
- * A stream that never waits for its reader, also where it is a terminal: there Bun waits, and Ctrl-S, or a connection to the
- * terminal that hangs, would stop the whole process. For pipes and files Bun does not wait.
+ * A stream that never waits for its reader, even if that is a terminal. For a terminal Bun waits, so that Ctrl-S, or a connection
+ * to the terminal that hangs, would stop the whole process. For pipes and files Bun does not wait.
  */
 export function unblocked(name: keyof typeof DESCRIPTORS): Output {
-  // Not that of the stream: on other threads than the first it has none.
+  // Not that of the stream, which has none on threads other than the first.
   const fd = DESCRIPTORS[name];
   const own = isatty(fd) ? openAgain(fd) : undefined;
   return own === undefined ? process[name] : writeWhenTaken(own);
@@ -22,12 +22,12 @@ export function unblocked(name: keyof typeof DESCRIPTORS): Output {
 
 const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
-/** The same terminal, opened once more: what the shell has opened has to wait as before, for those who use it after us. */
+/** Opens the same terminal once more: the one that the shell has opened must go on waiting, for those who use it after us. */
 function openAgain(fd: number): number | undefined {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
-    // It belongs to another user, after `su`.
+    // The terminal belongs to another user, as after `su`.
     return undefined;
   }
 }
@@ -47,7 +47,7 @@ function writeWhenTaken(fd: number): Output {
   process.on("exit", flush);
   return {
     write(text, onTaken) {
-      // What is written while a text is handed on waits for the loop that hands it on.
+      // A text that is written while another one is handed on is left to the loop in `flush`.
       const isFirst = left.push({ octets: Buffer.from(text), onTaken }) === 1;
       if (isFirst) flush();
     },

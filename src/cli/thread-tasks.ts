@@ -4,7 +4,7 @@ import { hasFreeFiles } from "./large-bodies/free-files.ts";
 
 /** Tasks for a worker thread, which is started when it is first needed. It gets `{ id, task }`, and answers with that id. */
 export interface ThreadTasks<Task, Answer> {
-  /** False without free files to start it with: then the work is to be done here. */
+  /** False if there are no free files to start the thread with. Then the work has to be done here. */
   canAsk(): boolean;
   /** Rejects if the thread breaks or ends before its answer. */
   ask(task: Task, transfer?: readonly ArrayBuffer[]): Promise<Answer>;
@@ -15,7 +15,7 @@ export interface ThreadTasks<Task, Answer> {
 export interface ThreadTasksOptions {
   readonly program: URL;
   readonly clock: Pick<Clock, "after">;
-  /** In the words of an error: `large-body`. */
+  /** The thread's name in errors: `large-body`. */
   readonly name: string;
 }
 
@@ -26,7 +26,7 @@ const LIMIT_MS = 60_000;
 const IDLE_MS = 60_000;
 
 /**
- * Files that can be opened where a thread is started. It needs five, the runtime ends the process if there are not two, and
+ * How many files must be free to start a thread. It needs five, the runtime ends the process if there are not even two, and
  * clients may connect meanwhile.
  */
 const FREE_FILES = 32;

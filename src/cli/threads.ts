@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { createLargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
 import { createLookups } from "./network/create-lookups.ts";
 
-/** The threads that work for the event loop when there is something to do. Their programs are beside this file, also in the binary. */
+/** The threads that take work off the event loop, started when there is some. Their programs lie beside this file, also in the binary. */
 export function createThreads(clock: Clock) {
   return {
     largeBodies: createLargeBodyThread({

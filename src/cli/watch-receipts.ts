@@ -1,7 +1,7 @@
 import type { Engine } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
 
-/** The same store, which calls `tell` with the receipts it has stored, whatever part recorded them. */
+/** The same store, but it calls `tell` with the receipts that it has stored, whichever part recorded them. */
 export function watchReceipts(store: Store, tell: Engine["noteReceipts"]): Store {
   const { receipts } = store;
   return {

@@ -1,7 +1,7 @@
 /** The fields that each answer of the admin API has. An answer without them came from another service, or another version. */
 import type { Method } from "./admin-client.ts";
 
-/** The first field that is missing from an answer, or is not the list it must be; `undefined` if there is none. */
+/** The first field that is missing from an answer, or is not the list that it has to be; `undefined` if there is none. */
 export function missingField(method: Method, path: string, answer: object): string | undefined {
   const held = new Map(Object.entries(answer));
   return fieldsOf(method, path).find((name) => {

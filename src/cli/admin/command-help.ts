@@ -1,4 +1,4 @@
-/** How `--help` shows the options of a command: its own first, and of each whether it has to be given. */
+/** How `--help` shows the options of a command: its own first, and those that have to be given are marked. */
 import { Help, type HelpConfiguration, type Option } from "commander";
 
 /** Options that many commands have, in the order in which they are shown below the others. */

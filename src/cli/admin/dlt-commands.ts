@@ -64,7 +64,7 @@ interface Report {
   readonly ignored_columns: readonly string[];
 }
 
-/** One answer of several; `next`: the `after` of the next request. */
+/** One answer of several. `next`: the `after` of the next request. */
 interface Part extends Report {
   readonly done: number;
   readonly total: number;
@@ -118,7 +118,7 @@ function added(sum: Report, part: Report): Report {
   return { ...addedChunk(sum, part), rows: sum.rows + part.rows };
 }
 
-/** The sum of two reports about the same rows: these are counted once. */
+/** The sum of two reports about the same rows, which are counted once. */
 function addedChunk(sum: Report, part: Report): Report {
   return {
     ...sum,

@@ -1,4 +1,4 @@
-/** Splits a DLT portal's export into pieces of a size that a request may have. */
+/** Splits a DLT portal's export into pieces that fit into a request. */
 import { type DltSheet, readDltCsv } from "../../api/admin/dlt/dlt-csv.ts";
 import type { DltList } from "../../core/dlt/dlt-columns.ts";
 import { readDltRow } from "../../core/dlt/dlt-rows.ts";
@@ -23,7 +23,7 @@ const MAX_LENGTH = 256 * 1024;
 /** An export of this length or more is worth splitting: the service reads the whole text with each request. */
 export const LONG = MAX_LENGTH;
 
-/** All rows of an id are in one piece, since the service joins or compares them. */
+/** Splits an export. All rows of an id are in one piece, since the service joins or compares them. */
 export async function splitDltCsv(
   csv: string,
   wanted?: DltList,
@@ -55,7 +55,7 @@ function groupById({ layout, rows }: DltSheet, spans: readonly Span[]): readonly
   for (const [index, { cells }] of rows.entries()) {
     const span = spans[index];
     if (!span) continue;
-    // What a sandbox account takes: a live one takes no more.
+    // By the rules of a sandbox account: a live one accepts no other rows.
     const reading = readDltRow(layout.list, layout, { cells, mode: "sandbox" });
     const id = "reason" in reading ? `line ${span.from}` : `id ${reading.key}`;
     const group = groups.get(id);
@@ -93,7 +93,7 @@ function lengthOf({ from, to }: Span, { lines }: Whole): number {
   return lines.slice(from, to).reduce((sum, line) => sum + line.length, 0);
 }
 
-/** Empty lines stand for the rows of other pieces, so that what is said of a line is true of the file. */
+/** The text of a piece. Empty lines stand for the rows of other pieces, so that line numbers in reports are those of the file. */
 function textOf(spans: readonly Span[], { lines, head }: Whole): string {
   const texts = lines.slice(0, head);
   for (const { from, to } of spans.toSorted((one, other) => one.from - other.from)) {

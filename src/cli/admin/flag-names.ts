@@ -15,7 +15,7 @@ export interface FieldProblem {
   readonly reason: string;
 }
 
-/** What is wrong with a field, as a problem of the option of the command that set it, or could have. */
+/** What is wrong with a field, as a problem of the command's option that set the field, or could have set it. */
 export function namedAsOption(command: Command, field: string, reason: string): FieldProblem {
   const [head = "", ...inside] = field.split(".");
   if (head === "config" && inside.length > 0 && takesFields(command)) {
@@ -51,7 +51,7 @@ function optionOf(field: string): string {
   return `--${field.replaceAll("_", "-")}`;
 }
 
-/** @param inside what of the value is meant: an entry of a list, from 0, or a field of an object */
+/** @param inside which part of the value is meant: an entry of a list, from 0, or a field of an object */
 function whole(option: string, inside: readonly string[]): string {
   const [first, ...rest] = inside;
   if (first === undefined) return option;
@@ -60,7 +60,7 @@ function whole(option: string, inside: readonly string[]): string {
   return place === first ? `${option}, ${[first, ...rest].join(".")}` : `${option}, ${place}`;
 }
 
-/** Where a page of a list says how to go on after it. */
+/** Where to find the cursor that continues a list after a page. */
 export const PLACE_OF_CURSOR = "the cursor in its last line, `more: --after …` (with --json: `next`)";
 
 /** Says where the command line shows the `next` of a page, which the API knows only as a field. */

@@ -1,4 +1,4 @@
-/** Options that are not known beforehand: the connector's kind says which fields there are, and of which types. */
+/** Options that are not known beforehand: the kind of the connector determines which fields there are, and of which types. */
 import type { Row } from "./command-line.ts";
 import { UsageFailure } from "./command-line.ts";
 

@@ -3,16 +3,16 @@ import { text } from "node:stream/consumers";
 import { UsageFailure } from "./command-line.ts";
 
 /**
- * A value as it was typed; for `-`, what comes on standard input, without the last line end. Secrets should come that way,
- * since everybody on the machine can see what is typed, in the list of processes.
+ * A value as it was typed. For `-`, reads standard input instead, without the last line end. Secrets should come that way,
+ * since everybody on the machine can see in the list of processes what is typed.
  */
 export async function readValue(typed: string): Promise<string> {
   return typed === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : typed;
 }
 
 /**
- * Reads a file that an option names: UTF-8, or the UTF-16 that spreadsheets save as "Unicode text". Text in another encoding
- * is refused: it would be read with other characters, and in a list of addresses these would be other people. Throws `UsageFailure`.
+ * Reads a file that an option names: UTF-8, or the UTF-16 that spreadsheets save as "Unicode text". Throws `UsageFailure` for another
+ * encoding: its text would be read with other characters, which in a list of addresses would be other people.
  */
 export async function readTextFile(path: string): Promise<string> {
   const octets = await readInputFile(path);

@@ -9,15 +9,15 @@ export interface List {
   readonly path: string;
   readonly columns: readonly Column[];
   readonly filters?: readonly OptionRow[];
-  /** Absent: one answer holds all there is. */
+  /** Absent if one answer holds the whole list. */
   readonly pages?: Pages;
 }
 
 /** The pages of a list that may be long. */
 export interface Pages {
-  /** What the API calls the place where a page continues; the command line says `--after` of every list. */
+  /** The API's name for the place where a page continues. On the command line it is `--after` for every list. */
   readonly cursor: string;
-  /** How many a page holds, in words. */
+  /** How many entries a page holds, in words. */
   readonly counts: string;
 }
 

@@ -84,12 +84,12 @@ function addTimeline(noun: NounCommand): void {
 }
 
 interface Timeline {
-  /** A service of an earlier version does not say. */
+  /** Absent in the answer of an earlier version. */
   readonly created_at?: string;
   readonly data: readonly Row[];
 }
 
-/** With a first row for the acceptance: from there to the next row the message waited. */
+/** Adds a first row for the acceptance: from then to the next row the message waited. */
 function withAccepted({ created_at: at, data }: Timeline): { readonly data: readonly Row[] } {
   return { data: at === undefined ? data : [{ at, kind: "accepted" }, ...data] };
 }

@@ -69,7 +69,7 @@ function addRemoval(command: NounCommand, noun: Noun): void {
   addMistakenDelete(command.command);
 }
 
-/** `delete`, as all other nouns have it. It is too far from `revoke` for Commander to suggest that by itself. */
+/** Adds `delete`, which all other nouns have, to suggest `revoke`: the words differ too much for Commander to suggest it by itself. */
 function addMistakenDelete(keys: Command): void {
   const refuse = (): never => keys.error("error: unknown command 'delete'\n(Did you mean revoke?)");
   const command = keys.command("delete", { hidden: true }).allowUnknownOption().allowExcessArguments();

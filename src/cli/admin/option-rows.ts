@@ -10,11 +10,11 @@ export interface OptionRow {
   readonly field: string;
   readonly meaning: string;
   readonly isRequired?: boolean;
-  /** May be given several times, or with commas. */
+  /** Whether it may be given several times, or with several values separated by commas. */
   readonly isList?: boolean;
-  /** An empty value is sent as it is, and does not clear the field. */
+  /** Whether an empty value is sent as it is, in place of clearing the field. */
   readonly mayBeEmpty?: boolean;
-  /** Makes an entry of a list what the API takes; absent: the text itself. */
+  /** Turns an entry of a list into what the API takes; absent: the text itself. */
   readonly parse?: (entry: string) => unknown;
 }
 

@@ -7,12 +7,12 @@ const READER_GONE = 141;
 
 /**
  * The terminal, pipe or file that the program was started with. Writes block until all is written: otherwise `exit` would
- * lose what a pipe has not taken yet. If the reader of `stdout` is gone, the command ends. If nobody reads `stderr`, it goes on: a
- * word on how far it is must not end the work.
+ * lose what a pipe has not taken yet. If the reader of `stdout` is gone, the command ends. If nobody reads `stderr`, it goes on, since a
+ * line about its progress must not end the work.
  */
 export const PROCESS_TERMINAL: Terminal = {
   stdout: (text) => print(1, text),
-  // Only at a terminal: to make the stream would change how pipes are written to.
+  // Only for a terminal: reading `process.stdout` makes the stream, which would change how pipes are written to.
   columns: isatty(1) ? process.stdout.columns : undefined,
   stderr: (text) => print(2, text),
   exit: (code) => process.exit(code),
@@ -27,7 +27,7 @@ function print(descriptor: 1 | 2, text: string): void {
   }
 }
 
-/** Returns how many octets were written. A pipe that another process made non-blocking may be full: then waits a little. */
+/** Returns how many octets were written. If a pipe is full that another process has made non-blocking, waits a little. */
 function writeSome(descriptor: number, octets: Uint8Array): number {
   try {
     return writeSync(descriptor, octets);

@@ -19,7 +19,7 @@ const PARKED: List = {
   pages: PAGES,
 };
 
-/** `receipts list --parked`: those that match no message. The others are on the timelines of their messages. */
+/** `receipts list --parked`: receipts that match no message. The others are on the timelines of their messages. */
 export function addReceiptCommands(commandLine: CommandLine): void {
   const noun = addNoun(commandLine, "receipts", "read delivery receipts that match no message");
   const verb = noun.verb({

@@ -58,7 +58,7 @@ export function recordText({ footer }: Pick<Noun, "footer">, record: Row): strin
   return formatFields(Object.fromEntries(lines)) + (footer?.text(record[footer.field] as never) ?? "");
 }
 
-/** Makes empty values `null`, with which the API clears a field, except where an option may be empty. */
+/** Turns empty values into `null`, by which the API clears a field, except those of options that may be empty. */
 export function withClears(fields: Row, rows: readonly OptionRow[] = []): Row {
   const kept = rows.filter(({ mayBeEmpty }) => mayBeEmpty).map(({ field }) => field);
   const isEmpty = (value: unknown) => value === "" || (Array.isArray(value) && value.length === 0);
@@ -74,7 +74,7 @@ export function isNothing(fields: Row): boolean {
   return Object.values(fields).every((value) => value === undefined);
 }
 
-/** The API accepts a change of nothing; on the command line something was forgotten. */
+/** The API accepts an update without fields, but on the command line something was forgotten. */
 export function nothingToChange(options: string): UsageFailure {
   return new UsageFailure(`nothing was given to change: give ${options}`);
 }

@@ -8,7 +8,7 @@ import { toCell } from "./table.ts";
 /** Entries per request. */
 const CHUNK = 1_000;
 
-/** Entries after which the next line of progress is printed: a fraction of a second. */
+/** How many entries there are between two lines of progress. They take a fraction of a second. */
 const PROGRESS = 10_000;
 
 export function addSuppressionCommands(noun: NounCommand): void {
@@ -111,7 +111,7 @@ async function exportAll({ client, options }: Run, write: (text: string) => void
   } while (after !== undefined);
 }
 
-/** An erased entry has no address any more: its digest is exported, which an import takes too. */
+/** An erased entry has no address any more. Its digest is exported instead, which an import accepts. */
 function importable(row: Row): Row {
   return row.erased === true ? { ...row, email: row.digest } : row;
 }
@@ -122,7 +122,7 @@ async function release({ client, options, print }: Run): Promise<void> {
     readonly data: readonly Row[];
   };
   if (data.length === 0) throw new AdminFailure(`"${query.email}" is not on the list`);
-  // There may be an entry for each spelling of the domain.
+  // Each spelling of the domain may have an entry.
   for (const { id } of data) await client.request("DELETE", `suppressions/${id}`);
   print({ released: query.email }, () => `${query.email} may be written to again\n`);
 }

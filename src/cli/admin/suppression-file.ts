@@ -8,7 +8,7 @@ const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as cons
 
 export interface FileEntry {
   readonly line: number;
-  /** As an import takes them. */
+  /** In the form that an import takes. */
   readonly fields: Row;
 }
 
@@ -59,7 +59,7 @@ function fromCsv(text: string): readonly FileEntry[] {
     trim: true,
     skip_empty_lines: true,
     relax_column_count: true,
-    // The parser keeps no row: with what it tells of each, a million of them would take more than a gigabyte.
+    // `null`, so that the parser keeps no row: with its notes on each, a million would take more than a gigabyte.
     on_record(record, { lines }) {
       take(record, lines);
       return null;
@@ -68,7 +68,7 @@ function fromCsv(text: string): readonly FileEntry[] {
   return entries;
 }
 
-/** What separates `email` from its neighbours in the first row: in some languages spreadsheets write semicolons. */
+/** The character that separates `email` from its neighbours in the first row: in some languages spreadsheets write semicolons. */
 function delimiterOf(text: string): string {
   const [head = ""] = text.trimStart().split(/[\r\n]/, 1);
   const isName = (cell: string) => /^\s*"?email"?\s*$/i.test(cell);
@@ -94,7 +94,7 @@ function toEntry(fields: Row): Row {
   return { email: "", ...Object.fromEntries(taken.map((name) => [name, String(fields[name])])) };
 }
 
-/** Quoted where it must be (RFC 4180), and with a `'` in front where a spreadsheet would see a formula, or `plain` one such `'`. */
+/** Quotes a cell if need be (RFC 4180). Puts a `'` before text that a spreadsheet would take for a formula, or `plain` for such a `'`. */
 function csvCell(text: string): string {
   const safe = /^'*[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,8 +1,8 @@
 /** Plain text for terminals: aligned, and without control characters that would act on the terminal. */
 
 /**
- * Columns as wide as their widest cell; the last is not padded. Where lines are longer than `width`, the last column goes on
- * below itself, if `width` leaves it enough room.
+ * Columns are as wide as their widest cell; the last is not padded. If lines would be longer than `width`, the last column is
+ * broken into several lines, provided that `width` leaves it enough room.
  */
 export function formatTable(
   heads: readonly string[],
@@ -23,7 +23,7 @@ export function formatTable(
 
 const GAP = "  ";
 
-/** In a narrower column a text is harder to read than in lines that the terminal breaks. */
+/** The least width of the last column: in a narrower one text is harder to read than in lines that the terminal breaks. */
 const MIN_ROOM = 20;
 
 function padded(cell: string, width: number): string {
@@ -88,7 +88,7 @@ function flatten(record: Readonly<Record<string, unknown>>, prefix: string): [st
   });
 }
 
-/** In columns of a terminal: an ideograph or emoji takes two, a mark that joins the letter before it none. */
+/** The width in columns of a terminal: an ideograph or emoji takes two, a mark that combines with the letter before it none. */
 function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -101,6 +101,6 @@ function widthOf(text: string): number {
 
 const PLAIN = /^[ -~]*$/;
 const NO_COLUMN = /[\p{Mn}\p{Me}\p{Cf}]/u;
-/** Wide and Fullwidth of Unicode's East Asian Width (UAX #11), nearly. */
+/** Roughly the characters that are Wide or Fullwidth in Unicode's East Asian Width (UAX #11). */
 const TWO_COLUMNS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u;

@@ -144,7 +144,7 @@ function addReplay(noun: NounCommand): void {
     .option("--until <time>", "only events before this time");
 }
 
-/** Asked if a replay would be of all events of an account: its receivers would get all that they got in a week once more. */
+/** Printed if a replay would cover all events of an account: its receivers would get everything of a week once more. */
 const OF_WHICH =
   "which of its events? name a host with --host, or a time with --since or --until; --failed leaves out what was delivered";
 
@@ -160,7 +160,7 @@ async function replayOne(run: Run): Promise<number> {
   return ((await run.client.request("POST", `${pathOf("webhooks", run)}/replay`)) as Replayed).replayed;
 }
 
-/** A request replays a limited number; `next` says where the following one goes on. */
+/** Each request replays a limited number of events. `next` says where the following one goes on. */
 async function replayMany({ client, options }: Run): Promise<number> {
   const { account, host, failed, since, until } = options as Record<string, string | undefined>;
   if (account === undefined) throw new UsageFailure("name a webhook-id, or an account with --account");
@@ -178,7 +178,7 @@ async function replayMany({ client, options }: Run): Promise<number> {
   return replayed;
 }
 
-/** Whoever repeats the command should know that events are delivered once more. */
+/** Adds how many events were replayed before the failure: an operator who repeats the command should know that these come once more. */
 function cutShort(error: unknown, replayed: number): unknown {
   if (!(error instanceof AdminFailure) || replayed === 0) return error;
   return new AdminFailure(

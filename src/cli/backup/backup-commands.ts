@@ -20,7 +20,7 @@ export interface BackupCommands {
   readonly version: string;
 }
 
-/** `backup` and `restore`: they work on the data folder or the PostgreSQL database itself, with or without a service on it. */
+/** `backup` and `restore`. They work directly on the data folder or the PostgreSQL database. */
 export function addBackupCommands(program: Command, commands: BackupCommands): void {
   addBackup(program, commands);
   addRestore(program, commands);
@@ -104,7 +104,7 @@ const KEY_APART = `WARNING: the master key is NOT in this backup, and without it
 Keep master.key (or POSTRIDER_SECRET) in another safe place; --with-key puts it in.
 `;
 
-const KEY_INSIDE = `WARNING: the master key and the admin token are in this backup: whoever has it has all your secrets.
+const KEY_INSIDE = `WARNING: the master key and the admin token are in this backup: anybody who has it has all your secrets.
 `;
 
 const SENT_AGAIN = `WARNING: what was unfinished when the backup was made will be sent when the service starts, also what has been
@@ -120,7 +120,7 @@ function describe({ created_at, version, holds, files }: Manifest): string {
   return rows.map(([name = "", value]) => `  ${toCell(name).padEnd(11)} ${toCell(value)}\n`).join("");
 }
 
-/** Only how many, if there is a file for each table. */
+/** The names of the files, or only how many there are if each table has one. */
 function filesOf(names: readonly string[]): string {
   return names.length > 5 ? String(names.length) : names.join(", ");
 }

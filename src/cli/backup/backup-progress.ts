@@ -10,13 +10,13 @@ export interface FileStep {
 
 export type OnStep = (step: FileStep) => void;
 
-/** Tells how far a long backup or restore is, once a second at most. */
+/** Prints how far a long backup or restore is, at most once a second. */
 export interface BackupProgress {
-  /** Tells nothing about work that takes less than a second. */
+  /** To be called with each step. Work that takes less than a second is not mentioned. */
   readonly onStep: OnStep;
-  /** A table of PostgreSQL is under way. `of`: how many rows it has, where that is known. */
+  /** To be called while a table of PostgreSQL is under way. `of`: how many rows it has, if that is known. */
   readonly onRows: (table: string, rows: number, of?: number) => void;
-  /** The table is complete. Always told, unless it is empty. */
+  /** To be called when a table is complete. Always printed, unless the table is empty. */
   readonly onTable: (table: string, rows: number) => void;
 }
 

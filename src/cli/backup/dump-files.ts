@@ -9,7 +9,7 @@ import type { BackupProgress } from "./backup-progress.ts";
 
 const OWNER_ONLY_FILE = 0o600;
 
-/** Writes a dump's tables into a folder, a file each. `onTable` hears of each when it is on disk. */
+/** Writes a dump's tables into a folder, a file each. `onTable` is called for each once it is on disk. */
 export function createDumpFiles(
   folder: string,
   { onRows, onTable }: Pick<BackupProgress, "onRows" | "onTable">,
@@ -21,7 +21,7 @@ export function createDumpFiles(
     if (!current) throw new Error("rows belong to a table");
     const { lines, written } = current;
     if (lines.write(`${JSON.stringify(values)}\n`)) return;
-    // `written` rejects if the disk is full, and so ends the wait too.
+    // `written` is raced too, since it rejects if the disk is full.
     await Promise.race([new Promise<void>((resolve) => lines.once("drain", resolve)), written]);
   };
   return {
@@ -29,7 +29,7 @@ export function createDumpFiles(
       const path = join(folder, tableFile(table));
       const lines = new PassThrough();
       const written = pipeline(lines, createGzip(), createWriteStream(path, { mode: OWNER_ONLY_FILE }));
-      // The error is reported by the next `await` of it.
+      // The next `await` of `written` reports the error.
       written.catch(() => undefined);
       current = { path, table, lines, written, rows: 0 };
       await write(columns);
@@ -53,7 +53,7 @@ export function createDumpFiles(
 
 type Row = readonly (string | null)[];
 
-/** Rows per part. */
+/** The most rows in a part. */
 const PART = 500;
 
 /** A part ends at about this many characters, since contents may be large. */

@@ -4,7 +4,7 @@ import { syncFile } from "../../store/private-file.ts";
 import { copyDatabase, type Inspection, inspectDatabase } from "../../store/sqlite/backup.ts";
 import type { FileStep } from "./backup-progress.ts";
 
-/** A step that begins, or goes on. `file`: its size is how much is done. */
+/** A step that begins or goes on. `file`: a file whose size shows how much is done. */
 export type SlowStep = FileStep & { readonly file?: string };
 
 type Tell = (step: SlowStep) => void;
@@ -53,7 +53,7 @@ function digestFiles(tell: Tell, paths: readonly string[]): readonly (string | u
 
 const CHUNK_OCTETS = 1 << 20;
 
-/** In pieces: a database may be larger than memory. */
+/** Reads the file in pieces, since a database may be larger than the memory. */
 function sha256OfFile(path: string, onRead: (octets: number) => void): string {
   const hash = createHash("sha256");
   const chunk = Buffer.alloc(CHUNK_OCTETS);

@@ -24,12 +24,12 @@ export interface BackupOrder extends NewFolder {
 /** Backs up a data folder, whether its service runs or not. */
 export async function makeBackup(order: BackupOrder): Promise<MadeBackup> {
   const database = ownDatabase(order.dataFolder);
-  // Before work that takes long where the database is large.
+  // Before the copy, which takes long if the database is large.
   if (order.withKey) requireKey(keyCheckOf(database), order);
   return inNewFolder(order, (draft) => fill(draft, database, order));
 }
 
-/** `undefined` also if the file cannot be read: what is wrong with it is for the copy to say. */
+/** `undefined` also if the file cannot be read: the copy will say what is wrong with it. */
 function keyCheckOf(database: string): string | undefined {
   try {
     return readKeyCheckValue(database);
@@ -41,7 +41,7 @@ function keyCheckOf(database: string): string | undefined {
 async function fill(draft: string, database: string, order: BackupOrder): Promise<Manifest> {
   const copy = join(draft, DATABASE_FILE);
   const copied = slowly("copyOut", [database, copy], order.onStep).catch((error) => {
-    // A disk that is full may be that of either.
+    // If a disk is full, it may be that of either.
     if (!(error instanceof AdminFailure)) throw error;
     throw new AdminFailure(`${database} cannot be copied into ${dirname(draft)}: ${error.message}`);
   });
@@ -90,7 +90,7 @@ export function requireKey(checkValue: string | undefined, { dataFolder, secret 
   );
 }
 
-/** Writes the master key and `sandbox.json`; returns the names of the files. Throws if the key is not at hand. */
+/** Writes the master key and `sandbox.json`. Returns the names of the files. Throws if the key is not at hand. */
 export function writeSecrets(
   draft: string,
   checkValue: string | undefined,

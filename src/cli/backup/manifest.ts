@@ -8,10 +8,10 @@ import { AdminFailure } from "../admin/admin-client.ts";
 import { slowly } from "../slow-work.ts";
 import type { OnStep } from "./backup-progress.ts";
 
-/** `backup.json`: what a backup consists of. Written last. */
+/** `backup.json`: what a backup consists of. It is written last. */
 export interface Manifest {
   readonly format: 1;
-  /** The program that wrote it. */
+  /** The version of the program that wrote it. */
   readonly version: string;
   /** ISO 8601. */
   readonly created_at: string;
@@ -58,7 +58,7 @@ export function readManifest(folder: string): Manifest {
     throw new AdminFailure(`${folder} holds no backup: ${whyUnread(path, error)}${hint}`);
   }
   if (Value.Check(SCHEMA, manifest)) return manifest;
-  throw new AdminFailure(`${path} is no description of a backup that this version can read`);
+  throw new AdminFailure(`${path} does not describe a backup that this version can read`);
 }
 
 function whyUnread(path: string, error: unknown): string {
@@ -66,7 +66,7 @@ function whyUnread(path: string, error: unknown): string {
   return isMissing ? `there is no ${path}` : `${path} cannot be read (${String(error)})`;
 }
 
-/** The newest of the backups that lie in a folder, as `backup` makes them in one that exists. */
+/** The newest of the backups inside a folder, as `backup` makes them if the folder exists. */
 export function newestInside(folder: string): { folder: string; manifest: Manifest } | undefined {
   const found = foldersIn(folder).flatMap((each) => {
     const manifest = manifestIn(each);

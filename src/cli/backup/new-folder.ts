@@ -19,12 +19,12 @@ import { TABLE_FILE } from "./dump-files.ts";
 import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
 
 export interface NewFolder {
-  /** The folder to make; if it exists, a folder named after the time is made in it. */
+  /** The folder to make. If it exists, a folder named after the time is made in it. */
   readonly to: string;
   /** Unix milliseconds. */
   readonly now: number;
   readonly onCutOff: OnCutOff;
-  /** Hears, in words for the operator, what is done about drafts of backups that were cut off. */
+  /** Called, with words for the operator, for drafts that backups that were cut off have left. */
   readonly onLeft: (words: string) => void;
 }
 
@@ -35,8 +35,8 @@ export interface MadeBackup {
 }
 
 /**
- * Makes a folder that gets its name once `fill` has filled it and it is on disk, and is deleted if that fails or a signal
- * ends the command. What `kill -9` leaves is deleted by the next backup to the same place.
+ * Makes a folder that gets its name once `fill` has filled it and it is on disk. If that fails, or a signal ends the command, the
+ * folder is deleted. A folder that `kill -9` leaves behind is deleted by the next backup to the same place.
  */
 export async function inNewFolder(
   order: NewFolder,
@@ -73,14 +73,14 @@ function makeDraft(folder: string, order: NewFolder): string {
   }
 }
 
-/** Comes between the name that a folder will have and six random characters. */
+/** Stands in a draft's name between the name that it will have and six random characters. */
 const DRAFT = ".partial-";
 const RANDOM_CHARACTERS = 6;
 
-/** What `mkdtemp` gives a folder. */
+/** The mode that `mkdtemp` gives a folder. */
 const OWNER_ONLY_FOLDER = 0o700;
 
-/** A thread may be making files in the folder that is removed. */
+/** How often a removal is tried: a thread may be making files in the folder meanwhile. */
 const REMOVALS = 5;
 
 function nameFor({ to, now }: NewFolder): string {
@@ -103,10 +103,10 @@ function name(draft: string, folder: string): void {
   syncFolder(dirname(folder));
 }
 
-/** Says of a process that it makes a backup, so that nothing but a draft is taken for one. */
+/** The name of the lifeline of a process that makes a backup, so that nothing else is taken for a draft. */
 const NAME = "backup";
 
-/** `undefined` if the place has no locks: then nobody can be sure of this process's death. */
+/** `undefined` if the file system has no locks: then nobody can be sure that this process is dead. */
 function openLifeline(draft: string): Lifeline | undefined {
   try {
     return takeLifeline(draft, NAME);
@@ -115,12 +115,12 @@ function openLifeline(draft: string): Lifeline | undefined {
   }
 }
 
-/** Also of one that could not be taken. */
+/** Removes the lifeline's file, also if it could not be taken. */
 function removeLifeline(draft: string): void {
   for (const file of readdirSync(draft).filter((each) => isLifelineOf(NAME, each))) rmSync(join(draft, file));
 }
 
-/** Deletes the drafts beside the folder whose processes are dead. Throws if another one is just making the same folder. */
+/** Deletes the drafts beside the folder whose processes are dead. Throws if a live process is making the same folder. */
 function clearDrafts(folder: string, { now, onLeft }: NewFolder): void {
   for (const draft of draftsBeside(folder)) {
     const files = filesOf(draft);
@@ -143,15 +143,15 @@ function clearDrafts(folder: string, { now, onLeft }: NewFolder): void {
 
 const deleted = (draft: string) => `deleted ${draft}, which a backup that was cut off had left`;
 
-/** A backup has its first file within milliseconds. */
+/** How long a draft must have been empty to be taken for dead. A backup has its first file within milliseconds. */
 const BEGINNING_MS = 3_600_000;
 
-/** The folders that are made inside of one that exists. */
+/** The names of folders that are made inside one that exists. */
 const NAMED_AFTER_TIME = /^postrider-\d{8}T\d{6}Z$/;
 
 /**
- * Whether an empty folder is a draft that a backup made and was killed before it had a lifeline: it has the name of one,
- * of this folder or of one named after the time, and the owner and mode, and has been empty for long.
+ * Whether an empty folder is the draft of a backup that was killed before it had a lifeline. Such a draft has the name of one (of
+ * this folder, or of one named after the time), our owner and a draft's mode, and has been empty for long.
  */
 function isLeftEmpty(
   draft: string,
@@ -167,7 +167,7 @@ function isLeftEmpty(
 
 function removeEmpty(draft: string, onLeft: NewFolder["onLeft"]): void {
   try {
-    // Fails if something is in it by now.
+    // Fails if there is something in it by now.
     rmdirSync(draft);
   } catch {
     return;
@@ -182,7 +182,7 @@ function draftsBeside(folder: string): readonly string[] {
     .map((file) => join(parent, file));
 }
 
-/** None where the folder is a file, or one that can only be written. */
+/** The names of files in a folder; none if it is a file, or cannot be read. */
 function filesOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -196,7 +196,7 @@ function isDraft(files: readonly string[]): boolean {
   return files.some((file) => isLifelineOf(NAME, file)) || (files.length > 0 && files.every(isWritten));
 }
 
-/** Whether a backup writes a file of this name. Where there is any other, somebody has begun to use the draft. */
+/** Whether a backup writes a file of this name. If a draft has any other, somebody has begun to use it. */
 function isWritten(file: string): boolean {
   return WRITTEN.has(file) || TABLE_FILE.test(file) || isLifelineOf(NAME, file);
 }

@@ -45,7 +45,7 @@ export interface PostgresRestoreOrder extends BackupProgress {
   /** The backup's folder. */
   readonly from: string;
   readonly databaseUrl: string;
-  /** Searched for the key file. */
+  /** Where to look for the key file. */
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
@@ -78,7 +78,7 @@ export async function restorePostgres(order: PostgresRestoreOrder): Promise<Mani
   return manifest;
 }
 
-/** The same parts; `onRows` hears how many rows there have been. */
+/** Passes the parts on, and calls `onRows` with how many rows there have been. */
 async function* heard<Part extends readonly unknown[]>(
   parts: AsyncIterable<Part>,
   onRows: (rows: number) => void,
@@ -91,7 +91,7 @@ async function* heard<Part extends readonly unknown[]>(
   }
 }
 
-/** What a signal leaves. */
+/** What is left if a signal ends the command. */
 const LEFT = {
   begun: "the database is not complete, and no service starts on it: run the command again",
   complete: "the restore is complete",

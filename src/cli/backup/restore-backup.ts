@@ -21,7 +21,7 @@ import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 export interface RestoreOrder {
   /** The backup's folder. */
   readonly from: string;
-  /** Made if it is not there. */
+  /** Is made if it does not exist. */
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
@@ -30,15 +30,15 @@ export interface RestoreOrder {
 }
 
 /**
- * Restores a backup into a data folder that has no database. The database gets its name last, when it is checked and its
- * master key is at hand. Until then, from before the first long step, a file keeps services from starting on the folder.
+ * Restores a backup into a data folder that has no database. The database gets its name last, once it is checked and its
+ * master key is at hand. Until then, from before the first long step on, a file keeps services from starting on the folder.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
   const from = resolve(order.from);
   const manifest = readManifest(from);
   if (manifest.postgres) {
     throw new AdminFailure(
-      "this backup is of a PostgreSQL database: set DATABASE_URL to the one it is to go into",
+      "this backup is of a PostgreSQL database: set DATABASE_URL to the database to restore it into",
     );
   }
   const made = await withReasons(async () => ensureDataFolder(order.dataFolder, { isWritten: true }));
@@ -67,7 +67,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
   return manifest;
 }
 
-/** Removes a folder, and those around it up to the outermost, as far as nothing is in them. */
+/** Removes a folder, and those around it up to `outermost`, as long as they are empty. */
 function removeEmpty(folder: string, outermost: string): void {
   try {
     rmdirSync(folder);
@@ -87,7 +87,7 @@ function refuseToOverwrite(dataFolder: string): void {
 
 type Write = (path: string, text: string) => void;
 
-/** @param write makes every file, so that whoever calls this can take them away again if it fails */
+/** @param write makes every file, so that the caller can remove them again if this fails */
 async function restoreInto(
   { dataFolder, secret, onStep }: RestoreOrder,
   { from, manifest, write }: { readonly from: string; readonly manifest: Manifest; readonly write: Write },
@@ -109,7 +109,7 @@ async function restoreInto(
   renameSync(draft, join(dataFolder, DATABASE_FILE));
 }
 
-/** Checks the copied database; returns its master key's check value. */
+/** Checks the copied database. Returns its master key's check value. */
 function checkCopy(
   { problems, holdings, keyCheckValue, isNewer }: Inspection,
   { holds }: Manifest,

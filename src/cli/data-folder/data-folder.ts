@@ -25,10 +25,10 @@ export const PREVIOUS_KEY_FILE = "master.key.previous";
 /** A database that is being restored, before it is checked. */
 export const RESTORED_FILE = "postrider.db.restoring";
 
-/** A file of another user among these is as bad as a folder of his: a command that ran as root has left it. */
+/** These have to be writable too: a command that ran as root may have left one that belongs to root. */
 const WRITTEN_FILES = [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, "postrider.lock"];
 
-/** Throws if a restore into the folder was cut off: a start would make a new database, into which nothing is restored any more. */
+/** Throws if a restore into the folder was cut off: a start would make a new database, into which nothing can be restored any more. */
 export function refuseHalfRestored(dataFolder: string): void {
   const draft = join(dataFolder, RESTORED_FILE);
   if (existsSync(join(dataFolder, DATABASE_FILE)) || !existsSync(draft)) return;
@@ -44,9 +44,9 @@ const OWNER_ONLY_FOLDER = 0o700;
 const OTHERS_NOTHING = 0o077;
 
 /**
- * Makes the folder if it does not exist, and sets the umask, so that files this process writes are readable by their owner
- * only. Throws, in words for the operator, if the folder cannot be made, or it or a file in it not be written although it
- * `isWritten`. Returns the outermost folder that was made, if any was.
+ * Makes the folder if it does not exist, and sets the umask, so that files that this process writes are readable by their owner
+ * only. Throws, in words for the operator, if the folder cannot be made, or if it `isWritten` and it or a file in it cannot be
+ * written. Returns the outermost folder that was made, if any.
  */
 export function ensureDataFolder(
   path: string,
@@ -73,8 +73,8 @@ function checkWritten(path: string): void {
 }
 
 /**
- * The master key of secrets at rest: `POSTRIDER_SECRET`, or else a file made on first start. A database without
- * its key file is refused, since a new key could open nothing in it.
+ * The master key of secrets at rest: `POSTRIDER_SECRET`, or else a file that is made at the first start. Throws if there is a
+ * database but not its key file, since a new key could open nothing in it.
  */
 export function readMasterKey(dataFolder: string, secret: string | undefined): string {
   if (secret !== undefined) return secret;
@@ -107,8 +107,8 @@ function readOwnFile(path: string): string {
 }
 
 /**
- * The folder is not locked yet. The key is written to a draft, which is linked to its name only if that is free: so
- * processes that start at the same time get the same key, and a crash leaves a complete key file or none.
+ * Makes the key file, although the folder is not locked yet. The key is written to a draft, which is linked to its name only if
+ * that is free. So processes that start at the same time get the same key, and a crash leaves a complete key file or none.
  */
 function makeMasterKey(path: string): void {
   const draft = `${path}.${randomBytes(8).toString("hex")}`;

@@ -31,8 +31,8 @@ export function warnOfExposed(log: Pick<Log, "warn">, dataFolder: string): void 
 }
 
 /**
- * The files of the data folder that every user of the machine may read or write, as after a careless copy. Those of the
- * file's group may on purpose, where a platform mounts volumes that way.
+ * The files of the data folder that every user of the machine may read or write, as after a careless copy. That a group may read
+ * them can be intended, since some platforms mount volumes that way.
  */
 function exposedFiles(dataFolder: string): readonly string[] {
   if (!hasMode(dataFolder, OTHERS_ENTER)) return [];

@@ -71,7 +71,7 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
   return isFirst ? sandbox : undefined;
 }
 
-/** What the first start prints. Only a process with the role `api` answers the commands, which are for a new user to copy. */
+/** What the first start prints: commands for a new user to copy, if this process has the role `api` and so answers them. */
 export function welcome(
   sandbox: Sandbox,
   { dataFolder, roles }: Pick<Config, "dataFolder" | "roles">,

@@ -7,9 +7,9 @@ import { isBusy } from "../../store/sqlite/database/driver.ts";
 
 /** A locked file that shows other processes on the data folder that this one is alive. */
 export interface Lifeline {
-  /** Names of recent processes of this folder that are dead, so that nobody has to wait for them. */
+  /** Names of recent processes on this folder that are dead, so that nobody has to wait for them. */
   readonly dead: readonly string[];
-  /** Call it when nothing is done under the name any more. The file stays, to tell the next start of this death. */
+  /** To be called when nothing is done under the name any more. The file stays, so that the next start learns of this death. */
   release(): void;
 }
 
@@ -30,7 +30,7 @@ export function takeLifeline(folder: string, name: string): Lifeline {
   return { dead, release: lock.release };
 }
 
-/** Whether a file is the lifeline of a process of this name, or one that it is just about to take. */
+/** Whether a file is the lifeline of a process of this name, or about to become it. */
 export function isLifelineOf(name: string, file: string): boolean {
   return UNFINISHED.exec(file)?.groups?.name === name || FINISHED.exec(file)?.groups?.name === name;
 }
@@ -69,7 +69,7 @@ function markOf(path: string, boot: string): string {
   return createHash("sha256").update(`${boot} ${dev} ${ino}`).digest("hex").slice(0, 16);
 }
 
-/** Files of dead processes that are kept, since the start that reads one first may fail before it uses it. */
+/** How many files of dead processes to keep: the start that reads one first may fail before it uses it. */
 const KEPT = 16;
 
 function findDead(folder: string, boot: string, own: string): readonly string[] {
@@ -83,7 +83,7 @@ function findDead(folder: string, boot: string, own: string): readonly string[] 
   return dead.slice(0, KEPT).map(({ name }) => name);
 }
 
-/** Whether a killed start left the file. A start that is under way has a name hardly older than this process's. */
+/** Whether a start that was killed has left the file. A start that is under way has a name hardly older than this process's. */
 function isLeftUnfinished(file: string, own: string): boolean {
   const name = UNFINISHED.exec(file)?.groups?.name;
   const ageMs = name === undefined ? 0 : (uuidTime(own) ?? 0) - (uuidTime(name) ?? 0);
@@ -109,7 +109,7 @@ function deadProcessOf(path: string, boot: string): readonly DeadProcess[] {
       lock.release();
     }
   } catch {
-    // It is locked, belongs to another user, or cannot be locked: it tells nothing.
+    // The file is locked, belongs to another user, or cannot be locked: it says nothing about its process.
   }
   return [];
 }

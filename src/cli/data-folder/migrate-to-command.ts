@@ -70,7 +70,7 @@ async function goBack(dataFolder: string): Promise<string> {
     : `${dataFolder} had not moved\n`;
 }
 
-/** What a signal leaves. */
+/** What is left if a signal ends the command. */
 const LEFT = {
   begun:
     "no service starts on the copy until it is complete: run the command again, and it goes on behind what is copied",

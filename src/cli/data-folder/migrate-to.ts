@@ -24,7 +24,7 @@ export async function migrateTo(order: MoveOrder): Promise<readonly Counted[]> {
   });
 }
 
-/** Lets the service start on the data folder again. False if it had not moved. */
+/** Lets the service start on the data folder again. Returns false if it had not moved. */
 export async function stayWithSqlite(dataFolder: string): Promise<boolean> {
   const path = databaseIn(dataFolder);
   return alone(dataFolder, async () => cancelMove(path));

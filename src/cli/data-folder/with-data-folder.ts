@@ -2,7 +2,7 @@ import { errorText } from "../../core/error-text.ts";
 import { type FolderLock, lockFolder } from "../../store/lock.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 
-/** Locks a data folder while `work`, which must be alone on it, goes on. Throws `AdminFailure` if it is locked. */
+/** Locks a data folder while `work` runs, which has to be alone on it. Throws `AdminFailure` if the folder is locked already. */
 export async function withDataFolder<T>(
   folder: string,
   work: (lock: FolderLock) => T | Promise<T>,

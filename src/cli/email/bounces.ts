@@ -33,8 +33,8 @@ export async function openBounces(parts: BounceParts): Promise<BounceListener | 
 }
 
 /**
- * Adds a recipient who unsubscribes to the account's suppressions. Nothing has to be done where there is no such account: a
- * database restored from before it was created knows nothing of its links, which stay valid for as long as the master key.
+ * Adds a recipient who unsubscribes to the account's suppressions. If there is no such account, nothing has to be done: links stay
+ * valid as long as the master key, even in a database that was restored from before the account was created.
  */
 export function createUnsubscribe({
   store,

@@ -20,7 +20,7 @@ export function createSenderDomains(
     clock,
     maxEntries: MAX_KEPT,
     maxAgeMs: FRESH_MS,
-    // Read again each time: a message that is accepted as soon as it is verified must not fail.
+    // Others are read each time: a message that is accepted as soon as the domain is verified must not fail.
     keeps: ({ isVerified }) => isVerified,
   });
   return async (accountId, domain) =>

@@ -1,12 +1,12 @@
-/** Runs while the program is built, or read where it runs from its sources: what it returns becomes part of the program. */
+/** Runs when the program is built, or loaded from its sources. What it returns becomes part of the program. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "../../console");
 
 /**
- * The files of the web console by name, whichever folder they are in: no two have the same. Scripts are the modules of
- * `src/console` without their types: browsers load them as they are, one by one, so that there is nothing to bundle.
+ * The files of the web console by name, whatever folder they are in: no two have the same name. Scripts are the modules of
+ * `src/console` without their types. Browsers load them one by one, so that there is nothing to bundle.
  */
 export function consoleModules(): Record<string, string> {
   const scripts = new Bun.Transpiler({ loader: "ts", target: "browser" });

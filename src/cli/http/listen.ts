@@ -7,14 +7,14 @@ import { errorText } from "../../core/error-text.ts";
 import { portAdvice } from "../../core/network/port-advice.ts";
 import type { Config } from "../config.ts";
 
-/** An idle connection is closed after this, in mid-request too. Longer than the 30 s that a long poll may wait. */
+/** After how long an idle connection is closed, even within a request. Longer than the 30 s that a long poll may wait. */
 const IDLE_SECONDS = 40;
 
-/** No limit here: the API refuses bodies that are too large with its own answer, and a body that is not read is not kept. */
+/** No limit here: the API refuses bodies that are too large with its own answer, and a body that nobody reads is not kept. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 export interface Listener {
-  /** `http://host:port`, with the port really bound. */
+  /** `http://host:port`, with the port that is bound. */
   readonly url: string;
   /** Takes no new connections and resolves when the open requests are answered, within 15 s. */
   stop(): Promise<void>;
@@ -41,17 +41,17 @@ export async function listenProblem(host: string, { message }: ListenFailure): P
   return leads ? message : hostProblem(host, "leads to no address");
 }
 
-/** Time in which clients with open connections learn from their next answer that it will be closed. */
+/** How long clients with open connections have to learn from their next answer that it will be closed. */
 const LINGER_MS = 300;
 
-/** How long a stop waits for requests: in a slower one the body does not arrive, or nobody reads the answer. */
+/** How long a stop waits for requests. If one takes longer, its body does not arrive, or nobody reads its answer. */
 const PATIENCE_MS = 10_000;
 
 const LOOK_MS = 10;
 
 async function stop(server: Bun.Server<undefined>, clock: Clock): Promise<void> {
   await sleep(clock, LINGER_MS);
-  // Its promise is no use: it may resolve while a request is handled, and it waits for idle clients.
+  // Not awaited: the promise may resolve while a request is handled, and it waits for idle clients.
   void server.stop(false);
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   while (server.pendingRequests > 0 && clock.monotonicMs() < endMs) await sleep(clock, LOOK_MS);
@@ -116,25 +116,25 @@ function serve(
 }
 
 /**
- * What proxies keep from strangers. They judge a path as it was sent, but `Request.url` has it resolved:
- * `/v1/x\..\..\metrics`, which nginx takes for something under `/v1/`, is `/metrics` there. Bun finds routes by the path as
- * it was sent; so whatever leads here and came by no route was sent under another path.
+ * Paths that proxies keep from strangers. A proxy judges a path as it was sent, but `Request.url` has it resolved:
+ * `/v1/x\..\..\metrics`, which nginx takes for something under `/v1/`, is `/metrics` there. Bun finds routes by the path as it
+ * was sent. So a request for one of these that came by no route was sent under another path.
  */
 const OPERATORS_PATHS = ["/admin", "/metrics", "/healthz", "/readyz", "/docs", "/openapi.json"];
 
 function isOperators(url: string): boolean {
   const path = pathOf(url);
-  // Most requests: for them this is the only comparison.
+  // Most requests need only this comparison.
   if (path.startsWith("/v1/")) return false;
   return OPERATORS_PATHS.some((each) => path === each || path.startsWith(`${each}/`));
 }
 
-/** The request under a path where nothing is. */
+/** The request, but under a path that does not exist. */
 function toNowhere(request: Request): Request {
   return new Request(new URL("/.nowhere", request.url).href, request);
 }
 
-/** The connection to the client has the time limits. Bun takes the option for Unix sockets too, but its types do not. */
+/** No time limit here, since the connection to the client has one. Bun takes the option for Unix sockets too, but its types do not. */
 const NO_IDLE_LIMIT = { idleTimeout: 0 };
 
 /** Serves on a Unix socket, for the listener threads of this process. */

@@ -8,7 +8,7 @@ import { MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
 interface KeySearch {
   readonly dataFolder: string;
   readonly secret: string | undefined;
-  /** Of the database; `undefined` if no service has been started on it: then any key will do. */
+  /** That of the database; `undefined` if no service has been started on it: then any key will do. */
   readonly checkValue: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export function findMasterKey(from: KeySearch): string | undefined {
   return keys.find((key) => from.checkValue === undefined || isKeyOf(from.checkValue, key));
 }
 
-/** As `findMasterKey`, but throws if none of them is it. */
+/** Like `findMasterKey`, but throws if none of them is it. */
 export function requireMasterKey(search: KeySearch): string {
   const key = findMasterKey(search);
   if (key !== undefined) return key;

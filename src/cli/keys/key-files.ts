@@ -21,7 +21,7 @@ export function findOldKey(
   return requireMasterKey({ dataFolder, secret, checkValue });
 }
 
-/** Whether the key file holds this key. Of a shared database it may not: the folder may be that of a service on SQLite. */
+/** Whether the key file holds this key. For a shared database it may hold another: the folder may be that of a service on SQLite. */
 export function isFiled(dataFolder: string, key: string): boolean {
   return readKey(join(dataFolder, MASTER_KEY_FILE)) === key;
 }

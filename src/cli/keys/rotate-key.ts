@@ -31,16 +31,15 @@ export interface KeyRotation extends MigrationOptions {
 
 export type RotationStep = "new key written" | "sealed" | "committed" | "old key put aside";
 
-/** What a signal leaves: that the last step is done is heard a moment after it is. */
+/** What is left if a signal ends the command. The last step may be done although that was not reported yet. */
 export const WHILE_MIGRATING = "the key was not changed, and the schema only if all of its steps were done";
 
 const KEY_OCTETS = 32;
 
 /**
- * Gives the data folder of a stopped service another master key. The new key is on disk before the database is sealed
- * with it, and the old one stays until after, so that a start after an interruption finds the right one. "completed": only an
- * earlier rotation that was interrupted is over now, since a further one would put its key in place of the one that older
- * backups need.
+ * Gives the data folder of a stopped service another master key. The new key is on disk before the database is sealed with it,
+ * and the old one stays until afterwards, so that a start after an interruption finds the right one. "completed": this has only
+ * ended an earlier rotation that was interrupted. Another one would replace the key that older backups need.
  */
 export function rotateKey(rotation: KeyRotation): Promise<"rotated" | "completed"> {
   const { dataFolder, newSecret, forgetLinks } = rotation;
@@ -63,7 +62,7 @@ async function rotate(rotation: KeyRotation): Promise<void> {
   const old = findOldKey(rotation, checkValue);
   const next = newSecret ?? Buffer.from(randomBytes(KEY_OCTETS)).toString("hex");
   const nextFile = join(dataFolder, NEXT_KEY_FILE);
-  // A signal is heard before the transaction begins, or after everything.
+  // Signals are handled before the transaction begins, or after everything.
   const takeBack = () => rmSync(nextFile, { force: true });
   onCutOff("nothing was changed", takeBack);
   if (newSecret === undefined) writePrivateFile(nextFile, `${next}\n`);
@@ -100,7 +99,7 @@ export async function finishRotation(dataFolder: string): Promise<void> {
   await withDataFolder(dataFolder, () => settleKeyFiles(dataFolder));
 }
 
-/** Adopts the next key if the database is sealed with it, else deletes it; whether it did. Needs the folder's lock. */
+/** Adopts the next key if the database is sealed with it, else deletes it. Returns whether it was adopted. Needs the folder's lock. */
 function settleKeyFiles(dataFolder: string): boolean {
   const path = join(dataFolder, NEXT_KEY_FILE);
   const next = readKey(path);

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 
-/** Whether this process may open so many files more: the system limits them, and connections count. */
+/** Whether this process can open this many more files. The system limits them, and connections count as files. */
 export function hasFreeFiles(count: number): boolean {
   const opened: number[] = [];
   try {

@@ -1,7 +1,7 @@
 import { AdminFailure, refuseRedirect, urlOn } from "../admin/admin-client.ts";
 import { pastProxy } from "../network/past-proxy.ts";
 
-/** An event as the feed gives it: the body of a webhook, and its id. */
+/** An item of the feed: the body of a webhook, and its id. */
 export interface FeedItem {
   readonly id: string;
   readonly type: string;
@@ -34,7 +34,7 @@ export async function readFeed(
   after: string,
   signal: AbortSignal,
 ): Promise<FeedPage> {
-  // At once for "now": only with a cursor is nothing missed between two requests.
+  // Does not wait for "now": only with a cursor is nothing missed between two requests.
   const wait = after === "now" ? 0 : WAIT_SECONDS;
   const query = new URLSearchParams({ after, limit: `${LIMIT}`, wait: `${wait}` });
   const url = urlOn(baseUrl, `/v1/events?${query}`);

@@ -30,8 +30,8 @@ export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
 }
 
 /**
- * The newest webhook secret of the sandbox account, so that the local program can check signatures as usual. `undefined`
- * if another account's key is used, or the admin token is not at hand.
+ * The newest webhook secret of the sandbox account, so that the local program can check signatures as usual. `undefined` if the API
+ * key is another account's, if the admin token is not at hand, or if the server does not give the secret.
  */
 export async function findSecret(
   { dataFolder, token }: FeedTarget,

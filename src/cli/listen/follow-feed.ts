@@ -10,10 +10,10 @@ export interface Follow {
   readonly clock: Clock;
   /** Stops following. */
   readonly signal: AbortSignal;
-  /** The feed answers: at the start, and again after trouble. */
+  /** Called when the feed answers: at the start, and again after trouble. */
   readonly onConnected: () => void;
   readonly onEvent: (event: FeedItem) => Promise<void>;
-  /** The feed cannot be read now; it is tried again in `waitMs`. */
+  /** Called when the feed cannot be read. It is tried again in `waitMs`. */
   readonly onTrouble: (problem: string, waitMs: number) => void;
 }
 

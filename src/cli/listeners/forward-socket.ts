@@ -39,7 +39,7 @@ function recreate(folder: string): string {
   return folder;
 }
 
-/** In octets: unix(7) has room for 107, of which `prepareForward` takes some. */
+/** In octets. A path may have 107 (unix(7)), of which `prepareForward` needs some for a suffix. */
 const LONGEST_PATH = 96;
 
 function openIn(folder: string, answer: AnswerRequest): ForwardSocket {

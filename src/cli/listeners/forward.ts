@@ -35,7 +35,7 @@ export function createForward(socket: string, clock: Clock): AnswerRequest {
     headers.set(ADDRESS_HEADER, addressOf(request));
     // A repeated Content-Length arrives joined ("5, 5"), which `fetch` would not accept. Without it the body is sent in chunks.
     if (headers.get("content-length")?.includes(",")) headers.delete("content-length");
-    // An offer of another protocol (RFC 9110 §7.8) is not ours to pass on, and `fetch` keeps the body back until it is taken up.
+    // An offer of another protocol (RFC 9110 §7.8) is not to be forwarded, and `fetch` would keep the body back until it is accepted.
     headers.delete("upgrade");
     const { method, signal } = request;
     try {

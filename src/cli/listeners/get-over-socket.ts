@@ -89,7 +89,7 @@ function answerTo(outgoing: ClientRequest, method: string): Promise<Response> {
   });
 }
 
-/** Its body is read as fast as the client reads it. */
+/** The answer as a response. Its body is read as fast as the client reads it. */
 function toResponse(incoming: IncomingMessage, method: string): Response {
   const { statusCode: status = 502, headersDistinct } = incoming;
   const headers = new Headers();
@@ -101,7 +101,7 @@ function toResponse(incoming: IncomingMessage, method: string): Response {
   return new Response(null, { status, headers });
 }
 
-/** `close` is for the client: the process is to stop. */
+/** Whether a header is passed on to the client. `Connection: close` is, because the process is about to stop. */
 function isOfAnswer(name: string, values: readonly string[]): boolean {
   if (name === "connection") return values.some((value) => value.toLowerCase() === "close");
   return name === "content-length" || !NOT_FORWARDED.includes(name);

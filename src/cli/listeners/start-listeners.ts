@@ -23,13 +23,13 @@ export interface Listeners {
 export interface ListenersOptions {
   /** How many threads besides the main one. */
   readonly count: number;
-  /** What each of them runs. */
+  /** The program that each of them runs. */
   readonly program: URL;
   readonly setup: Omit<ListenerSetup, "port" | "socket" | "shared">;
   readonly memory: SharedArrayBuffer;
   readonly clock: Clock;
   readonly observe: Pick<Metrics, "request" | "timer">;
-  /** A thread ended by itself, so that some clients are no longer served. */
+  /** Called when a thread has ended by itself, so that some clients are no longer served. */
   readonly onLost: (error: Error) => void;
 }
 
@@ -116,7 +116,7 @@ function startThread(
     ended.resolve();
   };
   worker.on("error", (error) => end(error instanceof Error ? error : new Error(String(error))));
-  worker.on("exit", (code) => end(new Error(`a listener ended with ${code}`)));
+  worker.on("exit", (code) => end(new Error(`a listener thread ended with code ${code}`)));
   worker.on("message", (message: FromListener) => {
     turnedAt = clock.monotonicMs();
     onMessage(message);

@@ -4,7 +4,7 @@ import type { InboundStore } from "../../store/store.ts";
 import { setOrRemove } from "./set-or-remove.ts";
 
 export interface InboundMetrics {
-  /** The same store, which counts the messages it receives. */
+  /** The same store, but it counts the messages that it receives. */
   counted(inbound: InboundStore): InboundStore;
   /** Sets the gauge; `undefined` while the database does not answer. */
   show(unassigned: number | undefined): void;

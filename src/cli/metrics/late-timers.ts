@@ -1,9 +1,9 @@
 import type { Clock } from "../../core/clock.ts";
 
-/** Often enough for a p99 of some minutes, and nothing beside what the service does. */
+/** Often enough for a p99 over some minutes, and negligible beside the service's own work. */
 const EVERY_MS = 500;
 
-/** Keeps a timer going, so that there is one to be late where nothing else sets any. */
+/** Keeps a timer going, so that there is one that can be late even if nothing else sets any. */
 export function keepTimer(clock: Clock): { stop(): Promise<void> } {
   const tick = () => {
     cancel = clock.after(EVERY_MS, tick);
@@ -13,10 +13,10 @@ export function keepTimer(clock: Clock): { stop(): Promise<void> } {
 }
 
 /**
- * The same clock, whose timers report how late they are when they fire. All that an event loop does waits its turn: what a
- * timer waited, a request that arrived at the same time waited as well, before anything could measure it.
+ * The same clock, but its timers report how late they are when they fire. Everything waits its turn in an event loop: as long as a
+ * timer has waited, a request that came at the same time has waited too, before anything could measure it.
  *
- * @param onTimer gets milliseconds, not below 0
+ * @param onTimer called with milliseconds, not below 0
  */
 export function reportLateTimers(clock: Clock, onTimer: (lateMs: number) => void): Clock {
   return {

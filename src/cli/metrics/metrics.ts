@@ -72,7 +72,7 @@ export function createMetrics(): Metrics {
     timer: lagSeconds.observe,
     async text(sources) {
       const stored = await readStored(sources);
-      // Nothing waits between here and the text: two scrapes at a time must not find each other's gauges half set.
+      // Nothing is awaited until the text is begun: otherwise two scrapes at a time could find each other's gauges half set.
       show(sources, stored);
       inbound.show(stored?.unassigned);
       webhooks.show(sources.webhooks, stored?.webhooks);
@@ -108,7 +108,7 @@ function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metri
   };
 }
 
-/** Which version runs, and how the process is. Read at a scrape; the library's default collectors sample all the time. */
+/** Which version runs, and what the process uses. Read at a scrape, while the library's default collectors sample all the time. */
 function processMetrics(registers: Registry[]): void {
   new Gauge({
     name: "postrider_build_info",
@@ -138,7 +138,7 @@ function processMetrics(registers: Registry[]): void {
   read("process_uptime_seconds", "Time since the start of the process in seconds", () => process.uptime());
 }
 
-/** Without free files the system does not tell how much memory is used; the other metrics are needed all the more then. */
+/** `undefined` if the system does not tell, as without free files: the other metrics are then needed all the more. */
 function orUnknown(value: () => number): number | undefined {
   try {
     return value();
@@ -154,7 +154,7 @@ function deliveryMetrics(registers: Registry[]): Omit<DeliveryMetrics, "attempt"
     labelNames: ["channel"],
     registers,
   });
-  // Prometheus tells an increase only of a series that it has seen before.
+  // Prometheus sees an increase only in a series that it has seen before.
   for (const channel of CHANNELS) unconfirmed.labels(channel).inc(0);
   const droppedReceipts = new Counter({
     name: "postrider_receipts_dropped_total",

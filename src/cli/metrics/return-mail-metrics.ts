@@ -1,7 +1,7 @@
 import { Counter, type Registry } from "@prometheus-io/client";
 
 export interface ReturnMailMetrics {
-  /** `kind`: what the mail was (`dsn`, `feedback`, `auto_reply` …), or `failed` where it could not be stored. */
+  /** `kind`: what the mail was (`dsn`, `feedback`, `auto_reply` …), or `failed` if it could not be stored. */
   returnMail(kind: string): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Gauge } from "@prometheus-io/client";
 
-/** What is not known is absent: 0 would be an answer. */
+/** Sets the gauge. Removes it for an unknown value, since 0 would look like a measurement. */
 export function setOrRemove(gauge: Gauge, value: number | undefined): void {
   if (value === undefined) gauge.remove();
   else gauge.set(value);

@@ -14,7 +14,7 @@ export interface StateSources {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** Gauges of what is the case at a scrape; the returned function sets them. */
+/** Gauges of the state at a scrape. The returned function sets them. */
 export function stateMetrics(
   registers: Registry[],
 ): (sources: StateSources, stored: Stored | undefined) => void {
@@ -43,7 +43,7 @@ export function stateMetrics(
 
 type MakeGauge = (name: string, help: string, labelNames?: string[]) => Gauge;
 
-/** Of these, all but the first are absent while the database does not answer. */
+/** All of these but the first are absent while the database does not answer. */
 function storedMetrics(gauge: MakeGauge): (stored: Stored | undefined, nowMs: number) => void {
   const databaseUp = gauge("postrider_database_up", "1 if the database answered at this scrape");
   const ready = gauge("postrider_queue_ready", "Ready jobs, counted up to 100,000", ["queue"]);

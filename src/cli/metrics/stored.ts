@@ -23,8 +23,8 @@ export interface StoredSources {
 export type Stored = Awaited<ReturnType<typeof readAll>>;
 
 /**
- * What only the database knows; `undefined` while it does not answer. What the process knows itself is then needed all
- * the more.
+ * What only the database knows. `undefined` while it does not answer: the scrape then shows what the process itself knows, which
+ * is needed all the more.
  */
 export async function readStored(sources: StoredSources): Promise<Stored | undefined> {
   try {
@@ -35,7 +35,7 @@ export async function readStored(sources: StoredSources): Promise<Stored | undef
   }
 }
 
-/** One after the other, so that a scrape takes no more than one connection. */
+/** Reads one after the other, so that a scrape takes no more than one connection. */
 async function readAll({ queue, receipts, inbound, outbox }: StoredSources) {
   return {
     queues: await queue.backlog(MAX_COUNTED),

@@ -18,9 +18,9 @@ const OUTCOMES: Readonly<Record<Kind, string>> = {
 
 export interface WebhookMetrics {
   observe(kind: Kind, ms: number): void;
-  /** Sets the gauges; without a backlog while the database does not answer. */
+  /** Sets the gauges. `backlog` is `undefined` while the database does not answer. */
   show(engine: Pick<WebhookEngine, "paused" | "underWay">, backlog: Backlog | undefined): void;
-  /** Histograms, which the registry does not hold. */
+  /** The histograms in the text format; the registry does not have them. */
   text(): string;
 }
 

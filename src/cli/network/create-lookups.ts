@@ -5,7 +5,7 @@ import { createDomainTurns } from "./domain-turns.ts";
 import { createFreshResolvers } from "./fresh-resolvers.ts";
 import type { FromLookupThread, LookupTask } from "./lookup-messages.ts";
 
-/** Opens a resolver for the questions about one name; see `createFreshResolvers`. */
+/** Opens a resolver for the queries about one name; see `createFreshResolvers`. */
 export type OpenResolver = (servers: string | undefined) => Dns;
 
 export interface Lookups {
@@ -19,8 +19,8 @@ export interface LookupsOptions {
 }
 
 /**
- * Looks names up on a thread. Strangers choose the names of webhooks and mail domains, and it takes an event loop 30 ms to read
- * an answer of 4,000 addresses, though no more than a hundred are passed on. Without free files the work is done here.
+ * Looks names up on a thread. Strangers choose the names of webhooks and mail domains, and reading an answer of 4,000 addresses
+ * occupies an event loop for 30 ms, although it is refused afterwards. If no files are free for a thread, the work is done here.
  */
 export function createLookups({ program, clock }: LookupsOptions): Lookups {
   const thread = createThreadTasks<LookupTask, FromLookupThread>({ program, clock, name: "lookup" });

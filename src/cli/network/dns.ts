@@ -10,7 +10,7 @@ import type { OpenResolver } from "./create-lookups.ts";
 const FRESH_MS = 10_000;
 const MAX_KEPT = 1_000;
 
-/** Long enough to pass over two servers that do not answer, and short enough that no loop that waits seems to stand still. */
+/** Long enough to pass over two servers that do not answer, and short enough that a loop that waits for it does not count as stalled. */
 const LOOKUP_LIMIT_MS = 5_000;
 
 /**

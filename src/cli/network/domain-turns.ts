@@ -5,18 +5,18 @@ import { TOO_MANY } from "./fresh-resolvers.ts";
 /** Asks a question about a name when its turn comes. Rejects if too many wait already. */
 export type DomainTurns = <Answer>(name: string, ask: () => Promise<Answer>) => Promise<Answer>;
 
-/** Questions at a time about a domain that has not answered any yet; each ordinary answer makes room for more. */
+/** How many queries at a time there may be about a domain that has not answered any yet. Each ordinary answer makes room for more. */
 const AT_FIRST = 8;
 const MORE = 2;
 const AT_MOST = 64;
 
-/** How long the questions about a domain are asked one at a time after it has given a large answer. */
+/** How long queries about a domain are made one at a time after it has given a large answer. */
 const LARGE_MS = 60_000;
 
-/** The most questions that wait for one domain: whoever asked more would give up before their turn came. */
+/** The most queries that wait for one domain: those who made further ones would give up before their turn came. */
 const MAX_WAITING = 500;
 
-/** The most domains with large answers that are remembered. */
+/** The most domains with large answers to remember. */
 const MAX_LARGE = 1_000;
 
 interface Domain {
@@ -27,8 +27,8 @@ interface Domain {
 }
 
 /**
- * Keeps a domain with large answers from holding up the questions about others: reading one takes as long as hundreds of
- * ordinary ones. Whoever has a domain chooses all names below it.
+ * Keeps a domain with large answers from holding up the queries about others: reading such an answer takes as long as hundreds of
+ * ordinary ones. By domain, since its owner chooses all names below it.
  */
 export function createDomainTurns(clock: Pick<Clock, "monotonicMs">): DomainTurns {
   const domains = new Map<string, Domain>();
@@ -70,7 +70,7 @@ export function createDomainTurns(clock: Pick<Clock, "monotonicMs">): DomainTurn
   };
 }
 
-/** The last two labels, or three where many owners share two: `co.uk`, `com.br`, `eu.org`. */
+/** The last two labels, or three if many owners share these two: `co.uk`, `com.br`, `eu.org`. */
 function domainOf(name: string): string {
   const labels = name.toLowerCase().split(".").filter(Boolean);
   const isShared = (labels.at(-2)?.length ?? 0) <= LONGEST_SHARED;
@@ -80,5 +80,5 @@ function domainOf(name: string): string {
 const LONGEST_SHARED = 3;
 
 function tooManyWait(): Error {
-  return Object.assign(new Error("too many questions about this domain wait"), { code: "EBUSY" });
+  return Object.assign(new Error("too many queries about this domain wait"), { code: "EBUSY" });
 }

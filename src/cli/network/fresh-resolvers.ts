@@ -15,12 +15,12 @@ const MAX_RECORDS = 100;
 export const TOO_MANY = "ETOOMANY";
 
 /**
- * Opens a resolver for the questions about one name, whose answers must be new and nobody else's business. Questions that
- * share a resolver share more than its cache: an answer that cannot be read fails all that are under way, and after a few
- * quick answers the resolver waits only a quarter of a second for the next. A resolver costs 65 µs.
+ * Opens a resolver for the queries about one name. Its answers have to be new, and must not affect others: queries that share a
+ * resolver share more than its cache. An answer that cannot be read fails all queries under way, and after a few quick answers
+ * the resolver waits only a quarter of a second for the next. A new resolver takes 65 µs.
  *
- * One thing is remembered from one to the next: which server answers. A dead one that is asked first would cost each name
- * two seconds.
+ * One thing is remembered from one resolver to the next: which server answers. A dead server that is asked first would cost each
+ * name two seconds.
  */
 export function createFreshResolvers(
   clock: Pick<Clock, "monotonicMs">,

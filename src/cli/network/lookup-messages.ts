@@ -17,5 +17,5 @@ export type FromLookupThread =
   | { readonly id: number; readonly kind: "found"; readonly records: Found }
   | { readonly id: number; readonly kind: "failed"; readonly message: string; readonly code: string };
 
-/** What one of the questions is answered with. */
+/** The answer to one of the questions. */
 export type Found = Awaited<ReturnType<Dns[keyof Dns]>>;

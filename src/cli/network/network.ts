@@ -2,7 +2,7 @@ import type { Network } from "../../channels/network.ts";
 import type { Dns } from "../../core/domains/dns.ts";
 import { createAddressRules, parseRange } from "../../webhooks/http/address-rules.ts";
 
-/** Mail hosts have the same address rules as webhooks, since strangers name both. */
+/** Mail hosts get the same address rules as webhooks, since strangers name both. */
 export function createNetwork(dns: Dns): Network {
   return {
     dns,

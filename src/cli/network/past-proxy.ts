@@ -1,6 +1,6 @@
 /**
  * Options of `fetch` that keep a request to this machine from a proxy in the environment (`HTTP_PROXY`): such requests hold
- * the admin token or a key, and no proxy knows our loopback address. What goes elsewhere takes the proxy, as is usual.
+ * the admin token or a key, and no proxy can reach our loopback address. Requests to other machines use the proxy, as is usual.
  */
 export function pastProxy(url: URL): { readonly proxy?: false } {
   return HERE.test(url.hostname) ? { proxy: false } : {};
