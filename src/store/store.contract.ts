@@ -27,6 +27,7 @@ import { lateAnswerContract } from "./contract/late-answer.contract.ts";
 import { lateRefusalContract } from "./contract/late-refusal.contract.ts";
 import { leasesContract } from "./contract/leases.contract.ts";
 import { limitsContract, limitsPruneContract } from "./contract/limits.contract.ts";
+import { lostSettleContract } from "./contract/lost-settle.contract.ts";
 import { mailPolicyContract } from "./contract/mail-policies.contract.ts";
 import { messageListContract } from "./contract/message-list.contract.ts";
 import { optOutContract } from "./contract/opt-out.contract.ts";
@@ -65,6 +66,7 @@ const SECTIONS = {
   claim: claimContract,
   settle: settleContract,
   settleClaims: settleClaimsContract,
+  lostSettle: lostSettleContract,
   receipt: receiptContract,
   receiptMatch: receiptMatchContract,
   receiptReference: receiptReferenceContract,

@@ -101,8 +101,8 @@ onEveryStore((start) => {
     await using api = await start();
     const { message_id: id } = (await api.post("/v1/sms/messages", sms())).json;
     const [job] = await claimJobs(api);
-    // The outcome of an attempt whose lease was lost.
-    await settleJob(api, { ...job!, claim: job!.claim - 1 });
+    // The outcome of an attempt whose lease was lost, and that sent nothing.
+    await settleJob(api, { ...job!, claim: job!.claim - 1 }, { outcomes: [undefined] });
     expect(await api.store.messages.timeline({ id })).toMatchObject([{ kind: "lost_settle" }]);
     expect((await api.get(`/v1/sms/messages/${id}/events`)).json).toEqual({ data: [] });
   });

@@ -1,6 +1,7 @@
 /** The stories about something that only one store has; all others run on both. */
 export const ONE_STORE: Readonly<Record<string, string>> = {
   "alarm-disk-low.test.ts": "the disk of the SQLite file; PostgreSQL's is the database server's to watch",
+  "answer-after-takeover.test.ts": "processes on one database; on SQLite there is one",
   "backup-postgres.test.ts": "a backup through PostgreSQL's own programs; SQLite's is backup.test.ts",
   "backup.test.ts": "a copy of the SQLite file; PostgreSQL's is backup-postgres.test.ts",
   "bounce-fuzz.test.ts": "reads mails and stores nothing",

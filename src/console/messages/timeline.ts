@@ -22,7 +22,7 @@ const SAYINGS: Readonly<Record<string, string>> = {
   receipt: "Receipt",
   late_receipt: "Late receipt, which changes nothing",
   late_answer: "Late answer of the provider",
-  lost_settle: "Result of an attempt that had lost its turn: recorded, nothing changed",
+  lost_settle: "Result of an attempt that had lost its turn: only what it has sent counts",
   interrupted: "The attempt ended without an answer: the message may have been sent",
   receipt_overdue: "No receipt has come in the expected time",
 };

@@ -14,8 +14,9 @@ import {
 } from "../../../test/progress-samples.ts";
 import { judgeCancel } from "./cancel.ts";
 import { applyExpiry } from "./expiry.ts";
+import { noteLostSettle } from "./lost-settle.ts";
 import type { PartOutcome } from "./outcome.ts";
-import { applyAttempt, applyInterruption, applyReceipt, noteLostSettle } from "./progress.ts";
+import { applyAttempt, applyInterruption, applyReceipt } from "./progress.ts";
 
 describe("an SMS", () => {
   test("is sent when every segment was taken, and delivered when every receipt says so", () => {
@@ -183,8 +184,9 @@ describe("an SMS", () => {
       outcomes: [sent("a")],
       next: { kind: "done" },
     });
+    expect(events(lost)).toEqual(["sms.sent"]);
     const delivered = applyReceipt(lost.progress, 0, receipt("delivered"));
-    expect(events(delivered)).toEqual(["sms.sent", "sms.delivered"]);
+    expect(events(delivered)).toEqual(["sms.delivered"]);
     const again = attempt(delivered.progress, [deferred], { kind: "again", dueAt: AT + 1 });
     expect(again.progress.status).toBe("delivered");
   });
@@ -193,11 +195,15 @@ describe("an SMS", () => {
     const step = noteLostSettle(sms(), {
       at: AT,
       connectorId: "c1",
-      outcomes: [sent("a")],
+      outcomes: [sent("a"), deferred],
       next: { kind: "done" },
     });
     expect(step.progress.status).toBe("sending");
-    expect(step.entries[0]).toMatchObject({ kind: "lost_settle", detail: { provider_message_ids: ["a"] } });
+    expect(step.progress.parts.map(({ status }) => status)).toEqual(["sent", "pending"]);
+    expect(step.entries[0]).toMatchObject({
+      kind: "lost_settle",
+      detail: { connector: "c1", provider_message_ids: ["a"] },
+    });
   });
 });
 

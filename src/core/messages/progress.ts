@@ -4,7 +4,7 @@
  */
 import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
-import { attemptDetail, attemptOccasion } from "./attempt-entry.ts";
+import { attemptOccasion } from "./attempt-entry.ts";
 import { saysNotDelivered, withEarlierCopy, withLaterCopy, withoutCopy } from "./copies.ts";
 import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
@@ -150,38 +150,6 @@ function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
   return isProof
     ? record(before, { ...before, status: "sent" }, { at, kind: "status" })
     : { progress: before, entries: [] };
-}
-
-/**
- * Notes, for the operator, the outcome of an attempt whose lease was lost. It changes no status. But the segments of an SMS
- * are counted, so that receipts for those that were sent find them.
- */
-export function noteLostSettle(before: Progress, attempt: EndedAttempt): Step {
-  const ids = attempt.outcomes.flatMap((outcome) =>
-    outcome?.kind === "sent" ? outcome.providerMessageIds : [],
-  );
-  const counted = attempt.outcomes.slice(before.parts.length).map((): Part => ({ status: "pending" }));
-  const known = before.parts.map((part, index) => withLostCopy(before.channel, part, { attempt, index }));
-  return append(
-    { ...before, parts: [...known, ...counted] },
-    {
-      at: attempt.at,
-      kind: "lost_settle",
-      status: before.status,
-      detail: { ...attemptDetail(before, attempt), provider_message_ids: ids },
-    },
-  );
-}
-
-/** If a later attempt has sent the part meanwhile, this one has made an earlier copy, which a receipt may be about. */
-function withLostCopy(
-  channel: Progress["channel"],
-  part: Part,
-  { attempt, index }: { readonly attempt: EndedAttempt; readonly index: number },
-): Part {
-  const outcome = attempt.outcomes[index];
-  const isTakenTwice = channel === "sms" && part.status === "sent" && outcome?.kind === "sent";
-  return isTakenTwice ? withEarlierCopy(part, outcome, attempt) : part;
 }
 
 /** Notes that a lease ran out before its attempt was settled. What it tried may have been sent, also if the message is settled. */

@@ -13,7 +13,7 @@ export interface Queue {
   /**
    * Records the outcomes of attempts, in one transaction: parts, status, timeline, provider ids, the parked receipts that now
    * match, and the job's end or next time. The result is `false` for a settlement whose claim is no longer the latest, or has
-   * been settled already: it changes no status, but its provider ids and a timeline entry are kept.
+   * been settled already: what it sent counts as sent, with its provider ids; the rest is only noted on the timeline.
    */
   settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
   /** Makes claimed jobs ready again that were not sent: no attempt is counted, no timeline entry added. Ignores stale claims. */

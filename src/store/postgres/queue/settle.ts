@@ -1,5 +1,6 @@
 import { settleAttempt } from "../../../core/messages/early-failure.ts";
-import { isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
+import { noteLostSettle } from "../../../core/messages/lost-settle.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { heldFirst } from "../../queue/held-first.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
@@ -8,6 +9,7 @@ import type { Session } from "../database/driver.ts";
 import { createListCommit } from "../database/group-commit.ts";
 import type { Transaction } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
+import { endWaiting } from "../messages/ending.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { beginRecording, type SettledAttempt } from "../receipts/begin-recording.ts";
 
@@ -30,6 +32,7 @@ export function createSettle({ changes, erasedNames }: SettleParts): Queue["sett
       const settled = heldFirst(checked).flatMap((each) => record(log, each));
       await recording.record(log, settled);
       const moved = moveJobs(session, log, checked);
+      await endWaiting(session, log, endedByLost(settled));
       return { answers: checked.map(({ job }) => job !== undefined), moved };
     }, isMoved);
     return answers;
@@ -87,10 +90,18 @@ function record(log: MessageLog, { settlement, job }: CheckedSettlement): Settle
   const step = job ? settleAttempt(progress, attempt) : noteLostSettle(progress, attempt);
   log.save(message, step);
   const { parts: after } = step.progress;
-  return [{ settlement, message, isLost: !job, before: progress.parts, after }];
+  const hasEnded = !isSettled(progress) && isSettled(step.progress);
+  return [{ settlement, message, isLost: !job, hasEnded, before: progress.parts, after }];
 }
 
-/** Called last: a receipt may have settled what the attempt left open, and then no retry is needed. */
+/** Messages that an attempt has settled without its lease: their jobs have nothing left to do. */
+function endedByLost(settled: readonly SettledAttempt[]): ReadonlySet<string> {
+  return new Set(
+    settled.flatMap(({ isLost, message, hasEnded }) => (isLost && hasEnded ? [message.id] : [])),
+  );
+}
+
+/** Called after all attempts are saved: a receipt may have settled what the attempt left open, and then no retry is needed. */
 function moveJobs(session: Transaction, log: MessageLog, checked: readonly CheckedSettlement[]): Moved {
   const ended: number[] = [];
   const again: Postponed[] = [];

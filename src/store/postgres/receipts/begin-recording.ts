@@ -24,6 +24,8 @@ export interface SettledAttempt {
   readonly message: LockedMessage;
   /** Whether its lease was lost. */
   readonly isLost: boolean;
+  /** It has settled the message. */
+  readonly hasEnded: boolean;
   readonly before: readonly Part[];
   readonly after: readonly Part[];
 }

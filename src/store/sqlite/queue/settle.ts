@@ -1,6 +1,7 @@
 import { settleAttempt } from "../../../core/messages/early-failure.ts";
+import { noteLostSettle } from "../../../core/messages/lost-settle.ts";
 import type { Progress } from "../../../core/messages/message.ts";
-import { isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import { heldFirst } from "../../queue/held-first.ts";
@@ -8,13 +9,11 @@ import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { Contents } from "../messages/contents.ts";
+import { createEndWaiting, type EndingParts } from "../messages/ending.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
-export interface SettleParts {
-  readonly messages: MessageLog;
-  readonly contents: Contents;
+export interface SettleParts extends EndingParts {
   readonly providerIds: ProviderIds;
   readonly suppressions: SuppressionList;
 }
@@ -35,6 +34,7 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
   const postpone = db.prepare(
     "UPDATE jobs SET due_at = ?, is_leased = 0, was_interrupted = 0, attempt = attempt + ? WHERE id = ?",
   );
+  const endWaiting = createEndWaiting(db, parts);
 
   /** Checks that the lease still holds. If it does not matter which parts the job covers, the statement that ends it does that. */
   const proveLease = ({ jobId, claim, messageId, next }: Settlement): CheckedSettlement["job"] => {
@@ -54,6 +54,7 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
   const settle = (settlements: readonly Settlement[]): readonly boolean[] => {
     const checked = checkEach(settlements, proveLease);
     const saved = heldFirst(checked).map((each) => saveAttempt(parts, each));
+    for (const { job, saved: message } of saved) if (!job && message?.hasEnded) endWaiting(message.row);
     // Only once all attempts are saved: a receipt that is parked for one may be about another, and has to follow its attempt.
     const held = new Set(saved.flatMap(({ settlement, job }) => (job ? [settlement.messageId] : [])));
     for (const each of saved) recordIds(parts, each, held);
@@ -92,7 +93,12 @@ function checkEach(
 
 interface SavedAttempt extends CheckedSettlement {
   /** Absent: the message is gone. */
-  readonly saved?: { readonly row: MessageRow; readonly progress: Progress };
+  readonly saved?: {
+    readonly row: MessageRow;
+    readonly progress: Progress;
+    /** The attempt has settled the message. */
+    readonly hasEnded: boolean;
+  };
 }
 
 function saveAttempt({ messages, suppressions }: SettleParts, checked: CheckedSettlement): SavedAttempt {
@@ -104,7 +110,8 @@ function saveAttempt({ messages, suppressions }: SettleParts, checked: CheckedSe
   const step = job ? settleAttempt(before, attempt) : noteLostSettle(before, attempt);
   messages.save(row, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
-  return { ...checked, saved: { row, progress: step.progress } };
+  const hasEnded = !isSettled(before) && isSettled(step.progress);
+  return { ...checked, saved: { row, progress: step.progress, hasEnded } };
 }
 
 /** @param held the messages whose latest attempt is settled too, so that none is under way */
