@@ -132,6 +132,27 @@ export function overdueCopiesContract(open: OpenStore): void {
   );
 
   test(
+    "it tells of the first also where not all of them are flagged at a time, and tells it once",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, store, clock, history } = world;
+      const [id = ""] = await sms();
+      const again = { kind: "again", dueAt: clock.now } as const;
+      await settle(await claimOne(), { outcomes: [deferred(), sent("a")], next: again });
+      await store.queue.stage(clock.now, 10);
+      await settle(await claimOne(), { connectorId: OTHER, outcomes: [sent("b"), undefined] });
+      const bounds = { now: clock.now, sentBefore: clock.now, limit: 1 };
+      while ((await store.receipts.flagOverdue(bounds)) > 0);
+      const entry = (await store.messages.timeline({ id }))?.at(-1);
+      expect(entry).toMatchObject({ kind: "receipt_overdue", detail: { connector: OTHER } });
+      expect((await history(id)).filter((each) => each === "receipt_overdue:sent")).toHaveLength(1);
+      expect(await store.receipts.countOverdue()).toEqual([
+        { connectorId: CONNECTOR, parts: 1 },
+        { connectorId: OTHER, parts: 1 },
+      ]);
+    }),
+  );
+
+  test(
     "one that has failed before is not overdue: the other is",
     inWorld(open, async (world) => {
       for (const connectorId of [CONNECTOR, OTHER]) {

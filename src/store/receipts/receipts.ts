@@ -34,8 +34,9 @@ export interface ReceiptStore {
    */
   dropParked(bounds: { readonly most: number; readonly limit: number }): Promise<readonly DroppedReceipts[]>;
   /**
-   * Flags as overdue up to `limit` SMS parts that the provider took before `sentBefore` and that have had no receipt, with one
-   * timeline entry for each message. From `now` on, the provider may be asked about them. Returns how many parts it examined.
+   * Flags as overdue up to `limit` SMS parts that the provider took before `sentBefore` and that have had no receipt, and the
+   * other such parts of their messages, with one timeline entry for each message, about the part that was taken first. From
+   * `now` on, the provider may be asked about them. Returns how many parts it examined, without those others.
    */
   flagOverdue(bounds: { now: number; sentBefore: number; limit: number }): Promise<number>;
   /**

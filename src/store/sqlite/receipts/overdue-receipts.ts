@@ -55,6 +55,10 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     `SELECT connector_id, id_key, message_id, part, awaited_since FROM provider_ids
      WHERE awaited_since <= ? ORDER BY awaited_since LIMIT ?`,
   );
+  const ofMessage = db.prepare<AwaitedRow>(
+    `SELECT connector_id, id_key, message_id, part, awaited_since FROM provider_ids
+     WHERE message_id = ? AND awaited_since <= ?`,
+  );
   const stopWaiting = db.prepare(
     `UPDATE provider_ids SET awaited_since = NULL
      WHERE connector_id = ? AND id_key = ? AND message_id = ? AND part = ?`,
@@ -80,8 +84,11 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     if (free !== undefined) insert.run(row.message_id, free, connectorId, now);
   };
   return ({ now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0]): number => {
-    const rows = awaited.all(sentBefore, limit).toSorted(bySegment);
-    for (const row of rows) flagOne(row, now);
+    const rows = awaited.all(sentBefore, limit);
+    // The limit may pass between parts that were taken at one moment, and leave the first of them for the next call.
+    const ids = new Set(rows.map((row) => row.message_id));
+    const whole = [...ids].flatMap((id) => ofMessage.all(id, sentBefore)).toSorted(bySegment);
+    for (const row of whole) flagOne(row, now);
     return rows.length;
   };
 }
