@@ -217,6 +217,17 @@ export function recordsInUseContract(open: OpenStore): void {
       expect(await store.records.remove("accounts", account.id)).toBe("in_use");
     }),
   );
+
+  test(
+    "a route that is not there is not in use, whatever waits in its queue",
+    inWorld(open, async ({ store, sms, claim, id }) => {
+      const gone = id();
+      await sms({ queue: gone });
+      expect(await store.records.remove("routes", gone)).toBe(false);
+      await claim(1, gone);
+      expect(await store.records.remove("routes", gone)).toBe(false);
+    }),
+  );
 }
 
 function firstStart(folder: string): Required<FirstStart> {

@@ -123,12 +123,14 @@ const BELONGINGS: { readonly [K in RecordKind]?: string } = {
 
 function removeNow(db: Database, kind: RecordKind, id: string): boolean | "in_use" {
   const { table } = RECORD_TABLES[kind];
+  if (db.prepare(`SELECT 1 FROM ${table} WHERE id = ?`).get(id) === undefined) return false;
   if (USERS[kind]?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
   db.prepare("SAVEPOINT removal").run();
   try {
     const belongings = BELONGINGS[kind];
     if (belongings !== undefined) db.prepare(belongings).run(id);
-    return db.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id) > 0;
+    db.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id);
+    return true;
   } catch (error) {
     if (!isConstraint(error)) throw error;
     db.prepare("ROLLBACK TO removal").run();

@@ -56,7 +56,8 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     },
     update: (kind, read, changes) => change(kind, () => rows.update(kind, read, changes)),
     async remove(kind, id) {
-      if (kind === "routes" && (await hasJobs(id))) return "in_use";
+      const isThere = kind === "routes" && (await db.read(() => findNow("routes", { id }))) !== undefined;
+      if (isThere && (await hasJobs(id))) return "in_use";
       return change(kind, () => rows.remove(kind, id));
     },
     findKeyOwner: createFindKeyOwner(db, parts.accounts),
