@@ -65,6 +65,8 @@ export interface AppDeps extends HandlerDeps {
   readonly metrics: () => Promise<string>;
   /** What keeps this process from serving, in words; empty when it is ready. */
   readonly readiness: () => Promise<readonly string[]>;
+  /** What an operator should look at although the process is ready, in words. Absent: there is nothing. */
+  readonly warnings?: () => readonly string[];
   readonly version: string;
   /** The URL of the API as clients see it, without a slash at the end. For `/openapi.json`. */
   readonly baseUrl: string;

@@ -15,11 +15,17 @@ const Readiness = Type.Object(
   {
     status: Type.String({ enum: ["ready", "not ready"] }),
     problems: Type.Optional(Type.Array(Type.String())),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "What an operator should look at, though the process serves",
+      }),
+    ),
   },
   { title: "Readiness" },
 );
 
-export function healthEndpoints({ metrics, readiness, isDraining }: AppDeps): readonly Endpoint[] {
+export function healthEndpoints(deps: AppDeps): readonly Endpoint[] {
+  const { metrics, readiness, warnings = () => [], isDraining } = deps;
   return [
     {
       method: "GET",
@@ -44,7 +50,7 @@ export function healthEndpoints({ metrics, readiness, isDraining }: AppDeps): re
       },
       async handle() {
         const problems = isDraining() ? ["draining"] : await problemsOf(readiness);
-        if (problems.length === 0) return Response.json({ status: "ready" });
+        if (problems.length === 0) return Response.json({ status: "ready", ...orAbsent(warnings()) });
         return Response.json(
           { status: "not ready", problems },
           { status: 503, headers: { "Retry-After": "1" } },
@@ -65,6 +71,10 @@ export function healthEndpoints({ metrics, readiness, isDraining }: AppDeps): re
         }),
     },
   ];
+}
+
+function orAbsent(warnings: readonly string[]): { readonly warnings?: readonly string[] } {
+  return warnings.length > 0 ? { warnings } : {};
 }
 
 async function problemsOf(readiness: AppDeps["readiness"]): Promise<readonly string[]> {

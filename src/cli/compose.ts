@@ -79,7 +79,7 @@ export interface StartOptions {
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
 export async function startPostrider(given: StartOptions): Promise<Postrider> {
-  const metrics = createMetrics();
+  const metrics = createMetrics(given.clock);
   const clock = reportLateTimers(given.clock, (lateMs) => metrics.timer("main", lateMs));
   const options = { ...given, clock };
   const { config } = options;

@@ -81,6 +81,15 @@ testFullDisk(
     expect(count(refused, 503)).toBe(refused.length);
     for (const path of [accepted[0]!, accepted.at(-1)!]) expect((await lookUp(path)).status).toBe(200);
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+    // Ready, since a load balancer that turned away would end the lookups too; but it says what clients get.
+    const ready = await fetch(`${service.url}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      {
+        status: "ready",
+        warnings: [expect.stringMatching(/^\d{3,} of the last minute's requests got a 503/)],
+      },
+    ]);
     await makeRoom();
   },
 );

@@ -57,6 +57,7 @@ export function createHttp(parts: Parts, running: HttpParts): AnswerRequest {
     adminEndpoints: createAdmin(parts, running),
     metrics: () => metrics.text(metricsSources(parts, running)),
     readiness: () => readiness(parts, running),
+    warnings: () => warningsOf(metrics.unavailable.inLastMinute()),
     docsAsset,
     consoleAsset,
     consoleKey: parts.consoleKey,
@@ -105,6 +106,15 @@ async function readiness({ config, store }: Parts, running: HttpParts): Promise<
     ...listeners.stalled(STALLED_MS),
   ];
   return stalled.map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
+}
+
+/**
+ * A process stays ready on a full disk. Its look-ups are answered there, and so they are of no other process that shares the
+ * database: a load balancer that turned away from it would only end those too.
+ */
+function warningsOf(unavailable: number): readonly string[] {
+  if (unavailable === 0) return [];
+  return [`${unavailable} of the last minute's requests got a 503: the log says why`];
 }
 
 function createAdmin(

@@ -52,7 +52,7 @@ const OWN = [
 ];
 
 function makeMetrics() {
-  const metrics = createMetrics();
+  const metrics = createMetrics(createHeldClock(NOW));
   metrics.request({ operation: "sendSms", status: 503, ms: 1 });
   return metrics;
 }

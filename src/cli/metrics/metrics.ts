@@ -12,6 +12,7 @@ import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogr
 import { createReturnMailMetrics, type ReturnMailMetrics } from "./return-mail-metrics.ts";
 import { type StateSources, stateMetrics } from "./state-metrics.ts";
 import { readStored, type StoredSources } from "./stored.ts";
+import { createUnavailableRequests, type UnavailableRequests } from "./unavailable-requests.ts";
 import { type WebhookMetrics, webhookMetrics } from "./webhook-metrics.ts";
 
 /** Milliseconds. Fine in the range of normal requests, coarse above. */
@@ -31,13 +32,14 @@ export interface Metrics extends ReturnMailMetrics {
   readonly inbound: InboundMetrics;
   readonly webhooks: Pick<WebhookMetrics, "observe">;
   request(request: { operation: string; status: number; ms: number }): void;
+  readonly unavailable: Pick<UnavailableRequests, "inLastMinute">;
   /** A timer of `thread` fired `lateMs` late; see `reportLateTimers`. */
   timer(thread: string, lateMs: number): void;
   /** The text exposition format, read from `sources` at this moment. */
   text(sources: MetricsSources): Promise<string>;
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics(clock: Pick<Clock, "monotonicMs">): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requestSeconds = createLatencyHistogram(
@@ -63,12 +65,18 @@ export function createMetrics(): Metrics {
   const showAlarms = alarmMetrics(registers);
   const webhooks = webhookMetrics(registers);
   const show = stateMetrics(registers);
+  const countRequest = requestMetrics(registers, requestSeconds);
+  const unavailable = createUnavailableRequests(clock);
   return {
     observe,
     inbound,
     webhooks,
     ...createReturnMailMetrics(registers),
-    request: requestMetrics(registers, requestSeconds),
+    request(request) {
+      countRequest(request);
+      unavailable.note(request);
+    },
+    unavailable,
     timer: lagSeconds.observe,
     async text(sources) {
       const stored = await readStored(sources);
