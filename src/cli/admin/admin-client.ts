@@ -34,6 +34,8 @@ export class AdminFailure extends Error {
 export interface AdminServer {
   readonly baseUrl: string;
   readonly token: string;
+  /** The `sandbox.json` that `baseUrl` is from; absent if an option or the environment names it. */
+  readonly namedBy?: string;
 }
 
 export function createAdminClient(server: AdminServer): AdminClient {
@@ -51,7 +53,7 @@ export function createAdminClient(server: AdminServer): AdminClient {
       refuseRedirect(server.baseUrl, response);
       if (response.status === 204 && method === "DELETE") return undefined;
       const answer = await readJson(response, server);
-      if (response.status === 404) throw notFound(server.baseUrl, path, isAboutMessage(answer));
+      if (response.status === 404) throw notFound(server, path, isAboutMessage(answer));
       if (!response.ok) throw refused(response, answer);
       const missing = missingField(method, path, answer);
       if (missing !== undefined)
@@ -107,19 +109,20 @@ async function send(server: AdminServer, url: URL, request: RequestInit): Promis
   try {
     return await fetch(url, { ...request, ...pastProxy(url), redirect: "manual", signal });
   } catch (error) {
-    throw new AdminFailure(notReached(server.baseUrl, error));
+    throw new AdminFailure(notReached(server, error));
   }
 }
 
 const OWN_CA = "an authority of your own is trusted with NODE_EXTRA_CA_CERTS=ca.pem";
 
-function notReached(baseUrl: string, error: unknown): string {
+function notReached(server: AdminServer, error: unknown): string {
+  const { baseUrl } = server;
   const { name, code, message } = error as { name?: string; code?: string; message?: string };
   if (name === "TimeoutError") return `${baseUrl} did not answer within ${TIME_LIMIT_MS / 1000} s`;
   if (code === "ConnectionRefused" || code === "ECONNREFUSED") {
     return (
       `nothing listens at ${baseUrl}: start the service (\`npm start\` or \`postrider serve\`), ` +
-      "or name a running one with --url or POSTRIDER_URL"
+      `or name a running one with --url or POSTRIDER_URL${whoNamed(server)}`
     );
   }
   if (code === "ECONNRESET" && baseUrl.startsWith("http:")) {
@@ -128,6 +131,11 @@ function notReached(baseUrl: string, error: unknown): string {
   }
   const hint = /self.signed|issuer|verify the first/i.test(message ?? "") ? `; ${OWN_CA}` : "";
   return `${baseUrl} cannot be reached: ${message ?? code ?? String(error)}${hint}`;
+}
+
+/** The first start wrote the file. Its process may have had another port, or not the role api. */
+function whoNamed({ namedBy }: AdminServer): string {
+  return namedBy === undefined ? "" : `; ${namedBy} names the address of the first start`;
 }
 
 async function readJson(response: Response, server: AdminServer): Promise<object> {
@@ -152,7 +160,7 @@ function isAboutMessage(answer: unknown): boolean {
 const NOT_IDS = ["hosts", "import", "inbound", "messages", "parked", "replay", "secret", "test"];
 
 /** @param path a noun, then an id or another part, if any */
-function notFound(baseUrl: string, path: string, isAboutMessage: boolean): AdminFailure {
+function notFound(server: AdminServer, path: string, isAboutMessage: boolean): AdminFailure {
   const [noun = "", id] = path.split("/");
   if (noun === "messages" && id === "")
     return new AdminFailure("the id is empty: it is the `message_id` that the request was answered with");
@@ -163,7 +171,7 @@ function notFound(baseUrl: string, path: string, isAboutMessage: boolean): Admin
   }
   if (id === undefined || noun === "messages" || NOT_IDS.includes(id)) {
     return new AdminFailure(
-      `${baseUrl} has no ${path}: is Postrider there, of this version and with the role api?`,
+      `${server.baseUrl} has no ${path}: is Postrider there, of this version and with the role api?${whoNamed(server)}`,
     );
   }
   const { all, key } = LISTS[noun] ?? { all: `${noun} list`, key: "id" };

@@ -27,7 +27,8 @@ export function findServer(target: AdminTarget, options: ServerOptions): AdminSe
   const found = { baseUrl: baseUrl ?? sandbox.base_url, token: token ?? sandbox.admin_token };
   if (found.baseUrl === undefined) throw new AdminFailure(noServer(path));
   if (found.token === undefined) throw new AdminFailure(`no admin token: ${WHERE_TOKENS_ARE}`);
-  return { baseUrl: found.baseUrl, token: found.token };
+  const server = { baseUrl: found.baseUrl, token: found.token };
+  return baseUrl === undefined ? { ...server, namedBy: path } : server;
 }
 
 function noServer(path: string): string {
