@@ -15,7 +15,7 @@ import { preflightResponse } from "./cors.ts";
 import { type Endpoint, takesBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
 import { createErrorHandler } from "./error-handler.ts";
-import { methodNotAllowed, notFound, serviceUnavailable } from "./errors.ts";
+import { methodNotAllowed, notFound, serviceUnavailable, unclearHost } from "./errors.ts";
 import { Forwarded } from "./forwarded.ts";
 import { isProbe } from "./health.ts";
 import { createRateLimiter } from "./limits/rate-limit.ts";
@@ -72,6 +72,7 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
   let inFlight = 0;
 
   const answer = (request: Request, match: Match, context: RequestContext): MaybePromise<Answered> => {
+    if (isHostUnclear(request)) throw unclearHost();
     if (match.kind === "unknown") throw notFound();
     if (match.kind === "wrong_method") return otherMethod(request.method, match);
     if ((inFlight > maxInFlight || deps.isDraining()) && !isProbe(match.endpoint)) throw serviceUnavailable();
@@ -111,6 +112,14 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
       return response;
     },
   };
+}
+
+/**
+ * Whether there are two Host headers, which the listener joins with a comma and a blank, or one with a blank in it. Both are to be
+ * refused (RFC 9112 §3.2): a proxy may have gone by the one host, and whoever reads the request behind it by the other.
+ */
+function isHostUnclear({ headers }: Request): boolean {
+  return headers.get("host")?.includes(" ") === true;
 }
 
 /** Whether the body has surely arrived: not if the request was refused, perhaps before that, or if its endpoint takes no body. */

@@ -19,6 +19,8 @@ export class Refusal extends Error {
 
 export const validationFailed = (details: FieldErrors) => new Refusal(400, "validation failed", { details });
 
+export const unclearHost = () => validationFailed({ Host: "must be one host, given once" });
+
 /** The same for missing, malformed, unknown and revoked keys: the caller is not told which. */
 export const invalidApiKey = () => new Refusal(401, "invalid or missing API key", { headers: BEARER });
 

@@ -99,7 +99,11 @@ function oddHeaders(pieces: Pieces): OddRequests {
   const get = (lines: string) => `GET /healthz HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`;
   return {
     "no host": [get(""), 400],
-    "two hosts": [get("Host: a\r\nHost: b\r\n"), 200, 400],
+    "two hosts": [get("Host: a\r\nHost: b\r\n"), 400],
+    "one host twice": [get("Host: a\r\nX-A: b\r\nhost: a\r\n"), 400],
+    "two hosts in one line": [get("Host: a, b\r\n"), 400],
+    "a host with a blank": [get("Host: a b\r\n"), 400],
+    "an empty host": [get("Host:\r\n"), 200],
     "a header over two lines": [send(size, "X-A: b\r\n c"), 400],
     "a key over two lines": [send(size, `X-API-Key:\r\n ${pieces.key}`), 400],
     "a blank before the colon": [send(`Content-Length : ${pieces.body.length}`), 400],
