@@ -20,6 +20,25 @@ export function settleClaimsContract(open: OpenStore): void {
   );
 
   test(
+    "nor a segment that an earlier attempt has counted: it may be rejected by the attempt that holds the lease",
+    inWorld(open, async ({ store, sms, claimOne, settle, message, receive, clock }) => {
+      const [id = ""] = await sms();
+      const next = { kind: "again", dueAt: clock.now } as const;
+      await settle(await claimOne(), { outcomes: [deferred()], next });
+      await store.queue.stage(clock.now, 10);
+      const lost = await claimOne();
+      await store.queue.stage(clock.now + HOUR, 10);
+      await claimOne();
+      await settle(lost, { outcomes: [sent("lost-1")] });
+      expect((await message(id)).progress).toMatchObject({
+        status: "sending",
+        parts: [{ status: "pending" }],
+      });
+      expect(await receive("lost-1")).toEqual([{ kind: "applied", messageId: id }]);
+    }),
+  );
+
+  test(
     "a settlement that comes too late leaves a message in line that is back there",
     inWorld(open, async ({ store, sms, claimOne, settle, status, history, clock }) => {
       const [id = ""] = await sms();
