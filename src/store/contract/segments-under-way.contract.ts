@@ -93,6 +93,27 @@ export function segmentsUnderWayContract(open: OpenStore): void {
   );
 
   test(
+    "it does not while that segment is to be tried again, whatever is heard of the rest",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      const silent = triedBy(world, CONNECTOR, unconfirmed());
+      await world.settle(await world.claimOne(), { ...silent, outcomes: [unconfirmed(), unconfirmed()] });
+      const job = await nextJob(world);
+      const say = (part: number, status: Receipt["status"]) =>
+        world.receive(`a-${part} ${id}`, { recipient: TO, reference: partReference(id, part), status });
+      await say(0, "failed");
+      const put = triedBy(world, OTHER, deferred());
+      await world.settle(job, { ...put, outcomes: [deferred(), deferred()] });
+      await say(1, "delivered");
+      expect(await world.status(id)).toBe("queued");
+      const again = await nextJob(world);
+      await world.settle(again, { connectorId: OTHER, outcomes: [sent(`b-0 ${id}`), undefined] });
+      await world.receive(`b-0 ${id}`, { connectorId: OTHER });
+      expect(await world.status(id)).toBe("delivered");
+    }),
+  );
+
+  test(
     "a failed segment that is not being sent again ends the message though another of it is being sent",
     inWorld(open, async (world) => {
       for (const isLate of [true, false]) {
