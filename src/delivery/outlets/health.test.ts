@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
-import { deferred, email, sent, sms } from "../../../test/progress-samples.ts";
+import { deferred, email, sent, sms, unconfirmed } from "../../../test/progress-samples.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
 import type { PartOutcome } from "../../core/messages/outcome.ts";
 import { createHealth, type HealthTraits } from "./health.ts";
@@ -49,6 +49,18 @@ test("what a channel that keeps its rate puts off without an attempt says nothin
     attempts(10, deferred);
     expect(score()).toBeLessThan(0.5);
   }
+});
+
+test("what one of many hosts puts off, or does not answer, says nothing against a channel that reaches them all", () => {
+  for (const [reachesMany, isHarmless] of [
+    [true, true],
+    [false, false],
+  ] as const)
+    for (const part of [deferred, unconfirmed]) {
+      const { score, attempts } = open({ reachesMany });
+      attempts(10, part);
+      expect(score() === 1).toBe(isHarmless);
+    }
 });
 
 test("receipts count once the connector has given one, and only for SMS whose receipt is still to come", async () => {
