@@ -127,6 +127,19 @@ test.each([
   expect(read([text])).toEqual({ reading: "malformed" });
 });
 
+test("a header of 16 KiB is read, in however many pieces it comes, and no longer one", () => {
+  const end = "content-length: 0\r\n\r\n";
+  const headerOf = (length: number) => `${OK}x: ${"y".repeat(length - OK.length - end.length - 5)}\r\n${end}`;
+  for (const [length, reading] of [
+    [16 * 1024, "ended"],
+    [16 * 1024 + 1, "malformed"],
+  ] as const) {
+    const header = headerOf(length);
+    for (const pieces of [[header], header.match(/[\s\S]{1,100}/g) ?? []])
+      expect(read(pieces).reading).toBe(reading);
+  }
+});
+
 test("chunks without end are read up to a limit, however small they are", () => {
   const reader = openAnswerReader();
   expect(reader.take(bytes(CHUNKED))).toBe("more");
