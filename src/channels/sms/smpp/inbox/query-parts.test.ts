@@ -52,6 +52,16 @@ test("it is asked with the id as it wrote it, and the sender as the message went
   expect([reader.cString(), reader.u8(), reader.u8(), reader.cString()]).toEqual(["00123", 5, 0, "PSTRDR"]);
 });
 
+test("what it says names a message by the number that its receipts have, though answers write that in another base", async () => {
+  const { channel } = await openBoundSmppRig({
+    dial: { queryState: () => [2, 0] },
+    config: { ...config, id_format: "resp_dec_receipt_hex" },
+  });
+  expect(await channel.query!([{ providerMessageId: "00123" }], never)).toMatchObject([
+    { providerMessageId: "7B", status: "delivered" },
+  ]);
+});
+
 test("questions take their turn within window and rate, and give it back", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({
     dial: { queryState: () => [2, 0] },
