@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createHash, createHmac } from "node:crypto";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   CALLBACK_URL,
@@ -103,6 +104,18 @@ describe("vonage", () => {
   test("where there is a signature secret, a receipt without signature is refused", () => {
     const signed = connector({ signature_method: "sha256" }, { signature_secret: "shh" });
     expect(readCallback(signed, { json: DLR })).toMatchObject({ kind: "refused", status: 401 });
+  });
+
+  test("a receipt is believed if it is signed as the connector's signature_method says, and by no other method", () => {
+    const signed = connector({ signature_method: "sha256" }, { signature_secret: "shh" });
+    const text = Object.entries(DLR)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, value]) => `&${name}=${value}`)
+      .join("");
+    const sig = createHmac("sha256", "shh").update(text).digest("hex");
+    expect(readCallback(signed, { json: { ...DLR, sig } })).toMatchObject({ kind: "receipts" });
+    const md5 = createHash("md5").update(`${text}shh`).digest("hex");
+    expect(readCallback(signed, { json: { ...DLR, sig: md5 } })).toMatchObject({ kind: "refused" });
   });
 
   test("trying it asks for the balance", async () => {
