@@ -35,6 +35,17 @@ test("a header that can be neither read nor written is refused, and does not fai
   ]);
 });
 
+test("an id or a status may come in a header alone", () => {
+  const answer = { id: { header: "X-Message-Id" } };
+  const callback = {
+    id: { header: "x-id" },
+    status: [{ header: "X_Status!" }],
+    statuses: { DELIVRD: "delivered" },
+  };
+  const gateway = { send: { url: "https://x" }, answer, callback };
+  expect(problems({ provider: "custom", gateway })).toEqual({});
+});
+
 test("a secret that goes into a header is refused where it cannot stand there", () => {
   const custom = (auth: Record<string, string>) => ({
     provider: "custom",
