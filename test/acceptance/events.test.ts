@@ -178,7 +178,21 @@ onEveryStore((start) => {
     const { accountId } = api.caller;
     const beyond = createEventCursors(await api.store.feed.cursorKey()).seal(accountId, 999);
     const forged = createEventCursors(Buffer.alloc(32)).seal(accountId, 1);
-    for (const after of ["x", "", "1", "ZTE", `${forged}=`, forged, beyond, "now2", "%00", "9".repeat(500)]) {
+    const given = (await api.get("/v1/events")).json.next;
+    for (const after of [
+      "x",
+      "",
+      "1",
+      "ZTE",
+      `${forged}=`,
+      forged,
+      `${given}=`,
+      `${given}AAAA`,
+      beyond,
+      "now2",
+      "%00",
+      "9".repeat(500),
+    ]) {
       const { status, json } = await api.get(`/v1/events?after=${after}`);
       expect([status, json.message, Object.keys(json.details)]).toEqual([
         400,
