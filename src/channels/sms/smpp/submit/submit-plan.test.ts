@@ -131,6 +131,19 @@ test("by SAR parameters the segments carry their number beside the text, and no 
   expect(segmentsOf("short", { concat: "sar" })[0]!.tlvs.size).toBe(0);
 });
 
+test("a reference of 16 bits is the same in the header and in SAR parameters, and has all its bits", () => {
+  let seen = 0;
+  for (let n = 0; n < 200; n++) {
+    const long = { text: "x".repeat(200), messageId: `0198f7c2-1111-7000-8000-${`${n}`.padStart(12, "0")}` };
+    const [inHeader] = submits(long, { concat: "udh16" });
+    const [inParameters] = submits(long, { concat: "sar" });
+    const reference = inParameters!.tlvs.get(0x020c)!;
+    expect(inHeader!.shortMessage.subarray(3, 5)).toEqual(Buffer.from(reference));
+    seen |= Buffer.from(reference).readUInt16BE();
+  }
+  expect(seen).toBe(0xffff);
+});
+
 test("in message_payload a long text goes whole, and what it costs is still told", () => {
   const text = "नमस्ते ".repeat(30);
   const [submit, ...others] = segmentsOf(text, { concat: "payload" });
@@ -204,6 +217,15 @@ test("DLT ids go on every segment, resolved ones first, under the connector's ta
       [0x1500, "33\0"],
     ]);
   }
+});
+
+test("parameters of a segment, DLT ids and a reference go side by side", () => {
+  const content = { dltEntityId: "11", dltTemplateId: "22" };
+  const config = { concat: "sar", user_message_reference: true };
+  const segments = submits({ text: "x".repeat(200), content }, config);
+  expect(segments.map(({ tlvs }) => [...tlvs.keys()].sort())).toEqual(
+    segments.map(() => [0x0204, 0x020c, 0x020e, 0x020f, 0x1400, 0x1401].sort()),
+  );
 });
 
 test("a number of another country gets none of them: other SMSCs use these tags for other things", () => {
