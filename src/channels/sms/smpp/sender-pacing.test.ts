@@ -31,6 +31,17 @@ test("a sender over its rate waits in line; beyond that it is put off without an
   }
 });
 
+test("messages that are put off for their sender's rate are to come back one by one, as they can be sent", async () => {
+  const { channel, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const inLine = Array.from({ length: 3 }, () => sendThrough(channel));
+  const putOff = await Promise.all(Array.from({ length: 4 }, () => sendThrough(channel)));
+  expect(putOff.map(({ parts }) => parts)).toMatchObject(
+    [2_000, 3_000, 4_000, 5_000].map((retryAfterMs) => [{ kind: "deferred", retryAfterMs }]),
+  );
+  await clock.advance(3_000);
+  await Promise.all(inLine);
+});
+
 test("what a message waits for its sender's rate is not part of its validity period", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
   await sendThrough(channel, outgoingSms({ remainingMs: 60_000 }));
@@ -105,6 +116,16 @@ test("of a message that is long for its sender's rate the rest comes in another 
   const kinds = outcome.parts.map((part) => part?.kind);
   expect(kinds).toEqual([...Array(3).fill("sent"), ...Array(3).fill("deferred")]);
   expect(outcome.parts[5]).toMatchObject(wait);
+});
+
+test("of a long message that was nearly sent before, only the rest takes a turn, and is sent in it", async () => {
+  const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  const parts = Array.from({ length: 20 }, (_, segment) => ({
+    status: segment < 19 ? ("sent" as const) : ("pending" as const),
+  }));
+  const outcome = await sendThrough(channel, outgoingSms({ text: "x".repeat(150 * 20), parts }));
+  expect(outcome.parts.map((part) => part?.kind)).toEqual([...Array(19).fill(undefined), "sent"]);
+  expect(smsc.submits).toHaveLength(1);
 });
 
 test("what was answered of a long message is told within seconds, so that a crash repeats no more", async () => {
