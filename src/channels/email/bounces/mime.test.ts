@@ -16,6 +16,14 @@ test("a thousand fields are read, and 256 KiB of them", () => {
   expect([header(long, "x-250"), header(long, "x-299"), long.body]).toEqual(["y".repeat(1_000), "", ""]);
 });
 
+test("a boundary ends its own parts only, and not those of another that begins like it", () => {
+  const inner =
+    "Content-Type: multipart/report; boundary=b2\r\n\r\n--b2\r\n\r\none\r\n--b2\r\n\r\ntwo\r\n--b2--\r\n";
+  const outer = `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${inner}--b\r\n\r\nthree\r\n--b--\r\n`;
+  const leaves = [...walk(parseEntity(outer))].filter(({ headers }) => headers.size === 0);
+  expect(leaves.map(({ body }) => body)).toEqual(["one", "two", "three"]);
+});
+
 test("64 parts are read, five deep", () => {
   const flat = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\nx\r\n".repeat(100)}--b--`;
   expect([...walk(parseEntity(flat))]).toHaveLength(64);
