@@ -154,5 +154,8 @@ describe("feedback", () => {
     expect(find(feedbackReport({ returnPath: returnPath.replace("@", "=40") }))).toEqual(target);
     expect(find(feedbackReport({ returnPath: forged }))).toBeUndefined();
     expect(find(`${forged}\r\n${feedbackReport({ returnPath })}`)).toEqual(target);
+    // Each costs a proof of its own, and a stranger can write thousands.
+    expect(find(`${`${forged}\r\n`.repeat(49)}${feedbackReport({ returnPath })}`)).toEqual(target);
+    expect(find(`${`${forged}\r\n`.repeat(50)}${feedbackReport({ returnPath })}`)).toBeUndefined();
   });
 });
