@@ -222,6 +222,7 @@ onEveryStore((start) => {
     expect((await send(api, [A, A, A])).status).toBe(202);
     expect((await send(api, A)).status).toBe(202);
     expect((await send(api, [A, A, A])).json.details.to).not.toContain("split");
+    expect((await send(api, [A, A], { dry_run: true })).json.would_send).toBe(false);
   });
 
   test("a dry run says what the limits would make of a request, in the same words, and counts nothing", async () => {
