@@ -6,11 +6,14 @@ interface Zone {
   readonly mx?: readonly string[];
   readonly v4?: Readonly<Record<string, readonly string[]>>;
   readonly alias?: Readonly<Record<string, string>>;
+  /** The name of a host whose server does not answer. */
+  readonly silent?: string;
 }
 
 /** The mail hosts of example.net in a DNS that says this, and that there is nothing else. */
-function hostsIn({ mx = [], v4 = {}, alias = {} }: Zone) {
-  const none = async () => Promise.reject(Object.assign(new Error("none"), { code: "ENOTFOUND" }));
+function hostsIn({ mx = [], v4 = {}, alias = {}, silent }: Zone) {
+  const fails = async (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
+  const none = async () => fails("ENOTFOUND");
   const finder: HostFinder = {
     dns: {
       resolveMx: async () =>
@@ -19,10 +22,10 @@ function hostsIn({ mx = [], v4 = {}, alias = {} }: Zone) {
           return { priority: Number(priority), exchange };
         }),
       resolveCname: async (name) => (alias[name] === undefined ? none() : [alias[name]]),
-      resolve4: async (name) => v4[name] ?? none(),
+      resolve4: async (name) => (name === silent ? fails("ESERVFAIL") : (v4[name] ?? none())),
       resolve6: none,
     },
-    rules: { blockedBy: () => undefined },
+    rules: { blockedBy: (address) => (address.startsWith("10.") ? "10.0.0.0/8" : undefined) },
     clock: createHeldClock(),
     family: "any",
   };
@@ -35,6 +38,15 @@ test("mail hosts that are named but have no address are a slip of the domain's: 
     error: { code: "4.4.4" },
   });
   expect(await hostsIn({})).toMatchObject({ kind: "never", error: { code: "5.1.2" } });
+});
+
+test("a domain with a forbidden host takes no mail, unless another host is one that the DNS did not tell of", async () => {
+  const zone = { mx: ["10 a.example.net", "20 b.example.net"], v4: { "a.example.net": ["10.0.0.1"] } };
+  expect(await hostsIn(zone)).toMatchObject({ kind: "never", error: { code: "5.4.4" } });
+  expect(await hostsIn({ ...zone, silent: "b.example.net" })).toMatchObject({
+    kind: "later",
+    error: { code: "4.4.3" },
+  });
 });
 
 test("hosts come in order of preference, named as policies and certificates name them", async () => {
