@@ -142,6 +142,12 @@ test("many refusals of what was sent at one rate slow down once", async () => {
   expect(pace.rate()!.perSecond).toBeLessThan(30);
 });
 
+test("a rate of less than one a second is not raised by a refusal", () => {
+  const { pace, clock } = open(0.25);
+  pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
+  expect(pace.rate()?.perSecond).toBe(0.25);
+});
+
 test("a full queue slows down without a rest", () => {
   const { pace, clock } = open(100);
   pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
