@@ -47,6 +47,7 @@ import { receiptOrderContract } from "./contract/receipt-order.contract.ts";
 import { receiptOtherIdContract } from "./contract/receipt-other-id.contract.ts";
 import { receiptReferenceContract } from "./contract/receipt-reference.contract.ts";
 import { recordChangesContract } from "./contract/record-changes.contract.ts";
+import { recordSearchContract } from "./contract/record-search.contract.ts";
 import { recordsContract, recordsInUseContract } from "./contract/records.contract.ts";
 import { sandboxContract } from "./contract/sandbox.contract.ts";
 import { segmentsUnderWayContract } from "./contract/segments-under-way.contract.ts";
@@ -95,6 +96,7 @@ const SECTIONS = {
   push: pushContract,
   records: recordsContract,
   recordChanges: recordChangesContract,
+  recordSearch: recordSearchContract,
   accountRules: accountRulesContract,
   recordsInUse: recordsInUseContract,
   settings: settingsContract,

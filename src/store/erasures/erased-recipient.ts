@@ -12,14 +12,23 @@ export type ErasedForm = (recipient: string) => string;
 
 export function createErasedForm(pepper: string): ErasedForm {
   const key = Buffer.from(pepper, "hex");
-  return (recipient) => `erased:${createHmac("sha256", key).update(recipient.toLowerCase()).digest("hex")}`;
+  return (recipient) =>
+    `${ERASED_START}${createHmac("sha256", key).update(recipient.toLowerCase()).digest("hex")}`;
 }
+
+/** What every erased form begins with. */
+export const ERASED_START = "erased:";
 
 /** Where the sealed pepper is: its name in `meta`, and the place that it is sealed for. */
 export const PEPPER = { name: "erasure_pepper", place: "meta/erasure_pepper" } as const;
 
 /** The field of a record that is replaced by its erased form. */
 const ERASABLE: { readonly [K in RecordKind]?: string } = { suppressions: "email", optOuts: "recipient" };
+
+/** The field of this kind that may hold an erased form. */
+export function erasableField(kind: RecordKind): string | undefined {
+  return ERASABLE[kind];
+}
 
 /** The field of a record that has several spellings. */
 const SPELLED: { readonly [K in RecordKind]?: string } = { ...ERASABLE, domains: "domain" };

@@ -1,6 +1,9 @@
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import type { KeyOwner } from "../../core/records/api-key.ts";
 import type { StoredSettings } from "../../core/records/settings.ts";
+import type { RecordSearch } from "./record-search.ts";
+
+export type { RecordSearch } from "./record-search.ts";
 
 /** What operators maintain: accounts, keys, connectors, routes and the like (`RecordTypes`), settings, webhook secrets. */
 export interface Records {
@@ -11,11 +14,11 @@ export interface Records {
   ): Promise<"created" | { readonly conflict: string }>;
   /** The record that has all of these values. One of them has to be its id, or indexed. */
   find<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>): Promise<RecordTypes[K] | undefined>;
-  /** In order of id. */
+  /** In order of id: those that have all of these values, and that the search finds if there is one. */
   list<K extends RecordKind>(
     kind: K,
     where: Partial<RecordTypes[K]>,
-    page: { readonly after?: string; readonly limit: number },
+    page: RecordPage<K>,
   ): Promise<readonly RecordTypes[K][]>;
   /** Changes a record, if it is still as it was `read`: the changes may follow from what was read (ADR 31). */
   update<K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Promise<Updated<K>>;
@@ -37,6 +40,14 @@ export interface Records {
   addWebhookSecret(accountId: string, secret: WebhookSecret, newest?: number): Promise<boolean | undefined>;
   /** A number that rises with every change to connectors, routes or settings, so that processes know when to read them again. */
   version(): Promise<number>;
+}
+
+export interface RecordPage<K extends RecordKind> {
+  /** The id of the record after which the page begins. */
+  readonly after?: string;
+  readonly limit: number;
+  /** No index helps it: it goes through the records, as far as the page needs. */
+  readonly search?: RecordSearch<K>;
 }
 
 export interface WebhookSecret {

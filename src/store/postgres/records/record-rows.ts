@@ -1,11 +1,13 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import { isStill } from "../../records/record-change.ts";
+import type { RecordSearch } from "../../records/record-search.ts";
 import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
 import type { Fields, RecordValues } from "../../records/record-values.ts";
-import type { RecordChanges, Updated } from "../../store.ts";
+import type { RecordChanges, RecordPage, Updated } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { isForeignKey, takenColumns } from "../database/sql-errors.ts";
 import { applyAccountRules, lockForRules } from "./account-rules.ts";
+import { searchTest, searchValues } from "./search-test.ts";
 import { createTakenField } from "./taken-field.ts";
 
 export interface Conflict {
@@ -20,17 +22,17 @@ export interface RecordRows {
     kind: K,
     record: RecordTypes[K],
   ): Promise<"created" | Conflict>;
-  select<K extends RecordKind>(
-    session: Session,
-    kind: K,
-    page: { where: Partial<RecordTypes[K]>; after?: string | undefined; limit: number },
-  ): Promise<RecordTypes[K][]>;
+  select<K extends RecordKind>(session: Session, kind: K, page: WantedPage<K>): Promise<RecordTypes[K][]>;
   update<K extends RecordKind>(
     session: Session,
     kind: K,
     change: { read: RecordTypes[K]; changes: RecordChanges<K> },
   ): Promise<Updated<K>>;
   remove(session: Session, kind: RecordKind, id: string): Promise<boolean | "in_use">;
+}
+
+interface WantedPage<K extends RecordKind> extends RecordPage<K> {
+  readonly where: Partial<RecordTypes[K]>;
 }
 
 export function createRecordRows(values: RecordValues): RecordRows {
@@ -57,16 +59,12 @@ export function createRecordRows(values: RecordValues): RecordRows {
     async select<K extends RecordKind>(
       session: Session,
       kind: K,
-      {
-        where,
-        after = "",
-        limit,
-      }: { where: Partial<RecordTypes[K]>; after?: string | undefined; limit: number },
+      { where, after = "", limit, search }: WantedPage<K>,
     ) {
       const table: RecordTable = RECORD_TABLES[kind];
       const fields = given(where);
-      const bound = [...bind(table, "", fields), after, limit];
-      const rows = await session.query<Record<string, unknown>>(selectSql(table, fields), bound);
+      const bound = [...bind(table, "", fields), after, limit, ...(search ? searchValues(search) : [])];
+      const rows = await session.query<Record<string, unknown>>(selectSql(kind, fields, search), bound);
       return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
     },
     update: createUpdate(values, bind, takenField),
@@ -179,13 +177,16 @@ function insertSql(table: RecordTable, fields: Fields): string {
   return `INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
 }
 
-function selectSql(table: RecordTable, fields: Fields): string {
+function selectSql<K extends RecordKind>(kind: K, fields: Fields, search?: RecordSearch<K>): string {
+  const table: RecordTable = RECORD_TABLES[kind];
   const tests = Object.entries(fields).map(([field, value], at) => {
     const { name } = comparable(table, field);
     return value === null ? `${name} IS NULL AND $${at + 1}::text IS NULL` : `${name} = $${at + 1}`;
   });
-  const where = [...tests, `id > $${tests.length + 1}`].join(" AND ");
-  return `SELECT * FROM ${table.table} WHERE ${where} ORDER BY id LIMIT $${tests.length + 2}`;
+  const next = tests.length + 1;
+  const found = search ? [searchTest(kind, search, next + 2)] : [];
+  const where = [...tests, `id > $${next}`, ...found].join(" AND ");
+  return `SELECT * FROM ${table.table} WHERE ${where} ORDER BY id LIMIT $${next + 1}`;
 }
 
 function updateSql(table: RecordTable, fields: Fields): string {

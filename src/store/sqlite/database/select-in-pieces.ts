@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
 
 /** Tests in SQL, and the values of their placeholders. */
-interface Tests {
+export interface Tests {
   readonly tests: readonly string[];
   readonly values: readonly SqlValue[];
 }

@@ -13,7 +13,6 @@ import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { AccountCache } from "./account-cache.ts";
 import { createFindKeyOwner } from "./find-key-owner.ts";
 import type { Conflict, RecordRows } from "./record-rows.ts";
-import type { Page } from "./record-select.ts";
 import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
@@ -102,7 +101,10 @@ function createSearches(erasedNames: ErasedNames) {
 }
 
 /** The first page of what several searches have found together. */
-function firstOf<R extends { readonly id: string }>(found: readonly R[][], { limit }: Page): readonly R[] {
+function firstOf<R extends { readonly id: string }>(
+  found: readonly R[][],
+  { limit }: { readonly limit: number },
+): readonly R[] {
   const [only = [], ...others] = found;
   if (others.length === 0) return only;
   return found
