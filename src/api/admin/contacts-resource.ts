@@ -46,6 +46,7 @@ const plan: RecordPlan<"contacts"> = {
   operation: "Contact",
   idName: "contact_id",
   filters: { account_id: "accountId", external_id: "externalId" },
+  calledBy: { external_id: "externalId" },
   shown: Type.Object({
     account_id: shownFields.account_id,
     external_id: Type.Optional(Type.String({ description: "Absent on an anonymous contact" })),

@@ -71,6 +71,7 @@ const plan: RecordPlan<"inboundNumbers"> = {
   noun: "inbound number",
   operation: "InboundNumber",
   filters: { account_id: "accountId", connector_id: "connectorId" },
+  calledBy: { number: "number" },
   shown: Type.Object({
     account_id: shownFields.account_id,
     number,

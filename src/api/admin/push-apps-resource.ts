@@ -52,6 +52,7 @@ const plan: RecordPlan<"pushApps"> = {
   operation: "PushApp",
   idName: "push_app_id",
   filters: { account_id: "accountId" },
+  calledBy: { name: "name" },
   shown: Type.Object({
     account_id: shownFields.account_id,
     name: Type.String(),

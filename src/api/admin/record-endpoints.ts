@@ -1,24 +1,20 @@
-/** The endpoints that create, list, show, update and delete a record, the same for every kind. */
-import Type, { type Static, type TObject, type TSchema } from "typebox";
-import { createErrors } from "../../core/body/field-errors.ts";
-import { isStorable, NOT_STORABLE } from "../../core/body/text-rules.ts";
+/** The endpoints that create, show, update and delete a record, the same for every kind; all five with the list. */
+import type { Static, TObject } from "typebox";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import type { RecordChanges } from "../../store/store.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
-import { conflict, notFound, validationFailed } from "../errors.ts";
-import { answerPage, pageSchema } from "../lists/answer-page.ts";
+import { conflict, notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { changeRecord, taken } from "./change-record.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
 import { createInTurn } from "./in-turn.ts";
-import { PAGE_QUERY, readPage } from "./page.ts";
+import { listEndpoint } from "./record-list.ts";
 import {
   ADMIN_MAX_BYTES,
   adminOnly,
   adminPath,
   bodyOf,
   MISSING,
-  pluralOf,
   type RecordPlan,
   recordOf,
   shownRecord,
@@ -115,49 +111,6 @@ export async function storeNew<K extends RecordKind>(
   const result = await deps.store.records.create(plan.kind, record);
   if (result !== "created") throw taken(plan.noun, result.conflict);
   await plan.onChanged?.();
-}
-
-export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {
-  const asText = Type.Optional(Type.String());
-  const filters = Object.fromEntries(Object.keys(plan.filters).map((name) => [name, asText]));
-  return {
-    ...adminOnly(plan.noun),
-    method: "GET",
-    path: adminPath(plan.path),
-    operation: `list${pluralOf(plan.operation)}`,
-    summary: `List ${pluralOf(plan.noun)}`,
-    query: { ...filters, ...PAGE_QUERY } as Readonly<Record<string, TSchema>>,
-    responses: {
-      200: { description: "In order of creation", schema: pageSchema(shownSchema(plan), "after") },
-    },
-    async handle(call) {
-      const page = readPage(call.query);
-      const where = await readFilters(deps, plan, call.query);
-      return answerPage(
-        page,
-        (wanted) => deps.store.records.list(plan.kind, where, wanted),
-        (record) => shownRecord(plan, record),
-      );
-    },
-  };
-}
-
-async function readFilters<K extends RecordKind>(
-  deps: AdminDeps,
-  plan: RecordPlan<K>,
-  query: URLSearchParams,
-): Promise<Partial<RecordTypes[K]>> {
-  const errors = createErrors();
-  const where: Record<string, string> = {};
-  for (const [name, field] of Object.entries(plan.filters)) {
-    const value = query.get(name);
-    if (value === null) continue;
-    if (!isStorable(value)) errors.add(name, NOT_STORABLE);
-    where[field] = plan.toStored?.[name]?.(value) ?? value;
-  }
-  const account = await accountNamed(deps.store.records, where.accountId, errors);
-  if (!errors.isEmpty()) throw validationFailed(errors.list());
-  return { ...where, ...(account && { accountId: account.id }) } as Partial<RecordTypes[K]>;
 }
 
 export function showEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {

@@ -25,6 +25,8 @@ export interface RecordPlan<K extends RecordKind> {
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** By filter: turns its value into the form that is stored; absent: they are the same. */
   readonly toStored?: Readonly<Record<string, (given: string) => string>>;
+  /** What a record is called by, in responses, and the record fields that a search therefore looks into. */
+  readonly calledBy: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** Runs after every change that is stored, and before it is answered. */
   onChanged?(): Promise<void>;
 }

@@ -83,6 +83,7 @@ const plan: RecordPlan<"senders"> = {
   noun: "sender",
   operation: "Sender",
   filters: { account_id: "accountId" },
+  calledBy: { sender_id: "senderId" },
   shown: Type.Object({
     account_id: shownFields.account_id,
     sender_id: senderId,

@@ -140,6 +140,7 @@ const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
   operation: "SmsTemplate",
   idName: "template_id",
   filters: { account_id: "accountId" },
+  calledBy: { name: "name", dlt_template_id: "dltTemplateId" },
   shown: Type.Object({
     account_id: shownFields.account_id,
     name: Type.String(),

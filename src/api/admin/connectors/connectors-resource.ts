@@ -7,13 +7,8 @@ import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "../record-endpoints.ts";
+import { createEndpoint, deleteEndpoint, showEndpoint, updateEndpoint } from "../record-endpoints.ts";
+import { listEndpoint } from "../record-list.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { type ConnectorSettings, changeSettings, type SettingsChange } from "./connector-config.ts";
 import { kindNamed, kindsEndpoint } from "./connector-kinds.ts";
@@ -116,6 +111,7 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
     operation: "Connector",
     idName: "connector_id",
     filters: {},
+    calledBy: { name: "name" },
     shown: shownConnector,
     show: (connector) => toShownConnector(deps, connector),
     onChanged: deps.onConfigChanged,

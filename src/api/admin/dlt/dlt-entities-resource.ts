@@ -81,6 +81,7 @@ const plan: RecordPlan<"dltEntities"> = {
   noun: "DLT entity",
   operation: "DltEntity",
   filters: { account_id: "accountId", entity_id: "entityId" },
+  calledBy: { entity_id: "entityId", name: "name" },
   shown: Type.Object({
     account_id: shownFields.account_id,
     entity_id: entityId,

@@ -76,6 +76,7 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
     operation: "Domain",
     idName: "domain_id",
     filters: { account_id: "accountId", domain: "domain" },
+    calledBy: { domain: "domain" },
     toStored: { domain: (text) => text.toLowerCase() },
     shown: Type.Object({
       account_id: shownFields.account_id,

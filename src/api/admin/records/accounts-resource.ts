@@ -47,6 +47,7 @@ const plan: RecordPlan<"accounts"> = {
   operation: "Account",
   idName: "account_id",
   filters: {},
+  calledBy: { name: "name" },
   shown: Type.Object({ name: Type.String(), mode }),
   show: ({ name, mode }) => ({ name, mode }),
 };

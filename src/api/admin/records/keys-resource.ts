@@ -8,7 +8,8 @@ import type { AdminDeps } from "../admin-deps.ts";
 import { changeRecord } from "../change-record.ts";
 import { accountNamed, readDraft, sealDraft } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
-import { listEndpoint, showEndpoint, storeNew, updateEndpoint } from "../record-endpoints.ts";
+import { showEndpoint, storeNew, updateEndpoint } from "../record-endpoints.ts";
+import { listEndpoint } from "../record-list.ts";
 import {
   ADMIN_MAX_BYTES,
   adminPath,
@@ -75,6 +76,7 @@ const plan: RecordPlan<"apiKeys"> = {
   operation: "Key",
   idName: "key_id",
   filters: { account_id: "accountId" },
+  calledBy: { name: "name", prefix: "prefix" },
   shown,
   show,
 };

@@ -8,13 +8,8 @@ import type { Endpoint } from "../../endpoint.ts";
 import { conflict } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
-import {
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoint,
-  showEndpoint,
-  updateEndpoint,
-} from "../record-endpoints.ts";
+import { createEndpoint, deleteEndpoint, showEndpoint, updateEndpoint } from "../record-endpoints.ts";
+import { listEndpoint } from "../record-list.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
 
@@ -88,6 +83,7 @@ const shownPlan: RecordPlan<"routes"> = {
   operation: "Route",
   idName: "route_id",
   filters: { account_id: "accountId" },
+  calledBy: { match: "match", sender: "sender" },
   shown: Type.Object({
     account_id: Type.Optional(Type.String({ format: "uuid", description: "Absent: every live account" })),
     channel,

@@ -64,6 +64,7 @@ const plan: RecordPlan<"optOuts"> = {
   noun: "opt-out",
   operation: "OptOut",
   filters: { account_id: "accountId", recipient: "recipient", sender: "sender" },
+  calledBy: { recipient: "recipient" },
   toStored: {
     recipient: (text) => parsePhoneNumber(restorePlus(text)) ?? text,
     sender: senderKey,

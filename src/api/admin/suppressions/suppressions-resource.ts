@@ -71,6 +71,7 @@ const plan: RecordPlan<"suppressions"> = {
   operation: "Suppression",
   idName: "suppression_id",
   filters: { account_id: "accountId", email: "email" },
+  calledBy: { email: "email" },
   toStored: { email: (text) => text.toLowerCase() },
   shown: Type.Object({
     account_id: shownFields.account_id,
