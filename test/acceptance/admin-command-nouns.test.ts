@@ -124,6 +124,9 @@ describe.each(Object.entries(nouns))("%s", (noun, { create, idName, shown, updat
     const lines = (await text(noun, "list")).split("\n");
     expect(lines[0]).toContain(head);
     expect(lines.find((line) => line.startsWith(id))).toContain(row);
+    const found = async (search: string) => (await json(noun, "list", "--search", search)).data;
+    expect(await found(id)).toHaveLength(1);
+    expect(await found("called like nobody")).toEqual([]);
     expect(await json(noun, "update", id, ...update)).toMatchObject({ id, ...updated });
     expect(await text(noun, "show", id)).toContain(String(Object.values(updated).at(-1)));
     expect(await text(noun, "delete", id)).toContain(`${id}\n`);
@@ -131,6 +134,23 @@ describe.each(Object.entries(nouns))("%s", (noun, { create, idName, shown, updat
       code: 1,
       err: `error: there is no ${id} among the ${noun}: \`${noun} list\` shows what there is\n`,
     });
+  });
+});
+
+test("lists are searched by a part of a name, and what cannot be one is told of the option", async () => {
+  const { account_id: id } = await json(
+    "accounts",
+    "create",
+    "--name",
+    "Zimmer & Söhne",
+    "--mode",
+    "sandbox",
+  );
+  expect((await json("accounts", "list", "--search", "SÖHNE")).data).toMatchObject([{ id }]);
+  expect((await json("connectors", "list", "--search", "nobody")).data).toEqual([]);
+  expect(await run(["accounts", "list", "--search", "x".repeat(256)])).toMatchObject({
+    code: 1,
+    err: "error: validation failed\n  --search: must be at most 255 characters\n",
   });
 });
 

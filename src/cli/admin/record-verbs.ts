@@ -13,7 +13,7 @@ export function addReading(
   const { name: path, columns, filters } = noun;
   addList(command, {
     summary: `list ${pluralOf(noun)}`,
-    list: { path, columns, filters, pages: PAGES },
+    list: { path, columns, filters: [...filters, SEARCH], pages: PAGES },
   });
   command.verb({
     usage: "show <id>",
@@ -24,6 +24,13 @@ export function addReading(
       ),
   });
 }
+
+/** What each record is called by, the description of the API says. */
+const SEARCH: OptionRow = {
+  flags: "--search <text>",
+  field: "search",
+  meaning: "only what has this in its name, number or address, in upper or lower case; or the whole id",
+};
 
 export function addDelete(command: NounCommand, noun: Pick<Noun, "name" | "one" | "goesToo">): void {
   command.verb({
