@@ -148,6 +148,19 @@ describe("an email", () => {
     expect(String(rendered?.body_text)).toHaveLength(256 * 1024);
   });
 
+  test("whose headers are large is kept with the first 64 KiB of them, and says so", async () => {
+    const { simulator, memory } = openSimulator("email");
+    const message = email(["ann@example.com"]);
+    const value = "x ".repeat(15_000);
+    const headers = { "X-A": value, "X-B": value, "X-C": value, "X-D": value };
+    await simulator.send({ ...message, content: { ...message.content, headers } }, never);
+    const rendered = memory.entries()[0]?.rendered;
+    expect(rendered?.truncated).toEqual(["headers"]);
+    const kept = rendered?.headers as Record<string, string>;
+    expect([kept["X-A"], kept["X-B"]]).toEqual([value, value]);
+    expect(Object.entries(kept).flat().join("").length).toBeLessThanOrEqual(64 * 1024);
+  });
+
   test("that cannot be composed is rejected, as over SMTP", async () => {
     const { simulator } = openSimulator("email");
     const message = email(["ann@example.com"]);
