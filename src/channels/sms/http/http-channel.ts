@@ -124,10 +124,11 @@ async function attempt(
 }
 
 /** Adds advice about a certificate to the connector's state only, since it is for operators: not to the message's timeline. */
-function withAdvice({ reaction, ...judged }: Judgement, config: HttpConfig): Judgement {
-  if (reaction?.kind !== "down") return { ...judged, ...(reaction && { reaction }) };
+function withAdvice(judgement: Judgement, config: HttpConfig): Judgement {
+  const { reaction } = judgement;
+  if (reaction?.kind !== "down") return judgement;
   const reason = withCertificateAdvice(reaction.reason, certificateFields(config));
-  return { ...judged, reaction: { ...reaction, reason } };
+  return { ...judgement, reaction: { ...reaction, reason } };
 }
 
 /** What a request has told the provider, which its words may repeat. */
