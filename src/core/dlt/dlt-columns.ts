@@ -17,6 +17,7 @@ export type DltField =
   | "category"
   | "categoryHint"
   | "status"
+  | "blacklistStatus"
   | "entityId"
   | "tags"
   | "header"
@@ -92,8 +93,9 @@ const STATUS = [
   "currentstatus",
   "activestatus",
   "operationalstatus",
-  "blackliststatus",
 ];
+
+const BLACKLIST_STATUS = ["blackliststatus"];
 
 const HEADER = ["header", "headername", "senderid", "sender", "cli", "sendername", "headercli"];
 
@@ -135,6 +137,7 @@ const ALIASES: Readonly<Record<DltList, Aliases>> = {
     ],
     categoryHint: ["category"],
     status: STATUS,
+    blacklistStatus: BLACKLIST_STATUS,
     entityId: ENTITY_ID,
     tags: ["variabletags", "variabletypes", "variabletype", "variabletag", "tags", "tag"],
   },
@@ -143,6 +146,7 @@ const ALIASES: Readonly<Record<DltList, Aliases>> = {
     headerType: ["headertype", "communicationtype", "type"],
     headerTypeHint: ["headercategory", "category"],
     status: STATUS,
+    blacklistStatus: BLACKLIST_STATUS,
     entityId: ENTITY_ID,
   },
   entities: {
@@ -152,6 +156,7 @@ const ALIASES: Readonly<Record<DltList, Aliases>> = {
       ...["organizationname", "businessname", "name"],
     ],
     status: STATUS,
+    blacklistStatus: BLACKLIST_STATUS,
     urls: ["whitelistedurls", "whitelistedurl", "urls", "url"],
     numbers: ["callbacknumbers", "callbacknumber", "cbn", "whitelistednumbers"],
   },

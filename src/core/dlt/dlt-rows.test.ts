@@ -38,9 +38,24 @@ test.each([
   [["Inactive", "Approved"], "inactive"],
   [["Approved", "No"], "approved"],
   [["", "Blacklisted"], "blacklisted"],
+  [["Approved", "Yes"], "blacklisted"],
+  [["Approved", "NA"], "approved"],
+  [["-", "No"], "approved"],
 ])("of the statuses %p the one counts that prevents sending: %p", (statuses, status) => {
   const head = ["Header", "Approval Status", "Blacklist Status"];
   expect(read("headers", head, ["ACMECO", ...statuses])).toMatchObject({ fields: { status } });
+});
+
+test("`No` means approved only under the head of a blacklist", () => {
+  const reason = 'the status "No" is not known';
+  expect(read("headers", ["Header", "Active Status"], ["ACMECO", "No"])).toEqual({ reason });
+  const both = ["Header", "Active Status", "Blacklist Status"];
+  expect(read("headers", both, ["ACMECO", "No", "No"])).toEqual({ reason });
+});
+
+test("a status that is a dash is not known, and not judged", () => {
+  const row = read("headers", ["Header", "Status"], ["ACMECO", "-"]);
+  expect(row).toEqual({ key: "ACMECO", fields: { senderId: "ACMECO" } });
 });
 
 test("one cell that cannot be stored is enough to refuse a row", () => {

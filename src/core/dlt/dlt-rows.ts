@@ -132,7 +132,14 @@ function openRow(
       return word;
     },
     hint: (field, read) => firstWord(texts(field), read),
-    status: () => worstStatus(texts("status"), problems),
+    status() {
+      const telling = texts("status").filter((text) => !SAYS_NOTHING.test(text));
+      const columns = [
+        { texts: telling, read: readDltStatus },
+        { texts: texts("blacklistStatus"), read: readBlacklistStatus },
+      ];
+      return worstStatus(columns, problems);
+    },
   };
   if (!cells.every(isStorable)) problems.push(NOT_STORABLE);
   return row;
@@ -152,14 +159,32 @@ function firstWord<Word>(
   return undefined;
 }
 
-/** An export may have one column for approval and one for activity: the one that prevents sending counts. */
-function worstStatus(texts: readonly string[], problems: string[]): DltStatus | undefined {
-  const statuses = texts.map((text) => {
-    const status = /^(?:no|n|na|-)$/i.test(text) ? "approved" : readDltStatus(text);
-    if (status === undefined) problems.push(`the status "${shortened(text)}" is not known`);
-    return status;
-  });
+type ReadStatus = (text: string) => DltStatus | undefined;
+
+/**
+ * An export may have several columns with a status: for approval, for activity, for the blacklist. The one that prevents sending
+ * counts.
+ */
+function worstStatus(
+  columns: readonly { readonly texts: readonly string[]; readonly read: ReadStatus }[],
+  problems: string[],
+): DltStatus | undefined {
+  const statuses = columns.flatMap(({ texts, read }) =>
+    texts.map((text) => {
+      const status = read(text);
+      if (status === undefined) problems.push(`the status "${shortened(text)}" is not known`);
+      return status;
+    }),
+  );
   return statuses.find((status) => status !== undefined && status !== "approved") ?? statuses[0];
+}
+
+const SAYS_NOTHING = /^(?:na|-)$/i;
+
+/** `No` is good news here, and would be bad news in a column for activity. */
+function readBlacklistStatus(text: string): DltStatus | undefined {
+  if (/^(?:no|n)$/i.test(text) || SAYS_NOTHING.test(text)) return "approved";
+  return /^(?:yes|y)$/i.test(text) ? "blacklisted" : readDltStatus(text);
 }
 
 /** The cell without the marks that keep spreadsheets from reading an id as a number: `'110…`, `="110…"`. */
