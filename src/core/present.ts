@@ -3,7 +3,7 @@ export type Present<T> = { [Name in keyof T as undefined extends T[Name] ? never
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
 };
 
-/** The fields without those that are `undefined`, which are left out. Hot places fill a `Writable` instead. */
+/** Leaves out the fields that are `undefined`. Code that runs very often fills a `Writable` instead. */
 export function present<T extends object>(fields: T): Present<T> {
   const kept: Record<string, unknown> = {};
   for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];

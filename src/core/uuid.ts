@@ -4,8 +4,8 @@ import type { Clock } from "./clock.ts";
 export type RandomBytes = (count: number) => Uint8Array;
 
 /**
- * A clock that is set back by more than this was wrong before. Ids that went on from its wrong time would be wrong for as long,
- * and retention and receipts go by the time in ids.
+ * A clock that is set back by more than this was wrong before. If ids went on from its wrong time, they would be wrong for just as
+ * long, and retention and receipts rely on the time in ids.
  */
 const LONGEST_STEP_BACK_MS = 10_000;
 
@@ -37,7 +37,7 @@ export function createIds(clock: Pick<Clock, "now">, randomBytes: RandomBytes): 
     if (now > timeMs || now < timeMs - LONGEST_STEP_BACK_MS) turnTo(now);
     else if (counter >= COUNTER_END) turnTo(timeMs + 1);
     else countOn();
-    // Three pieces: the engine joins up to three in one step.
+    // In three pieces, since the engine joins up to three in one step.
     return head + LAST_OCTET[counter & 0xff] + random();
   };
 }
@@ -47,7 +47,7 @@ export function uuidTime(id: string): number | undefined {
   return UUID_V7.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }
 
-/** Any version, either case. */
+/** Whether a text is a UUID, of any version and in either case. */
 export function isUuid(text: string): boolean {
   return text.length === 36 && UUID.test(text);
 }

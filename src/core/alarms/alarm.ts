@@ -48,10 +48,10 @@ interface Trouble extends Condition {
 /** By name and subject. */
 export type Troubles = ReadonlyMap<string, Trouble>;
 
-/** An alarm is cleared when all has been well for this long, so that what comes and goes is one alarm. */
+/** An alarm is cleared when all has been well for this long, so that trouble that comes and goes is one alarm. */
 export const CLEAR_AFTER_MS = 30_000;
 
-/** Brings what was known up to date with what is wrong now, and tells which alarms that raises and clears. */
+/** Updates the known troubles with the conditions of now, and returns the alarms that this raises and clears. */
 export function judgeAlarms(
   before: Troubles,
   conditions: readonly Condition[],

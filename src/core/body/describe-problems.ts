@@ -43,7 +43,7 @@ interface Schema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** What fits the pattern: a caller reads one sooner than the pattern. */
+  /** Values that fit the pattern. An error message shows one, because a caller understands it sooner than a pattern. */
   readonly examples?: readonly unknown[];
   readonly minimum?: number;
   readonly maximum?: number;

@@ -17,7 +17,7 @@ export function isVisibleAscii(text: string): boolean {
 
 /** Whether a text has more than `limit` characters: code points, so an emoji outside the basic plane is one. */
 export function isLonger(text: string, limit: number): boolean {
-  // A code point is two units at most: what is much too long need not be counted.
+  // A code point is at most two units, so a text of more than twice as many units need not be counted.
   return text.length > limit && (text.length > 2 * limit || codePoints(text) > limit);
 }
 

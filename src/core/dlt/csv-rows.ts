@@ -7,8 +7,8 @@ export interface CsvRow {
 }
 
 /**
- * The rows of `text`, whose lines end in LF, without empty lines. One by one, so that the reader can let other work go on
- * meanwhile. Ends with a `problem` if a quote is not closed. What it costs grows with the text only, whatever is in it.
+ * The rows of `text`, whose lines end in LF, without empty lines. They are yielded one by one, so that the
+ * caller can let other work go on in between. Ends with a `problem` if a quote is not closed. Takes linear time for any text.
  */
 export function* csvRows(text: string, delimiter: string): Generator<CsvRow | { readonly problem: string }> {
   const readCell = cellReader(text, delimiter);
@@ -70,7 +70,7 @@ function closingQuote(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** Finds `wanted` from an index on, which never goes back; else the end. What has been found is not looked for again. */
+/** Makes a function that finds `wanted` from an index on, or else the end. The index must never go back: each hit is remembered. */
 function finder(text: string, wanted: string): (from: number) => number {
   let found = -1;
   return (from) => {

@@ -1,7 +1,7 @@
 /**
  * Finds the fields in the columns of a DLT portal's export. The portals (Jio, Vi's Vilpower, Airtel, BSNL, Tata and Videocon's
- * SmartPing) name their columns differently and publish none of it, so a field is known by all names met so far.
- * A new name is a new word in its row; an operator's own sheet may use ours.
+ * SmartPing) name their columns differently and publish none of the names, so each field is known by all the names that we have met. To
+ * support another name, add it to the row of its field. A sheet that an operator wrote may use our own names.
  */
 import { plain } from "./dlt-words.ts";
 
@@ -26,7 +26,7 @@ export type DltField =
   | "urls"
   | "numbers";
 
-/** Where the fields of a list stand: indexes of its columns, those that count more first. */
+/** Where the fields of a list are: the indexes of their columns, the ones that are preferred first. */
 export interface Layout {
   readonly list: DltList;
   readonly columns: Readonly<Partial<Record<DltField, readonly number[]>>>;
@@ -34,13 +34,13 @@ export interface Layout {
   readonly ignored: readonly string[];
 }
 
-/** Columns after these are not looked at: a row of a million empty cells is soon told from a head. */
+/** Later columns are not read, so that it does not take long to see that a row of a million empty cells is not a head. */
 export const MAX_COLUMNS = 300;
 
-/** Longer cells name no column. */
+/** A longer cell is not taken for the name of a column. */
 const MAX_NAME = 100;
 
-/** `undefined` where the row is not the head of such a list, or not of the one that is wanted. */
+/** Reads the row with the names of the columns; `undefined` if it is not the head of a list, or not of the `wanted` one. */
 export function readHead(row: readonly string[], wanted?: DltList): Layout | undefined {
   const head = row.slice(0, MAX_COLUMNS);
   const names = head.map((name) => (name.length > MAX_NAME ? "" : plain(name)));
@@ -66,7 +66,7 @@ function find(names: readonly string[], aliases: readonly string[] = []): readon
 
 type Aliases = Readonly<Partial<Record<DltField, readonly string[]>>>;
 
-/** What a list cannot be without; it also tells the lists apart. */
+/** The fields that a list must have. They also show which list it is. */
 const NEEDED: Readonly<Record<DltList, readonly DltField[]>> = {
   templates: ["templateId", "content"],
   headers: ["header"],

@@ -1,4 +1,4 @@
-/** What DLT portals register, in our words. Absent on a record: not known, and not judged. */
+/** The states and types that DLT portals register, in our words. A record without one is not judged by it. */
 
 /** States of an entity, a header or a template: only `approved` may send. */
 export const DLT_STATUSES = ["approved", "pending", "rejected", "inactive", "blacklisted"] as const;

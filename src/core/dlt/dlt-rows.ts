@@ -13,7 +13,7 @@ import {
   readVariableTags,
 } from "./dlt-words.ts";
 
-/** What a row of each list says of its record; what the row leaves out is absent. */
+/** The fields of the record that a row of each list describes. Fields that the row leaves out are absent. */
 export interface DltRows {
   templates: Pick<SmsTemplate, "dltTemplateId" | "body"> & Partial<SmsTemplate>;
   headers: Pick<Sender, "senderId"> & Partial<Sender>;
@@ -24,7 +24,7 @@ export type RowReading<List extends DltList> =
   | { readonly key: string; readonly fields: DltRows[List] }
   | { readonly reason: string };
 
-/** Reads a row of an export; `reason` says why it cannot be taken. */
+/** Reads a row of an export; `reason` says why the row cannot be imported. */
 export function readDltRow<List extends DltList>(
   list: List,
   layout: Layout,
@@ -145,7 +145,7 @@ function openRow(
   return row;
 }
 
-/** Words that some portals write as the type, and that say nothing about it. */
+/** Words that some portals put in the column for the type, and that say nothing about the type. */
 const IS_ALPHABET = /^(?:text|unicode|sms|plain ?text|regional|english|others?)$/i;
 
 function firstWord<Word>(

@@ -6,9 +6,9 @@ import { type PlaceholderKind, templatePlaceholders, type Variables } from "../s
 
 export interface DltValues {
   readonly variables: Variables;
-  /** Absent where the provider renders by template id. */
+  /** Absent if the provider renders the text by the template id. */
   readonly template?: { readonly body: string; readonly variableTags?: readonly PlaceholderKind[] };
-  /** The entity that sends, where the account has it registered: its whitelists apply. */
+  /** The entity that sends, whose whitelists apply; absent if the account has no record of it. */
   readonly entity?: Pick<DltEntity, "whitelistedUrls" | "callbackNumbers">;
   /** In characters. */
   readonly maxLength: number;
@@ -23,7 +23,7 @@ export function judgeDltValues(values: DltValues, errors: ErrorCollector): void 
   }
   for (const { name, kind } of template ? templatePlaceholders(template.body) : []) {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    // One that is too long has its sentence already, and it may be as long as the body: its kind is not judged.
+    // A value that is too long has been reported. Its kind is not judged too, since the value may be as long as the body.
     if (value === undefined || isLonger(String(value), maxLength)) continue;
     const tag = kind === "var" ? (template?.variableTags?.[Number(name) - 1] ?? kind) : kind;
     const problem = valueProblem(String(value), tag) ?? whitelistProblem(String(value), tag, entity);
@@ -42,7 +42,7 @@ interface KindRule {
   readonly expected: string;
 }
 
-/** TRAI direction of 18 November 2025, as the portals put it. */
+/** The TRAI direction of 18 November 2025, as the portals apply it. */
 const KIND_RULES: Readonly<Record<PlaceholderKind, KindRule | undefined>> = {
   var: undefined,
   numeric: { accepts: (value) => /^[0-9]+$/.test(value), expected: "digits only" },

@@ -1,6 +1,6 @@
 /**
- * How the operators' DLT portals write what we have words for. Portals differ and change: case, blanks and
- * punctuation count for nothing, and the beginning of a word decides (`Pending for approval`).
+ * Reads the words that the operators' DLT portals use. Portals differ and change, so case, blanks and punctuation do not matter,
+ * and of a status only the beginning does (`Pending for approval`).
  */
 import type { SmsCategory } from "../sms/sms-category.ts";
 import { PLACEHOLDER_KINDS, type PlaceholderKind } from "../sms/template.ts";
@@ -18,7 +18,7 @@ export function readHeaderType(text: string): HeaderType | undefined {
   return byWord(text, HEADER_TYPES) ?? byBeginning(text, HEADER_TYPE_BEGINNINGS);
 }
 
-/** `Numeric, URL` and `{#numeric#}|{#url#}` alike, in order; `undefined` where one of them is unknown. */
+/** `Numeric, URL` and `{#numeric#}|{#url#}` alike, in order; `undefined` if one of them is unknown. */
 export function readVariableTags(text: string): readonly PlaceholderKind[] | undefined {
   const tags = listed(text).map((tag) => {
     const word = plain(tag);
@@ -27,7 +27,7 @@ export function readVariableTags(text: string): readonly PlaceholderKind[] | und
   return tags.some((tag) => tag === undefined) ? undefined : (tags as readonly PlaceholderKind[]);
 }
 
-/** Sender ids without what operators put round them: `VM-ACMECO-S` is ACMECO. */
+/** The sender ids in a list, without what operators put around them: `VM-ACMECO-S` is ACMECO. */
 export function readHeaders(text: string): readonly string[] {
   return [...new Set(listed(text).map(bareHeader))];
 }
@@ -36,7 +36,7 @@ export function bareHeader(text: string): string {
   return /^[A-Z]{2}-([A-Za-z0-9]{3,11})(?:-[PSTG])?$/.exec(text.trim())?.[1] ?? text.trim();
 }
 
-/** Letters and digits in lower case: what a column or a word is known by. */
+/** The letters and digits of a text, in lower case: the form in which columns and words are compared. */
 export function plain(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, "");
 }
@@ -104,7 +104,7 @@ const HEADER_TYPES: Words<HeaderType> = {
   se: "service",
 };
 
-/** `Other`: all that is not promotional, on portals that ask for no more. */
+/** `Other` is everything that is not promotional, on portals that make no finer distinction. */
 const HEADER_TYPE_BEGINNINGS: Words<HeaderType> = {
   trans: "transactional",
   service: "service",

@@ -1,4 +1,4 @@
-/** The check of a request against what is registered on the DLT portals, before an operator makes the same check. */
+/** Checks a request against the registrations on the DLT portals, before an operator makes the same check. */
 import { createErrors } from "../body/field-errors.ts";
 import type { Parsed } from "../body/parse-body.ts";
 import { present } from "../present.ts";
@@ -9,13 +9,13 @@ import type { DltStatus } from "./dlt-registry.ts";
 import { judgeDltValues } from "./dlt-values.ts";
 import { bareHeader } from "./dlt-words.ts";
 
-/** What a live request to Indian numbers names, and the account's records of those names. */
+/** The names in a live request to Indian numbers, and the account's records of them. */
 export interface DltDeclaration {
   readonly from?: string;
   readonly dltTemplateId?: string;
   readonly dltEntityId?: string;
   readonly variables?: Variables;
-  /** Absent where the provider renders by template id. */
+  /** Absent if the provider renders the text by the template id. */
   readonly template?: RegisteredTemplate;
   /** The field under which problems of the template are reported. */
   readonly templateField: "template_id" | "dlt_template_id";
@@ -38,7 +38,7 @@ type RegisteredSender = Pick<
 >;
 type RegisteredEntity = Pick<DltEntity, "entityId" | "status" | "whitelistedUrls" | "callbackNumbers">;
 
-/** What goes out as DLT parameters. Absent only where the provider renders by template id, and fills it in. */
+/** The DLT parameters to send. One is absent only if the provider renders by the template id, and adds it by itself. */
 export interface DltResolution {
   readonly from?: string;
   readonly dltTemplateId?: string;
@@ -109,10 +109,13 @@ function senderProblem(
   return isOutOfPlace ? "is a header for promotional messages only" : portalProblem(sender);
 }
 
-/** `service_explicit` is not among them: such templates have moved to promotional. */
+/** Without `service_explicit`, since such templates have moved to promotional. */
 const NEVER_PROMOTIONAL: ReadonlySet<string> = new Set(["transactional", "service_implicit"]);
 
-/** It is enough that one of the two names the other. Where neither has a list, a header may be used with all templates of its entity. */
+/**
+ * Whether the header may be used with the template. It is enough that one of them lists the other. If neither has a list, a header
+ * may be used with all templates of its entity.
+ */
 function isLinked(
   { senderId, linkedDltTemplateIds: templates }: RegisteredSender,
   template: RegisteredTemplate | undefined,

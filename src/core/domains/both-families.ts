@@ -4,10 +4,10 @@ import type { Clock } from "../clock.ts";
 const OTHER_FAMILY_MS = 1_000;
 
 export interface FamilyQuestions<Answer> {
-  /** For IPv4 and for IPv6; neither rejects. */
+  /** The answers for IPv4 and for IPv6. Neither promise rejects. */
   readonly asked: readonly [Promise<Answer>, Promise<Answer>];
   readonly hasAddresses: (answer: Answer) => boolean;
-  /** Stands for an answer that does not come in time. */
+  /** Used in place of an answer that does not come in time. */
   readonly none: Answer;
   readonly clock: Pick<Clock, "after">;
 }

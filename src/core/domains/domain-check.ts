@@ -62,7 +62,8 @@ async function checkReturnPath(dns: DomainDns, record: DnsRecord): Promise<Findi
   const names = "found" in alias ? alias.found : [];
   if (names.includes(plainName(record.value))) return { result: "ok", found: names };
   if ("failure" in mail) return { ...unknown(mail.failure), found: names };
-  // Any MX will do, but those that DNS finds behind an alias do not tell that it is ours.
+  // Any MX will do. But if the CNAME could not be looked up, these may be the MX of the host that it leads to, and that host is
+  // known to be ours only if our own is among them.
   const isTold = !("failure" in alias) || mail.found.includes(plainName(record.value));
   if (!isTold) return unknown(alias.failure);
   if (mail.found.length > 0) return { result: "ok", found: mail.found.map((host) => `MX ${host}`) };

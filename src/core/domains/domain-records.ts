@@ -16,8 +16,8 @@ export interface DnsRecord {
 }
 
 /**
- * `required`: without it the domain is not verified. `next`: of keys that will sign once the record is there. `retiring`: of
- * keys that no longer sign; to be kept until the mail that they signed has arrived. `advised`: not needed.
+ * `required`: without the record the domain is not verified. `next`: the record of keys that will sign once it is there.
+ * `retiring`: the record of keys that no longer sign; keep it until the mail that they signed has arrived. `advised`: not needed.
  */
 export const RECORD_ROLES = ["required", "next", "retiring", "advised"] as const;
 export type RecordRole = (typeof RECORD_ROLES)[number];
@@ -29,9 +29,9 @@ export interface RecordVerdict {
   readonly type: DnsRecord["type"];
   readonly name: string;
   readonly result: (typeof RECORD_RESULTS)[number];
-  /** What DNS has under the name: the first five values, shortened. */
+  /** The values in DNS under the name: the first five, shortened. */
   readonly found: readonly string[];
-  /** What is not as it should be, in words. */
+  /** What is wrong, in words. */
   readonly problem?: string;
 }
 
@@ -57,12 +57,12 @@ export function recordsOf(domain: Domain, returnPathHost: string | undefined): r
   ];
 }
 
-/** Where bounces of the domain's mail go, once the record is there. */
+/** The host to which bounces of the domain's mail go, once the record is there. */
 function returnPathName({ domain }: Pick<Domain, "domain">): string {
   return `bounce.${domainKey(domain)}`;
 }
 
-/** That name, if the last check found that it leads to `host`; `undefined` otherwise: bounces would be lost. */
+/** The domain's return path, if the last check found that it leads to `host`; otherwise `undefined`, since bounces would be lost. */
 export function returnPathOf(domain: Domain, host: string): string | undefined {
   const name = returnPathName(domain);
   const verdict = domain.lastCheck?.records.find((record) => record.type === "CNAME" && record.name === name);

@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from "../time/durations.ts";
 import { type DkimPair, type Domain, signingPair } from "./domain.ts";
 import { type DnsRecord, dkimRecords, type RecordVerdict } from "./domain-records.ts";
 
-/** How long a replaced key stays in DNS: mail that it signed may wait in queues, and is verified when it arrives. */
+/** How long a replaced key stays in DNS: mail that it signed may still wait in queues, and is verified only when it arrives. */
 const RETIRED_AFTER_MS = 7 * DAY_MS;
 
 /** New records are checked every hour for this long, then once a day like all others. */
@@ -50,7 +50,7 @@ export function judgeDomain(domain: Domain, look: Look): DomainChanges {
   };
 }
 
-/** What DNS could not be asked about is as it was found last: the return path would be given up otherwise. */
+/** A record that could not be looked up keeps what the last check found; otherwise the return path would be given up. */
 function withKnown({ lastCheck }: Domain, verdict: RecordVerdict): RecordVerdict {
   if (verdict.result !== "unknown" || verdict.found.length > 0) return verdict;
   const before = lastCheck?.records.find(({ type, name }) => type === verdict.type && name === verdict.name);

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { inTime } from "../work/in-time.ts";
 
-/** An answer of the DNS, or a failure with the code that Node gives when no server answers, once `limitMs` are over. */
+/** Settles as the DNS answer does, or fails after `limitMs`, with the code that Node uses if no server answers. */
 export function limitedLookup<Answer>(
   clock: Pick<Clock, "after">,
   limitMs: number,

@@ -1,4 +1,4 @@
-/** What a refusal says about the address, by its enhanced status code (RFC 3463) or, without one, its reply code. */
+/** Tells what a refusal says about the address, from its enhanced status code (RFC 3463) or, without one, its reply code. */
 
 /**
  * `hard`: the address will never take mail. `soft`: not now. `message`: this message or its sender was refused, and another
@@ -7,13 +7,13 @@
 export type BounceKind = "hard" | "soft" | "message";
 
 export interface Refusal {
-  /** `5.1.1`, or `smtp.550` where the server gave no enhanced code. */
+  /** `5.1.1`, or `smtp.550` if the server gave no enhanced code. */
   readonly code: string;
   /** The server's words. */
   readonly text?: string;
-  /** What the refusal answered: the recipient (RCPT TO) or the message (DATA). Absent: not known. */
+  /** What the server refused: the recipient (RCPT TO) or the message (DATA); absent if not known. */
   readonly stage?: "recipient" | "message";
-  /** The server that refused, where known. */
+  /** The server that refused, if known. */
   readonly server?: string;
 }
 
@@ -41,7 +41,7 @@ function enhancedKind({ code, text = "", stage, server = "" }: Refusal, firstDig
   if (HARD.has(code)) return "hard";
   if (SOFT.has(code)) return "soft";
   if (code === "5.4.1") return MICROSOFT.test(`${server} ${text}`) ? "hard" : "message";
-  // 5.0.0 and 5.1.0 say nothing beyond the words beside them.
+  // 5.0.0 and 5.1.0 say nothing, so the text decides.
   if (code === "5.0.0" || code === "5.1.0") return vagueKind({ text, stage });
   return "message";
 }

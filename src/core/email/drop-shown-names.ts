@@ -1,4 +1,4 @@
-/** Erasure in an email as the simulator keeps it: JSON of its fields, and its source. */
+/** Erasure from the emails that the simulator keeps, each as JSON of its fields and its source. */
 import { isRecipient } from "../messages/erasure.ts";
 
 /** The email without the display names of the address; the address itself stays. */
@@ -16,7 +16,7 @@ function nameless(recipient: unknown, address: string): unknown {
   return typeof email === "string" && isRecipient({ address: email }, address) ? { email } : recipient;
 }
 
-/** As RFC 5322 §3.4 writes them: a phrase, quoted or not, in front of the address in angle brackets. */
+/** In headers (RFC 5322 §3.4) a name is a phrase, quoted or not, in front of the address in angle brackets. */
 function dropInHeaders(source: string, address: string): string {
   const end = END_OF_HEADERS.exec(source)?.index ?? source.length;
   const headers = source
@@ -30,6 +30,6 @@ function dropInHeaders(source: string, address: string): string {
 }
 
 const END_OF_HEADERS = /\r?\n\r?\n/;
-/** With the lines it is folded into (RFC 5322 §2.2.3). */
+/** A header field, with all lines that it is folded into (RFC 5322 §2.2.3). */
 const RECIPIENTS = /^(?:To|Cc|Bcc):.*(?:\r?\n[ \t].*)*/gim;
 const NAMED = /((?:^[A-Za-z]+:|,)\s*)(?:"(?:[^"\\]|\\.)*"|[^",<>])*<([^<>]*)>/g;

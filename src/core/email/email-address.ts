@@ -5,8 +5,8 @@ export type EmailAddress = string & { readonly __brand: "EmailAddress" };
  * Reads `local@domain` (RFC 5321 §4.1.2), and nothing that parsers are known to disagree on: no display name, route,
  * comment, group, whitespace, address literal or obsolete form. The local part is a dot-atom, or quoted without line ends,
  * `"`, `\`, `<`, `>` and `@` inside the quotes; both may hold UTF-8 (RFC 6531). The domain has at least two labels, in ASCII
- * (`xn--…` included) or UTF-8. It is kept as written, but for quotes that it does not need, and made into A-labels when it is sent. At most 64 octets of local
- * part, 255 of domain and 254 in all.
+ * (`xn--…` included) or UTF-8. The address is returned as written, without needless quotes; the domain is converted to A-labels
+ * when mail is sent. The limits are 64 octets for the local part, 255 for the domain and 254 in all.
  */
 export function parseEmailAddress(text: string): EmailAddress | undefined {
   if (text.length > MAX_ADDRESS || !SHAPE.test(text)) return undefined;
@@ -45,9 +45,8 @@ const ALL_DIGITS = /(?:^|\.)[0-9]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
 const NON_ASCII = /[^\u0000-\u007f]/;
 /**
- * Outside ASCII, what is neither letter, mark, digit nor symbol is refused: spaces, controls, direction marks and
- * unassigned characters; the full stops that IDNA reads as a dot; and every character that normalisation turns
- * into ASCII punctuation, such as `＠`.
+ * Characters that an address with UTF-8 must not have: spaces; controls, direction marks, private and unassigned characters; the
+ * full stops that IDNA reads as a dot. Characters that normalisation turns into one of `PUNCTUATION`, such as `＠`, are refused too.
  */
 const STRANGE = /[\p{Z}\p{C}\u3002\uff61]/u;
 const PUNCTUATION = /[<>()[\]\\,;:@".\s]/g;

@@ -2,9 +2,9 @@ import type { ErrorCollector } from "../body/field-errors.ts";
 import { hasControls } from "../body/text-rules.ts";
 
 /**
- * Judges custom headers. A name must be valid (RFC 5322 §2.2), not one that the service sets, and given once; a value must be
- * on one line, and name no recipients to a relay. `alsoOwned`: more names that the service sets, in lower case. Problems are reported under `headers.<name>`,
- * or `headers` where the name cannot be shown.
+ * Judges custom headers. A name must be valid (RFC 5322 §2.2), not one that the service sets, and given once, unless it begins
+ * with `X-`. A value must be on one line, and must not name recipients to a relay. `alsoOwned`: more names that the service sets,
+ * in lower case. Problems are reported under `headers.<name>`, or under `headers` if the name is invalid.
  */
 export function judgeHeaders(
   headers: Readonly<Record<string, string | undefined>>,
@@ -21,7 +21,7 @@ export function judgeHeaders(
   }
 }
 
-/** Set by the service where a message asks for them; always covered by its DKIM signatures (RFC 8058 §4). Lower case. */
+/** Headers that the service sets if a message asks for it, and that its DKIM signatures always cover (RFC 8058 §4). Lower case. */
 export const UNSUBSCRIBE_HEADERS = ["list-unsubscribe", "list-unsubscribe-post"];
 
 const IS_OWNED = "is set by the service and cannot be given";
@@ -32,7 +32,7 @@ export const NO_CONTROLS = "must not contain line ends or control characters";
 const HEADER_NAME = /^[!-9;-~]{1,76}$/;
 const BAD_NAME = "names must be 1 to 76 printable ASCII characters without space and colon";
 
-/** Written by the service, by relays or by receivers; a custom one would contradict them or forge their word. */
+/** Headers that the service, relays or receivers write. A custom one would contradict or forge theirs. */
 const OWNED_NAMES = new Set([
   "from",
   "sender",
@@ -66,9 +66,9 @@ const ADDS_RECIPIENTS =
   "names recipients to a provider, past the suppression list: give them in to, cc or bcc";
 
 /**
- * By some header fields relays take recipients beside those of the envelope, or in place of them: Mandrill by one of its own,
- * SendGrid (also `filters.bcc`) and SparkPost by keys of a JSON object. Keys are looked for in the text, at any depth: of a
- * key that is given twice, nobody knows which one a relay reads.
+ * Whether a header gives a relay recipients besides those of the envelope, or in place of them. Mandrill reads them from a header
+ * of its own, SendGrid (also `filters.bcc`) and SparkPost from keys of a JSON object. Keys are searched for in the text, at any
+ * depth, without parsing it: if a key occurs twice, nobody knows which one a relay reads.
  */
 function addsRecipients(lowerName: string, value: string): boolean {
   if (lowerName === "x-mc-bccaddress") return true;
@@ -81,14 +81,17 @@ function addsRecipients(lowerName: string, value: string): boolean {
 
 const TOO_LONG_A_WORD = "has a word that is too long for a line of 998 octets";
 
-/** Whether every word fits behind a blank on a line of 998 octets (RFC 5322 §2.1.1). Other than ids, words outside ASCII are encoded in pieces. */
+/**
+ * Whether every word fits on a line of 998 octets, after a blank (RFC 5322 §2.1.1). Words outside ASCII fit, since they are encoded
+ * in pieces; but message ids are not.
+ */
 function fitsOnLines(lowerName: string, value: string): boolean {
   if (!MESSAGE_IDS.has(lowerName)) return !/(?:^| )[!-~]{998}/.test(value);
   return value.split(/\s/).every((id) => new TextEncoder().encode(id).length <= MAX_ID);
 }
 
 const MESSAGE_IDS = new Set(["in-reply-to", "references"]);
-/** They are put in angle brackets. */
+/** The octets that are left for an id on a line, after the blank and between angle brackets. */
 const MAX_ID = 995;
 
 function isOwned(lowerName: string): boolean {

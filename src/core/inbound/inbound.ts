@@ -9,12 +9,12 @@ export interface InboundPiece {
   readonly connectorId: string;
   /** As `toInboundAddress` writes it. */
   readonly from: string;
-  /** The number or short code it was written to, likewise. */
+  /** The number or short code that it was sent to, written in the same way. */
   readonly to: string;
   /** The text; that of a part may begin or end with half a surrogate pair. */
   readonly text: string;
   readonly encoding: SmsEncoding;
-  /** How many segments it came in, where the provider put them together; 1 otherwise. */
+  /** How many segments it came in, if the provider joined them; otherwise 1. */
   readonly segments: number;
   readonly receivedAt: number;
   /** If a piece with the same key and connector was received at `sameSince` or later, this is that piece, delivered again. */
@@ -48,7 +48,7 @@ export interface InboundMessage {
   readonly segments: number;
   readonly encoding: SmsEncoding;
   readonly keyword?: KeywordMeaning;
-  /** Some parts did not come in time; each gap in the text is `…`. */
+  /** Some parts did not come in time. In the text, `…` stands for each of them. */
   readonly isPartial?: true;
   readonly receivedAt: number;
 }
@@ -56,7 +56,7 @@ export interface InboundMessage {
 /** What became of a piece. `waiting`: it is kept until the other parts have come, or until the time for that is up. */
 export interface InboundResult {
   readonly kind: "stored" | "waiting" | "repeat";
-  /** The account of a stored one; absent: no account has the number. */
+  /** The account of a stored message; absent: no account has the number. */
   readonly accountId?: string;
   readonly keyword?: KeywordMeaning;
 }

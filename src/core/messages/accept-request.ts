@@ -1,4 +1,4 @@
-/** What the HTTP interface hands to the store to accept, and what it gets back. Times are Unix milliseconds. */
+/** The requests that the HTTP interface passes to the store to accept, and its answers. Times are Unix milliseconds. */
 import type { Content, Part } from "./message.ts";
 import type { LimitedRequest, LimitRefusal } from "./sending-limits.ts";
 

@@ -1,4 +1,4 @@
-/** What the timeline says about an attempt: what became of this attempt, not of the whole message. Pure. */
+/** Timeline entries about attempts. Each shows the result of its attempt, not of the whole message. Pure. */
 import type { MessageError, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { isOpen } from "./part.ts";
@@ -56,7 +56,7 @@ function firstError({ channel }: Progress, { outcomes }: ToldAttempt): MessageEr
   return doubtful ?? ofKind("rejected") ?? ofKind("deferred");
 }
 
-/** If no provider gave an error: that of the SMS, or of the first recipient of an email, that the attempt has ended. */
+/** The error if no provider gave one: of the SMS that the attempt ended, or of the first recipient of an email that it ended. */
 function endedBy(before: Progress, after: Progress): MessageError | undefined {
   if (before.channel === "sms") return after.status === before.status ? undefined : after.error;
   return after.parts.find(({ status }, index) => status !== before.parts[index]?.status)?.error;

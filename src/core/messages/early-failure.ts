@@ -1,7 +1,7 @@
 /**
  * Early failures: a receipt says that a copy of an SMS was not delivered, while an attempt may be sending another copy, which
- * may still be delivered. The part keeps the failure (`Part.early`) until that attempt is over. Then it is applied as if it
- * had come right after the attempt, or kept on if the part will be tried again (`turnOf`). Pure.
+ * may still be delivered. The part keeps the failure (`Part.early`) until that attempt is over. Then the failure is applied as
+ * if it had come right after the attempt, or kept longer if the part will be tried again (`turnOf`). Pure.
  */
 import { withFailedCopy } from "./copies.ts";
 import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
@@ -11,8 +11,8 @@ import { applyAttempt, applyReceipt, type EndedAttempt, type ReceiptStep } from 
 import type { Step } from "./step.ts";
 
 /**
- * Keeps a failure with its part. A part keeps only the first one, but one that names the message by our id, and so is parked
- * as well, gives way to one with the provider's id.
+ * Keeps a failure with its part. A part keeps only the first failure. But one that names the message by our id, and so is parked
+ * as well, is replaced by one with the provider's id.
  *
  * @param size segments and encoding of the message, for the entry that says it was sent
  */
@@ -86,8 +86,8 @@ type Turn = "before" | "after" | "later";
 
 /**
  * `later` if the part will be tried again, since the next copy may be delivered. `before` if it will not, and this attempt did
- * not try it either, or only deferred it: it fails as the receipt says. Otherwise `after`. So also if an interrupted attempt may
- * have sent the part, which ends unconfirmed.
+ * not try it either, or only deferred it: it fails as the receipt says. Otherwise `after`, also if an interrupted attempt may
+ * have sent the part, which then ends unconfirmed.
  */
 function turnOf(
   part: Part,

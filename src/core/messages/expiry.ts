@@ -7,7 +7,7 @@ export interface Expiry {
   readonly at: number;
   /** The indexes of the parts that the job covers; absent: all. */
   readonly parts?: readonly number[];
-  /** A lease of the job ran out before its attempt was settled: what it tried may have been sent. */
+  /** A lease of the job ran out before its attempt was settled, so the parts that it tried may have been sent. */
   readonly wasInterrupted: boolean;
 }
 

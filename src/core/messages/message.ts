@@ -1,4 +1,4 @@
-/** The types of a message, which all modules share. Statuses are exactly the words of the public interface. */
+/** The types that describe a message, which all modules share. Statuses are named exactly as in the public interface. */
 import type { SmsCategory } from "../sms/sms-category.ts";
 import type { Receipt } from "./outcome.ts";
 

@@ -1,7 +1,7 @@
 import type { SuppressionReason } from "../suppressions/suppression.ts";
 import type { MessageError } from "./message.ts";
 
-/** What became of one part in one attempt. A part is a segment of an SMS or a recipient of an email. */
+/** The result of one attempt for one part: a segment of an SMS or a recipient of an email. */
 export type PartOutcome =
   | {
       readonly kind: "sent";
@@ -51,7 +51,7 @@ export interface PartRef {
   readonly part: number;
 }
 
-/** What a provider reports later of a part that it took: SMPP delivery receipt, DSN, callback. */
+/** A provider's later report about a part that it took: an SMPP delivery receipt, a DSN or a callback. */
 export interface Receipt {
   readonly connectorId: string;
   /**
@@ -69,7 +69,7 @@ export interface Receipt {
   readonly isOwnId?: true;
   /** Set when a parked receipt is tried again: the connectors, sharing receipts with its own, whose messages it may be about. */
   readonly alsoOf?: readonly string[];
-  /** With `alsoOf`: it came only just, so that its message was accepted before, whatever the clock was set to since. */
+  /** With `alsoOf`: it came only just now, so its message was accepted before it, even if the clock has been set since. */
   readonly isRecent?: true;
   /** A handset could have written it, so it only counts for a message to the number that it came from (`recipient`). */
   readonly isByText?: true;

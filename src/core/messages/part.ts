@@ -29,7 +29,7 @@ export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): P
   const taken = by.connectorId === undefined ? {} : { connectorId: by.connectorId };
   const rest = bare(part);
   if (outcome.kind === "deferred") {
-    // What an earlier attempt may have sent stays in doubt, though this one did not send it.
+    // This attempt did not send the part, but if an earlier one may have, it stays in doubt.
     const isInDoubt = part.status === "unconfirmed" || outcome.mayHaveLeft === true;
     if (!isInDoubt) return { ...rest, status: "pending", error: outcome.error };
     return { ...rest, ...onlyClaim(part, outcome, {}), status: "unconfirmed", error: outcome.error };

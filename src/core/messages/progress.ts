@@ -32,9 +32,9 @@ export interface EndedAttempt {
   readonly outcomes: readonly (PartOutcome | undefined)[];
   readonly detail?: TimelineEntry["detail"];
   readonly next: NextStep;
-  /** The parts the job covers; absent: all. */
+  /** The indexes of the parts that the job covers; absent: all. */
   readonly only?: readonly number[];
-  /** The attempt was settled earlier; only now its connector has answered that it took a part. */
+  /** The attempt was settled earlier, and only now its connector has answered that it took a part. */
   readonly isLate?: true;
 }
 
@@ -144,7 +144,7 @@ export function whyCutShort(
   return { reason: `segment ${failed + 1} was rejected; not sent: ${unsent} of ${parts.length}` };
 }
 
-/** If a receipt proves that an unconfirmed SMS was sent: the step to `sent`, which the life cycle requires first. */
+/** The step to `sent`, which the life cycle requires first, if a receipt proves that an unconfirmed SMS was sent; else no change. */
 function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
   const isProof = before.channel === "sms" && !isSettled(before) && !parts.some(isOpen);
   return isProof
@@ -152,7 +152,7 @@ function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
     : { progress: before, entries: [] };
 }
 
-/** Notes that a lease ran out before its attempt was settled. What it tried may have been sent, also if the message is settled. */
+/** Notes that a lease ran out before its attempt was settled. The attempt may have sent parts, even if the message is settled. */
 export function applyInterruption(before: Progress, at: number): Step {
   const status = before.status === "sending" ? "queued" : before.status;
   return append({ ...before, status }, { at, kind: "interrupted", status });
@@ -223,7 +223,7 @@ function isFailure(status: MessageStatus): boolean {
 /**
  * The message's error: that of the first part with the message's status.
  *
- * @param after its `parts` are listed twice: as the attempt left them, then as they ended. So the provider's error comes first
+ * @param after lists its `parts` twice: as the attempt left them, and as they ended. So the provider's error is found first
  */
 function errorOf(
   before: Progress,

@@ -1,9 +1,9 @@
-/** What the timeline says about a receipt. Pure. */
+/** Timeline entries about receipts. Pure. */
 import type { Part, Progress, TimelineEntry } from "./message.ts";
 import type { Receipt } from "./outcome.ts";
 import { append, type Step } from "./step.ts";
 
-/** From this length on, a timeline gets no more entries of these kinds: a provider that repeats itself must not fill the disk. */
+/** A timeline of this length gets no more of these entries, so that a provider that repeats receipts cannot fill the disk. */
 const MAX_ENTRIES = 200;
 
 /** Notes a receipt that comes too late to change anything. `part`: the part that it is about. */

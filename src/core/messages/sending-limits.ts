@@ -1,4 +1,4 @@
-/** How much an account may send: limits against SMS pumping, which sends to numbers for the fees that their operators earn. */
+/** Limits on what an account may send, against SMS pumping: traffic to numbers whose operators share in the fees. */
 import { readSetting } from "../records/settings.ts";
 import { HOUR_MS } from "../time/durations.ts";
 
@@ -12,7 +12,7 @@ export interface SendingLimits {
   readonly recipient_daily_limit?: number;
 }
 
-/** The account's limits; `undefined` where it has none. */
+/** The account's limits; `undefined` if it has none. */
 export function sendingLimits(settings: Readonly<Record<string, string>>): SendingLimits | undefined {
   let limits: SendingLimits | undefined;
   for (const name of LIMIT_NAMES) {
@@ -48,9 +48,9 @@ interface Exceeded {
 
 export interface DailyRefusal extends Exceeded {
   readonly limit: "daily_message_limit" | "daily_segment_limit";
-  /** What was used before this request. */
+  /** How much had been used before this request. */
   readonly used: number;
-  /** What this request needs as a whole, and for each message. */
+  /** How much this request needs: for all of its messages together, and for each. */
   readonly asked: { readonly whole: number; readonly each: number };
 }
 
@@ -112,7 +112,7 @@ export function exceededDailyLimit(
   return undefined;
 }
 
-/** What one recipient gets from the account, including this request. */
+/** How many messages one recipient gets from the account, including this request. */
 export interface RecipientUsage {
   readonly recipient: string;
   readonly thisHour: number;

@@ -5,8 +5,8 @@ export interface Step {
   readonly progress: Progress;
   readonly entries: readonly TimelineEntry[];
   /**
-   * The connectors of failures by our id that this step has applied. Their receipts are still parked, and are to be deleted if
-   * it has settled the message.
+   * The connectors that reported failures under our own id, which this step has applied. These receipts are parked as well, and
+   * must be deleted if the step has settled the message.
    */
   readonly alsoParkedAt?: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface Occasion {
   readonly about?: { readonly recipient: string | undefined; readonly status: string } | undefined;
 }
 
-/** The statuses that callers are told of by an event. */
+/** The statuses that are announced by a public event. */
 const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
   "sent",
   "delivered",
@@ -43,7 +43,7 @@ export function record(before: Progress, after: Progress, occasion: Occasion): S
   return after.channel === "sms" ? first : recordRecipients(before, first, occasion.at);
 }
 
-/** The status that an entry shows: of the recipient that it is about, else of the message. */
+/** The status that an entry shows: that of the recipient that it is about, or else that of the message. */
 function subjectOf(
   after: Progress,
   { about }: Pick<Occasion, "about">,

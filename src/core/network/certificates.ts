@@ -1,7 +1,7 @@
 /**
- * The certificates in a PEM text, each as it is written there; empty if anything is wrong with one of them. Beside them the
- * text may hold remarks, but no other PEM block, and nothing on the lines of a block. Only the outermost length of a
- * certificate is checked, which finds texts that were cut off or have lost a line.
+ * The certificates in a PEM text, each as it is written there; empty if anything is wrong with one of them. The text may contain
+ * remarks between them, but no other PEM blocks, and nothing else on the lines of a block. Of a certificate only the outermost
+ * length is checked, which finds texts that were cut off or have lost a line.
  */
 export function certificatesIn(pem: string): readonly string[] {
   const blocks = [...pem.replaceAll("\r\n", "\n").matchAll(BLOCKS)];

@@ -21,7 +21,7 @@ export interface RegisterDevice {
   readonly timezone?: string;
 }
 
-/** At least one of `contactId` and `externalId` is there. Of both the contact id counts, and the external id must match. */
+/** At least one of `contactId` and `externalId` is there. With both, the contact id is looked up, and the external id must match. */
 export interface IdentifyUser {
   readonly accountId: string;
   readonly deviceId: string;
@@ -139,7 +139,7 @@ export function parseIdentifyUser(body: unknown): Parsed<IdentifyUser> {
   });
 }
 
-/** The account that a push body names. Read before the body is judged, since the account's mode decides how. */
+/** The account that a push body names. It is read before the body is judged, because the account's mode decides on the rules. */
 export function accountIdOf(body: unknown): string | undefined {
   const accountId = isObject(body) ? body.account_id : undefined;
   return typeof accountId === "string" ? toStoredId(accountId) : undefined;
@@ -147,7 +147,7 @@ export function accountIdOf(body: unknown): string | undefined {
 
 const ONE_OF_TWO = "either contact_id or external_id is required";
 
-/** Every known field that is there is a string. */
+/** Reports each field that cannot be stored. All fields of both bodies are strings. */
 function judgeTexts(
   names: readonly string[],
   { valid, errors }: { valid: Readonly<Record<string, string | undefined>>; errors: ErrorCollector },

@@ -1,4 +1,4 @@
-/** What the push endpoints hand to the store, and what they get back. Times are Unix milliseconds. */
+/** The requests that the push endpoints pass to the store, and its answers. Times are Unix milliseconds. */
 import type { RequestAnswer, SavedAnswer } from "../messages/accept-request.ts";
 import type { IdentifyUser, RegisterDevice } from "./push-device.ts";
 

@@ -14,9 +14,9 @@ const EXPECTED = {
 } as const satisfies Record<PushPlatform, string>;
 
 const isOfShape: Readonly<Record<PushPlatform, (token: string) => boolean>> = {
-  // 32 octets today, which Apple does not promise.
+  // Tokens have 32 octets today, but Apple does not promise that.
   apns: (token) => APNS.test(token),
-  // Opaque: registration tokens, and installation ids of newer SDKs.
+  // Registration tokens, and the installation ids of newer SDKs, are opaque.
   fcm: isVisibleAscii,
   web: isSubscription,
 };

@@ -12,5 +12,5 @@ export interface Claimant {
   isOurs(): boolean;
 }
 
-/** The claimant if no other process delivers, or none would declare this one dead. */
+/** The claimant if no other process delivers, or if none would declare this one dead. */
 export const NOBODY_ELSE: Claimant = { isOurs: () => true };

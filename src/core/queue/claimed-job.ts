@@ -1,4 +1,4 @@
-/** What the delivery engine claims from the queue, and how it settles it. Times are Unix milliseconds. */
+/** The jobs that the delivery engine claims from the queue, and how it settles them. Times are Unix milliseconds. */
 import type { Content, Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartOutcome } from "../messages/outcome.ts";
 import type { NextStep } from "../messages/progress.ts";
@@ -18,7 +18,7 @@ export interface ClaimedJob {
   readonly jobId: number;
   /** The flow that it was claimed from. The flows of a queue have equal shares of what is sent. */
   readonly flow: number;
-  /** Rises with every claim and fences every later write about the job. */
+  /** Rises with every claim, so that a settlement under an older claim is not applied. */
   readonly claim: number;
   /** How many attempts have reached the wire so far. */
   readonly attempt: number;
@@ -40,7 +40,7 @@ export interface ClaimedJob {
   readonly isOptedOut?: true;
 }
 
-/** What an attempt came to, as the judge decided and the store records it. */
+/** The result of an attempt, as the judge decided it and the store records it. */
 export interface Settlement {
   readonly jobId: number;
   readonly claim: number;

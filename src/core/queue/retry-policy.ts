@@ -1,7 +1,7 @@
 import type { ChannelName } from "../messages/message.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../time/durations.ts";
 
-/** When a message is tried again. */
+/** When and how often a message is tried again. */
 export interface RetryPolicy {
   /** The wait after the first attempt, the second, and so on, in milliseconds; the last one repeats. */
   readonly waitsMs: readonly number[];
@@ -10,8 +10,8 @@ export interface RetryPolicy {
 }
 
 /**
- * SMS: one-time passwords live for minutes, so the first retries are quick. Email: greylisting wants a second attempt after one to
- * five minutes, and RFC 5321 §4.5.4.1 intervals of half an hour and more while a host stays unwilling.
+ * SMS: one-time passwords live for minutes, so the first retries are quick. Email: hosts with greylisting expect a second attempt
+ * after one to five minutes, and RFC 5321 §4.5.4.1 asks for intervals of at least half an hour as long as a host stays unwilling.
  */
 export const RETRY_POLICIES: Record<ChannelName, RetryPolicy> = {
   sms: {
@@ -41,7 +41,7 @@ export interface Deferral {
   readonly counted: boolean;
   readonly now: number;
   readonly expiresAt: number;
-  /** In [0, 1): spreads retries by ±10 %, so that what failed together does not come back together. */
+  /** In [0, 1): spreads retries by ±10 %, so that messages that failed together are not all tried again together. */
   readonly jitter: number;
   /** The wait that the provider asked for. */
   readonly retryAfterMs?: number;

@@ -52,7 +52,7 @@ export interface RefusedJob {
   readonly attempt: number;
   /** End of the delivery window, Unix milliseconds. */
   readonly deadline: number;
-  /** The account wants nothing sent twice, so no attempt under way covers an unconfirmed part. */
+  /** The account wants nothing to be sent twice, so no attempt under way covers an unconfirmed part. */
   readonly isHolding: boolean;
 }
 
@@ -62,8 +62,8 @@ export interface RefusalStep extends Step {
 }
 
 /**
- * Applies a late refusal as one in time, if no other attempt may have sent the part; else only notes it on the timeline.
- * `undefined`: which of these it is depends on an attempt under way.
+ * Applies a late refusal like one that came in time, if no other attempt may have sent the part; otherwise only notes it on the
+ * timeline. `undefined`: which of the two it must do depends on an attempt that is under way.
  */
 export function applyLateRefusal(
   before: Progress,

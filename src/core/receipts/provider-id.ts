@@ -1,12 +1,12 @@
 /**
- * The ways to write the same provider message id. Between answer and receipt providers change its case, drop or add
- * leading zeros, and switch between hexadecimal and decimal.
+ * The ways to write the same provider message id. From the answer to the receipt, some providers change its case, drop or add
+ * leading zeros, or switch between hexadecimal and decimal.
  */
 
 /** Longer ids are opaque: no number has so many digits. */
 const MAX_DIGITS = 64;
 
-/** The id without the blanks, NULs and quotes that some providers put around it. In linear time, like `foldId`. */
+/** The id without NULs, and without the blanks and quotes that some providers put around it. Takes linear time, like `foldId`. */
 export function bareId(id: string): string {
   const text = id.replaceAll("\0", "");
   const { from, to } = insideQuotes(text, { from: 0, to: text.length });
@@ -67,8 +67,8 @@ function withoutZeros(text: string, { from, to }: Span): Span {
 }
 
 /**
- * Which of the ids in a `sent` outcome receipts may name the part by: not the form in the answer, if receipts write the number
- * in another base.
+ * Those of the ids in a `sent` outcome by which receipts may name the part. If receipts write the number in the other base, the
+ * last id has that form, and the form of the answer is left out.
  */
 export function namedByReceipts(ids: readonly string[]): readonly string[] {
   if (ids.length < 2) return ids;

@@ -1,9 +1,9 @@
-/** Fewer digits may be a short code or a truncated number, and prove nothing about a longer number. */
+/** Fewer digits may be a short code or a truncated number, so that a longer number that ends with them may be another one. */
 const MIN_DIGITS = 7;
 
 /**
- * Whether a number as a provider writes it, with or without `+`, prefix and leading zeros, is our number. `undefined` if that
- * cannot be told, because it is missing, masked, or has letters.
+ * Whether a number as a provider writes it, with or without `+`, prefix and leading zeros, is our number. `undefined` if nobody
+ * can tell, because the number is missing, is masked or has letters.
  *
  * @param ours E.164
  */

@@ -1,5 +1,5 @@
 /**
- * References of 16 bits, made from a message's id, so that every attempt by every process makes the same one. Two messages
+ * References of 16 bits. They are made from a message's id, so that every attempt by every process uses the same one. Two messages
  * may have the same reference, so it proves nothing by itself.
  */
 

@@ -32,16 +32,16 @@ export interface SmsTemplate {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
-  /** With `{#var#}`, tagged placeholders or `{{1}}`. */
+  /** The text, with placeholders: `{#var#}`, tagged ones or `{{1}}`. */
   readonly body: string;
   readonly dltTemplateId?: string;
   readonly dltEntityId?: string;
-  /** Sender used when a request names none. */
+  /** The sender if a request names none. */
   readonly from?: string;
   readonly category?: SmsCategory;
-  /** The tags of the body's `{#var#}`s, in order, for portals that keep them apart from the text. */
+  /** The tags of the `{#var#}`s in the body, in order, if the portal does not keep them in the text. */
   readonly variableTags?: readonly PlaceholderKind[];
-  /** Sender ids the portal has linked to the template; absent: not known. */
+  /** The sender ids that the portal has linked to the template; absent: not known. */
   readonly linkedHeaders?: readonly string[];
   readonly status?: DltStatus;
   readonly createdAt: number;
@@ -68,7 +68,7 @@ export interface Sender {
   readonly accountId: string;
   readonly senderId: string;
   readonly dltEntityId?: string;
-  /** DLT template ids the header is linked to; absent: any of its entity. */
+  /** The ids of the DLT templates that the header is linked to; absent: any template of its entity. */
   readonly linkedDltTemplateIds?: readonly string[];
   readonly headerType?: HeaderType;
   readonly status?: DltStatus;
@@ -115,11 +115,11 @@ export interface Route {
   /** Absent: every live account. */
   readonly accountId?: string;
   readonly channel: ChannelName;
-  /** SMS: digits after `+` the number starts with. Email: the recipient's domain. Empty: all. */
+  /** SMS: the digits that the number starts with, after the `+`. Email: the recipient's domain. Empty: all recipients. */
   readonly match: string;
   /** SMS: the sender id that goes out. Email: the domain of the From address, lower case. Absent: any. */
   readonly sender?: string;
-  /** SMS: of the template. Absent: any, none included. */
+  /** SMS: the category of the template. Absent: any category, and none. */
   readonly category?: SmsCategory;
   /** In the order in which they are tried. */
   readonly connectorIds: readonly string[];
@@ -133,10 +133,10 @@ export interface Route {
 export interface Suppression {
   readonly id: string;
   readonly accountId: string;
-  /** Lower case; once the recipient was erased, what `isErased` recognises. */
+  /** In lower case; after the recipient was erased, a text that `isErased` recognises. */
   readonly email: string;
   readonly reason: SuppressionReason;
-  /** Where it comes from: the id of a message, or the words of the operator who added it. */
+  /** Its origin: the id of a message, or the words of the operator who added it. */
   readonly source?: string;
   /** When it ends by itself, Unix milliseconds; absent: never. */
   readonly expiresAt?: number;
@@ -160,7 +160,7 @@ export interface OptOut {
   readonly accountId: string;
   /** As `senderKey` writes it; absent: every sender of the account. */
   readonly sender?: string;
-  /** E.164; once it was erased, what `isErased` recognises. */
+  /** E.164; after the number was erased, a text that `isErased` recognises. */
   readonly recipient: string;
   readonly reason: string;
   readonly createdAt: number;

@@ -12,8 +12,8 @@ export interface KeyOwner {
 }
 
 /**
- * A new API key: `pr_live_`, 32 random base62 characters (190 bits) and a 6-character checksum. By the checksum a mistyped
- * key is recognised without the database, and scanners recognise a leaked one.
+ * A new API key: `pr_live_`, 32 random base62 characters (190 bits) and a 6-character checksum. The checksum reveals a mistyped
+ * key without a look into the database, and lets scanners recognise a leaked one.
  */
 export function makeApiKey(randomBytes: RandomBytes): string {
   const body = PREFIX + randomBase62(RANDOM_LENGTH, randomBytes);

@@ -6,7 +6,7 @@ import type { Route } from "./accounts.ts";
 /** The queues of sandbox accounts, which the simulator serves. */
 export const SANDBOX_QUEUES = { sms: "sandbox:sms", email: "sandbox:email" } as const;
 
-/** What a route is chosen by. */
+/** The facts about a message by which its route is chosen. */
 export interface Destination {
   readonly accountId: string;
   readonly channel: ChannelName;
@@ -74,7 +74,7 @@ function isBetter(route: Route, than: Route): boolean {
   return route.id < than.id;
 }
 
-/** What makes a route more specific, most important first. */
+/** The measures of how specific a route is, the most important one first. */
 const SPECIFICITY: readonly ((route: Route) => number)[] = [
   (route) => (route.accountId === undefined ? 0 : 1),
   // A domain is matched whole, so its length does not matter.

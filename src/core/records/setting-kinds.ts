@@ -1,15 +1,15 @@
-/** The kinds of settings. Each parses a text, and says what it expects. */
+/** The kinds of settings. Each parses a text, and can say which texts it accepts. */
 
 export interface Setting<Value> {
   readonly default: Value;
-  /** `account`: can be set for an account, and for the instance as the default of all accounts. `instance`: only there. */
+  /** `account`: for an account, or for the instance as the default of all accounts. `instance`: for the instance only. */
   readonly scope: "instance" | "account";
-  /** What a value may be, in words: `one of replay, strict`. */
+  /** The permitted values, in words: `one of replay, strict`. */
   readonly expected: string;
   readonly description: string;
   /** Sealed at rest, and never shown. */
   readonly isSecret?: true;
-  /** The value that the text stands for; `undefined` if it is none. */
+  /** The value that the text stands for; `undefined` if the text is not permitted. */
   parse(text: string): Value | undefined;
 }
 
@@ -58,7 +58,7 @@ export function flag(byDefault: boolean, { description, scope = "account" }: Des
   };
 }
 
-/** Words separated by commas; an empty list is not one. */
+/** A list of words separated by commas, with at least one. */
 export function words(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
   const isWord = (word: string) => word.trim() !== "" && word.length <= 40;
   return {
@@ -70,7 +70,7 @@ export function words(byDefault: string, { description, scope = "account" }: Des
   };
 }
 
-/** A part of the day, without its end. */
+/** A part of the day, up to its end but without it. */
 export function hours(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
   return {
     default: byDefault,
@@ -99,7 +99,7 @@ export function text(
   };
 }
 
-/** Text without a default that only the service itself reads. */
+/** Text without a default that is never shown, because only the service itself reads it. */
 export function secret(
   pattern: Pick<RegExp, "test">,
   description: Description & { expected: string },

@@ -1,4 +1,4 @@
-/** Every setting, in one table: what it is called, what it may be, what it is when nobody set it. Stored as text. */
+/** All settings in one table, with their permitted values and their defaults. They are stored as text. */
 import { ALARM_SETTINGS } from "../alarms/alarm-settings.ts";
 import { INBOUND_SETTINGS } from "../inbound/inbound-settings.ts";
 import { certificatesIn } from "../network/certificates.ts";
@@ -144,10 +144,10 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type SettingValue<Name extends SettingName> = (typeof SETTINGS)[Name]["default"];
 
-/** Settings that have been set, as text, by name: an account's over the instance's. Those that are absent have their defaults. */
+/** The settings that have been set, as text: those of an account over those of the instance. All others have their defaults. */
 export type StoredSettings = Readonly<Record<string, string>>;
 
-/** The value of a setting among those stored; its default where there is none. */
+/** The value of a setting: the stored one, or the default if none is stored or if the stored text is no longer permitted. */
 export function readSetting<Name extends SettingName>(
   stored: StoredSettings,
   name: Name,
@@ -166,7 +166,7 @@ export function settingProblem(
   name: string,
   { value, forAccount }: { value: string; forAccount: boolean },
 ): string | undefined {
-  if (!isSettingName(name)) return `unknown setting: there are ${Object.keys(SETTINGS).join(", ")}`;
+  if (!isSettingName(name)) return `unknown setting; the settings are ${Object.keys(SETTINGS).join(", ")}`;
   const setting: Setting<unknown> = SETTINGS[name];
   if (forAccount && setting.scope === "instance") return "can only be set for the instance";
   return setting.parse(value) === undefined ? `must be ${setting.expected}` : undefined;

@@ -18,7 +18,7 @@ const EXTENSION: Readonly<Record<string, number>> = {
 
 const ESC = 0x1b;
 
-/** Codes by UTF-16 unit; those of the extension table have ESC in the octet above. */
+/** The code of each UTF-16 unit. A code of the extension table has ESC in its second octet. */
 const CODES: ReadonlyMap<number, number> = codesByUnit();
 
 const CHARACTERS: ReadonlyMap<number, string> = new Map(

@@ -1,4 +1,4 @@
-/** Why the sender named by a request, or else by its template, cannot be used: the account has no such sender. */
+/** The problem to report if the account has no sender with the name that a request, or else its template, contains. */
 export function notASender({
   from,
   templateFrom,

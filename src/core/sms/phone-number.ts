@@ -2,8 +2,8 @@
 export type PhoneNumber = string & { readonly __brand: "PhoneNumber" };
 
 /**
- * Reads a number as people write it (spaces, `-`, `.`, `(` and `)` are dropped) and normalises it; `undefined` if it is
- * none. `00` stands for `+`. Indian mobile numbers may lack the country code: ten digits that begin with 6 to 9, alone or
+ * Reads a number as people write it (spaces, `-`, `.`, `(` and `)` are dropped) and normalises it; `undefined` if the text is
+ * not a number. `00` stands for `+`. Indian mobile numbers may lack the country code: ten digits that begin with 6 to 9, alone or
  * after `0` or `91`. The length decides which of these it is, since `9198765432` is itself a mobile number.
  */
 export function parsePhoneNumber(text: string): PhoneNumber | undefined {
@@ -47,7 +47,7 @@ const PLUS = 0x2b;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Whether the text is E.164 already, which it usually is. Without a regular expression. False for `+910…`, which may need repair. */
+/** Whether the text is E.164 already, as it usually is. Faster than a regular expression. False for `+910…`, which may need repair. */
 function isPlain(text: string): boolean {
   const length = text.length;
   if (length < 8 || length > 16 || text.charCodeAt(0) !== PLUS || text.charCodeAt(1) === ZERO) return false;
@@ -58,7 +58,7 @@ function isPlain(text: string): boolean {
   return !text.startsWith("+910");
 }
 
-/** `+910` and a mobile: the national trunk prefix, kept by mistake. */
+/** Removes the national trunk prefix from `+910` and a mobile number, where it was kept by mistake. */
 function withoutTrunkZero(international: string): string {
   const trunk = INDIAN_TRUNK.exec(international);
   return trunk ? `+91${trunk[1]}` : international;

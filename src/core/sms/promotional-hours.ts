@@ -23,7 +23,7 @@ export function earliestSendAt(promotion: Promotion, recipient: string, at: numb
   return nextOpening(readSetting(settings, "dlt_promotional_hours"), at);
 }
 
-/** The detail for the timeline: until when a message waits, and why. */
+/** Details for the timeline: how long a message waits, and why. */
 export function deferralDetail({ settings }: Pick<Promotion, "settings">, until: number) {
   const hours = readSetting(settings, "dlt_promotional_hours");
   return {

@@ -16,7 +16,7 @@ import type { Writable } from "../writable.ts";
 import { EXPECTED_E164, INVALID_PHONE_NUMBER, type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
 import { fitsSourceAddr, NOT_A_SOURCE_ADDR } from "./source-addr.ts";
 
-/** A valid request to send an SMS. What depends on the account's records is judged later. */
+/** A valid request to send an SMS. The rules that depend on the account's records are checked later. */
 export interface SendSms extends DeliveryOptions {
   /** The numbers in the order of the request, with repeats. */
   readonly to: readonly PhoneNumber[];
@@ -114,7 +114,7 @@ export const SendSmsBody = Type.Object(
   },
 );
 
-/** Parses a body as far as that needs no database, or returns all its problems. `now`: Unix milliseconds. */
+/** Parses a body, or returns all problems that can be found without the database. `now`: Unix milliseconds. */
 export function parseSendSms(
   body: unknown,
   { mode, now }: { mode: AccountMode; now: number },

@@ -23,7 +23,7 @@ export interface SmsSegments {
 /** The header counts the parts in one octet (3GPP TS 23.040 §9.2.3.24.1). */
 export const MAX_SEGMENTS = 255;
 
-/** What fits in 140 octets without the header of 6 or 7: septets, and UTF-16 units (3GPP TS 23.040). */
+/** How many septets, or UTF-16 units, fit in 140 octets, less the header of 6 or 7 octets (3GPP TS 23.040). */
 const LIMITS = {
   gsm7: { single: 160, udh8: 153, udh16: 152 },
   ucs2: { single: 70, udh8: 67, udh16: 66 },
@@ -57,7 +57,7 @@ export function isTooLong(text: string): boolean {
   return segmentSms(text).parts.length > MAX_SEGMENTS;
 }
 
-/** The fewest UTF-16 units in a part, on average: any two neighbouring UCS-2 parts together hold more than one part can. */
+/** The least average number of UTF-16 units in a part: any two neighbouring UCS-2 parts together hold more than fits in one. */
 const LEAST_IN_A_PART = Math.floor(LIMITS.ucs2.udh16 / 2);
 
 /** Finds a character that the alphabet lacks. For GSM-7 it finds nothing: `gsm7Length` does. */
@@ -67,7 +67,7 @@ const OUTSIDE: Readonly<Record<DefaultAlphabet, RegExp>> = {
   latin1: /[^\0-\xff]/,
 };
 
-/** Splits a text of which every UTF-16 unit is a character of one or two septets. CR and LF together count as one character. */
+/** Splits a text that GSM-7 can write: each of its UTF-16 units is one or two septets. A CR and its LF stay together. */
 function splitGsm7(text: string, limit: number): string[] {
   const parts: string[] = [];
   let start = 0;

@@ -5,5 +5,5 @@ export function fitsSourceAddr(text: string): boolean {
 
 const SOURCE_ADDR = /^[!-~](?:[ -~]{0,18}[!-~])?$/;
 
-/** What is wrong with a sender that does not fit. */
+/** The problem to report for a sender that does not fit. */
 export const NOT_A_SOURCE_ADDR = "must be 1 to 20 printable ASCII characters";

@@ -1,4 +1,4 @@
-/** What a placeholder accepts: `var` anything, the others what the tags of DLT templates say. */
+/** What a placeholder accepts: `var` accepts anything, the others what the DLT tags of the same names mean. */
 export const PLACEHOLDER_KINDS = ["var", "numeric", "alphanumeric", "url", "urlott", "cbn", "email"] as const;
 export type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
 

@@ -37,7 +37,7 @@ export function charactersOf(
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** Groups of characters, by their code points, and what replaces them. */
+/** Groups of characters, by their code points, each with the text that replaces them. */
 const GROUPS: readonly (readonly [plain: string, codePoints: readonly number[]])[] = [
   ["'", [0x2018, 0x2019, 0x201a, 0x201b, 0x2032, 0x02bc, 0x00b4, 0x0060]],
   ['"', [0x201c, 0x201d, 0x201e, 0x201f, 0x2033, 0x00ab, 0x00bb]],

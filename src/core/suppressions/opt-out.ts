@@ -1,4 +1,4 @@
-/** The words by which people opt out of messages and back in, and the sender that this applies to. */
+/** The words by which people opt out of messages and back in, and the sender to which that applies. */
 import { toInboundAddress } from "../inbound/inbound-address.ts";
 import type { Content } from "../messages/message.ts";
 import { readSetting, type StoredSettings } from "../records/settings.ts";
@@ -9,7 +9,7 @@ export type KeywordMeaning = (typeof KEYWORD_MEANINGS)[number];
 
 /**
  * What a message asks for, if its whole text is one of the account's words. Case, width and composition of letters do not
- * matter, nor does what is not a letter or a digit: `Stop.` and `stop all` ask for what STOP and STOPALL do.
+ * matter, nor do other characters: `Stop.` means STOP, and `stop all` means STOPALL.
  */
 export function readKeyword(text: string, settings: StoredSettings): KeywordMeaning | undefined {
   if (text.length > MAX_TEXT || readSetting(settings, "opt_out_scope") === "off") return undefined;
@@ -23,18 +23,18 @@ export function optOutSender(to: string, settings: StoredSettings): string | und
   return readSetting(settings, "opt_out_scope") === "account" ? undefined : senderKey(to);
 }
 
-/** A sender as opt-outs name it: `15550123` and `+15550123` are one. */
+/** A sender in the form that opt-outs use, in which `15550123` and `+15550123` are the same. */
 export function senderKey(sender: string): string {
   return toInboundAddress(sender);
 }
 
-/** The sender of a message's SMS as opt-outs name it; `undefined` for an email, and where the message has none. */
+/** The sender of a message in that form; `undefined` for an email, or for an SMS without a sender. */
 export function senderKeyOf(content: Content): string | undefined {
   const from = content.channel === "sms" ? sentFrom(content) : undefined;
   return from === undefined ? undefined : senderKey(from);
 }
 
-/** Longer texts are not stop words, which have at most 40 characters. */
+/** A longer text cannot be a stop word, which has at most 40 characters. */
 const MAX_TEXT = 100;
 
 function wordsOf(list: string): readonly string[] {

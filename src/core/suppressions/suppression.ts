@@ -52,7 +52,7 @@ export function suppressedUntil(
   return days === 0 ? undefined : at + days * DAY_MS;
 }
 
-/** How many days a suppression lasts. 0: for ever, as for every reason but bounces; settings may say 0 for these too. */
+/** How many days a suppression lasts. 0 is for ever, which holds for all reasons but bounces, and for those if the settings say so. */
 function daysOf(reason: SuppressionReason, settings: StoredSettings): number {
   if (reason === "hard_bounce") return readSetting(settings, "hard_bounce_suppression_days");
   if (reason === "soft_bounce") return readSetting(settings, "soft_bounce_suppression_days");

@@ -1,6 +1,6 @@
 import { DAY_MS } from "./durations.ts";
 
-/** Longer waits that a peer asks for are cut to this. */
+/** If a peer asks for a longer wait, it gets this one. */
 export const LONGEST_RETRY_AFTER_MS = DAY_MS;
 
 /**

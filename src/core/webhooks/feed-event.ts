@@ -13,7 +13,7 @@ export interface MessageEvent {
 /** Any other event; it holds all of its data. */
 export interface OtherEvent {
   readonly kind: "other";
-  /** The `webhook-id`: one of its own, without a `.`. */
+  /** The `webhook-id` of the event, without a `.`. */
   readonly id: string;
   /** For example `sms.received`. */
   readonly type: string;

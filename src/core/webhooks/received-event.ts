@@ -1,4 +1,4 @@
-/** The event of an SMS from a handset, `sms.received`, in webhooks and in the feed. */
+/** The event for an SMS from a handset, `sms.received`, in webhooks and in the feed. */
 import type { InboundMessage } from "../inbound/inbound.ts";
 import { present } from "../present.ts";
 import { toIso } from "../time/timestamp.ts";
@@ -26,7 +26,7 @@ export function toReceivedEntry({ receivedAt: at }: InboundMessage): PublicEntry
   return { ...step, sequence: RECEIVED_SEQUENCE, eventType: RECEIVED };
 }
 
-/** The message in the interface's words: also what its lists show. */
+/** The message as the interface shows it, in events and in lists. */
 export function toReceivedData(message: InboundMessage) {
   return present({
     message_id: message.id,

@@ -1,4 +1,4 @@
-/** A public event, in snake_case since it is sent as it is: the body of a webhook, and an item of the event feed. */
+/** A public event: the body of a webhook, or an item of the event feed. In snake_case, because it is sent as it is. */
 import type { Content, MessageError, TimelineEntry } from "../messages/message.ts";
 import { present } from "../present.ts";
 import { toIso } from "../time/timestamp.ts";
@@ -15,7 +15,7 @@ export interface EventMessage {
   readonly content: Content;
 }
 
-/** Absent fields are absent. */
+/** Fields without a value are left out. */
 export interface WebhookEvent {
   /** For example `sms.delivered`. */
   readonly type: string;
@@ -26,9 +26,9 @@ export interface WebhookEvent {
     readonly account_id: string;
     /** SMS: the number. Email: the To recipients, as Get Email shows them. */
     readonly to: string | readonly { readonly email: string; readonly name?: string }[];
-    /** Email: the address the event is about. */
+    /** Email: the address that the event is about. */
     readonly recipient?: string;
-    /** Status of the message or, where there is a `recipient`, of that recipient. */
+    /** The status of the `recipient`, if there is one, or else of the message. */
     readonly status: string;
     /** Counts the events of a message from 1. */
     readonly sequence: number;
@@ -36,7 +36,7 @@ export interface WebhookEvent {
     readonly tags?: readonly string[];
     readonly metadata?: Readonly<Record<string, unknown>>;
     readonly error?: MessageError;
-    /** `sms.sent`, where the connector counts them. */
+    /** In `sms.sent`, if the connector counts them. */
     readonly segments?: number;
     readonly encoding?: string;
   };
@@ -69,8 +69,8 @@ export function isPublic(entry: TimelineEntry): entry is PublicEntry {
 }
 
 /**
- * The `webhook-id`: the same on every delivery of the event, replays included, so that receivers can tell repeats.
- * No `.`, which separates what is signed (Standard Webhooks 1.0.0).
+ * The `webhook-id`: the same on every delivery of the event, replays included, so that receivers can recognise repeats.
+ * It has no `.`, which separates the parts of the text that is signed (Standard Webhooks 1.0.0).
  */
 export function toWebhookId(messageId: string, sequence: number): string {
   return `evt_${messageId}_${sequence}`;

@@ -1,4 +1,4 @@
-/** What the webhook worker claims from the outbox, and how it settles it. Times are Unix milliseconds. */
+/** The events that the webhook worker claims from the outbox, and how it settles them. Times are Unix milliseconds. */
 
 /** The webhooks of one account to one host, which wait, and are paused, together. */
 export interface Lane {
@@ -9,7 +9,7 @@ export interface Lane {
 
 /** A lane that is paused, and why. */
 export interface PausedHost extends Lane {
-  /** When it is tried again, at the earliest. */
+  /** The earliest time at which it is tried again. */
   readonly until: number;
   /** Failures since the last success. */
   readonly failures: number;
@@ -25,7 +25,7 @@ export interface EventKey {
 /** An event that is leased for delivery. */
 export interface ClaimedWebhook extends EventKey {
   readonly id: number;
-  /** Rises with every claim and fences every later write about the event. */
+  /** Rises with every claim, so that a settlement under an older claim is not applied. */
   readonly claim: number;
   readonly lane: Lane;
   readonly url: string;
@@ -40,7 +40,7 @@ export type WebhookVerdict =
   /** The receiver took it: any 2xx. */
   | { readonly kind: "delivered" }
   | { readonly kind: "again"; readonly at: number }
-  /** It rests as failed, until somebody replays it. */
+  /** It has failed, and is not tried again unless somebody replays it. */
   | { readonly kind: "ended"; readonly reason: "gone" | "refused_url" | "spent" }
   /** It was given up before its outcome was known, and counts as not tried. */
   | { readonly kind: "released" };
@@ -50,11 +50,11 @@ export interface WebhookAttempt {
   /** When it began. */
   readonly at: number;
   readonly ms: number;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status?: number;
   /** The answer's first 1 KiB. */
   readonly head?: string;
-  /** Where there was no answer: a code (`timeout`, `dns`, `tls` …) and words. */
+  /** If there was no answer: a code (`timeout`, `dns`, `tls` …) and a description. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -68,13 +68,13 @@ export interface WebhookSettlement {
 }
 
 /**
- * held: it waits for the message's previous event. ready: it may be claimed. waiting: for its next attempt. leased: it is being
- * delivered. delivered, failed: at rest, unless it is replayed.
+ * held: it waits for the message's previous event. ready: it may be claimed. waiting: it waits for its next attempt. leased: it
+ * is being delivered. delivered, failed: nothing more happens, unless it is replayed.
  */
 export const WEBHOOK_STATES = ["held", "ready", "waiting", "leased", "delivered", "failed"] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
-/** A delivery without the words of its answer, which may be long. */
+/** A delivery without the beginning of its answer, which may be long. */
 export type WebhookResult = Omit<WebhookAttempt, "head">;
 
 /** An event, and the state of its delivery. */
@@ -85,7 +85,7 @@ export interface WebhookRecord extends EventKey {
   /** When the event happened. */
   readonly at: number;
   readonly failures: number;
-  /** How many attempts there were in all, of which only the last are kept. */
+  /** How many attempts there were in all. Only the last ones are kept. */
   readonly attempts: number;
   /** Absent until it has been tried. */
   readonly lastAttempt?: WebhookResult;

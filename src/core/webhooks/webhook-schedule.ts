@@ -19,9 +19,9 @@ export interface WebhookFailure {
   readonly failures: number;
   /** Unix milliseconds. */
   readonly now: number;
-  /** In [0, 1): spreads retries, so that what failed together does not come back together. */
+  /** In [0, 1): spreads retries, so that events that failed together are not all tried again together. */
   readonly jitter: number;
-  /** The wait that the receiver asked for; it is not tried before. */
+  /** The wait that the receiver asked for. The event is not tried earlier. */
   readonly retryAfterMs?: number;
 }
 

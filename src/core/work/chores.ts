@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../clock.ts";
 
-/** Chores: work that is repeated for ever, each in a loop of its own. */
+/** Chores are work that is repeated for ever, each in a loop of its own. */
 export interface Chores {
   start(): void;
   /** The names of the chores that are more than `ms` late; none before `start`. */
@@ -14,7 +14,7 @@ export interface Chore {
   readonly everyMs: number;
   /** Does one bounded piece of work, and resolves with how many rows it moved; if that is more than 0, it runs again at once. */
   readonly run: (now: number) => Promise<number>;
-  /** Nobody waits for the chore: after each piece it rests for as long as that took, so it is busy half of the time at most. */
+  /** Nobody waits for the chore, so after each piece it rests for as long as that took. It is busy at most half of the time. */
   readonly isPatient?: boolean;
 }
 

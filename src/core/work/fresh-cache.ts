@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** A read-through cache whose values live for a second: what is asked for all the time is read once a second. */
+/** A read-through cache whose values live for a second, so that one that is needed all the time is read once a second. */
 export interface FreshCache<Value> {
   /**
    * The value of `key`. Calls `load` if the last reading of it began `maxAgeMs` ago or earlier. Concurrent calls for one key share
@@ -9,7 +9,7 @@ export interface FreshCache<Value> {
   get(key: string, load: (key: string) => Promise<Value>): Value | Promise<Value>;
   /** The value that `get` would return without calling `load`; `undefined` if it would have to. */
   peek(key: string): { readonly value: Value } | undefined;
-  /** Drops everything: later calls get only readings that begin after this. */
+  /** Drops everything, so that later calls only get values that are read after this call. */
   forget(): void;
 }
 

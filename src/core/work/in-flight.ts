@@ -3,7 +3,7 @@ export interface InFlight {
   count(): number;
   /** Counts `work` until it ends, and returns it. */
   add<T>(work: Promise<T>): Promise<T>;
-  /** Resolves when all that is under way now has ended, whatever the results. */
+  /** Resolves when all work that is under way now has ended, with or without an error. */
   whenEmpty(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Remembers what was sent in the last second, or in the time that a slower rate takes for one, so that no second, wherever it
- * begins, has more than the rate: a provider counts by seconds of its own, and throttles the rest.
+ * Remembers when the last messages were sent, so that no second has more of them than the rate, wherever the second begins. A
+ * provider counts by seconds of its own, and throttles the rest. If the rate is not a whole number, the window is longer than a
+ * second: it is the time for the next whole number.
  */
 export interface RateWindow {
   /** How many more may be sent at this time; infinite without a rate. */
@@ -8,17 +9,17 @@ export interface RateWindow {
   /** Milliseconds until one may be sent; 0 if one may be sent now. */
   waitMs(nowMs: number): number;
   took(atMs: number): void;
-  /** A window for another rate, in which what was sent before still counts, unless the rate was infinite. */
+  /** A window for another rate. What was sent before still counts, unless the rate was infinite. */
   withRate(perSecond: number, marginMs?: number): RateWindow;
 }
 
-/** How much longer a second is here: the way to the provider may delay one segment and not the next. */
+/** How much longer a second is here, since the network may delay one segment and not the next. */
 const MARGIN_MS = 10;
 
-/** @param went the times of what was sent before, oldest first */
+/** @param sentAtMs the times at which messages were sent before, oldest first */
 export function createRateWindow(
   perSecond: number,
-  went: readonly number[] = [],
+  sentAtMs: readonly number[] = [],
   marginMs = MARGIN_MS,
 ): RateWindow {
   if (!Number.isFinite(perSecond)) return unlimited();
@@ -32,7 +33,7 @@ export function createRateWindow(
     times[next] = atMs;
     next = (next + 1) % size;
   };
-  for (const atMs of went) took(atMs);
+  for (const atMs of sentAtMs) took(atMs);
   return {
     room: (atMs) => countWhile(size, (n) => nth(n) + spanMs <= atMs),
     waitMs: (nowMs) => Math.max(0, Math.ceil(nth(0) + spanMs - nowMs)),

@@ -5,7 +5,7 @@
 export interface TurnEnd {
   /** Runs `run` in the first step: work on a request. It must not throw. */
   first(run: () => void): void;
-  /** Runs `run` in the second step: a commit. If that has begun, `run` runs in the second step of the next turn. It must not throw. */
+  /** Runs `run` in the second step: a commit. If that step has begun, `run` waits for the one of the next turn. It must not throw. */
   last(run: () => void): void;
 }
 

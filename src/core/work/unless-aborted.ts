@@ -1,4 +1,4 @@
-/** Resolves as the promise does; with `undefined` if the signal aborts first, and then the promise's result or error is ignored. */
+/** Settles as the promise does. If the signal aborts first, resolves with `undefined` and ignores the promise's result or error. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   let onAbort = () => {};
   const aborted = new Promise<undefined>((resolve) => {
