@@ -3,8 +3,18 @@ import { createHastyClock } from "../../../../test/fakes/hasty-clock.ts";
 import type { PostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { until } from "../../../../test/until.ts";
 import type { Clock } from "../../../core/clock.ts";
+import type { ClaimedJob, Settlement } from "../../../core/queue/claimed-job.ts";
 import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
-import { createWorld, QUEUE, rejection, type World } from "../../contract/world.contract.ts";
+import { OTHER } from "../../contract/copies-world.contract.ts";
+import {
+  createWorld,
+  deferred,
+  HOUR,
+  QUEUE,
+  rejection,
+  sent,
+  type World,
+} from "../../contract/world.contract.ts";
 import { OutcomeUnknown, type Store, StoreUnavailable } from "../../store.ts";
 import { behindProxy, type ProxiedStore } from "../postgres-world.contract.ts";
 
@@ -60,19 +70,23 @@ test("a claim and a settlement whose commit is lost have not happened", () =>
     expect(await history(id)).toEqual(["attempt:sent"]);
   }));
 
+type Delivered = Pick<ClaimedWebhook, "id" | "claim">;
+
 /** A webhook in line, with the ways to claim it and to settle it as delivered. */
 async function webhookOf({ sms, claimOne, settle, store, clock, account }: Way) {
   const lane = { accountId: account.id, host: "hooks.test" };
   const [messageId = ""] = await sms({ content: { callbackUrl: `https://${lane.host}/` } });
   await settle(await claimOne());
   const request = { lanes: [{ lane, limit: 1 }], now: clock.now, leaseMs: 60_000 };
+  const deliverAt = ({ outbox }: Store, { id, claim }: Delivered) => {
+    const attempt = { at: clock.now, ms: outbox === store.outbox ? 1 : 2, status: 200 };
+    return outbox.settle([{ id, messageId, claim, verdict: { kind: "delivered" }, attempt }]);
+  };
   return {
     claim: () => store.outbox.claim(request),
     claimAt: ({ outbox }: Store) => outbox.claim({ ...request, process: "another" }),
-    deliver: ({ id, claim }: Pick<ClaimedWebhook, "id" | "claim">) => {
-      const attempt = { at: clock.now, ms: 1, status: 200 };
-      return store.outbox.settle([{ id, messageId, claim, verdict: { kind: "delivered" }, attempt }]);
-    },
+    deliver: (event: Delivered) => deliverAt(store, event),
+    deliverAt,
     attempts: async () => (await store.outbox.attempts({ messageId, sequence: 1 }))?.length,
   };
 }
@@ -125,6 +139,82 @@ test("nor is a webhook's claim whose commit is lost", () =>
     const others = claimedByAnother(way.proxy, () => claimAt(way.near));
     expect(await rejection(claim())).toBeInstanceOf(StoreUnavailable);
     expect(await others).toBe(1);
+  }));
+
+function settlementOf({ jobId, claim, messageId }: ClaimedJob, at: number) {
+  return {
+    jobId,
+    claim,
+    messageId,
+    at,
+    countsAsAttempt: true,
+    keepsContent: false,
+  } satisfies Partial<Settlement>;
+}
+
+/** What another process has done as soon as the commit of ours is lost, and before we can ask what became of it. */
+async function doneByAnother(proxy: PostgresProxy, does: () => Promise<unknown>): Promise<void> {
+  await proxy.loseNext("COMMIT");
+  proxy.silence();
+  await does();
+  proxy.speak();
+}
+
+test("a settlement whose commit is lost is not taken for that of a process that has taken the job over", () =>
+  onTheWay(async ({ proxy, near, sms, claimOne, settle, status, history, receive, clock }) => {
+    const [id = ""] = await sms();
+    const job = await claimOne();
+    const others = doneByAnother(proxy, async () => {
+      await until(
+        () => near.queue.stage(clock.now + HOUR, 1),
+        (staged) => staged === 1,
+      );
+      const [again] = await near.queue.claim({ queue: QUEUE, limit: 1, now: clock.now, leaseMs: 60_000 });
+      const attempt = { connectorId: OTHER, outcomes: [sent("b")], next: { kind: "done" } } as const;
+      await near.queue.settle([{ ...settlementOf(again!, clock.now), ...attempt }]);
+    });
+    expect(await rejection(settle(job, { outcomes: [sent("a")] }))).toBeInstanceOf(StoreUnavailable);
+    await others;
+    expect(await settle(job, { outcomes: [sent("a")] })).toBe(false);
+    expect(await history(id)).toEqual(["interrupted:queued", "attempt:sent", "lost_settle:sent"]);
+    await receive("a");
+    expect(await status(id)).toBe("delivered");
+  }));
+
+test("a settlement whose answer is lost has happened once, also where its job is back in line by then", () =>
+  onTheWay(async ({ proxy, near, sms, claimOne, settle, history, clock }) => {
+    const [id = ""] = await sms();
+    const job = await claimOne();
+    const again = { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } } as const;
+    const lost = proxy.loseNext("answer to COMMIT").then(async () => {
+      proxy.silence();
+      await until(
+        () => near.queue.stage(clock.now, 1),
+        (staged) => staged === 1,
+      );
+      proxy.speak();
+    });
+    expect(await settle(job, again)).toBe(true);
+    await lost;
+    expect(await history(id)).toEqual(["attempt:queued"]);
+  }));
+
+test("a webhook's settlement whose commit is lost is not taken for that of a process that has taken it over", () =>
+  onTheWay(async (way) => {
+    const { claim, claimAt, deliver, deliverAt, attempts } = await webhookOf(way);
+    const [event] = await claim();
+    const others = doneByAnother(way.proxy, async () => {
+      await until(
+        () => way.near.outbox.stage(way.clock.now + HOUR, 1),
+        (staged) => staged === 1,
+      );
+      const [again] = await claimAt(way.near);
+      await deliverAt(way.near, again!);
+    });
+    expect(await rejection(deliver(event!))).toBeInstanceOf(StoreUnavailable);
+    await others;
+    expect(await deliver(event!)).toEqual([false]);
+    expect(await attempts()).toBe(2);
   }));
 
 test("a claim that was not committed takes nobody's turn", () =>

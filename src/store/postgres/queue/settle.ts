@@ -1,5 +1,6 @@
 import { settleAttempt } from "../../../core/messages/early-failure.ts";
 import { noteLostSettle } from "../../../core/messages/lost-settle.ts";
+import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { heldFirst } from "../../queue/held-first.ts";
@@ -33,8 +34,9 @@ export function createSettle({ changes, erasedNames }: SettleParts): Queue["sett
       await recording.record(log, settled);
       const moved = moveJobs(session, log, checked);
       await endWaiting(session, log, endedByLost(settled));
-      return { answers: checked.map(({ job }) => job !== undefined), moved };
-    }, isMoved);
+      const written = settled.find(({ entry }) => entry);
+      return { answers: checked.map(({ job }) => job !== undefined), written, moved };
+    }, isStored);
     return answers;
   });
 }
@@ -82,7 +84,12 @@ const LOCK_JOBS = `SELECT t.index, j.id, j.parts
       AND (is_leased OR was_interrupted) FOR UPDATE
   ) AS j`;
 
-function record(log: MessageLog, { settlement, job }: CheckedSettlement): SettledAttempt[] {
+interface Recorded extends SettledAttempt {
+  /** Absent: none was written. */
+  readonly entry: TimelineEntry | undefined;
+}
+
+function record(log: MessageLog, { settlement, job }: CheckedSettlement): Recorded[] {
   const message = log.find(settlement.messageId);
   if (!message) return [];
   const { progress } = message;
@@ -91,7 +98,8 @@ function record(log: MessageLog, { settlement, job }: CheckedSettlement): Settle
   log.save(message, step);
   const { parts: after } = step.progress;
   const hasEnded = !isSettled(progress) && isSettled(step.progress);
-  return [{ settlement, message, isLost: !job, hasEnded, before: progress.parts, after }];
+  const [entry] = step.entries;
+  return [{ settlement, message, isLost: !job, hasEnded, before: progress.parts, after, entry }];
 }
 
 /** Messages that an attempt has settled without its lease: their jobs have nothing left to do. */
@@ -133,11 +141,23 @@ interface Postponed {
   readonly counts: boolean;
 }
 
-/** Whether the transaction was committed: one job that it moved stands for all. If it moved none, that cannot be told. */
-async function isMoved(
+/**
+ * Whether the transaction was committed. One timeline entry that it wrote stands for all: that a job has moved proves nothing by
+ * itself, since another process may have taken the job over and settled it. If no entry was written, nothing was said of any
+ * provider, and one job that was moved stands for all. If none was moved either, it cannot be told.
+ */
+async function isStored(
   session: Session,
-  { moved: { ended, again } }: { readonly moved: Moved },
+  { written, moved }: { readonly written: Recorded | undefined; readonly moved: Moved },
 ): Promise<boolean | undefined> {
+  if (!written?.entry) return isMoved(session, moved);
+  const { position, at, kind } = written.entry;
+  return (await session.query(FIND_ENTRY, [written.message.id, position, at, kind])).length > 0;
+}
+
+const FIND_ENTRY = "SELECT 1 FROM timeline WHERE message_id = $1 AND position = $2 AND at = $3 AND kind = $4";
+
+async function isMoved(session: Session, { ended, again }: Moved): Promise<boolean | undefined> {
   const id = ended[0] ?? again[0]?.id;
   if (id === undefined) return undefined;
   const [row] = await session.query<{ due_at: number | null }>("SELECT due_at FROM jobs WHERE id = $1", [id]);

@@ -26,14 +26,18 @@ export function createWebhookSettle(
   });
 }
 
-/** Whether the settlements are stored: one delivery stands for all. If none was noted, that cannot be told. */
+/**
+ * Whether the settlements are stored: one delivery stands for all, exactly as it was noted, since another process may have taken
+ * the event over and noted its own delivery under that number. If none was noted, that cannot be told.
+ */
 async function isNoted(
   session: Session,
   { noted }: { readonly noted: Note | undefined },
 ): Promise<boolean | undefined> {
   if (!noted) return undefined;
-  const sql = "SELECT 1 FROM webhooks WHERE id = $1 AND attempts >= $2";
-  return (await session.query(sql, [noted.id, noted.number])).length > 0;
+  const { id, number, attempt } = noted;
+  const sql = "SELECT 1 FROM webhook_attempts WHERE webhook = $1 AND number = $2 AND at = $3 AND ms = $4";
+  return (await session.query(sql, [id, number, attempt.at, attempt.ms])).length > 0;
 }
 
 interface Note {
