@@ -95,6 +95,11 @@ onEveryStore((start) => {
       await identify({ device_id: "d9", contact_id: contact.id }),
       await identify({ account_id: unknown, contact_id: contact.id }),
     ];
+    // Longer than any id that there is: it is looked for, and not judged.
+    const long = "x".repeat(9_000);
+    for (const field of ["account_id", "device_id", "contact_id", "external_id"])
+      answers.push(await identify({ contact_id: contact.id, [field]: long }, { "Idempotency-Key": field }));
+    answers.push(await identify({ external_id: long }));
     for (const { status, json } of answers) {
       expect(status).toBe(404);
       expect(json).toEqual(NOT_FOUND);

@@ -35,6 +35,9 @@ const attribute = (description: string, example: string) =>
 const identifier = (description: string, maxLength: number) =>
   Type.String({ minLength: 1, maxLength, description });
 
+/** An id to look up. One that is longer than any id is an unknown one, which is answered otherwise than an invalid one. */
+const lookedUp = (description: string) => Type.String({ minLength: 1, description });
+
 export const RegisterDeviceBody = Type.Object(
   {
     account_id: identifier("Account identifier.", 64),
@@ -69,16 +72,15 @@ export const RegisterDeviceBody = Type.Object(
 
 export const IdentifyUserBody = Type.Object(
   {
-    account_id: identifier("Account identifier.", 64),
-    device_id: identifier("Device id used at registration.", 256),
+    account_id: lookedUp("Account identifier."),
+    device_id: lookedUp("Device id used at registration."),
     contact_id: Type.Optional(
       Type.String({
-        maxLength: 64,
         description: "Contact id of the identified user. Either `contact_id` or `external_id` is required.",
       }),
     ),
     external_id: Type.Optional(
-      Type.String({ maxLength: 256, description: "The application's own user id, to look up the contact." }),
+      Type.String({ description: "The application's own user id, to look up the contact." }),
     ),
   },
   {
