@@ -59,7 +59,12 @@ export const SendEmailBody = Type.Object(
     }),
     cc: copies("At most 20."),
     bcc: copies("At most 20; never shown to other recipients."),
-    subject: Type.String({ minLength: 1, maxLength: 998, examples: ["Your order has shipped"] }),
+    subject: Type.String({
+      minLength: 1,
+      maxLength: 998,
+      description: "The subject line. If it is only spaces, the mail has none.",
+      examples: ["Your order has shipped"],
+    }),
     body_html: Type.Optional(
       Type.String({ description: "HTML content. Either `body_html` or `body_text` is required." }),
     ),

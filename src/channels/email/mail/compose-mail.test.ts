@@ -45,6 +45,12 @@ test("Message-ID and Date come from the message, and composing twice gives the s
   expect((await compose(changes)).equals(await compose(changes))).toBe(true);
 });
 
+test("a subject of only spaces makes a mail without one, and no line of only spaces", async () => {
+  const header = (await compose({ subject: " ".repeat(998) })).toString().split("\r\n\r\n")[0] ?? "";
+  expect(header).not.toMatch(/^subject:/im);
+  expect(header.split("\r\n").filter((line) => line.trim() === "")).toEqual([]);
+});
+
 test("the Date of a scheduled email is when it was asked to go out", async () => {
   const scheduledAt = Date.UTC(2026, 0, 9, 3, 4, 5);
   expect((await parse({ scheduledAt })).date).toBe("2026-01-09T03:04:05.000Z");
