@@ -226,6 +226,17 @@ export function claimContract(open: OpenStore): void {
   );
 
   test(
+    "messages that a claim leaves in line stay queued, of however many jobs",
+    inWorld(open, async ({ email, claim, status }) => {
+      const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending", address }) as const);
+      const jobs = parts.map((_, part) => ({ queue: QUEUE, parts: [part] }));
+      const [first, second] = [await email({ parts, jobs }), await email({ parts, jobs })];
+      await claim(1);
+      expect([await status(first, "email"), await status(second, "email")]).toEqual(["sending", "queued"]);
+    }),
+  );
+
+  test(
     "listeners hear of a queue after jobs have become ready in it, and not of what only waits",
     inWorld(open, async ({ store, sms, claimOne, settle, clock }) => {
       const heard: string[] = [];
