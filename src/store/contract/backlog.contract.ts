@@ -45,4 +45,21 @@ export function backlogContract(open: OpenStore): void {
       }
     }),
   );
+
+  test(
+    "a queue's oldest is found whichever account's window ends first",
+    inWorld(open, async ({ store, sms, clock, account, addAccount }) => {
+      const start = clock.now;
+      const other = await addAccount();
+      const pairs = { a: [account, other], b: [other, account] } as const;
+      for (const [queue, [older]] of Object.entries(pairs))
+        await sms({ queue, account: older, expiresAt: start + 2 * HOUR });
+      clock.now += SECOND;
+      for (const [queue, [, younger]] of Object.entries(pairs))
+        await sms({ queue, account: younger, expiresAt: start + HOUR });
+      expect(await store.queue.backlog(2)).toEqual(
+        Object.keys(pairs).map((queue) => ({ queue, ready: 2, oldestReadySince: start })),
+      );
+    }),
+  );
 }
