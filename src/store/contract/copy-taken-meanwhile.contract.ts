@@ -41,6 +41,21 @@ export function copyTakenMeanwhileContract(open: OpenStore): void {
   );
 
   test(
+    "where the second does not answer either, the first one's receipt is awaited as before",
+    inWorld(open, async (world) => {
+      const id = await neverAnsweredBy(world, [CONNECTOR]);
+      const job = await nextJob(world);
+      await answerLate(world, id, CONNECTOR);
+      await world.settle(job, triedBy(world, OTHER, unconfirmed()));
+      expect(await world.status(id)).toBe("sent");
+      const now = world.clock.now + 7_200 * SECOND;
+      await world.store.receipts.flagOverdue({ now, sentBefore: now, limit: 10 });
+      const overdue = [{ connectorId: CONNECTOR, parts: 1 }];
+      expect(await world.store.receipts.countOverdue()).toEqual(overdue);
+    }),
+  );
+
+  test(
     "if the second does not take it, it is undelivered, and not sent again",
     inWorld(open, async (world) => {
       for (const outcome of [deferred(), undefined]) {
