@@ -44,6 +44,22 @@ export function ownIdUnderWayContract(open: OpenStore): void {
   );
 
   test(
+    "that a message is on its way says nothing by our id alone, and is parked",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      await world.settle(await world.claimOne(), triedBy(world, CONNECTOR, unconfirmed()));
+      const onItsWay = { isOwnId: true, status: "sent" } as const;
+      expect(await world.receive(id, onItsWay)).toEqual([{ kind: "parked" }]);
+      const job = await nextJob(world);
+      expect(await world.receive(id, onItsWay)).toEqual([{ kind: "parked" }]);
+      expect(await world.status(id)).toBe("sending");
+      await world.settle(job, { connectorId: OTHER, outcomes: [sent("b")] });
+      expect(await world.receive(id, onItsWay)).toEqual([{ kind: "parked" }]);
+      expect(await world.status(id)).toBe("sent");
+    }),
+  );
+
+  test(
     "of a message that the provider had put off, that it was delivered counts, and that it was not does not",
     inWorld(open, async (world) => {
       for (const [status, end] of [
