@@ -21,6 +21,20 @@ test("an SMS goes to its recipient, in the flow that it was claimed from", () =>
   expect(outgoing).toMatchObject({ kind: "ready", message: { flow: 7, to: "+919876543210" } });
 });
 
+test("only what is open is sent, of the parts that the job covers, and nothing that may have been sent where that is held", () => {
+  const statuses = ["sent", "pending", "unconfirmed", "pending"] as const;
+  const progress = sms({ parts: statuses.map((status) => ({ status })) });
+  const partsOf = (of: Partial<ClaimedJob>) => {
+    const job = { progress, settings: {}, content: { channel: "sms" }, ...of };
+    const outgoing = toOutgoing(job as unknown as ClaimedJob, 60_000, async () => ({ isVerified: true }));
+    return "message" in outgoing ? outgoing.message.only : outgoing;
+  };
+  expect(partsOf({})).toEqual([1, 2, 3]);
+  expect(partsOf({ parts: [0, 1, 2] })).toEqual([1, 2]);
+  expect(partsOf({ settings: { on_unconfirmed: "hold" } })).toEqual([1, 3]);
+  expect(partsOf({ progress: sms() })).toBeUndefined();
+});
+
 test.each([
   ["live", true, { kind: "ready" }],
   ["live", false, { kind: "impossible", error: { code: "domain_not_verified" } }],
