@@ -52,6 +52,25 @@ export function overdueCopiesContract(open: OpenStore): void {
   );
 
   test(
+    "one that has taken it later is overdue later, in its own time",
+    inWorld(open, async (world) => {
+      const id = await neverAnsweredBy(world, [CONNECTOR]);
+      const job = await nextJob(world);
+      await answerLate(world, id, CONNECTOR);
+      const { now: sentBefore } = world.clock;
+      world.clock.now += 600 * SECOND;
+      await world.settle(job, { connectorId: OTHER, outcomes: [sent(`${OTHER} ${id}`)] });
+      await world.store.receipts.flagOverdue({ now: world.clock.now, sentBefore, limit: 10 });
+      expect(await overdue(world)).toEqual([{ connectorId: CONNECTOR, parts: 1 }]);
+      await flag(world);
+      expect(await overdue(world)).toEqual([
+        { connectorId: CONNECTOR, parts: 1 },
+        { connectorId: OTHER, parts: 1 },
+      ]);
+    }),
+  );
+
+  test(
     "one of which the other cannot be asked is asked all the same, and its word that it was delivered ends the waiting for both",
     inWorld(open, async (world) => {
       for (const connectorId of [CONNECTOR, OTHER]) {
