@@ -6,7 +6,7 @@ interface Zone {
   readonly mx?: readonly string[];
   readonly v4?: Readonly<Record<string, readonly string[]>>;
   readonly alias?: Readonly<Record<string, string>>;
-  /** The name of a host whose server does not answer. */
+  /** The name whose server does not answer. */
   readonly silent?: string;
 }
 
@@ -21,7 +21,10 @@ function hostsIn({ mx = [], v4 = {}, alias = {}, silent }: Zone) {
           const [priority, exchange = ""] = record.split(" ");
           return { priority: Number(priority), exchange };
         }),
-      resolveCname: async (name) => (alias[name] === undefined ? none() : [alias[name]]),
+      resolveCname: async (name) => {
+        if (name === silent) return fails("ESERVFAIL");
+        return alias[name] === undefined ? none() : [alias[name]];
+      },
       resolve4: async (name) => (name === silent ? fails("ESERVFAIL") : (v4[name] ?? none())),
       resolve6: none,
     },
@@ -67,4 +70,12 @@ test("eight aliases in a row that lead to nothing are a circle, and seven are no
     );
   expect(await hostsIn({ alias: chain(7) })).toMatchObject({ kind: "never" });
   expect(await hostsIn({ alias: chain(8) })).toMatchObject({ kind: "later", error: { code: "4.4.4" } });
+});
+
+test("an alias that DNS does not tell of may lead to a mail host: it is asked for again", async () => {
+  const alias = { "example.net": "other.test" };
+  expect(await hostsIn({ alias, silent: "other.test" })).toMatchObject({
+    kind: "later",
+    error: { code: "4.4.3" },
+  });
 });
