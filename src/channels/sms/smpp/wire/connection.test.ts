@@ -92,6 +92,44 @@ test("of frames that went out in part, those that the peer has are called writte
   server.close();
 });
 
+test("what waited behind a frame begins to go once that has gone, so all of it may be with a peer that then hangs up", async () => {
+  const peers: net.Socket[] = [];
+  const { connection, server, opened, closed } = await openTo((socket) => {
+    socket.on("error", () => {});
+    socket.pause();
+    peers.push(socket);
+  });
+  await opened;
+  const frame = Buffer.alloc(64 * 1024, 1);
+  let given = 0;
+  let written = 0;
+  let lastGone = 0;
+  let onGone = () => {
+    lastGone = given;
+  };
+  const give = () => {
+    given++;
+    connection.write(frame, () => {
+      written++;
+      onGone();
+    });
+  };
+  const giveInTurns = () => {
+    give();
+    return given - lastGone > 8;
+  };
+  await until(giveInTurns, Boolean, { pauseMs: 0 });
+  // More than a socket takes at a time, in one write.
+  for (let i = 0; i < 300; i++) give();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(written).toBeLessThan(given - 300);
+  onGone = () => peers[0]?.resetAndDestroy();
+  peers[0]?.resume();
+  await closed;
+  expect(written).toBe(given);
+  server.close();
+});
+
 test("a storm of PDUs lets everybody else have a turn in between", async () => {
   const storm = Buffer.alloc(4 * 1024 * 1024, encodePdu({ commandId: COMMAND.enquireLink, sequence: 1 }));
   const all = Promise.withResolvers<void>();
