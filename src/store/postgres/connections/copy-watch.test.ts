@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Client } from "pg";
+import { Client, type PoolClient } from "pg";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { copyOf, freshDatabase } from "../../../../test/postgres-database.ts";
 import { until } from "../../../../test/until.ts";
@@ -52,4 +52,39 @@ test("who works on a database and who works on its copy see each other, and when
   expect(unrelated.told).toEqual([]);
   await Promise.all([first.close(), unrelated.close()]);
   await Promise.all([original, stranger, copy].map((each) => each.drop()));
+});
+
+/** Gives each statement to another session, as a pooler with `pool_mode = transaction` may. */
+async function poolOf(url: string) {
+  const sessions = [new Client({ connectionString: url }), new Client({ connectionString: url })];
+  await Promise.all(sessions.map((each) => each.connect()));
+  let turn = 0;
+  const query = (sql: string) => sessions[turn++ % sessions.length]?.query(sql);
+  return {
+    session: { query } as unknown as PoolClient,
+    close: () => Promise.all(sessions.map((each) => each.end())),
+  };
+}
+
+test("behind a pooler, too, where the statements of a look run in different sessions", async () => {
+  const original = await freshDatabase();
+  await addAccount(original.url, "019bc186-de00-7000-8000-000000000001");
+  const copy = await copyOf(original);
+  const told: (readonly string[])[] = [];
+  const ours = createCopyWatch((names) => told.push(names));
+  const theirs = createCopyWatch(() => {});
+  const [ourPool, theirPool] = await Promise.all([poolOf(original.url), poolOf(copy.url)]);
+  for (let look = 0; look < 3; look++) {
+    await theirs.look(theirPool.session);
+    await ours.look(ourPool.session);
+  }
+  expect(told).toEqual([[nameOf(copy)]]);
+  await theirPool.close();
+  await until(
+    () => ours.look(ourPool.session),
+    () => told.length === 2,
+  );
+  expect(told[1]).toEqual([]);
+  await ourPool.close();
+  await Promise.all([original.drop(), copy.drop()]);
 });

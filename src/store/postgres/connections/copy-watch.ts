@@ -6,7 +6,10 @@ import { LOCKS } from "../database/lock-numbers.ts";
 export type OnCopies = (databases: readonly string[]) => void;
 
 export interface CopyWatch {
-  /** Looks for copies on the same server, and marks this database for their looks for as long as the session lasts. */
+  /**
+   * Looks for copies on the same server, and marks this database for their looks for as long as the session lasts: behind a
+   * pooler, which keeps sessions, for longer than the process.
+   */
   look(session: PoolClient): Promise<void>;
 }
 
@@ -26,16 +29,18 @@ export function createCopyWatch(onCopies: OnCopies): CopyWatch {
 }
 
 /** The lock's number is made from the first account's id, which is the same in a copy. Without an account nothing is locked. */
-const MARK = `SELECT pg_advisory_lock_shared(${LOCKS.working}, hashtext(id::text))
-  FROM (SELECT id FROM accounts ORDER BY id LIMIT 1) AS first
+const FIRST_ACCOUNT = "SELECT hashtext(id::text) AS number FROM accounts ORDER BY id LIMIT 1";
+
+const MARK = `SELECT pg_advisory_lock_shared(${LOCKS.working}, number) FROM (${FIRST_ACCOUNT}) AS first
   WHERE NOT EXISTS (SELECT 1 FROM pg_locks
     WHERE locktype = 'advisory' AND classid = ${LOCKS.working} AND pid = pg_backend_pid())`;
 
-/** `pg_locks` shows the advisory locks of all databases to every role. */
+/**
+ * `pg_locks` shows the advisory locks of all databases to every role, with their numbers unsigned. This does not compare them with
+ * a lock of our own, since behind a pooler another session than this one may hold that.
+ */
 const COPIES = `SELECT DISTINCT datname AS name
-  FROM pg_locks own
-  JOIN pg_locks other USING (locktype, classid, objid, objsubid)
-  JOIN pg_database ON pg_database.oid = other.database
-  WHERE locktype = 'advisory' AND classid = ${LOCKS.working} AND own.pid = pg_backend_pid()
-    AND other.granted AND other.database <> own.database
+  FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+  WHERE locktype = 'advisory' AND classid = ${LOCKS.working} AND granted AND datname <> current_database()
+    AND objid = (SELECT (number::bigint & 4294967295)::oid FROM (${FIRST_ACCOUNT}) AS first)
   ORDER BY name`;
