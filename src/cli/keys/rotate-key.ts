@@ -62,7 +62,6 @@ async function rotate(rotation: KeyRotation): Promise<void> {
   const old = findOldKey(rotation, checkValue);
   const next = newSecret ?? Buffer.from(randomBytes(KEY_OCTETS)).toString("hex");
   const nextFile = join(dataFolder, NEXT_KEY_FILE);
-  // Signals are handled before the transaction begins, or after everything.
   const takeBack = () => rmSync(nextFile, { force: true });
   onCutOff("nothing was changed", takeBack);
   if (newSecret === undefined) writePrivateFile(nextFile, `${next}\n`);
@@ -77,7 +76,11 @@ async function rotate(rotation: KeyRotation): Promise<void> {
     from: createVault({ masterKey: old, randomBytes }),
     to: createVault({ masterKey: next, randomBytes }),
     ...(!forgetLinks && { earlierKey: mailRootOf(old) }),
-    ...(onStep && { beforeCommit: () => onStep("sealed") }),
+    // A signal may also come when something fails after the commit, and then the new key must be kept.
+    beforeCommit() {
+      onCutOff("the key is the old one or the new one: the next start finds out");
+      onStep?.("sealed");
+    },
   });
   onCutOff("the rotation is complete");
   onStep?.("committed");
