@@ -23,8 +23,16 @@ test("what cost no attempt is tried again as soon as the provider wishes, for ev
   expect(nextAttemptAt(RETRY_POLICIES.sms, { ...free, retryAfterMs: 300 })).toBe(NOW + 300);
 });
 
-test("a provider's wish for more time is honoured", () => {
-  expect(nextAttemptAt(RETRY_POLICIES.sms, { ...base, retryAfterMs: 60_000 })).toBe(NOW + 60_000);
+test("a provider's wish for more time is honoured, and nothing is tried before it is over", () => {
+  for (const counted of [true, false])
+    for (const [jitter, ms] of [
+      [0, 60_000],
+      [0.5, 60_000],
+      [0.75, 63_000],
+    ] as const) {
+      const wish = { ...base, counted, jitter, retryAfterMs: 60_000 };
+      expect(nextAttemptAt(RETRY_POLICIES.sms, wish)).toBe(NOW + ms);
+    }
 });
 
 test("the last try is at the end of the window, where it expires", () => {

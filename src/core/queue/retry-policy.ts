@@ -43,7 +43,7 @@ export interface Deferral {
   readonly expiresAt: number;
   /** In [0, 1): spreads retries by ±10 %, so that messages that failed together are not all tried again together. */
   readonly jitter: number;
-  /** The wait that the provider asked for. */
+  /** The wait that the provider asked for; it is not asked again before. */
   readonly retryAfterMs?: number;
 }
 
@@ -51,9 +51,15 @@ export interface Deferral {
 export function nextAttemptAt(policy: RetryPolicy, deferral: Deferral): number | undefined {
   const { attempt, counted, now, expiresAt, jitter, retryAfterMs } = deferral;
   if (counted && policy.maxAttempts !== undefined && attempt >= policy.maxAttempts) return undefined;
-  const own = counted ? waitAfter(policy, attempt) : 0;
-  const wait = Math.max(own, retryAfterMs ?? (counted ? 0 : FREE_WAIT_MS));
-  return Math.min(expiresAt, Math.round(now + wait * (0.9 + 0.2 * jitter)));
+  const spread = 0.9 + 0.2 * jitter;
+  // Spread upwards only: nothing is tried before the time that the provider has named.
+  const asked = (retryAfterMs ?? 0) * Math.max(1, spread);
+  return Math.min(expiresAt, Math.round(now + Math.max(ownWait(policy, deferral) * spread, asked)));
+}
+
+function ownWait(policy: RetryPolicy, { attempt, counted, retryAfterMs }: Deferral): number {
+  if (counted) return waitAfter(policy, attempt);
+  return retryAfterMs === undefined ? FREE_WAIT_MS : 0;
 }
 
 function waitAfter(policy: RetryPolicy, attempt: number): number {
