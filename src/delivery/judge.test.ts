@@ -94,6 +94,24 @@ test("of the attempts that a provider throttles for a day few are noted, and all
   expect(noted({ claim: 99 }, [unconfirmed])).toBe(true);
 });
 
+test("an SMS is tried twenty times, then what is still open of it has ended", () => {
+  const next = (attempt: number) => {
+    const calm = job({ wasInterrupted: false, attempt });
+    return judge(calm, { parts: [deferred], countsAsAttempt: true }, verdict).next;
+  };
+  expect(next(18).kind).toBe("again");
+  expect(next(19)).toEqual({ kind: "done", end: "attempts_spent" });
+});
+
+test("of the waits that are asked for the longest counts, whether or not each part has one", () => {
+  const after = (...waits: readonly (number | undefined)[]) => {
+    const parts = waits.map((ms) => (ms === undefined ? deferred : { ...deferred, retryAfterMs: ms }));
+    const { next } = judge(job(), { parts: parts as PartOutcome[], countsAsAttempt: false }, verdict);
+    return next.kind === "again" ? next.dueAt - AT : undefined;
+  };
+  expect(after(60_000, 90_000, undefined)).toBe(90_000);
+});
+
 test("what is held before its segments were counted waits for word of each of them", () => {
   const { outcomes } = judgeHeld(job(), AT, 2);
   expect(outcomes).toMatchObject([{ kind: "unconfirmed" }, { kind: "unconfirmed" }]);
