@@ -59,6 +59,22 @@ export function outboxContract(open: OpenStore): void {
   );
 
   test(
+    "what is claimed for several accounts at once names the account of each",
+    inWorld(open, async (world) => {
+      const accounts = [world.account, await world.addAccount()];
+      for (const account of accounts) {
+        await world.sms({ account, content: CALLBACK });
+        await world.settle(await world.claimOne());
+      }
+      const lanes = accounts.map((account) => ({ lane: laneOf({ ...world, account }), limit: 10 }));
+      const claim = { lanes, now: world.clock.now, leaseMs: HOUR };
+      const claimed = await world.store.outbox.claim(claim);
+      const ids = claimed.map(({ lane, body }) => [lane.accountId, JSON.parse(body).data.account_id]);
+      expect(ids).toEqual(accounts.map(({ id }) => [id, id]));
+    }),
+  );
+
+  test(
     "a message without a callback URL has no webhooks",
     inWorld(open, async (world) => {
       const [id = ""] = await world.sms();
