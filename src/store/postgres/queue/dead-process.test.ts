@@ -26,9 +26,10 @@ async function openTwo() {
         ...(process !== undefined && { process }),
       }),
     /** Claims one webhook. */
-    async take(process: string) {
+    async take(process: string | undefined) {
       const lanes = [{ lane: { accountId: world.account.id, host: "a.test" }, limit: 1 }];
-      return (await store.outbox.claim({ lanes, now: clock.now, leaseMs: 60 * SECOND, process }))[0];
+      const claim = { lanes, now: clock.now, leaseMs: 60 * SECOND };
+      return (await store.outbox.claim({ ...claim, ...(process !== undefined && { process }) }))[0];
     },
     declareDead: () => declareADead(store, clock.now),
   };
@@ -140,9 +141,10 @@ test("a job that somebody is writing about when its process is declared dead kee
 
 test("webhooks that a dead process was delivering are in line again at once, and nobody else's", async () => {
   const { store, clock, declareDead, take, ...world } = await openTwo();
-  await world.sms({ to: ["+1", "+2"], content: { callbackUrl: "https://a.test/" } });
-  for (const job of await world.claim("b", 2)) await settle(store, job, clock.now);
+  await world.sms({ to: ["+1", "+2", "+3"], content: { callbackUrl: "https://a.test/" } });
+  for (const job of await world.claim("b", 3)) await settle(store, job, clock.now);
   const [dead, own] = [await take("a"), await take("b")];
+  await take(undefined);
   clock.now += 12 * SECOND;
   await declareDead();
   expect(await store.outbox.stage(clock.now, 10)).toBe(1);
