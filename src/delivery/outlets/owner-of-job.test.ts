@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { deferred, email, rejected, sent, sms, unconfirmed } from "../../../test/progress-samples.ts";
+import type { Part, Progress } from "../../core/messages/message.ts";
+import type { PartOutcome } from "../../core/messages/outcome.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import type { Route } from "../../core/records/accounts.ts";
+import { canFailOver } from "./owner-of-job.ts";
+
+const PENDING: Part = { status: "pending" };
+
+function mayGo(
+  progress: Progress,
+  parts: readonly (PartOutcome | undefined)[] = [deferred],
+  failover: Route["failover"] = "safe",
+): boolean {
+  const job = { progress, settings: {} } as unknown as ClaimedJob;
+  return canFailOver(job, { parts, countsAsAttempt: true }, failover);
+}
+
+test("an SMS goes over another connector if all that was tried of it was put off by the provider", () => {
+  expect(mayGo(sms())).toBe(true);
+  expect(mayGo(sms(), [undefined, deferred])).toBe(true);
+  for (const other of [sent("x"), rejected, unconfirmed]) expect(mayGo(sms(), [deferred, other])).toBe(false);
+  const ownPace = { ...deferred, isOwnPace: true } as PartOutcome;
+  expect(mayGo(sms(), [ownPace, deferred])).toBe(true);
+  expect(mayGo(sms(), [ownPace])).toBe(false);
+});
+
+test("it does not if a provider has some of it, or may have, unless the route lets others try what one may have", () => {
+  const taken = sms({ parts: [{ status: "sent", connectorId: "c1" }, PENDING] });
+  const inDoubt = sms({ parts: [{ status: "unconfirmed", connectorId: "c1" }, PENDING] });
+  for (const progress of [taken, inDoubt]) expect(mayGo(progress)).toBe(false);
+  expect(mayGo(taken, [undefined, deferred], "always")).toBe(false);
+  expect(mayGo(inDoubt, [deferred], "always")).toBe(true);
+});
+
+test("an email never does", () => {
+  for (const failover of ["safe", "always"] as const)
+    expect(mayGo(email("ann@example.net"), [deferred], failover)).toBe(false);
+});
