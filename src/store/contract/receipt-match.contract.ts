@@ -28,6 +28,17 @@ export function receiptMatchContract(open: OpenStore): void {
   );
 
   test(
+    "so it does however many messages have had it",
+    inWorld(open, async ({ sms, claim, settle, receive, status }) => {
+      const ids = await sms({ to: Array.from({ length: 40 }, (_, at) => `+9198123456${at + 10}`) });
+      for (const job of await claim(40)) await settle(job, { outcomes: [sent("same")] });
+      const newest = ids.toSorted().at(-1) ?? "";
+      expect(await receive("same")).toEqual([{ kind: "applied", messageId: newest }]);
+      expect(await status(newest)).toBe("delivered");
+    }),
+  );
+
+  test(
     "a receipt that came before a message was accepted is about the earlier one with its id, also where that one's id is recorded last",
     inWorld(open, async (world) => {
       const [older = ""] = await world.sms({ to: [ONE] });
