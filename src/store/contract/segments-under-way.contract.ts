@@ -45,6 +45,9 @@ export function segmentsUnderWayContract(open: OpenStore): void {
         const outcomes = [sent(`b-0 ${id}`), sent(`b-1 ${id}`)];
         await world.settle(job, { connectorId: OTHER, outcomes });
         expect(await world.status(id)).toBe("sent");
+        // It is told of the one segment.
+        const told = await world.history(id);
+        expect(told.filter((entry) => entry.startsWith("late_receipt"))).toHaveLength(1);
         for (const part of [0, 1]) await world.receive(`b-${part} ${id}`, { connectorId: OTHER });
         expect(await world.status(id)).toBe("delivered");
       }
