@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
-import { MOVE_MS } from "./peer-slots.ts";
+import { createPeerSlots, MOVE_MS } from "./peer-slots.ts";
 import { createShares, DEAD_MS, HEARTBEAT_MS, type OwnShare, type Shares } from "./shares.ts";
 
 interface Process {
@@ -177,4 +177,14 @@ test("a process that has just started waits for slots that are free, and not for
   const second = world.start("b");
   await world.clock.advance(0);
   expect(isAwaited(second)).toBe(false);
+});
+
+test("what is known of one connector says nothing of another, and is kept when it is watched again", () => {
+  const slots = createPeerSlots({ clock: createHeldClock(), isHeld: () => false });
+  const known = () => ["a", "b"].map((connector) => slots.isUp(connector));
+  for (const connector of ["a", "b"]) slots.watch(connector, 1);
+  slots.note([{ name: "a", slot: 0, process: "other", isUp: true }], new Set());
+  expect(known()).toEqual([true, false]);
+  slots.watch("a", 1);
+  expect(known()).toEqual([true, false]);
 });
