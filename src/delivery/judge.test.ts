@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AT, deferred, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
+import { AT, deferred, email, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
 import { applyExpiry } from "../core/messages/expiry.ts";
 import type { Progress } from "../core/messages/message.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
@@ -127,6 +127,12 @@ test("an SMS of which a segment is refused has failed at once, for that, and its
     expect(progress).toMatchObject({ status: "failed", error: { code: "smpp.0x0000000b" } });
     expect(entries.at(-1)?.eventType).toBe("sms.failed");
   }
+});
+
+test("an email that one host refuses is tried again at the others that put it off", () => {
+  const mail = job({ wasInterrupted: false, progress: email("ann@a.test", "bob@b.test") });
+  const { next } = judge(mail, { parts: [rejected, deferred], countsAsAttempt: true }, verdict);
+  expect(next.kind).toBe("again");
 });
 
 test("routes may let others try what one connector may have taken, but not the rest of an SMS that is held in part", () => {
