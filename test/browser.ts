@@ -40,3 +40,16 @@ export function complaintsOf(page: Page): readonly string[] {
   });
   return complaints;
 }
+
+/** Keeps the next request of the method to an address that matches until it is let go. */
+export async function holdNext(page: Page, url: string | RegExp, method = "GET"): Promise<() => void> {
+  const { promise, resolve: letGo } = Promise.withResolvers<void>();
+  let isHeld = false;
+  await page.route(url, async (route) => {
+    if (isHeld || route.request().method() !== method) return route.fallback();
+    isHeld = true;
+    await promise;
+    return route.continue();
+  });
+  return letGo;
+}

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { admin, send } from "../admin.ts";
+import { holdNext } from "../browser.ts";
 import { browserConsole, type Console } from "../browser-console.ts";
 
 const opened = browserConsole();
@@ -9,19 +10,6 @@ const { signedIn } = opened;
 
 const makeConnector = (name: string) =>
   admin<{ id: string }>(opened.service, "/connectors", { kind: "mx", name });
-
-/** Keeps the next request of the method to an address that matches until it is let go. */
-async function hold(page: Page, url: string | RegExp, method = "GET"): Promise<() => void> {
-  const { promise, resolve: letGo } = Promise.withResolvers<void>();
-  let isHeld = false;
-  await page.route(url, async (route) => {
-    if (isHeld || route.request().method() !== method) return route.fallback();
-    isHeld = true;
-    await promise;
-    return route.continue();
-  });
-  return letGo;
-}
 
 /** Resolves when the page has dealt with all answers that came before. */
 const settled = (page: Page) => page.evaluate("fetch('/openapi.json').then((answer) => answer.text())");
@@ -79,7 +67,7 @@ test("a page that cannot be read says why, and is read when one tries again", as
 test("a page that comes late does not take the place of the one that was asked for since", async () => {
   const { page, complaints, heading, go } = await signedIn("connectors");
   await heading("Connectors");
-  const letGo = await hold(page, "**/openapi.json");
+  const letGo = await holdNext(page, "**/openapi.json");
   await go("accounts/new");
   await page.locator("main[aria-busy]").waitFor();
   await go("accounts");
@@ -94,7 +82,7 @@ test("a page that comes late does not take the place of the one that was asked f
 test("what is typed above a list while it is read stays there", async () => {
   const { page, complaints, heading } = await signedIn("messages");
   await heading("Messages");
-  const letGo = await hold(page, /\/admin\/v1\/messages\?.*status=failed/);
+  const letGo = await holdNext(page, /\/admin\/v1\/messages\?.*status=failed/);
   await page.getByLabel("Status").selectOption("failed");
   await page.locator("main[aria-busy]").waitFor();
   await page.getByLabel("Recipient").pressSequentially("+9198");
@@ -109,7 +97,7 @@ test("what a button has begun goes on where one goes elsewhere meanwhile, and di
   const [first, second] = [await makeConnector("first"), await makeConnector("second")];
   const { page, complaints, heading, go } = await signedIn(`connectors/${first.id}`);
   await heading("first");
-  const letToggle = await hold(page, `**/admin/v1/connectors/${first.id}`, "PATCH");
+  const letToggle = await holdNext(page, `**/admin/v1/connectors/${first.id}`, "PATCH");
   await page.getByRole("button", { name: "Disable" }).click();
   await page.locator("button[aria-busy]", { hasText: "Disable" }).waitFor();
   expect(await page.getByRole("button", { name: "Disable" }).isDisabled()).toBe(true);
@@ -126,7 +114,7 @@ test("what a button has begun goes on where one goes elsewhere meanwhile, and di
 
   await go(`connectors/${second.id}`);
   await heading("second");
-  const letDelete = await hold(page, `**/admin/v1/connectors/${second.id}`, "DELETE");
+  const letDelete = await holdNext(page, `**/admin/v1/connectors/${second.id}`, "DELETE");
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await go("settings");

@@ -5,7 +5,7 @@ import { h, refresh } from "../dom/dom.ts";
 import { badge, facts, id, json, link, none, section, time } from "../dom/pieces.ts";
 import { keepUpdated } from "../dom/updated.ts";
 import { labelOf } from "../forms/fields.ts";
-import { pager } from "../forms/filters.ts";
+import { filterForm, pager, readFiltered, searchFilter } from "../forms/filters.ts";
 import { toHash, toQueryString } from "../place.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
 import { showEditConnector, showNewConnector } from "./connector-form.ts";
@@ -24,22 +24,28 @@ export const showConnectors: ShowPage = (visit) => {
 
 async function showList(visit: Visit): Promise<View> {
   const { client, place } = visit;
+  const { search, after } = place.query;
   const content = h("div");
   const read = async () => {
-    const query = { limit: ROWS_ON_A_PAGE, after: place.query.after };
-    const { data, next } = await client.get<Page<Connector>>("connectors", query);
+    const query = { search, after, limit: ROWS_ON_A_PAGE };
+    const { data, next, problem } = await readFiltered(client.get<Page<Connector>>("connectors", query));
     refresh(
       content,
-      data.length > 0
-        ? connectorTable(data)
-        : none("There are no connectors: only sandbox accounts can send. Create one for your provider."),
+      problem ?? (data.length > 0 ? connectorTable(data) : none(search ? NO_SUCH_ONE : NONE_YET)),
       pager(place, "after", next),
     );
   };
   await read();
   const create = h("a", { class: "button primary", href: "#/connectors/new" }, "New connector");
-  return { title: "Connectors", actions: [keepUpdated(visit, read), create], content };
+  return {
+    title: "Connectors",
+    actions: [keepUpdated(visit, read), create],
+    content: [filterForm(place, [searchFilter("name")]), content],
+  };
 }
+
+const NO_SUCH_ONE = "There is no connector like this.";
+const NONE_YET = "There are no connectors: only sandbox accounts can send. Create one for your provider.";
 
 async function showConnector(visit: Visit): Promise<View> {
   const { client, place } = visit;

@@ -13,6 +13,8 @@ export interface Filter {
   /** There are more records than are offered. */
   readonly isPartial?: boolean;
   readonly isTime?: boolean;
+  /** Shown in the field as long as it is empty. */
+  readonly placeholder?: string;
   /** What is chosen if the place says nothing. */
   readonly otherwise?: string;
 }
@@ -58,7 +60,7 @@ function meantBy({ type }: HTMLInputElement, text: string): string {
   return type === "datetime-local" ? isoOfLocal(text) : text.trim();
 }
 
-function inputOf({ name, choices, isPartial, isTime }: Filter, value = ""): Child {
+function inputOf({ name, choices, isPartial, isTime, placeholder }: Filter, value = ""): Child {
   const id = `filter-${name}`;
   if (choices)
     return h(
@@ -68,7 +70,12 @@ function inputOf({ name, choices, isPartial, isTime }: Filter, value = ""): Chil
       isPartial && h("option", { disabled: true }, "Others: from their own pages"),
     );
   if (isTime) return h("input", { id, name, type: "datetime-local", step: 1, value: localOfIso(value) });
-  return h("input", { id, name, value, autocomplete: "off", spellcheck: "false" });
+  return h("input", { id, name, value, placeholder, autocomplete: "off", spellcheck: "false" });
+}
+
+/** Finds records by a part of what they are called, which `calledBy` says in words. */
+export function searchFilter(calledBy: string): Filter {
+  return { name: "search", label: "Search", placeholder: `part of its ${calledBy}` };
 }
 
 function readFilters(form: HTMLFormElement, filters: readonly Filter[]): Query {

@@ -12,7 +12,9 @@ export interface Noun {
   readonly about: string;
   /** The fields of the list. The first one that a record has names it, and leads to it. */
   readonly columns: readonly string[];
-  /** Fields that the list can be narrowed by, beside the account. */
+  /** What a search of the list looks at, in words. */
+  readonly calledBy: string;
+  /** Fields that the list can be narrowed by, beside the account and the search. */
   readonly filters?: readonly string[];
   /** Whether its list can be narrowed to an account. */
   readonly isOfAccount: boolean;
@@ -43,6 +45,7 @@ export const NOUNS: readonly Noun[] = [
     one: "account",
     about: "An account has its own messages, API keys and settings.",
     columns: ["name", "mode", "created_at"],
+    calledBy: "name",
     isOfAccount: false,
   },
   {
@@ -51,6 +54,7 @@ export const NOUNS: readonly Noun[] = [
     one: "API key",
     about: "An application sends with the API key of an account.",
     columns: ["prefix", "name", "account_id", "created_at", "revoked_at"],
+    calledBy: "prefix or name",
     isOfAccount: true,
     remove: { verb: "Revoke", done: "revoked" },
   },
@@ -61,6 +65,7 @@ export const NOUNS: readonly Noun[] = [
     about:
       "A sender is what SMS come from: a sender id or a DLT header. A live account sends from its own only.",
     columns: ["sender_id", "account_id", "dlt_entity_id", "header_type", "status", "is_default"],
+    calledBy: "sender id",
     isOfAccount: true,
     file: "dlt",
   },
@@ -70,6 +75,7 @@ export const NOUNS: readonly Noun[] = [
     one: "SMS template",
     about: "Every SMS is rendered from a template.",
     columns: ["name", "account_id", "dlt_template_id", "category", "status", "body"],
+    calledBy: "name or DLT template id",
     isOfAccount: true,
     file: "dlt",
   },
@@ -80,6 +86,7 @@ export const NOUNS: readonly Noun[] = [
     about:
       "A DLT entity is a business for which an account sends to India. Once an account has one, all others are refused.",
     columns: ["entity_id", "name", "account_id", "status", "created_at"],
+    calledBy: "entity id or name",
     filters: ["entity_id"],
     isOfAccount: true,
     file: "dlt",
@@ -90,6 +97,7 @@ export const NOUNS: readonly Noun[] = [
     one: "domain",
     about: "A live account sends email from domains that are verified over the DNS.",
     columns: ["domain", "account_id", "state", "verified_at", "created_at"],
+    calledBy: "domain",
     filters: ["domain"],
     isOfAccount: true,
     actions: [
@@ -112,6 +120,7 @@ export const NOUNS: readonly Noun[] = [
     one: "push app",
     about: "Devices register with a push app.",
     columns: ["name", "account_id", "platforms", "created_at"],
+    calledBy: "name",
     isOfAccount: true,
   },
   {
@@ -121,6 +130,7 @@ export const NOUNS: readonly Noun[] = [
     about:
       "A contact is a user, to whom devices are linked. Devices bring their own; those with an external id are created here.",
     columns: ["external_id", "id", "account_id", "created_at"],
+    calledBy: "external id",
     filters: ["external_id"],
     goesToo: "its devices",
     isOfAccount: true,
@@ -132,6 +142,7 @@ export const NOUNS: readonly Noun[] = [
     about:
       "No email is sent to a suppressed address. Bounces and complaints suppress addresses by themselves.",
     columns: ["email", "id", "account_id", "reason", "expires_at", "created_at"],
+    calledBy: "address",
     filters: ["email"],
     isOfAccount: true,
     file: "suppressions",
@@ -142,6 +153,7 @@ export const NOUNS: readonly Noun[] = [
     one: "opt-out",
     about: "No SMS is sent to a number that has opted out. Stop words opt out by themselves.",
     columns: ["recipient", "id", "account_id", "sender", "reason", "created_at"],
+    calledBy: "number",
     filters: ["recipient", "sender"],
     isOfAccount: true,
   },
@@ -151,6 +163,7 @@ export const NOUNS: readonly Noun[] = [
     one: "inbound number",
     about: "An account receives what handsets write to its inbound numbers.",
     columns: ["number", "account_id", "connector_id", "created_at"],
+    calledBy: "number",
     isOfAccount: true,
   },
   {
@@ -159,6 +172,7 @@ export const NOUNS: readonly Noun[] = [
     one: "route",
     about: "A route says over which connectors messages of live accounts are sent.",
     columns: ["match", "account_id", "connectors", "failover", "created_at"],
+    calledBy: "prefix, domain or sender",
     isOfAccount: true,
     hidden: ["connector_ids"],
   },

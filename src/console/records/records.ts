@@ -4,7 +4,7 @@ import { showOnce } from "../dom/dialogs.ts";
 import { h } from "../dom/dom.ts";
 import { none } from "../dom/pieces.ts";
 import { type Field, fieldsOf, labelOf, type Row } from "../forms/fields.ts";
-import { type Filter, filterForm, pager, readFiltered } from "../forms/filters.ts";
+import { type Filter, filterForm, pager, readFiltered, searchFilter } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
 import { showDltImport } from "../imports/dlt-import.ts";
 import { showSuppressionImport } from "../imports/suppression-import.ts";
@@ -32,13 +32,14 @@ export function recordPages(noun: Noun): ShowPage {
 }
 
 async function showRecords(noun: Noun, { client, place }: Visit) {
-  const { name, title, one, filters = [], isOfAccount, file } = noun;
+  const { name, title, one, calledBy, filters = [], isOfAccount, file } = noun;
   const [known, { data, next, problem }] = await Promise.all([
     readReferences(client),
     readFiltered(client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE })),
   ]);
   const fields: readonly Filter[] = [
     ...(isOfAccount ? [allAccounts(known, place)] : []),
+    searchFilter(calledBy),
     ...filters.map((filter) => ({ name: filter, label: labelOf(filter) })),
   ];
   const { account_id } = place.query;
@@ -49,7 +50,7 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
       h("a", { class: "button primary", href: toHash([name, "new"], { account_id }) }, `New ${one}`),
     ],
     content: [
-      fields.length > 0 && filterForm(place, fields),
+      filterForm(place, fields),
       problem ?? (data.length > 0 ? recordTable(noun, data, known) : nothingFound(noun, place)),
       pager(place, "after", next),
     ],
