@@ -68,7 +68,7 @@ function isSigned(key: string, text: string, signature: string): boolean {
     const publicKey = createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" });
     return verify("sha256", Buffer.from(text, "utf8"), publicKey, Buffer.from(signature, "base64"));
   } catch {
-    // The key is none, or the signature is none.
+    // The key or the signature cannot be read.
     return false;
   }
 }
@@ -87,7 +87,7 @@ function verdictOf(event: Json): Verdict | undefined {
       return DELIVERED;
     case "bounce": {
       const code = codeIn(textOf(event.status), reason);
-      // `blocked`: not the address was refused, but the message.
+      // `blocked`: the message was refused, not the address.
       const kind = event.type === "blocked" ? "message" : "hard";
       return bounced({ ...(code !== undefined && { code }), text: reason }, kind);
     }

@@ -2,7 +2,7 @@
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * Parses JSON; `undefined` if the text is none. Integers that a JavaScript number cannot hold exactly become text with the same
+ * Parses JSON; `undefined` if the text is not JSON. Integers that a JavaScript number cannot hold exactly become text with the same
  * digits: they are message ids, and rounding could make two of them the same.
  */
 export function parseExactJson(text: string): unknown {

@@ -28,7 +28,7 @@ const DRAIN_MS = 10_000;
 /** Added to the time limit of a send. */
 const SEND_MARGIN_MS = 1_000;
 
-/** How long after the provider's rest a message comes back that it refused us with: another message is tried before it. */
+/** A message with which the provider refused us comes back this long after the provider's rest, so that another one is tried first. */
 const GIVE_WAY_MS = 5_000;
 
 /** Waits are spread by ±10 %. A message's wait is made longer by this factor, so that it never comes back too early. */
