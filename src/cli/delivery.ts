@@ -12,6 +12,7 @@ import { watchReceipts } from "./watch-receipts.ts";
 /** The engine that sends messages, and what the channels of its connectors are opened with. */
 export function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
   const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, largeBodies } = parts;
+  const stopped = new AbortController();
   const network = createNetwork(dns);
   const publicUrl = createPublicUrl(store.records, clock);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
@@ -30,7 +31,12 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
           onReceipts: async (receipts) => void (await watched.receipts.record(receipts)),
           onInbound: async (messages) =>
             void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
-          onLateAnswer: createLateAnswers({ receipts: store.receipts, clock, log }),
+          onLateAnswer: createLateAnswers({
+            receipts: store.receipts,
+            clock,
+            log,
+            signal: stopped.signal,
+          }),
           publicUrl,
           network,
           mailPolicies: store.mailPolicies,
@@ -50,5 +56,6 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
     slotsOf,
     ...(shares && { shares }),
   });
-  return engine;
+  const stop = () => engine.stop().finally(() => stopped.abort());
+  return { ...engine, stop };
 }

@@ -10,6 +10,7 @@ function rig() {
   const take = createLateAnswers({
     clock: createHeldClock(),
     log: { info() {}, warn: (_, words) => void warned.push(words) },
+    signal: new AbortController().signal,
     receipts: {
       async recordLateAnswer({ messageId }) {
         await isOpen.promise;
@@ -55,27 +56,31 @@ test("those that are stored make room for others", async () => {
   expect(stored).toHaveLength(10_010);
 });
 
-test("while the database is away an answer is tried again, for ten seconds", async () => {
-  for (const [awayMs, isStored] of [
-    [9_000, true],
-    [12_000, false],
-  ] as const) {
+test("while the database is away an answer waits, until it is back or nothing can be stored any more", async () => {
+  for (const isBack of [true, false]) {
     const clock = createHeldClock();
+    const stopped = new AbortController();
     const told: string[] = [];
+    const awayMs = 600_000;
+    const store = async () => {
+      if (!isBack || clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
+      return true;
+    };
     const take = createLateAnswers({
       clock,
+      signal: stopped.signal,
       log: { info: () => void told.push("stored"), warn: () => void told.push("given up") },
-      receipts: {
-        async recordLateAnswer() {
-          if (clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
-        },
-        recordLateRefusal: async () => true,
-      },
+      receipts: { recordLateAnswer: async () => void (await store()), recordLateRefusal: store },
     });
-    take({ messageId: "m", part: 0, parts: 1, connectorId: "c-1", providerMessageIds: ["x"] });
+    const of = { messageId: "m", part: 0, connectorId: "c-1" };
+    take({ ...of, parts: 1, providerMessageIds: ["x"] });
+    take({ ...of, claim: 1, outcome: { kind: "rejected", error: { code: "c", message: "m" } } });
+    await clock.advance(awayMs - 1_000);
+    expect(told).toEqual([]);
+    await clock.advance(2_000);
+    if (!isBack) stopped.abort();
     await clock.advance(0);
-    await clock.advance(15_000);
-    expect([told, clock.pending()]).toEqual([[isStored ? "stored" : "given up"], 0]);
+    expect([told, clock.pending()]).toEqual([Array(2).fill(isBack ? "stored" : "given up"), 0]);
   }
 });
 
@@ -89,6 +94,7 @@ test("a refusal waits for the end of an attempt that is under way, for two minut
     const tell = (_: unknown, words: string) => void told.push(words);
     const take = createLateAnswers({
       clock,
+      signal: new AbortController().signal,
       log: { info: tell, warn: tell },
       receipts: {
         async recordLateAnswer() {},

@@ -1,20 +1,21 @@
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { LateAnswer, LateRefusal } from "../../core/receipts/late-answer.ts";
-import { type ReceiptStore, StoreUnavailable } from "../../store/store.ts";
+import { type ReceiptStore, untilStored } from "../../store/store.ts";
 
 /** The most late answers that wait to be stored: an SMSC that recovers sends all it owes at once. Any beyond this are dropped. */
 const MAX_WAITING = 10_000;
 
-/** How often and how long storing is tried while the database is away, or while another attempt is under way. */
+/** How often, and for how long, a refusal is stored anew while another attempt is under way. */
 const RETRY_MS = 1_000;
-const GIVE_UP_MS = 10_000;
 const ATTEMPT_MS = 120_000;
 
 export interface LateAnswersDeps {
   readonly receipts: Pick<ReceiptStore, "recordLateAnswer" | "recordLateRefusal">;
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn">;
+  /** Aborts when nothing can be stored any more. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -43,18 +44,15 @@ export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer | 
   };
 }
 
-async function store({ receipts, clock }: LateAnswersDeps, answer: LateAnswer | LateRefusal): Promise<void> {
+/** Like the results of attempts, late answers wait for a database that is away: without one a message is sent again, or stays held. */
+async function store(deps: LateAnswersDeps, answer: LateAnswer | LateRefusal): Promise<void> {
+  const { receipts, clock, signal } = deps;
   const at = clock.now();
   const beganMs = clock.monotonicMs();
-  const isOver = (limitMs: number) => clock.monotonicMs() - beganMs >= limitMs;
-  for (;;) {
-    try {
-      if (!("outcome" in answer)) return await receipts.recordLateAnswer(answer, at);
-      if (await receipts.recordLateRefusal(answer, at)) return;
-      if (isOver(ATTEMPT_MS)) throw new Error("an attempt is under way for too long");
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || isOver(GIVE_UP_MS)) throw error;
-    }
-    await sleep(clock, RETRY_MS);
+  if (!("outcome" in answer)) return untilStored(deps, () => receipts.recordLateAnswer(answer, at));
+  while (!(await untilStored(deps, () => receipts.recordLateRefusal(answer, at)))) {
+    if (signal.aborted || clock.monotonicMs() - beganMs >= ATTEMPT_MS)
+      throw new Error("an attempt is under way for too long");
+    await sleep(clock, RETRY_MS, signal);
   }
 }
