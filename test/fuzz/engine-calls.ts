@@ -1,7 +1,11 @@
 /** Calls that the service makes of a store, by dice, made of two engines at once: both have to answer alike. */
 import { identifyUser, registerDevice } from "./device-calls.ts";
+import { expireAll, meetEdge, stageAll } from "./edge-calls.ts";
 import type { Ground } from "./engine-ground.ts";
+import { eraseRecipient, goOnErasing } from "./erase-calls.ts";
 import { acceptEmail, acceptSms, cancel } from "./intake-calls.ts";
+import { heartbeat } from "./lease-calls.ts";
+import { keepPolicy } from "./policy-calls.ts";
 import { claim, expire, release, settle, stage } from "./queue-calls.ts";
 import {
   answerLate,
@@ -12,8 +16,9 @@ import {
   refuseLate,
   shareParked,
 } from "./receipt-calls.ts";
+import { addWebhookSecret, changeRecord, changeSettings } from "./record-calls.ts";
 import { payReceipts, simulate } from "./simulator-calls.ts";
-import { eraseRecipient, fromHandset, prune, suppress, wipe } from "./upkeep-calls.ts";
+import { fromHandset, prune, suppress, wipe } from "./upkeep-calls.ts";
 import {
   claimWebhooks,
   readFeed,
@@ -52,10 +57,19 @@ export const WEIGHTS = {
   fromHandset: 1,
   suppress: 0.5,
   wipe: 0.5,
-  eraseRecipient: 0.3,
-  prune: 0.1,
+  eraseRecipient: 0.5,
+  goOnErasing: 1,
+  prune: 0.2,
   registerDevice: 0.5,
   identifyUser: 0.5,
+  meetEdge: 2,
+  stageAll: 1,
+  expireAll: 0.5,
+  changeRecord: 4,
+  changeSettings: 1,
+  addWebhookSecret: 0.3,
+  keepPolicy: 0.5,
+  heartbeat: 0.3,
 } as const;
 
 export type StepName = keyof typeof WEIGHTS;
@@ -71,7 +85,7 @@ export const STEPS: Readonly<Record<StepName, (ground: Ground) => Promise<unknow
   stage,
   expire,
   async wait({ clock, dice }) {
-    clock.now += dice.oneOf([500, 2_000, 10_000, 30_000, 400_000]);
+    clock.now += dice.oneOf([-2_000, 500, 2_000, 10_000, 30_000, 400_000]);
     return true;
   },
   receive,
@@ -93,7 +107,16 @@ export const STEPS: Readonly<Record<StepName, (ground: Ground) => Promise<unknow
   suppress,
   wipe,
   eraseRecipient,
+  goOnErasing,
   prune,
   registerDevice,
   identifyUser,
+  meetEdge,
+  stageAll,
+  expireAll,
+  changeRecord,
+  changeSettings,
+  addWebhookSecret,
+  keepPolicy,
+  heartbeat,
 };

@@ -1,5 +1,7 @@
 /** Requests by dice: some with a key that was used before, some of an account with limits. */
+import { LARGE_BODY } from "../../src/core/email/large-body.ts";
 import type { AcceptRequest, NewMessage } from "../../src/core/messages/accept-request.ts";
+import type { EmailContent } from "../../src/core/messages/message.ts";
 import type { Dice } from "../chaos/dice.ts";
 import { ask, type Ground } from "./engine-ground.ts";
 import { ADDRESSES, NUMBER, PHONES } from "./provider-words.ts";
@@ -11,7 +13,8 @@ const KEYS = ["k-1", "k-2", "k-3"];
 export async function acceptSms(ground: Ground): Promise<boolean> {
   const { dice, clock } = ground;
   const count = dice.oneOf([1, 1, 3]);
-  const dueAt = dice.chance(0.15) ? clock.now + 5_000 : undefined;
+  // Also at once, and at the end of the shortest window, or after it.
+  const dueAt = dice.chance(0.2) ? clock.now + dice.oneOf([0, 5_000, 6_000, 7_000]) : undefined;
   const common = {
     status: dueAt === undefined ? ("queued" as const) : ("scheduled" as const),
     parts: [],
@@ -55,12 +58,20 @@ export async function acceptEmail(ground: Ground): Promise<boolean> {
   const content = {
     channel: "email" as const,
     from: { email: "a@acme.test" },
-    to: to.map((email) => ({ email })),
+    to: to.map((email) => ({ email, ...(dice.chance(0.3) && { name: "Ann" }) })),
     subject: "s",
-    bodyText: "t",
+    ...textsBy(dice),
     ...callback(dice),
   };
   return accept(ground, { flow: "single", content, messages: [message] });
+}
+
+/** Surrogate pairs wherever a large one may be cut. */
+const LARGE = `x${"\u{1f4e6}".repeat(LARGE_BODY / 2)}`;
+
+function textsBy(dice: Dice): Pick<EmailContent, "bodyText" | "bodyHtml"> {
+  if (dice.chance(0.85)) return { bodyText: "t" };
+  return { bodyText: LARGE, ...(dice.chance(0.3) && { bodyHtml: `<p>${LARGE}</p>` }) };
 }
 
 function windowEnd({ dice, clock }: Ground): number {
@@ -73,7 +84,8 @@ function callback(dice: Dice): { readonly callbackUrl?: string } {
 
 /** Whether it was accepted; what was not is known to nobody. */
 async function accept(ground: Ground, request: Omit<AcceptRequest, "accountId">): Promise<boolean> {
-  const { dice, accountId, messages } = ground;
+  const { dice, messages } = ground;
+  const accountId = dice.chance(0.85) ? ground.accountId : dice.oneOf(ground.accounts);
   const whole = { ...request, accountId, ...(dice.chance(0.2) && { idempotency: keyed(ground, request) }) };
   const { limited } = request;
   const recipients = request.messages.map(({ recipient }) => recipient);
@@ -81,9 +93,11 @@ async function accept(ground: Ground, request: Omit<AcceptRequest, "accountId">)
   const [{ kind }] = await ask(ground, (store) => store.intake.accept(whole));
   if (kind !== "accepted") return false;
   const { channel } = request.content;
-  for (const { id, recipient, parts } of request.messages)
+  for (const { id, recipient, parts, expiresAt } of request.messages)
     messages.push({
       id,
+      accountId,
+      expiresAt,
       channel,
       to: channel === "sms" ? [recipient] : parts.map(({ address = "" }) => address),
     });
@@ -91,10 +105,22 @@ async function accept(ground: Ground, request: Omit<AcceptRequest, "accountId">)
 }
 
 function keyed({ dice, clock }: Ground, { messages }: Pick<AcceptRequest, "messages">) {
-  const body = `{"id":"${messages[0]?.id}"}`;
+  const body = JSON.stringify(messages.map(({ id, recipient }) => ({ message_id: id, to: recipient })));
   const expiresAt = clock.now + 60_000;
   const key = { scope: "s", key: dice.oneOf(KEYS), bodyDigest: "d".repeat(64), now: clock.now, expiresAt };
   return { ...key, answer: { status: 202, body } };
+}
+
+/** What each recipient, and each account, has had today. */
+export async function lookAtUsage(ground: Ground): Promise<void> {
+  const { now } = ground.clock;
+  const names = ["daily_message_limit", "daily_segment_limit", "recipient_hourly_limit"] as const;
+  const [accounts] = await ask(ground, (store) => store.records.list("accounts", {}, { limit: 10 }));
+  for (const { id: accountId } of accounts)
+    for (const limits of names.flatMap((name) => [1, 3, 8].map((limit) => ({ [name]: limit })))) {
+      const limited = { limits, now, segments: 2 };
+      await ask(ground, (store) => store.intake.overLimit({ accountId, recipients: PHONES, limited }));
+    }
 }
 
 export async function savedAnswers(ground: Ground): Promise<void> {
@@ -103,9 +129,9 @@ export async function savedAnswers(ground: Ground): Promise<void> {
 }
 
 export async function cancel(ground: Ground): Promise<unknown> {
-  const { dice, messages, accountId, clock } = ground;
+  const { dice, messages, clock } = ground;
   if (messages.length === 0) return false;
-  const { id, channel } = dice.oneOf(messages);
+  const { id, accountId, channel } = dice.oneOf(messages);
   const scope = `cancel ${id}`;
   const idempotency = {
     scope,

@@ -15,7 +15,8 @@ export const ADDRESSES = ["ann@example.net", "bob@example.org", "Ann@Example.net
 /** Few, so that providers give ids again, and in forms of one another. */
 export const IDS = ["1", "0A", "a", "10", "x-1"];
 export const CONNECTORS = ["c-a", "c-b", "c-c"];
-export const ERROR = { code: "x.1", message: "words" };
+/** Providers write whom they mean. */
+export const ERROR = { code: "x.1", message: `<${ADDRESSES[0]}>, ${PHONES[0]}: words` };
 
 /** What becomes of an attempt at the job. */
 export function settlementOf({ dice, clock: { now } }: Ground, job: ClaimedJob): Settlement {

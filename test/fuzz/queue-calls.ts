@@ -1,5 +1,7 @@
 /** What becomes of jobs, by dice. */
+import type { EmailContent } from "../../src/core/messages/message.ts";
 import type { ClaimedJob } from "../../src/core/queue/claimed-job.ts";
+import type { Queue } from "../../src/store/store.ts";
 import { ask, type Ground } from "./engine-ground.ts";
 import { QUEUES } from "./intake-calls.ts";
 import { byKey, pairs, takeSome } from "./pairs.ts";
@@ -7,15 +9,27 @@ import { settlementOf } from "./provider-words.ts";
 
 export async function claim(ground: Ground): Promise<unknown> {
   const { dice, clock } = ground;
-  const request = { queue: dice.oneOf(QUEUES), limit: 200, now: clock.now, leaseMs: 20_000 };
+  const request = {
+    queue: dice.oneOf(QUEUES),
+    limit: dice.oneOf([1, 2, 5, 200]),
+    now: clock.now,
+    leaseMs: 20_000,
+  };
   const claimed = await ask(
     ground,
-    (store) => store.queue.claim(request),
+    async ({ queue }) => Promise.all((await queue.claim(request)).map((job) => withTexts(queue, job))),
     // The engines number jobs and accounts each in their own way.
     (jobs) => jobs.map((job) => ({ ...job, jobId: 0, flow: job.flow % 2 })).sort(byKey(keyOfJob)),
   );
   ground.jobs.push(...pairs(claimed, keyOfJob));
   return claimed[0];
+}
+
+/** With its texts, which one engine hands out apart if they are large. */
+async function withTexts(queue: Queue, job: ClaimedJob): Promise<ClaimedJob> {
+  const { isBodyApart, ...content } = job.content as EmailContent;
+  if (!isBodyApart) return job;
+  return { ...job, content: { ...content, ...(await queue.largeBody?.(job.messageId)) } };
 }
 
 function keyOfJob({ messageId, parts = [] }: Pick<ClaimedJob, "messageId" | "parts">): string {

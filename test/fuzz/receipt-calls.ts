@@ -8,11 +8,21 @@ export async function receive(ground: Ground): Promise<unknown> {
   return (await ask(ground, (store) => store.receipts.record(receipts)))[0];
 }
 
+/** For one segment, or for all at one moment, each by another connector. */
 export async function answerLate(ground: Ground): Promise<unknown> {
-  const part = partBy(ground);
-  if (!part) return false;
-  const answer = { ...part, parts: segmentsOf(part.messageId), providerMessageIds: [ground.dice.oneOf(IDS)] };
-  await ask(ground, (store) => store.receipts.recordLateAnswer(answer, ground.clock.now));
+  const { dice, clock } = ground;
+  const told = partBy(ground);
+  if (!told) return false;
+  const parts = segmentsOf(told.messageId);
+  const all = [...Array(parts).keys()].map((part) => ({
+    ...told,
+    part,
+    connectorId: dice.oneOf(CONNECTORS),
+  }));
+  for (const each of dice.chance(0.3) ? all : [told]) {
+    const answer = { ...each, parts, providerMessageIds: [dice.oneOf(IDS)] };
+    await ask(ground, (store) => store.receipts.recordLateAnswer(answer, clock.now));
+  }
   return true;
 }
 
@@ -26,10 +36,11 @@ export async function refuseLate(ground: Ground): Promise<unknown> {
 
 export async function flagOverdue(ground: Ground): Promise<unknown> {
   const { now } = ground.clock;
+  const limit = ground.dice.oneOf([1, 3, 500]);
   const flag = async ({ receipts }: Store) => {
     let flagged = 0;
     for (let some = 1; some > 0; flagged += some)
-      some = await receipts.flagOverdue({ now, sentBefore: now - 5_000, limit: 500 });
+      some = await receipts.flagOverdue({ now, sentBefore: now - 5_000, limit });
     return flagged > 0;
   };
   // Of an id whose receipt came with a later one of its part, only one engine knows at once that there is nothing to flag.

@@ -2,6 +2,7 @@
 import type { SandboxEntry } from "../../src/core/messages/sandbox-entry.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ask, type Ground } from "./engine-ground.ts";
+import { ADDRESSES } from "./provider-words.ts";
 
 export async function simulate(ground: Ground): Promise<unknown> {
   const { dice, clock, accountId, messages } = ground;
@@ -14,7 +15,7 @@ export async function simulate(ground: Ground): Promise<unknown> {
     channel,
     to: dice.oneOf(to),
     receivedAt: clock.now,
-    rendered: { text: "hi" },
+    rendered: { text: `hi ${dice.oneOf([...to, ...ADDRESSES])}` },
     ...(dice.chance(0.7) && { receipt: { at: clock.now + 5_000, status: "delivered" } }),
   };
   await ask(ground, (store) => store.sandbox.record([entry]));

@@ -1,8 +1,9 @@
-/** What is taken from handsets, and what is deleted, by dice. */
+/** What is taken from handsets, who must not be sent to, and what is deleted when its time is over, by dice. */
 import { DAY_MS } from "../../src/core/time/durations.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ask, type Ground } from "./engine-ground.ts";
 import { ADDRESSES, CONNECTORS, NUMBER, PHONES } from "./provider-words.ts";
+import { claim } from "./queue-calls.ts";
 
 /** Whole, in parts that come in any order, and again; its keyword may take effect. */
 export async function fromHandset(ground: Ground): Promise<unknown> {
@@ -29,7 +30,8 @@ export async function fromHandset(ground: Ground): Promise<unknown> {
 }
 
 export async function suppress(ground: Ground): Promise<unknown> {
-  const { dice, clock, accountId } = ground;
+  const { dice, clock } = ground;
+  const accountId = dice.chance(0.8) ? ground.accountId : dice.oneOf(ground.accounts);
   const email = dice.oneOf(ADDRESSES).toLowerCase().replace("münchen", "xn--mnchen-3ya");
   const expiresAt = dice.chance(0.5) ? clock.now + 60_000 : undefined;
   const suppression = {
@@ -38,6 +40,7 @@ export async function suppress(ground: Ground): Promise<unknown> {
     email,
     reason: "manual" as const,
     createdAt: clock.now,
+    ...(dice.chance(0.5) && { source: `${email} has asked` }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
   return (await ask(ground, (store) => store.suppressions.add([suppression])))[0];
@@ -49,33 +52,17 @@ export async function wipe(ground: Ground): Promise<unknown> {
   return (await ask(ground, wiped, () => undefined))[0];
 }
 
-/** One who stays to be erased while an attempt is under way is erased by a later step. */
-export async function eraseRecipient(ground: Ground): Promise<unknown> {
-  const { dice, clock, accountId } = ground;
-  const erasure = {
-    id: ground.id(),
-    recipient: dice.oneOf([...PHONES, ...ADDRESSES.map((each) => each.toLowerCase())]),
-    salt: "5".repeat(32),
-    digest: "d".repeat(64),
-    createdAt: clock.now,
-    ...(dice.chance(0.3) && { accountId }),
-  };
-  await ask(ground, (store) => store.erasures.create(erasure));
-  clock.now += 1;
-  await ask(
-    ground,
-    untilNothing((store) => store.erasures.advance(clock.now, 50)),
-  );
-  const [done] = await ask(ground, (store) => store.erasures.find(erasure.id));
-  return (done?.erased ?? 0) + (done?.redacted ?? 0);
-}
-
-/** Days later: one engine deletes by whole days, so that both go by midnight. */
+/** Days later: one engine deletes by whole days, so that both go by midnight. Attempts may be under way at what goes. */
 export async function prune(ground: Ground): Promise<unknown> {
-  const { clock } = ground;
+  const { clock, dice } = ground;
+  if (dice.chance(0.5)) await claim(ground);
   clock.now += 2 * DAY_MS;
   const midnight = clock.now - (clock.now % DAY_MS);
-  const bounds = { before: midnight - DAY_MS, atLatest: midnight - 3 * DAY_MS, limit: 1_000 };
+  const bounds = {
+    before: midnight - DAY_MS,
+    atLatest: midnight - 3 * DAY_MS,
+    limit: dice.oneOf([1, 10, 1_000]),
+  };
   const [pruned] = await ask(
     ground,
     untilNothing((store) => store.retention.pruneMessages(bounds)),
@@ -96,7 +83,7 @@ export async function prune(ground: Ground): Promise<unknown> {
 }
 
 /** Whether anything was done; how many calls it took is each engine's own. */
-function untilNothing(call: (store: Store) => Promise<number>): (store: Store) => Promise<boolean> {
+export function untilNothing(call: (store: Store) => Promise<number>): (store: Store) => Promise<boolean> {
   return async (store) => {
     let calls = 0;
     while ((await call(store)) > 0) calls++;

@@ -7,8 +7,11 @@ import { byKey, pairs, takeSome } from "./pairs.ts";
 const HOSTS = ["a.test", "b.test"];
 
 export async function claimWebhooks(ground: Ground): Promise<unknown> {
-  const { accountId, clock } = ground;
-  const lanes = HOSTS.map((host) => ({ lane: { accountId, host }, limit: 20 }));
+  const { accounts, clock } = ground;
+  // All: of those of one moment it is not promised which are first.
+  const lanes = accounts.flatMap((accountId) =>
+    HOSTS.map((host) => ({ lane: { accountId, host }, limit: 500 })),
+  );
   const claimed = await ask(
     ground,
     (store) => store.outbox.claim({ lanes, now: clock.now, leaseMs: 20_000 }),
@@ -52,7 +55,8 @@ export async function replay(ground: Ground): Promise<unknown> {
 }
 
 export async function replayAll(ground: Ground): Promise<unknown> {
-  const { dice, accountId, clock } = ground;
+  const { dice, accounts, clock } = ground;
+  const accountId = dice.oneOf(accounts);
   const selection = {
     accountId,
     ...(dice.chance(0.5) && { host: dice.oneOf(HOSTS) }),
@@ -67,7 +71,7 @@ export async function replayAll(ground: Ground): Promise<unknown> {
 
 /** All events; each engine numbers them in its own way. */
 export async function readFeed(ground: Ground): Promise<unknown> {
-  const { accountId } = ground;
+  const accountId = ground.dice.oneOf(ground.accounts);
   const read = async ({ feed }: Store) => {
     while ((await feed.numberEvents(1_000)) > 0);
     return (await feed.read({ accountId, after: 0, limit: 1_000 })).events;
