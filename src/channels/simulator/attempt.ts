@@ -12,7 +12,7 @@ import { renderSms } from "./render-sms.ts";
 import type { Rendering } from "./rendering.ts";
 import { type Target, targetsOf } from "./targets.ts";
 
-export interface AttemptDeps {
+interface SimulatedAttemptDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly newId: () => string;
@@ -40,7 +40,7 @@ export interface AttemptSignals {
 
 /** Attempts one message. The outcome is `sent` only if the ledger holds the message durably. */
 export async function attempt(
-  deps: AttemptDeps,
+  deps: SimulatedAttemptDeps,
   message: OutgoingMessage,
   { signal, stopping }: AttemptSignals,
 ): Promise<SendOutcome> {
@@ -81,7 +81,7 @@ function deferAll(targets: readonly Target[], error: MessageError): Outcomes {
 
 /** How the simulator rejects or defers the part; `undefined` if it takes the part. */
 function judge(
-  deps: AttemptDeps,
+  deps: SimulatedAttemptDeps,
   message: OutgoingMessage,
   { index, scenario }: Target,
 ): PartOutcome | undefined {
@@ -106,7 +106,7 @@ interface Taken {
 }
 
 async function take(
-  deps: AttemptDeps,
+  deps: SimulatedAttemptDeps,
   message: OutgoingMessage,
   { taken, signal }: { readonly taken: readonly Target[]; readonly signal: AbortSignal },
 ): Promise<Taken> {
@@ -136,7 +136,7 @@ const TOO_MANY: MessageError = { code: "busy", message: "too many long emails at
  * make that wait for seconds. `undefined` if it was not this mail's turn in time.
  */
 async function renderInTurn(
-  { longMails }: AttemptDeps,
+  { longMails }: SimulatedAttemptDeps,
   message: OutgoingEmail,
   copies: number,
 ): Promise<Rendering | undefined> {
@@ -152,7 +152,7 @@ async function renderInTurn(
 }
 
 function toEntry(
-  { clock, random, newId }: AttemptDeps,
+  { clock, random, newId }: SimulatedAttemptDeps,
   message: OutgoingMessage,
   { target, rendered }: { readonly target: Target; readonly rendered: SandboxEntry["rendered"] },
 ): SandboxEntry {

@@ -16,7 +16,7 @@ import { openSession, type SessionEvents } from "./session/session.ts";
 import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
 import { createAbortWatch } from "./submit/abort-watch.ts";
 import { addressOf } from "./submit/addresses.ts";
-import { type AttemptDeps, attemptSms } from "./submit/attempt-sms.ts";
+import { attemptSms, type SmsAttemptDeps } from "./submit/attempt-sms.ts";
 import { createSubmitLine } from "./submit/submit-line.ts";
 import { planSubmit } from "./submit/submit-plan.ts";
 import type { Submitter } from "./submit/submit-segments.ts";
@@ -53,7 +53,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });
   const status = (): ChannelStatus => ({ ...binds.status(), ...withRate(pace.rate()), ...alarm.get() });
-  const attempts: AttemptDeps = {
+  const attempts: SmsAttemptDeps = {
     config,
     submitter: createSubmitter({ connector, config, binds, line, pace }, deps),
     senderPace: openSenderPace(config, deps, part),

@@ -10,7 +10,7 @@ import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
 import { type SmsAttempt, type Submitter, submitSegments, wasBegun } from "./submit-segments.ts";
 
-export interface AttemptDeps {
+export interface SmsAttemptDeps {
   readonly config: SmppConfig;
   readonly submitter: Submitter;
   /** Absent: senders have no rate of their own. */
@@ -19,7 +19,7 @@ export interface AttemptDeps {
 
 /** See `Channel.send`. */
 export async function attemptSms(
-  deps: AttemptDeps,
+  deps: SmsAttemptDeps,
   message: OutgoingMessage,
   limits: Pick<SmsAttempt, "signal" | "isOurs">,
 ): Promise<SendOutcome> {
@@ -40,7 +40,7 @@ export async function attemptSms(
   return { ...outcome, detail: { encoding: plan.encoding, segments: plan.segments, ...id } };
 }
 
-function askForTurn({ config, senderPace, submitter }: AttemptDeps, attempt: SmsAttempt) {
+function askForTurn({ config, senderPace, submitter }: SmsAttemptDeps, attempt: SmsAttempt) {
   if (!senderPace) return { ...attempt, later: [] };
   return takeSenderTurn({ config, senderPace, clock: submitter.clock }, attempt);
 }
