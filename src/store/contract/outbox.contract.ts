@@ -59,6 +59,20 @@ export function outboxContract(open: OpenStore): void {
   );
 
   test(
+    "who waits is told of an event that is in line, and not of one that is held",
+    inWorld(open, async (world) => {
+      const notified: Lane[] = [];
+      world.store.outbox.onReady((lane) => void notified.push(lane));
+      const [id = ""] = await world.sms({ content: CALLBACK });
+      await world.settle(await world.claimOne());
+      expect(notified).toEqual([laneOf(world)]);
+      await world.receive(`p-${id}`);
+      expect(await states(world, id)).toEqual(["1 ready", "2 held"]);
+      expect(notified).toEqual([laneOf(world)]);
+    }),
+  );
+
+  test(
     "what is claimed for several accounts at once names the account of each",
     inWorld(open, async (world) => {
       const accounts = [world.account, await world.addAccount()];
