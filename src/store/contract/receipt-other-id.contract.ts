@@ -63,6 +63,22 @@ export function receiptOtherIdContract(open: OpenStore): void {
   }
 
   test(
+    "a second id that was told before the answer came is found with it in whichever base, if the answer gives both",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status }) => {
+      for (const [otherId, ...ids] of [
+        ["1F", "1F", "31"],
+        ["47", "2F", "47"],
+      ] as const) {
+        const [id = ""] = await sms({ to: [ONE] });
+        const job = await claimOne();
+        await receive("unknown", { otherId, recipient: ONE });
+        await settle(job, { outcomes: [sent(...ids)] });
+        expect(await status(id)).toBe("delivered");
+      }
+    }),
+  );
+
+  test(
     "a second id that was told before its answer came proves nothing without its number, and in another base",
     inWorld(open, async (world) => {
       const { sms, claimOne, settle, receive, status, store } = world;
