@@ -135,6 +135,17 @@ test("an email that one host refuses is tried again at the others that put it of
   expect(next.kind).toBe("again");
 });
 
+test("what was settled before is not waited for, and what is in doubt is, where it may not be sent again", () => {
+  const nextOf = (status: "sent" | "unconfirmed", on_unconfirmed: string) => {
+    const progress = sms({ parts: [{ status }, { status: "pending" }] });
+    const begun = job({ wasInterrupted: false, progress, settings: { on_unconfirmed } });
+    return judge(begun, { parts: [undefined, sent("x")], countsAsAttempt: true }, verdict).next;
+  };
+  expect(nextOf("sent", "resend")).toEqual({ kind: "done" });
+  expect(nextOf("unconfirmed", "resend").kind).toBe("again");
+  expect(nextOf("unconfirmed", "hold").kind).toBe("held");
+});
+
 test("routes may let others try what one connector may have taken, but not the rest of an SMS that is held in part", () => {
   const parts = [{ status: "unconfirmed", connectorId: "c1" }, { status: "pending" }] as const;
   const owners = (progress: Progress, on_unconfirmed: string) => {
