@@ -36,6 +36,13 @@ test("what one has deferred goes over the next, and when all have it is offered 
   expect(failover.next("m", { outlet: B, outlets })).toBeUndefined();
 });
 
+test("of several that can take it the one that the route prefers is next", () => {
+  const failover = createFailover();
+  const outlets = [A, B, outlet("c")];
+  failover.noteDeferral("m", { outlet: A, outlets });
+  expect(failover.next("m", { outlet: A, outlets })).toBe(B);
+});
+
 test("one that is down, full or unhealthy is no next one", () => {
   for (const state of [{ isUp: false }, { available: 0 }, { score: 0.49 }]) {
     const failover = createFailover();
