@@ -207,6 +207,7 @@ export function outboxContract(open: OpenStore): void {
         await sendAndReceive(world, { ...CALLBACK, callbackUrl: "https://other.test/" });
       const found = await store.outbox.readyLanes({ limit: 10 });
       expect(found.map(({ host }) => host).toSorted()).toEqual([HOST, "other.test"]);
+      expect(await store.outbox.readyLanes({ limit: 1 })).toEqual(found.slice(0, 1));
       const lanes = [HOST, "other.test", "no.test"].map((host) => ({ lane: laneOf(world, host), limit: 2 }));
       const claimed = await store.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR });
       expect(claimed.map(({ lane }) => lane.host)).toEqual([HOST, HOST, "other.test", "other.test"]);
