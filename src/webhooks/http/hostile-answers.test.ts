@@ -32,6 +32,32 @@ test.each(HOSTILE_ANSWERS)("%s is a failure, and the connection is closed", asyn
   await stop();
 });
 
+test("an answer is read to its end, in however many pieces it comes", async () => {
+  const pieces = ["HTTP/1.1 2", "00 OK\r\nconnection: close\r\ncontent-len", "gth: 4\r\n\r\ndo", "ne"];
+  const speak = (socket: Socket, at = 0) => {
+    socket.write(pieces[at] ?? "", () => at + 1 < pieces.length && setImmediate(speak, socket, at + 1));
+  };
+  const { port, stop } = await startRawPeer((socket) => socket.once("data", () => speak(socket)), TLS);
+  const answer = { kind: "answered", status: 200, head: "done" } as const;
+  expect(await rig.post(`https://hooks.test:${port}/`)).toMatchObject(answer);
+  await stop();
+});
+
+test("an answer that ends after it has begun is a failure, and not posted again, on a kept connection too", async () => {
+  let posts = 0;
+  const speak = (socket: Socket) => {
+    posts++;
+    if (posts === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    else socket.end("HTTP/1.1 2");
+  };
+  const { port, stop } = await startRawPeer((socket) => socket.on("data", () => speak(socket)), TLS);
+  const url = `https://hooks.test:${port}/`;
+  expect(await rig.post(url)).toMatchObject({ kind: "answered", status: 200 });
+  expect(await rig.post(url)).toMatchObject({ kind: "failed", reason: "closed" });
+  expect(posts).toBe(2);
+  await stop();
+});
+
 function flood(socket: Socket, line: string): void {
   socket.write("HTTP/1.1 200 OK\r\n");
   const next = () => {
