@@ -10,7 +10,7 @@ import {
   states,
   take,
 } from "./outbox.contract.ts";
-import { inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
+import { inWorld, type OpenStore, QUEUE, SECOND, sent, type World } from "./world.contract.ts";
 
 /** Sends one message: its only event. */
 async function send(world: World): Promise<string> {
@@ -60,6 +60,21 @@ export function outboxOrderContract(open: OpenStore): void {
       await settleWebhook(world, claimed[1]!, DELIVERED);
       expect(await states(world, one)).toEqual(["1 leased", "2 held"]);
       expect(await states(world, other)).toEqual(["1 delivered", "2 ready"]);
+    }),
+  );
+
+  test(
+    "of several events of a message each waits for the one before it",
+    inWorld(open, async (world) => {
+      const parts = [{ status: "pending", address: "a@a.test" }] as const;
+      const id = await world.email({ parts, jobs: [{ queue: QUEUE }], ...CALLBACK });
+      await world.settle(await world.claimOne(), { outcomes: [sent("p")] });
+      for (const status of ["delivered", "bounced"] as const) await world.receive("p", { status });
+      expect(await states(world, id)).toEqual(["1 ready", "2 held", "3 held"]);
+      await settleWebhook(world, await takeOf(world, id), DELIVERED);
+      expect(await states(world, id)).toEqual(["1 delivered", "2 ready", "3 held"]);
+      await settleWebhook(world, await takeOf(world, id), DELIVERED);
+      expect(await states(world, id)).toEqual(["1 delivered", "2 delivered", "3 ready"]);
     }),
   );
 
