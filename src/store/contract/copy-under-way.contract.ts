@@ -2,7 +2,16 @@
 import { expect, test } from "bun:test";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import type { Settlement } from "../../core/queue/claimed-job.ts";
-import { answerLate, neverAnsweredBy, nextJob, OTHER, TO, tell, triedBy } from "./copies-world.contract.ts";
+import {
+  answerLate,
+  hear,
+  neverAnsweredBy,
+  nextJob,
+  OTHER,
+  TO,
+  tell,
+  triedBy,
+} from "./copies-world.contract.ts";
 import {
   CONNECTOR,
   DAY,
@@ -135,6 +144,15 @@ export function copyUnderWayContract(open: OpenStore): void {
       await world.settle(job, { connectorId: OTHER, outcomes: [sent(`b ${id}`)] });
       expect(await world.history(id)).toEqual(["attempt:queued", "attempt:sent", "late_receipt:sent"]);
       expect(await world.store.receipts.countParked()).toBe(0);
+    }),
+  );
+
+  test(
+    "its id is known from then on: that it was delivered after all counts, told by the id alone",
+    inWorld(open, async (world) => {
+      const { id } = await failedMeanwhile(world);
+      expect(await hear(world, id, CONNECTOR, "delivered")).toEqual([{ kind: "applied", messageId: id }]);
+      expect(await world.status(id)).toBe("delivered");
     }),
   );
 
