@@ -1,5 +1,6 @@
 /** What every channel owes the delivery engine. Each implementation runs this suite against a peer of its own. */
 import { afterEach, describe, expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import type { Part } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
 import type { Channel, ChannelStatus, OutgoingMessage } from "./channel.ts";
@@ -145,6 +146,20 @@ export function channelContract(name: string, openFixture: () => Promise<Channel
       const outcome = await sending;
       expect(kinds(outcome)).toContain("unconfirmed");
       expectReasons(outcome);
+    });
+
+    test("messages leave nothing of theirs on the signal, which lives for as long as the process", async () => {
+      await openUp();
+      const { signal } = new AbortController();
+      const listenersAfter = async (behaviour: "accept" | "defer" | "reject") => {
+        fixture.behave(behaviour);
+        await send(fixture.message(), signal);
+        return getEventListeners(signal, "abort").length;
+      };
+      const first = await listenersAfter("accept");
+      expect(first).toBeLessThanOrEqual(1);
+      for (const behaviour of ["accept", "defer", "reject"] as const)
+        expect([behaviour, await listenersAfter(behaviour)]).toEqual([behaviour, first]);
     });
 
     test("a send that is aborted before it begins reaches nobody and costs no attempt", async () => {
