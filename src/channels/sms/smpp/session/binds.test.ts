@@ -126,6 +126,22 @@ test("a segment that waits while its bind is lost goes over another", async () =
   expect(kinds).toEqual(["sent", "unconfirmed"]);
 });
 
+test("a segment that waits for the only bind goes over another as soon as that is up", async () => {
+  let binds = 0;
+  const { channel, smsc, clock, until } = await openBoundSmppRig({
+    dial: { holdSubmits: true, bindStatus: () => (++binds === 2 ? 0x0d : 0) },
+    config: { binds: 2, window: 1 },
+  });
+  await until(() => channel.status().reason !== undefined);
+  const sending = [sendThrough(channel), sendThrough(channel)];
+  await smsc.until(() => smsc.submits.length === 1);
+  await clock.advance(1000);
+  await smsc.until(() => smsc.submits.length === 2);
+  smsc.release();
+  const kinds = (await Promise.all(sending)).map(({ parts }) => parts[0]!.kind);
+  expect(kinds).toEqual(["sent", "sent"]);
+});
+
 test("a session fault replaces the session it came on, and leaves the others alone", async () => {
   const { channel, smsc, clock, until } = await openAllBound({ config: { binds: 2 } });
   smsc.dial.submitStatus = 0x04;
