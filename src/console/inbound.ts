@@ -1,9 +1,16 @@
 import { type Client, type Page, readAll } from "./client.ts";
 import { type Child, h } from "./dom/dom.ts";
 import { facts, id, link, none, time } from "./dom/pieces.ts";
+import type { FindChoices } from "./forms/choices.ts";
 import { type Filter, filterForm, pager, readFiltered } from "./forms/filters.ts";
 import { showReceive } from "./inbound-form.ts";
-import { type Account, accountFilter, chosenAccount, readAccounts } from "./records/accounts.ts";
+import {
+  type Account,
+  accountFilter,
+  chosenAccount,
+  findAccounts,
+  readAccounts,
+} from "./records/accounts.ts";
 import type { Named } from "./records/route-text.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 
@@ -33,7 +40,7 @@ export const showInbound: ShowPage = (visit) =>
 
 /** What handsets wrote to an account, the newest first. */
 async function showList({ client, place }: Visit): Promise<View> {
-  const accounts = await readAccounts(client);
+  const accounts = await readAccounts(client, place);
   const account = place.query.account_id === NO_ACCOUNT ? undefined : chosenAccount(accounts, place);
   const { from, to, after, before, cursor } = place.query;
   const query = { account_id: account?.id, from, to, after, before, cursor, limit: ROWS_ON_A_PAGE };
@@ -45,7 +52,7 @@ async function showList({ client, place }: Visit): Promise<View> {
     title: "Inbound SMS",
     actions: account?.mode === "sandbox" && receiveLink(account, "button primary"),
     content: [
-      filterForm(place, [accountOrNone(accounts, account), ...FILTERS]),
+      filterForm(place, [accountOrNone(accounts, account, findAccounts(client, accounts)), ...FILTERS]),
       problem ?? (data.length > 0 ? cardsOf(data, connectors) : nothingReceived(account)),
       pager(place, "cursor", next),
     ],
@@ -56,8 +63,12 @@ function readConnectors(client: Client): Promise<readonly Named[]> {
   return readAll<Named>(client, "connectors", MOST_CONNECTORS);
 }
 
-function accountOrNone(accounts: readonly Account[], account: Account | undefined): Filter {
-  const filter = accountFilter(accounts, account);
+function accountOrNone(
+  accounts: readonly Account[],
+  account: Account | undefined,
+  find: FindChoices | undefined,
+): Filter {
+  const filter = accountFilter(accounts, account, find);
   const choices = [...(filter.choices ?? []), [NO_ACCOUNT, "numbers of no account"] as const];
   return { ...filter, choices, otherwise: account?.id ?? NO_ACCOUNT };
 }

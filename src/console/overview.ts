@@ -8,7 +8,13 @@ import { filterForm } from "./forms/filters.ts";
 import { type Message, newestOf, readMessages } from "./messages/message.ts";
 import { messageTable } from "./messages/message-table.ts";
 import { createTemplateNames, type TemplateNames } from "./messages/template-names.ts";
-import { type Account, accountFilter, chosenAccount, readAccounts } from "./records/accounts.ts";
+import {
+  type Account,
+  accountFilter,
+  chosenAccount,
+  findAccounts,
+  readAccounts,
+} from "./records/accounts.ts";
 import { connectorsText, type Route, routeText } from "./records/route-text.ts";
 import type { ShowPage } from "./visit.ts";
 import { type PausedHost, pausedHostTable } from "./webhooks/webhooks.ts";
@@ -21,7 +27,7 @@ const NEWEST = 10;
 /** Whether messages get through, at a glance. It reads itself again, and says when it last could. */
 export const showOverview: ShowPage = async (visit) => {
   const { client, place } = visit;
-  const accounts = await readAccounts(client);
+  const accounts = await readAccounts(client, place);
   const account = chosenAccount(accounts, place);
   const state = h("div");
   const newest = h("div");
@@ -35,7 +41,9 @@ export const showOverview: ShowPage = async (visit) => {
     refresh(newest, newestTable(messages, await templateNames(messages)));
   };
   await read();
-  const choice = accounts.length > 1 && filterForm(place, [accountFilter(accounts, account)]);
+  const choice =
+    accounts.length > 1 &&
+    filterForm(place, [accountFilter(accounts, account, findAccounts(client, accounts))]);
   return {
     title: "Overview",
     actions: keepUpdated(visit, read),

@@ -1,8 +1,9 @@
 import { type Page, readAll } from "./client.ts";
 import { type Child, h } from "./dom/dom.ts";
 import { badge, type Column, facts, link, none, prose, section, table, time } from "./dom/pieces.ts";
+import type { Choice, FindChoices } from "./forms/choices.ts";
 import { type Filter, filterForm, pager, readFiltered } from "./forms/filters.ts";
-import { MOST_CHOICES } from "./records/accounts.ts";
+import { findBeyond, MOST_CHOICES } from "./records/find-beyond.ts";
 import type { Named } from "./records/route-text.ts";
 import type { ShowPage } from "./visit.ts";
 
@@ -31,7 +32,9 @@ export const showReceipts: ShowPage = async ({ client, place }) => {
   return {
     title: "Parked receipts",
     content: [
-      filterForm(place, [connectorFilter(connectors, connector_id)]),
+      filterForm(place, [
+        connectorFilter(connectors, connector_id, findBeyond(client, connectors, CONNECTORS)),
+      ]),
       problem ?? (data.length > 0 ? receiptTable(data, connectors) : none(noneParked(connector_id))),
       pager(place, "after", next),
       data.length > 0 && section("Why they match no message", causes(connector_id)),
@@ -39,15 +42,23 @@ export const showReceipts: ShowPage = async ({ client, place }) => {
   };
 };
 
+const toChoice = ({ id, name }: Named): Choice => [id, name];
+
+const CONNECTORS = { path: "connectors", toChoice };
+
 /** One that is beyond those that were read is called by its id. */
-function connectorFilter(connectors: readonly Named[], chosen: string | undefined): Filter {
+function connectorFilter(
+  connectors: readonly Named[],
+  chosen: string | undefined,
+  find: FindChoices | undefined,
+): Filter {
   const isListed = !chosen || connectors.some(({ id }) => id === chosen);
   const offered = isListed ? connectors : [{ id: chosen, name: chosen }, ...connectors];
   return {
     name: "connector_id",
     label: "Connector",
-    choices: [["", "all"], ...offered.map(({ id, name }) => [id, name] as const)],
-    isPartial: connectors.length >= MOST_CHOICES,
+    choices: [["", "all"], ...offered.map(toChoice)],
+    ...(find && { find }),
   };
 }
 

@@ -204,34 +204,6 @@ test("the secrets that sign webhooks are copied unseen and followed by new ones,
   expect(complaints).toEqual([]);
 });
 
-test("an account beyond those that are offered can be looked at, and its id be typed", async () => {
-  const { account_id } = opened.service.sandbox;
-  const { page, complaints, heading, go } = await signedIn("settings");
-  await heading("Settings");
-  const data = Array.from({ length: 1_000 }, (_, index) => ({
-    id: `${index}`,
-    name: `${index}`,
-    mode: "live",
-  }));
-  await page.route("**/admin/v1/accounts?limit=500", (asked) => asked.fulfill({ json: { data } }));
-  await go(`messages?account_id=${account_id}`);
-  await heading("Messages");
-  expect(await page.getByLabel("Account").inputValue()).toBe(account_id);
-  expect(await page.locator("option:disabled").allTextContents()).toEqual(["Others: from their own pages"]);
-  // Its own page leads to what it has, and each list says whose it is.
-  for (const title of ["Suppressions", "Settings"]) {
-    await go(`accounts/${account_id}`);
-    await page.locator("main").getByRole("link", { name: title, exact: true }).click();
-    await heading(title);
-    expect([title, await page.locator("#filter-account_id").inputValue()]).toEqual([title, account_id]);
-  }
-  await go(`keys/new?account_id=${account_id}`);
-  await heading("New API key");
-  await page.locator("input#field-account_id").waitFor();
-  expect(await page.locator("#field-account_id").inputValue()).toBe(account_id);
-  expect(complaints).toEqual([]);
-});
-
 test("an empty list says what belongs there, or that nothing is like what was asked for", async () => {
   const { page, complaints, heading } = await signedIn("opt-outs");
   await heading("Opt-outs");

@@ -1,5 +1,6 @@
 /** The fields of a form, made from the JSON schema of a request, and what is typed into them. Pure. */
 import { isoOfLocal, localOfIso } from "../dom/times.ts";
+import type { Choices, FindChoices } from "./choices.ts";
 
 /** What the service's schemas use of JSON Schema. */
 export interface Schema {
@@ -26,7 +27,9 @@ export interface Field {
   readonly hint?: string;
   readonly otherwise?: string;
   /** Of a choice: the text of the field, and how it is shown. */
-  readonly choices?: readonly (readonly [text: string, shown: string])[];
+  readonly choices?: Choices;
+  /** Of a choice: finds others. */
+  readonly find?: FindChoices;
   /** The choices are `true` and `false`, or numbers, and no texts. */
   readonly isJson?: boolean;
 }

@@ -4,14 +4,16 @@ import { failureText } from "../dom/failure-text.ts";
 import { isoOfLocal, localOfIso } from "../dom/times.ts";
 import { goTo } from "../go-to.ts";
 import { type Place, type Query, toHash } from "../place.ts";
+import type { Choices, FindChoices } from "./choices.ts";
+import { finder, offerIn, optionsOf } from "./finder.ts";
 
 /** A field above a list. `choices`: value and text; the empty value is "all". */
 export interface Filter {
   readonly name: string;
   readonly label: string;
-  readonly choices?: readonly (readonly [value: string, text: string])[];
-  /** There are more records than are offered. */
-  readonly isPartial?: boolean;
+  readonly choices?: Choices;
+  /** Finds others; absent: there are none. */
+  readonly find?: FindChoices;
   readonly isTime?: boolean;
   /** Shown in the field as long as it is empty. */
   readonly placeholder?: string;
@@ -35,9 +37,7 @@ export function filterForm({ path, query }: Place, filters: readonly Filter[]): 
       },
       onchange: ({ target }) => target instanceof HTMLSelectElement && go(form),
     },
-    filters.map((filter) =>
-      h("label", {}, filter.label, inputOf(filter, query[filter.name] ?? filter.otherwise)),
-    ),
+    filters.map((filter) => fieldOf(filter, query[filter.name] ?? filter.otherwise)),
     hasText && h("button", { id: "filter-apply" }, "Show"),
   );
   return form;
@@ -50,7 +50,9 @@ export function holdTyped(page: Element): () => void {
   return () => {
     for (const { id, value } of typed) {
       const field = page.querySelector<HTMLInputElement>(`#${id}`);
-      if (field) field.value = value;
+      if (!field) continue;
+      field.value = value;
+      field.dispatchEvent(new Event("input"));
     }
   };
 }
@@ -60,15 +62,16 @@ function meantBy({ type }: HTMLInputElement, text: string): string {
   return type === "datetime-local" ? isoOfLocal(text) : text.trim();
 }
 
-function inputOf({ name, choices, isPartial, isTime, placeholder }: Filter, value = ""): Child {
+function fieldOf(filter: Filter, value: string | undefined): Child {
+  const { name, label, choices = [], find } = filter;
+  const input = inputOf(filter, value);
+  const offer = (found = choices) => input instanceof HTMLSelectElement && offerIn(input, found);
+  return [h("label", {}, label, input), find && finder({ id: `filter-${name}-find`, find, offer })];
+}
+
+function inputOf({ name, choices, isTime, placeholder }: Filter, value = ""): HTMLElement {
   const id = `filter-${name}`;
-  if (choices)
-    return h(
-      "select",
-      { id, name },
-      choices.map(([of, text]) => h("option", { value: of, selected: of === value }, text)),
-      isPartial && h("option", { disabled: true }, "Others: from their own pages"),
-    );
+  if (choices) return h("select", { id, name }, optionsOf(choices, value));
   if (isTime) return h("input", { id, name, type: "datetime-local", step: 1, value: localOfIso(value) });
   return h("input", { id, name, value, placeholder, autocomplete: "off", spellcheck: "false" });
 }

@@ -4,6 +4,7 @@ import { failureText } from "../dom/failure-text.ts";
 import { prose } from "../dom/pieces.ts";
 import { showWorking } from "../dom/waiting.ts";
 import { type Field, type Parsed, parseText, type Row, toText } from "./fields.ts";
+import { finder, nameChosen, offerIn, optionsOf } from "./finder.ts";
 import { type Outlet, outletsInput } from "./outlets-input.ts";
 
 export interface FormPlan {
@@ -126,13 +127,23 @@ function controlOf(field: Field, value: unknown): Control {
   if (field.kind !== "outlets") {
     const input = textControl(field, toText(value, field.kind));
     const file = () => (input instanceof HTMLInputElement ? input.files?.[0] : undefined);
-    return { element: input, read: () => ({ ...parseText(field, input.value), ...fileValue(file()) }) };
+    const read = () => ({ ...parseText(field, input.value), ...fileValue(file()) });
+    return { element: withFinder(field, input), target: input, read };
   }
   const outlets = (value ?? []) as readonly Outlet[];
-  const { element, read } = outletsInput(`field-${field.name}`, field.choices ?? [], outlets);
+  const offered = { choices: field.choices ?? [], find: field.find };
+  const { element, read } = outletsInput(`field-${field.name}`, offered, outlets);
   const target = element.querySelector("select") ?? element;
   target.setAttribute("aria-describedby", describedBy(field));
   return { element, target, read: () => ({ value: read() }) };
+}
+
+/** Choices that are not all there are, and the way to the others. */
+function withFinder({ name, choices = [], find }: Field, input: HTMLElement): HTMLElement {
+  if (!find || !(input instanceof HTMLSelectElement)) return input;
+  nameChosen(input, find);
+  const offer = (found = choices) => offerIn(input, found);
+  return h("div", {}, input, finder({ id: `field-${name}-find`, find, offer }));
 }
 
 function fileValue(file: File | undefined): object {
@@ -152,7 +163,7 @@ function textControl(field: Field, text: string) {
   };
   if (kind === "choice") {
     const nothing = isRequired ? "Choose …" : otherwise ? `default: ${otherwise}` : "–";
-    const options = choices.map(([of, shown]) => h("option", { value: of, selected: of === text }, shown));
+    const options = optionsOf(choices, text);
     return h("select", props, h("option", { value: "" }, nothing), options);
   }
   if (kind === "long" || kind === "lines" || kind === "json") {

@@ -1,4 +1,6 @@
 import { h } from "../dom/dom.ts";
+import type { Choices, FindChoices } from "./choices.ts";
+import { finder, nameChosen, offerIn, optionsOf } from "./finder.ts";
 
 export interface Outlet {
   readonly connector_id: string;
@@ -10,32 +12,41 @@ export interface OutletsInput {
   readonly read: () => readonly object[];
 }
 
-type Choices = readonly (readonly [id: string, name: string])[];
+interface Offered {
+  readonly choices: Choices;
+  /** Finds others, for all lines at once. */
+  readonly find?: FindChoices | undefined;
+}
 
 /** The connectors of a route, in the order they are tried: a line for each, and always an empty one after them. */
-export function outletsInput(id: string, choices: Choices, outlets: readonly Outlet[]): OutletsInput {
-  const element = h("div", { class: "outlets" });
+export function outletsInput(
+  id: string,
+  { choices, find }: Offered,
+  outlets: readonly Outlet[],
+): OutletsInput {
+  const lines = h("div", { class: "outlets" });
+  let offered = choices;
   const addLine = (outlet?: Outlet) => {
-    const line = outletLine(choices, outlet, element.childElementCount + 1);
-    if (element.childElementCount === 0) line.querySelector("select")?.setAttribute("id", id);
-    element.append(line);
+    const line = outletLine(offered, outlet, lines.childElementCount + 1);
+    if (lines.childElementCount === 0) line.querySelector("select")?.setAttribute("id", id);
+    lines.append(line);
   };
   for (const outlet of outlets) addLine(outlet);
   addLine();
-  element.addEventListener("change", () => {
-    if (element.lastElementChild?.querySelector("select")?.value) addLine();
+  lines.addEventListener("change", () => {
+    if (lines.lastElementChild?.querySelector("select")?.value) addLine();
   });
-  return { element, read: () => [...element.children].flatMap(readLine) };
+  const offer = (found = choices) => {
+    offered = found;
+    for (const select of lines.querySelectorAll("select")) offerIn(select, found);
+  };
+  if (find) for (const select of lines.querySelectorAll("select")) nameChosen(select, find);
+  const element = find ? h("div", {}, lines, finder({ id: `${id}-find`, find, offer })) : lines;
+  return { element, read: () => [...lines.children].flatMap(readLine) };
 }
 
 function outletLine(choices: Choices, outlet: Outlet | undefined, position: number): HTMLElement {
-  const options = choices.map(([value, name]) =>
-    h("option", { value, selected: value === outlet?.connector_id }, name),
-  );
-  // One beyond those that are listed stays what it is.
-  const other = outlet?.connector_id;
-  if (other !== undefined && !choices.some(([value]) => value === other))
-    options.push(h("option", { value: other, selected: true }, other));
+  const options = optionsOf(choices, outlet?.connector_id ?? "");
   return h(
     "div",
     {},

@@ -2,7 +2,7 @@ import { type Child, h } from "../dom/dom.ts";
 import { none } from "../dom/pieces.ts";
 import { type Filter, filterForm, pager, readFiltered } from "../forms/filters.ts";
 import { toHash } from "../place.ts";
-import { accountFilter, chosenAccount, readAccounts } from "../records/accounts.ts";
+import { accountFilter, chosenAccount, findAccounts, readAccounts } from "../records/accounts.ts";
 import type { ShowPage } from "../visit.ts";
 import { readMessages } from "./message.ts";
 import { messageTable } from "./message-table.ts";
@@ -15,7 +15,7 @@ const STATUSES = {
 
 /** The messages of one account and channel, the newest first. */
 export const showMessages: ShowPage = async ({ client, place }) => {
-  const accounts = await readAccounts(client);
+  const accounts = await readAccounts(client, place);
   const account = chosenAccount(accounts, place);
   if (!account) return { title: "Messages", content: none("There are no accounts.") };
   const channel = place.query.channel === "email" ? "email" : "sms";
@@ -24,7 +24,7 @@ export const showMessages: ShowPage = async ({ client, place }) => {
   const query = { ...others, status: known, account_id: account.id, channel };
   const { data, next, problem } = await readFiltered(readMessages(client, query));
   const names = await createTemplateNames(client)(data);
-  const filters = [accountFilter(accounts, account), ...filtersOf(channel)];
+  const filters = [accountFilter(accounts, account, findAccounts(client, accounts)), ...filtersOf(channel)];
   return {
     title: "Messages",
     actions: idForm(),

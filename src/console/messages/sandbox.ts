@@ -2,7 +2,7 @@ import type { Page } from "../client.ts";
 import { type Child, h } from "../dom/dom.ts";
 import { facts, id, json, link, none, time } from "../dom/pieces.ts";
 import { type Filter, filterForm, pager, readFiltered } from "../forms/filters.ts";
-import { accountFilter, chosenAccount, readAccounts } from "../records/accounts.ts";
+import { accountFilter, chosenAccount, findAccounts, readAccounts } from "../records/accounts.ts";
 import type { ShowPage } from "../visit.ts";
 import { addressLines, addressNode } from "./addresses.ts";
 import type { Address } from "./message.ts";
@@ -39,7 +39,8 @@ const ROWS_ON_A_PAGE = "50";
 
 /** What the simulator was given, as it would have been transmitted: the newest first. */
 export const showSandbox: ShowPage = async ({ client, place }) => {
-  const accounts = (await readAccounts(client)).filter(({ mode }) => mode === "sandbox");
+  const all = await readAccounts(client, place);
+  const accounts = all.filter(({ mode }) => mode === "sandbox");
   const account = chosenAccount(accounts, place);
   if (!account) return { title: "Sandbox", content: none("There is no sandbox account.") };
   const { message_id, to, channel, after } = place.query;
@@ -49,7 +50,7 @@ export const showSandbox: ShowPage = async ({ client, place }) => {
   const { data, next, problem } = await readFiltered(reading);
   const filters: readonly Filter[] = message_id
     ? [{ name: "message_id", label: "Message id" }]
-    : [accountFilter(accounts, account), ...FILTERS];
+    : [accountFilter(accounts, account, findAccounts(client, all, "sandbox")), ...FILTERS];
   return {
     title: "Sandbox",
     content: [

@@ -1,7 +1,9 @@
 /** The accounts by name, and the one that is looked at. */
-import { type Client, readAll } from "../client.ts";
+import { type Client, type Page, readAll } from "../client.ts";
+import type { Choice, FindChoices } from "../forms/choices.ts";
 import type { Filter } from "../forms/filters.ts";
 import type { Place } from "../place.ts";
+import { findBeyond, MOST_CHOICES } from "./find-beyond.ts";
 
 export interface Account {
   readonly id: string;
@@ -9,13 +11,29 @@ export interface Account {
   readonly mode: "sandbox" | "live";
 }
 
-/** More than anybody chooses from. */
-export const MOST_CHOICES = 1_000;
-
 const REMEMBERED = "account_id";
 
-export function readAccounts(client: Client): Promise<readonly Account[]> {
-  return readAll(client, "accounts", MOST_CHOICES);
+/** The first ones; and, if it is beyond them, the one that the place names, or that is remembered. */
+export async function readAccounts(client: Client, place?: Place): Promise<readonly Account[]> {
+  const first = await readAll<Account>(client, "accounts", MOST_CHOICES);
+  const wanted = place && (place.query.account_id || sessionStorage.getItem(REMEMBERED));
+  if (!wanted || first.length < MOST_CHOICES || first.some(({ id }) => id === wanted)) return first;
+  const { data } = await client.get<Page<Account>>("accounts", { search: wanted });
+  return [...data.filter(({ id }) => id === wanted), ...first];
+}
+
+/** Finds those that are beyond the accounts that were read. `mode`: of this one only. */
+export function findAccounts(
+  client: Client,
+  read: readonly Account[],
+  mode?: Account["mode"],
+): FindChoices | undefined {
+  const isMeant = (account: Account) => mode === undefined || account.mode === mode;
+  return findBeyond<Account>(client, read, { path: "accounts", toChoice: accountChoice, isMeant });
+}
+
+function accountChoice({ id, name, mode }: Account): Choice {
+  return [id, `${name} (${mode})`];
 }
 
 /** The account that the place names, which is remembered in this tab; else the one remembered; else the first. */
@@ -27,7 +45,7 @@ export function chosenAccount(accounts: readonly Account[], { query }: Place): A
   return accountOf(accounts, id);
 }
 
-/** One that is beyond those that were read, or no longer there, is called by its id: the service knows it, or says so. */
+/** One that is no longer there is called by its id: the service says so. */
 export function accountOf(accounts: readonly Account[], id: string): Account {
   return accounts.find((account) => account.id === id) ?? { id, name: id, mode: "live" };
 }
@@ -36,16 +54,17 @@ export function accountName(accounts: readonly Account[], id: string): string {
   return accounts.find((account) => account.id === id)?.name ?? id;
 }
 
-export function accountFilter(accounts: readonly Account[], chosen: Account | undefined): Filter {
+export function accountFilter(
+  accounts: readonly Account[],
+  chosen: Account | undefined,
+  find: FindChoices | undefined,
+): Filter {
   const isListed = !chosen || accounts.includes(chosen);
   return {
     name: "account_id",
     label: "Account",
-    choices: (isListed ? accounts : [chosen, ...accounts]).map(({ id, name, mode }) => [
-      id,
-      `${name} (${mode})`,
-    ]),
-    isPartial: accounts.length >= MOST_CHOICES,
+    choices: (isListed ? accounts : [chosen, ...accounts]).map(accountChoice),
+    ...(find && { find }),
     ...(chosen && { otherwise: chosen.id }),
   };
 }

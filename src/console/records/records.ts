@@ -34,7 +34,7 @@ export function recordPages(noun: Noun): ShowPage {
 async function showRecords(noun: Noun, { client, place }: Visit) {
   const { name, title, one, calledBy, filters = [], isOfAccount, file } = noun;
   const [known, { data, next, problem }] = await Promise.all([
-    readReferences(client),
+    readReferences(client, place),
     readFiltered(client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE })),
   ]);
   const fields: readonly Filter[] = [
@@ -62,8 +62,8 @@ function nothingFound({ one, about }: Noun, { query }: Place): HTMLElement {
   return none(isNarrowed ? `There is no ${one} like this.` : `There is no ${one} yet. ${about}`);
 }
 
-function allAccounts({ accounts }: References, { query: { account_id: id } }: Place): Filter {
-  const filter = accountFilter(accounts, id ? accountOf(accounts, id) : undefined);
+function allAccounts({ accounts, findAccounts }: References, { query: { account_id: id } }: Place): Filter {
+  const filter = accountFilter(accounts, id ? accountOf(accounts, id) : undefined, findAccounts);
   return { ...filter, choices: [["", "all"], ...(filter.choices ?? [])] };
 }
 

@@ -1,24 +1,36 @@
 /** What ids in records stand for. */
 import { type Client, readAll } from "../client.ts";
+import type { Choice, FindChoices } from "../forms/choices.ts";
 import { type Field, labelOf } from "../forms/fields.ts";
-import { type Account, MOST_CHOICES, readAccounts } from "./accounts.ts";
+import type { Place } from "../place.ts";
+import { type Account, findAccounts, readAccounts } from "./accounts.ts";
+import { findBeyond, MOST_CHOICES } from "./find-beyond.ts";
 import type { Named } from "./route-text.ts";
 
 export interface References {
   readonly accounts: readonly Account[];
   readonly connectors: readonly KnownConnector[];
+  /** Finds others; absent: these are all. */
+  readonly findAccounts?: FindChoices | undefined;
+  readonly findConnectors?: FindChoices | undefined;
 }
 
 interface KnownConnector extends Named {
   readonly channel?: string;
 }
 
-export async function readReferences(client: Client): Promise<References> {
+/** `place`: an account that it names is among them. */
+export async function readReferences(client: Client, place?: Place): Promise<References> {
   const [accounts, connectors] = await Promise.all([
-    readAccounts(client),
+    readAccounts(client, place),
     readAll<KnownConnector>(client, "connectors", MOST_CHOICES),
   ]);
-  return { accounts, connectors };
+  return {
+    accounts,
+    connectors,
+    findAccounts: findAccounts(client, accounts),
+    findConnectors: findBeyond(client, connectors, { path: "connectors", toChoice: outletChoice }),
+  };
 }
 
 /** The records that the ids in a field of this name are of. */
@@ -28,16 +40,19 @@ export function referred(name: string, { accounts, connectors }: References) {
 }
 
 /** A route takes connectors of its own channel only. */
-function outletChoice({ id, name, channel }: KnownConnector): readonly [string, string] {
+function outletChoice({ id, name, channel }: KnownConnector): Choice {
   return [id, channel ? `${name} (${channel})` : name];
 }
 
 /** An id is chosen by its name. */
 export function withChoices(field: Field, known: References): Field {
-  if (field.name === "connectors")
-    return { ...field, kind: "outlets", choices: known.connectors.map(outletChoice) };
+  if (field.name === "connectors") {
+    const { connectors, findConnectors: find } = known;
+    return { ...field, kind: "outlets", choices: connectors.map(outletChoice), ...(find && { find }) };
+  }
   const found = referred(field.name, known);
-  if (!found || found.rows.length >= MOST_CHOICES) return field;
+  if (!found) return field;
+  const find = found.page === "accounts" ? known.findAccounts : known.findConnectors;
   const { hint: _, ...rest } = field;
   const none = field.name === "account_id" && !field.isRequired && { hint: "None: every live account" };
   return {
@@ -46,5 +61,6 @@ export function withChoices(field: Field, known: References): Field {
     kind: "choice",
     label: labelOf(field.name.replace(/_id$/, "")),
     choices: found.rows.map(({ id, name }) => [id, name]),
+    ...(find && { find }),
   };
 }

@@ -6,19 +6,30 @@ import { filterForm } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
 import { toHash, toQueryString } from "../place.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
-import { type Account, accountFilter, accountName, accountOf, readAccounts } from "./accounts.ts";
+import {
+  type Account,
+  accountFilter,
+  accountName,
+  accountOf,
+  findAccounts,
+  readAccounts,
+} from "./accounts.ts";
 import { type Setting, settingField } from "./setting-field.ts";
 
 /** `#/settings?account_id=ID`, `#/settings/NAME?account_id=ID`; without an account: those of the instance. */
 export const showSettings: ShowPage = async (visit) => {
-  const accounts = await readAccounts(visit.client);
+  const accounts = await readAccounts(visit.client, visit.place);
   return visit.place.path.length > 1 ? showSetting(visit, accounts) : showList(visit, accounts);
 };
 
 async function showList({ client, place }: Visit, accounts: readonly Account[]): Promise<View> {
   const { account_id } = place.query;
   const { data } = await client.get<Page<Setting>>("settings", { account_id });
-  const ofAccount = accountFilter(accounts, account_id ? accountOf(accounts, account_id) : undefined);
+  const ofAccount = accountFilter(
+    accounts,
+    account_id ? accountOf(accounts, account_id) : undefined,
+    findAccounts(client, accounts),
+  );
   const choices = [["", "the instance"], ...(ofAccount.choices ?? [])] as const;
   const filter = { ...ofAccount, label: "Of", choices };
   const changeable = account_id ? data.filter(({ scope }) => scope === "account") : data;

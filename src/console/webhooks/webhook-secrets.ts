@@ -5,7 +5,7 @@ import { none, section, table, time } from "../dom/pieces.ts";
 import { filterForm } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
 import { toQueryString } from "../place.ts";
-import { accountFilter, chosenAccount, readAccounts } from "../records/accounts.ts";
+import { accountFilter, chosenAccount, findAccounts, readAccounts } from "../records/accounts.ts";
 import type { View, Visit } from "../visit.ts";
 
 interface Secret {
@@ -19,7 +19,7 @@ const SHOWN_CHARACTERS = 10;
 /** What signs an account's webhooks, and a way to try a receiver. */
 export async function showSecrets(visit: Visit): Promise<View> {
   const { client, place, notify, reload } = visit;
-  const accounts = await readAccounts(client);
+  const accounts = await readAccounts(client, place);
   const account = chosenAccount(accounts, place);
   if (!account) return { title: "Webhook secrets", content: none("There are no accounts.") };
   const { secrets } = await client.get<{ secrets: readonly Secret[] }>("webhooks/secret", {
@@ -36,7 +36,7 @@ export async function showSecrets(visit: Visit): Promise<View> {
     title: "Webhook secrets",
     actions: deedButton({ text: "New secret", question, work: rotate }, visit),
     content: [
-      filterForm(place, [accountFilter(accounts, account)]),
+      filterForm(place, [accountFilter(accounts, account, findAccounts(client, accounts))]),
       secretTable(secrets),
       section("Test a receiver", testForm(account.id, visit)),
     ],

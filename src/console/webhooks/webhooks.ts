@@ -10,6 +10,7 @@ import {
   accountFilter,
   accountName,
   chosenAccount,
+  findAccounts,
   readAccounts,
 } from "../records/accounts.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
@@ -32,7 +33,7 @@ export const showWebhooks: ShowPage = (visit) => {
 /** The events of an account, or of one message, and how far their delivery has come. */
 async function showEvents(visit: Visit): Promise<View> {
   const { client, place } = visit;
-  const accounts = await readAccounts(client);
+  const accounts = await readAccounts(client, place);
   const account = chosenAccount(accounts, place);
   if (!account) return { title: "Webhooks", content: none("There are no accounts.") };
   const { message_id, host, state, after, within = A_WEEK } = place.query;
@@ -42,7 +43,7 @@ async function showEvents(visit: Visit): Promise<View> {
   const { data, next, problem } = await readFiltered(reading);
   const filters = message_id
     ? [{ name: "message_id", label: "Message id" }]
-    : [accountFilter(accounts, account), ...FILTERS];
+    : [accountFilter(accounts, account, findAccounts(client, accounts)), ...FILTERS];
   return {
     title: "Webhooks",
     actions: [
