@@ -144,6 +144,9 @@ test("what was settled before is not waited for, and what is in doubt is, where 
   expect(nextOf("sent", "resend")).toEqual({ kind: "done" });
   expect(nextOf("unconfirmed", "resend").kind).toBe("again");
   expect(nextOf("unconfirmed", "hold").kind).toBe("held");
+  const putOff = job({ wasInterrupted: false, settings: { on_unconfirmed: "hold" } });
+  const { next } = judge(putOff, { parts: [unconfirmed, deferred], countsAsAttempt: true }, verdict);
+  expect(next.kind).toBe("again");
 });
 
 test("routes may let others try what one connector may have taken, but not the rest of an SMS that is held in part", () => {
