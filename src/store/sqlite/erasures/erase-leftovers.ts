@@ -11,7 +11,10 @@ interface Sweep {
   readonly key: string;
   /** Whether the key is an id that contains its time. Then rows that are newer than the request to erase stay. */
   readonly isTimed: boolean;
-  /** Which rows are meant: ?3 the recipient, ?4 the account's id, or NULL for all; without a timed key, ?5 when the erasure was requested. */
+  /**
+   * Which rows are meant: ?3 is the recipient, ?4 the account's id, or NULL for all; without a timed key, ?5 is when the erasure was
+   * requested.
+   */
   readonly test: string;
   readonly needle?: (recipient: string) => string;
   /** Statements for the rows that `where` selects; absent: they are deleted. */
