@@ -55,6 +55,22 @@ function unansweredContract(open: OpenStore): void {
 
 function answeredLateContract(open: OpenStore): void {
   test(
+    "the failure of either counts though the timeline is full, and that of the last one ends the message",
+    inWorld(open, async (world) => {
+      for (const order of [
+        [CONNECTOR, OTHER],
+        [OTHER, CONNECTOR],
+      ]) {
+        const id = await takenByBoth(world);
+        const unclear = { connectorId: OTHER, status: "sent", isUnclear: true } as const;
+        for (let times = 0; times < 200; times++) await world.receive(`${OTHER} ${id}`, unclear);
+        for (const connector of order) await hear(world, id, connector, "undelivered");
+        expect(await world.status(id)).toBe("undelivered");
+      }
+    }),
+  );
+
+  test(
     "of a message that two have taken, one's failure decides nothing, and the other's word ends it",
     inWorld(open, async (world) => {
       for (const isAfter of [false, true])

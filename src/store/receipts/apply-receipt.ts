@@ -44,10 +44,12 @@ function apply<M extends KnownMessage>(
   for (const part of indexes) {
     const before = progress.parts[part];
     const step = settleReceipt(progress, part, receipt);
+    // A timeline that is full gets no entry, though one of several copies has failed.
+    const isChanged = step.progress !== progress || step.entries.length > 0;
     progress = step.progress;
     isLate &&= step.isLate;
     const entries = step.entries.map((entry) => withSize(state.sizeOf, message.id, withMatch(entry, by)));
-    if (entries.length > 0) messages.save(message, { ...step, entries });
+    if (isChanged) messages.save(message, { ...step, entries });
     const ref = { messageId: message.id, part };
     const instead = awaitedInstead(before, progress.parts[part]);
     if (instead) knownIds.awaitInstead(ref, instead, receipt.receivedAt);
