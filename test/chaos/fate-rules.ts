@@ -43,6 +43,9 @@ function codeOf({ timeline }: Fate): string | undefined {
   return timeline.findLast(({ sequence }) => sequence !== undefined)?.error?.code;
 }
 
+/** Over HTTP the answer is lost. Where a process was slow it may have missed the time limit, however prompt it looks at the gateway. */
+export const cameTooLate = ({ error }: Entry) => error?.message === "no answer in time";
+
 export const isInterruption = ({ kind }: Entry) => kind === "interrupted" || kind === "lost_settle";
 
 /** An attempt of which some parts were deferred or not answered. */
@@ -145,7 +148,8 @@ function sentWasTaken({ shown, parts }: Fate) {
 
 /** A final receipt for a part whose answer was recorded is never without effect. */
 function receiptsCount({ shown, parts, timeline }: Fate) {
-  if (shown.status !== "sent" || timeline.some(isInterruption)) return undefined;
+  if (shown.status !== "sent" || timeline.some((entry) => isInterruption(entry) || cameTooLate(entry)))
+    return undefined;
   const isOver = [...parts.values()].every((submits) =>
     submits.some(
       (submit) =>

@@ -1,7 +1,7 @@
 /** Rules that hold for SMS over HTTP gateways, beside those for every SMS. */
-import { isInterruption, isRefused, type Rule, storedReceipts, submitsOf } from "../fate-rules.ts";
+import { cameTooLate, isInterruption, isRefused, type Rule, storedReceipts, submitsOf } from "../fate-rules.ts";
 import type { Fleet } from "../fleet.ts";
-import type { Entry, HandOver } from "../model.ts";
+import type { HandOver } from "../model.ts";
 import type { Requested } from "./gateway.ts";
 import type { GatewayPlan } from "./gateway-plan.ts";
 
@@ -51,11 +51,6 @@ const answersAreBelieved: Rule = ({ timeline, parts }, { fleet }) => {
     parts.size > 0 && [...parts.values()].every((submits) => isPlain(submits.at(-1) as HandOver));
   return isUnconfirmed && isAnswered && "it is in doubt, and was answered";
 };
-
-/** Where this process or that of the service was slow, an answer may miss the time limit, however prompt it looks here. */
-function cameTooLate({ error }: Entry): boolean {
-  return error?.message === "no answer in time";
-}
 
 /** How long an answer may take, and its reader, with the time limit a long way off. */
 const PROMPT_MS = 600;
