@@ -1,5 +1,12 @@
 /** Rules that hold for SMS over HTTP gateways, beside those for every SMS. */
-import { cameTooLate, isInterruption, isRefused, type Rule, storedReceipts, submitsOf } from "../fate-rules.ts";
+import {
+  cameTooLate,
+  isInterruption,
+  isRefused,
+  type Rule,
+  storedReceipts,
+  submitsOf,
+} from "../fate-rules.ts";
 import type { Fleet } from "../fleet.ts";
 import type { HandOver } from "../model.ts";
 import type { Requested } from "./gateway.ts";
