@@ -33,7 +33,7 @@ const ONE = { limit: 1 };
 export function createRecords(db: Database, parts: RecordParts): Records {
   const { rows } = parts;
   const settings = createSettings(db, parts.vault);
-  const hasJobs = createHasJobs(db, parts.queues);
+  const isUsedRoute = createIsUsedRoute(db, parts);
   const searchesOf = createSearches(parts.erasedNames);
   const findNow = <K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>) => {
     const found = searchesOf(kind, where).map((each) => rows.select.now(kind, each, ONE));
@@ -55,15 +55,14 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     },
     update: (kind, read, changes) => change(kind, () => rows.update(kind, read, changes)),
     async remove(kind, id) {
-      const isThere = kind === "routes" && (await db.read(() => findNow("routes", { id }))) !== undefined;
-      if (isThere && (await hasJobs(id))) return "in_use";
+      if (kind === "routes" && (await isUsedRoute(id))) return "in_use";
       return change(kind, () => rows.remove(kind, id));
     },
     findKeyOwner: createFindKeyOwner(db, parts.accounts),
     settings: (accountId) => db.read(() => settings.of(accountId)),
     setSettings: (accountId, values) =>
       db.write(() => {
-        if (accountId !== undefined && !hasAccount(rows, accountId)) return false;
+        if (accountId !== undefined && !has(rows, "accounts", accountId)) return false;
         for (const [name, value] of Object.entries(values)) settings.set(accountId, name, value);
         parts.accounts.forget();
         parts.meta.raiseRecordsVersion();
@@ -72,7 +71,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     webhookSecrets: (accountId) => db.read(() => parts.webhookSecrets.newest(accountId)),
     addWebhookSecret: (accountId, { secret, createdAt }, newest) =>
       db.write(() => {
-        if (!hasAccount(rows, accountId)) return undefined;
+        if (!has(rows, "accounts", accountId)) return undefined;
         const [last] = newest === undefined ? [] : parts.webhookSecrets.newest(accountId);
         if (last?.createdAt !== newest) return false;
         parts.webhookSecrets.add(accountId, secret, createdAt);
@@ -82,8 +81,14 @@ export function createRecords(db: Database, parts: RecordParts): Records {
   };
 }
 
-function hasAccount({ select }: Pick<RecordRows, "select">, id: string): boolean {
-  return select.now("accounts", { id }, ONE).length > 0;
+/** Whether there is such a route, and its queue has a job. */
+function createIsUsedRoute(db: Database, { rows, queues }: RecordParts): (id: string) => Promise<boolean> {
+  const hasJobs = createHasJobs(db, queues);
+  return async (id) => (await db.read(() => has(rows, "routes", id))) && hasJobs(id);
+}
+
+function has({ select }: Pick<RecordRows, "select">, kind: RecordKind, id: string): boolean {
+  return select.now(kind, { id }, ONE).length > 0;
 }
 
 function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable): void {
