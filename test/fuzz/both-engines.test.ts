@@ -17,7 +17,7 @@ import { layRoutes, lookAtRecords } from "./record-calls.ts";
 const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 const SEED = process.env.FUZZ_SEED ?? "2026-11-27";
 const ROUNDS = IS_LONG ? 200 : 3;
-const STEPS_PER_ROUND = 100;
+const STEPS_PER_ROUND = 130;
 
 /** Steps between two looks at everything. */
 const LOOK_EVERY = 10;

@@ -11,7 +11,7 @@ export async function claim(ground: Ground): Promise<unknown> {
   const { dice, clock } = ground;
   const request = {
     queue: dice.oneOf(QUEUES),
-    limit: dice.oneOf([1, 2, 5, 200]),
+    limit: dice.oneOf([1, 5, 200, 200]),
     now: clock.now,
     leaseMs: 20_000,
   };
