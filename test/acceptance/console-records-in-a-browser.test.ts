@@ -224,3 +224,19 @@ test("an empty list says what belongs there, or that nothing is like what was as
   }
   expect(complaints).toEqual([]);
 });
+
+test.each([
+  ["suppressions", "Suppressions", { email: "firstname.lastname@company.example" }, "manual"],
+  ["opt-outs", "Opt-outs", { recipient: "+919812345678" }, "added by an operator"],
+] as const)("in a narrow window the list of %s shows why, not the id", async (path, title, of, why) => {
+  const { account_id } = opened.service.sandbox;
+  await make(`/${path}`, { account_id, ...of });
+  const { page, complaints, heading } = await signedIn(path);
+  await heading(title);
+  await page.setViewportSize({ width: 360, height: 800 });
+  const list = await page.getByRole("region", { name: title }).boundingBox();
+  const reason = await page.getByRole("cell", { name: why }).first().boundingBox();
+  expect((reason?.x ?? 0) + (reason?.width ?? 400)).toBeLessThanOrEqual((list?.x ?? 0) + (list?.width ?? 0));
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(complaints).toEqual([]);
+});

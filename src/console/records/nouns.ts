@@ -10,7 +10,10 @@ export interface Noun {
   readonly one: string;
   /** What one is for, where there is none yet. */
   readonly about: string;
-  /** The fields of the list. The first one that a record has names it, and leads to it. */
+  /**
+   * The fields of the list. The first leads to the record and names it, or its id does if it has none. Where the window is
+   * narrow, the last are out of sight.
+   */
   readonly columns: readonly string[];
   /** What a search of the list looks at, in words. */
   readonly calledBy: string;
@@ -141,7 +144,7 @@ export const NOUNS: readonly Noun[] = [
     one: "suppression",
     about:
       "No email is sent to a suppressed address. Bounces and complaints suppress addresses by themselves.",
-    columns: ["email", "id", "account_id", "reason", "expires_at", "created_at"],
+    columns: ["email", "reason", "account_id", "expires_at", "created_at", "id"],
     calledBy: "address",
     filters: ["email"],
     isOfAccount: true,
@@ -152,7 +155,7 @@ export const NOUNS: readonly Noun[] = [
     title: "Opt-outs",
     one: "opt-out",
     about: "No SMS is sent to a number that has opted out. Stop words opt out by themselves.",
-    columns: ["recipient", "id", "account_id", "sender", "reason", "created_at"],
+    columns: ["recipient", "reason", "account_id", "sender", "created_at", "id"],
     calledBy: "number",
     filters: ["recipient", "sender"],
     isOfAccount: true,
