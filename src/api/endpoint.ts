@@ -28,7 +28,7 @@ export interface Endpoint {
   readonly cors?: boolean;
   /** Takes an `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  /** May keep its client waiting (long-poll). Its calls have `signal`, `inTurn` and `authenticateAgain`. */
+  /** May keep its client waiting (long-poll). Only with `auth` `api-key`; its calls have `longPoll`. */
   readonly waits?: boolean;
   handle(call: Call): MaybePromise<Answered>;
 }
@@ -59,12 +59,18 @@ export interface Call {
   readonly caller?: KeyOwner;
   /** The parsed body (an object) and its exact text; present exactly where the endpoint declares `request`. */
   readonly body?: { readonly json: Readonly<Record<string, unknown>>; readonly text: string };
-  /** Aborts when the client has gone; present exactly where the endpoint `waits`. */
-  readonly signal?: AbortSignal;
-  /** Runs a read of one page when its turn comes, among those of all lists; present exactly where the endpoint `waits`. */
-  readonly inTurn?: <T>(read: () => MaybePromise<T>) => Promise<T>;
-  /** Refuses a key that has been revoked since; present where `auth` is `api-key` and the endpoint `waits`. */
-  readonly authenticateAgain?: () => KeyOwner | Promise<KeyOwner>;
+  /** Present exactly where the endpoint `waits`. */
+  readonly longPoll?: LongPoll;
   /** The request with its body as text; present exactly where the endpoint declares `rawBody`. */
   readonly raw?: { readonly method: string; readonly url: string; readonly text: string };
+}
+
+/** What an endpoint needs that waits for news. */
+export interface LongPoll {
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+  /** Runs a read of one page when its turn comes, among those of all lists. */
+  readonly inTurn: <T>(read: () => MaybePromise<T>) => Promise<T>;
+  /** Refuses a key that has been revoked since. */
+  readonly authenticateAgain: () => MaybePromise<KeyOwner>;
 }

@@ -10,7 +10,7 @@ import type { BodyClient } from "./body/body-budget.ts";
 import { parseJsonObject } from "./body/parse-json-object.ts";
 import { createBodyReader, type HeldBody } from "./body/read-body.ts";
 import { clientAddress } from "./client-address.ts";
-import { type Call, type Endpoint, takesBody } from "./endpoint.ts";
+import { type Call, type Endpoint, type LongPoll, takesBody } from "./endpoint.ts";
 import { Refusal, validationFailed } from "./errors.ts";
 import { Forwarded } from "./forwarded.ts";
 import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
@@ -48,7 +48,7 @@ export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
       context.accountId = caller.account.id;
       call.caller = caller;
     }
-    if (endpoint.waits) addWaiting(call, request, { authenticator, inTurn: listLimit.run });
+    if (endpoint.waits) call.longPoll = openLongPoll(request, { authenticator, inTurn: listLimit.run });
     if (takesBody(endpoint)) return runWithBody(endpoint, request, call);
     const read = () => endpoint.handle(call);
     return endpoint.query && !endpoint.waits ? listLimit.run(read) : read();
@@ -68,16 +68,14 @@ interface Incoming {
   readonly context: RequestContext;
 }
 
-interface WaitingParts {
+interface LongPollParts {
   readonly authenticator: Authenticator;
   readonly inTurn: ListLimit["run"];
 }
 
-/** Adds what a long-poll needs. It takes its turn for each read, and holds none while it waits for news. */
-function addWaiting(call: PendingCall, request: Request, { authenticator, inTurn }: WaitingParts): void {
-  call.signal = request.signal;
-  call.inTurn = inTurn;
-  if (call.caller) call.authenticateAgain = () => authenticator.apiKey(request.headers);
+/** A long-poll takes its turn for each read, and holds none while it waits for news. */
+function openLongPoll({ signal, headers }: Request, { authenticator, inTurn }: LongPollParts): LongPoll {
+  return { signal, inTurn, authenticateAgain: () => authenticator.apiKey(headers) };
 }
 
 type Admission = (endpoint: Endpoint, headers: Headers) => MaybePromise<KeyOwner | undefined>;

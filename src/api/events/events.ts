@@ -8,7 +8,7 @@ import type { EventFeed } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import type { AppDeps } from "../app-deps.ts";
 import { callerOf } from "../caller.ts";
-import type { Call, Endpoint } from "../endpoint.ts";
+import type { Call, Endpoint, LongPoll } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import { readCount } from "../lists/read-count.ts";
 import { createEventCursors, type EventCursors, NOW } from "./event-cursor.ts";
@@ -91,23 +91,26 @@ async function listEvents(reader: FeedReader, call: Call): Promise<Answer> {
   const accountId = callerOf(call).account.id;
   const errors = createErrors();
   const cursors = await reader.cursors();
-  const inTurn = <T>(work: () => Promise<T>) => call.inTurn?.(work) ?? work();
+  const { signal, inTurn, authenticateAgain } = longPollOf(call);
   const text = call.query.get("after");
   const after = text === null ? 0 : await inTurn(() => readAfter(feed, { cursors, accountId, text }));
   if (after === undefined) errors.add("after", "must be a cursor this feed has given, or `now`");
   const limit = readCount(call.query, { name: "limit", rule: LIMIT, errors });
   const waitMs = readCount(call.query, { name: "wait", rule: WAIT_SECONDS, errors }) * 1_000;
   if (after === undefined || !errors.isEmpty()) throw validationFailed(errors.list());
-  const { signal } = call;
   const read = () => inTurn(() => feed.read({ accountId, after, limit }));
-  const { events, next } =
-    waitMs > 0 && signal ? await wait({ accountId, waitMs, signal }, read) : await read();
+  const { events, next } = waitMs > 0 ? await wait({ accountId, waitMs, signal }, read) : await read();
   // The key may have been revoked while the request waited.
-  if (waitMs > 0) await call.authenticateAgain?.();
+  if (waitMs > 0) await authenticateAgain();
   return {
     status: 200,
     json: JSON.stringify({ data: events.map(toResource), next: cursors.seal(accountId, next) }),
   };
+}
+
+function longPollOf({ longPoll }: Call): LongPoll {
+  if (!longPoll) throw new Error("this endpoint is run without what it waits with");
+  return longPoll;
 }
 
 /**
