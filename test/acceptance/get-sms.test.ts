@@ -30,6 +30,23 @@ onEveryStore((start) => {
     });
   });
 
+  test("each answer about a message has its own request's X-Request-Id", async () => {
+    await using api = await start();
+    const path = "/v1/sms/messages";
+    const sent = await api.post(path, sms());
+    expect(sent.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    for (const id of ["trace-8", "trace-9"]) {
+      const headers = { "X-Request-Id": id };
+      const posted = await api.post(path, sms(), { headers });
+      const read = await api.get(`${path}/${sent.json.message_id}`, { headers });
+      const told = [posted, read].map((answer) => [answer.status, answer.headers.get("x-request-id")]);
+      expect(told).toEqual([
+        [202, id],
+        [200, id],
+      ]);
+    }
+  });
+
   test("an id counts in capitals too", async () => {
     await using api = await start();
     const { message_id: id } = (await api.post("/v1/sms/messages", sms())).json;
