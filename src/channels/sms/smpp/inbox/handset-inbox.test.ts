@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
+import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { closeSmppRigs, openBoundSmppRig, openSmppRig } from "../../../../../test/fakes/smpp-rig.ts";
 import type { ReceivedSms } from "../../../../core/inbound/inbound.ts";
+import { createHandsetInbox } from "./handset-inbox.ts";
 
 afterEach(closeSmppRigs);
 
@@ -142,4 +144,35 @@ test("the same words on the next session are a repeat, unless the answer had lon
   await smsc.deliver(HELLO);
   expect(received).toHaveLength(3);
   expect(received[2]!.key).not.toBe(received[0]!.key);
+});
+
+test("the last 5,000 messages are remembered, by the last time that each came", async () => {
+  const keys: string[] = [];
+  const log = { info() {}, warn() {}, debug() {} };
+  const inbox = createHandsetInbox(
+    { connectorId: "c1", alphabet: "gsm7", storeTimeoutMs: 10_000 },
+    {
+      clock: createHeldClock(),
+      log,
+      onInbound: async (batch) => void keys.push(...batch.map(({ key }) => key)),
+    },
+  ).open();
+  const rest = { esmClass: 0, validityPeriod: "", registeredDelivery: 0, dataCoding: 0, tlvs: new Map() };
+  const keyOf = async (text: string) => {
+    await new Promise<void>((stored) => {
+      inbox.take({ ...HELLO, ...rest, shortMessage: Buffer.from(text) }, () => stored());
+    });
+    return keys.at(-1);
+  };
+  let others = 0;
+  const takeOthers = async (count: number) => {
+    for (const end = others + count; others < end; others++) await keyOf(`other ${others}`);
+  };
+  const first = await keyOf("hello");
+  await takeOthers(4_999);
+  expect(await keyOf("hello")).not.toBe(first);
+  await takeOthers(4_999);
+  expect(await keyOf("hello")).not.toBe(first);
+  await takeOthers(5_000);
+  expect(await keyOf("hello")).toBe(first);
 });
