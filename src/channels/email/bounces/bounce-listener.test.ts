@@ -192,11 +192,22 @@ describe("a peer has an end:", () => {
   });
 
   test("one address has at most twenty connections", async () => {
-    const sockets = await Promise.all(Array.from({ length: 20 }, connected));
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => connected()));
     const one = connect(listener.port, "127.0.0.1");
     await new Promise((resolve) => one.once("close", resolve));
     expect(sockets.every(({ destroyed }) => !destroyed)).toBe(true);
     for (const socket of sockets) socket.destroy();
+  });
+
+  test("all addresses together have at most a hundred connections", async () => {
+    const addresses = Array.from({ length: 100 }, (_, index) => `127.0.0.${2 + Math.floor(index / 20)}`);
+    const sockets = await Promise.all(addresses.map(connected));
+    const localAddress = "127.0.0.7";
+    const one = connect({ port: listener.port, host: "127.0.0.1", localAddress });
+    const greeting = await new Promise((resolve) => one.once("data", (said) => resolve(String(said))));
+    expect(greeting).toStartWith("421 ");
+    expect(sockets.every(({ destroyed }) => !destroyed)).toBe(true);
+    for (const socket of [one, ...sockets]) socket.destroy();
   });
 
   test("over TLS the same holds while connections last, and no longer", async () => {
@@ -225,8 +236,8 @@ describe("a peer has an end:", () => {
 });
 
 /** A connection that has been greeted. */
-async function connected(): Promise<Socket> {
-  const socket = connect(listener.port, "127.0.0.1").on("error", () => {});
+async function connected(localAddress = "127.0.0.1"): Promise<Socket> {
+  const socket = connect({ port: listener.port, host: "127.0.0.1", localAddress }).on("error", () => {});
   await new Promise((resolve) => socket.once("data", resolve));
   return socket;
 }
