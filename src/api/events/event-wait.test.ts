@@ -69,3 +69,18 @@ test("who waits for another account goes on waiting by the same listener, and is
   commit("c");
   expect(await again.events).toBe(1);
 });
+
+test("no more than two thousand wait at a time, whoever they are, and another may once some have gone", async () => {
+  const { commit, wait } = setUp();
+  const accounts = Array.from({ length: 40 }, (_, number) => `account ${number}`);
+  const waiting = accounts.flatMap((account) => Array.from({ length: 50 }, () => wait(account)));
+  await Promise.all(waiting.map(({ looked }) => looked));
+  await expect(wait("another").events).rejects.toMatchObject({ status: 429 });
+  commit("account 0");
+  await Promise.all(waiting.slice(0, 50).map(({ events }) => events));
+  const last = wait("another");
+  await last.looked;
+  for (const account of [...accounts, "another"]) commit(account);
+  expect(await last.events).toBe(1);
+  await Promise.all(waiting.map(({ events }) => events));
+});
