@@ -161,6 +161,23 @@ test("a message that comes back more often than it has recipients is not logged 
   expect(told).toEqual([...Array(50).fill(of.messageId), other.messageId]);
 });
 
+test("what has come back is counted for a thousand messages at a time", async () => {
+  await listener.stop();
+  let told = 0;
+  listener = await open({ log: { ...log, info: () => void told++ } });
+  const mail = (to: string) => `MAIL FROM:<>\r\nRCPT TO:<${to}>\r\nDATA\r\n${postfixDsn()}\r\n.\r\n`;
+  const toldOf = async (mails: string) => {
+    const before = told;
+    await dialogue(`EHLO a\r\n${mails}QUIT\r\n`);
+    return told - before;
+  };
+  const others = Array.from({ length: 1_000 }, () => returnPaths.address({ ...of, messageId: randomUUID() }));
+  expect(await toldOf(mail(path).repeat(60))).toBe(50);
+  expect(await toldOf(mail(others[0] ?? "") + mail(path))).toBe(1);
+  expect(await toldOf(others.slice(1).map(mail).join(""))).toBe(999);
+  expect(await toldOf(mail(path))).toBe(1);
+});
+
 test("nothing older than TLS 1.2 is spoken (RFC 8996)", async () => {
   const secure = await open({ tls: testTls });
   for (const [version, agreed] of [
