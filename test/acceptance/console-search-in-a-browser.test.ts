@@ -126,20 +126,23 @@ test("an account beyond those that are offered is found by a part of its name, a
   await crowd(page, "accounts");
   await go("senders");
   await heading("Senders");
-  const find = page.getByLabel("Find another");
+  const find = page.getByLabel("Find another account");
   await find.fill("called like nobody");
   await page.getByText("none found").waitFor();
   // What is typed while an answer is awaited is looked for after it, and sends no form.
-  const letGo = await holdNext(page, /\/admin\/v1\/accounts\?search=z&/);
-  await find.fill("z");
-  await find.pressSequentially("IMMER");
+  const letGo = await holdNext(page, /\/admin\/v1\/accounts\?search=s&/);
+  await find.fill("s");
+  await find.pressSequentially("ÖHNE");
   letGo();
   await page.getByText("1 found").waitFor();
   await find.press("Enter");
-  expect(await find.inputValue()).toBe("zIMMER");
+  expect(await find.inputValue()).toBe("sÖHNE");
   await page.locator("#filter-account_id").selectOption("Zimmer & Söhne (live)");
   await page.waitForURL(new RegExp(`account_id=${zimmer.id}`));
   await page.getByText("There is no sender like this.").waitFor();
+  // It is still there, and so is what it finds.
+  await page.getByText("1 found").waitFor();
+  expect(await find.inputValue()).toBe("sÖHNE");
   await find.fill("");
   await page.getByRole("option", { name: "999 (live)" }).waitFor({ state: "attached" });
   expect(await page.locator("#filter-account_id").inputValue()).toBe(zimmer.id);
@@ -172,7 +175,7 @@ test("connectors beyond those that are offered are named and found in the form o
   await heading("Edit email all");
   const first = page.getByLabel("Connector 1", { exact: true });
   await first.locator("option:checked", { hasText: "spare (email)" }).waitFor({ state: "attached" });
-  await page.getByLabel("Find another").fill("WAY");
+  await page.getByLabel("Find another connector").fill("WAY");
   await page.getByText("1 found").waitFor();
   await page.getByLabel("Connector 2", { exact: true }).selectOption("other way (email)");
   await page.getByLabel("Connector 3", { exact: true }).selectOption("other way (email)");

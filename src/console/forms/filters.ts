@@ -66,7 +66,7 @@ function fieldOf(filter: Filter, value: string | undefined): Child {
   const { name, label, choices = [], find } = filter;
   const input = inputOf(filter, value);
   const offer = (found = choices) => input instanceof HTMLSelectElement && offerIn(input, found);
-  return [h("label", {}, label, input), find && finder({ id: `filter-${name}-find`, find, offer })];
+  return [h("label", {}, label, input), find && finder({ id: `filter-${name}-find`, name, find, offer })];
 }
 
 function inputOf({ name, choices, isTime, placeholder }: Filter, value = ""): HTMLElement {

@@ -32,13 +32,15 @@ export function nameChosen(select: HTMLSelectElement, find: FindChoices): void {
 
 interface Finder {
   readonly id: string;
+  /** The field that it is for: `account_id`, `connectors`. */
+  readonly name: string;
   readonly find: FindChoices;
   /** Is given what was found; `undefined` for no text: what was offered at first. */
   readonly offer: (choices: Choices | undefined) => void;
 }
 
 /** A field for a part of a name, beside choices of which there are more than are offered. */
-export function finder({ id, find, offer }: Finder): HTMLElement {
+export function finder({ id, name, find, offer }: Finder): HTMLElement {
   const said = h("span", { class: "hint", role: "status" });
   const look = async (text: string) => {
     const found = text === "" ? undefined : await find(text);
@@ -67,7 +69,12 @@ export function finder({ id, find, offer }: Finder): HTMLElement {
     } while (input.value.trim() !== text);
     isLooking = false;
   };
-  return h("div", { class: "finder" }, h("label", {}, "Find another", input), said);
+  return h(
+    "div",
+    { class: "finder" },
+    h("label", {}, `Find another ${name.replace(/_id$|s$/, "")}`, input),
+    said,
+  );
 }
 
 function countOf({ choices: { length }, hasMore }: Found): Child {

@@ -143,7 +143,7 @@ function withFinder({ name, choices = [], find }: Field, input: HTMLElement): HT
   if (!find || !(input instanceof HTMLSelectElement)) return input;
   nameChosen(input, find);
   const offer = (found = choices) => offerIn(input, found);
-  return h("div", {}, input, finder({ id: `field-${name}-find`, find, offer }));
+  return h("div", {}, input, finder({ id: `field-${name}-find`, name, find, offer }));
 }
 
 function fileValue(file: File | undefined): object {

@@ -41,7 +41,9 @@ export function outletsInput(
     for (const select of lines.querySelectorAll("select")) offerIn(select, found);
   };
   if (find) for (const select of lines.querySelectorAll("select")) nameChosen(select, find);
-  const element = find ? h("div", {}, lines, finder({ id: `${id}-find`, find, offer })) : lines;
+  const element = find
+    ? h("div", {}, lines, finder({ id: `${id}-find`, name: "connectors", find, offer }))
+    : lines;
   return { element, read: () => [...lines.children].flatMap(readLine) };
 }
 
