@@ -63,10 +63,9 @@ export async function prune(ground: Ground): Promise<unknown> {
     atLatest: midnight - 3 * DAY_MS,
     limit: dice.oneOf([1, 10, 1_000]),
   };
-  const [pruned] = await ask(
-    ground,
-    untilNothing((store) => store.retention.pruneMessages(bounds)),
-  );
+  const pruneAll = untilNothing((store) => store.retention.pruneMessages(bounds));
+  // One engine says of a walk past unfinished ones that it has done something.
+  const [pruned] = await ask(ground, pruneAll, () => undefined);
   await ask(
     ground,
     untilNothing((store) => store.retention.pruneReceived(bounds.before, 1_000)),
