@@ -73,8 +73,7 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
 
   const answer = (request: Request, match: Match, context: RequestContext): MaybePromise<Answered> => {
     if (isHostUnclear(request)) throw unclearHost();
-    if (match.kind === "unknown") throw notFound();
-    if (match.kind === "wrong_method") return otherMethod(request.method, match);
+    if (match.kind !== "found") return withoutEndpoint(request.method, match);
     if ((inFlight > maxInFlight || deps.isDraining()) && !isProbe(match.endpoint)) throw serviceUnavailable();
     return run(match, request, context);
   };
@@ -127,12 +126,13 @@ function isBodyRead(match: Match, { status }: Answered): boolean {
   return status < 400 && match.kind === "found" && takesBody(match.endpoint);
 }
 
-type WrongMethod = Extract<Match, { kind: "wrong_method" }>;
+type Unmatched = Exclude<Match, { kind: "found" }>;
 
-/** Answers the preflight of a cross-origin request, and refuses all other methods. */
-function otherMethod(method: string, { allow, cors }: WrongMethod): Response {
-  if (method === "OPTIONS" && cors) return preflightResponse(allow);
-  throw methodNotAllowed(allow);
+/** Answers the preflight of a cross-origin request, and refuses all other methods, and unknown paths. */
+function withoutEndpoint(method: string, match: Unmatched): Response {
+  if (match.kind === "unknown") throw notFound();
+  if (method === "OPTIONS" && match.cors) return preflightResponse(match.allow);
+  throw methodNotAllowed(match.allow);
 }
 
 function observe(

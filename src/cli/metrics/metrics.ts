@@ -42,22 +42,7 @@ export interface Metrics extends ReturnMailMetrics {
 export function createMetrics(clock: Pick<Clock, "monotonicMs">): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requestSeconds = createLatencyHistogram(
-    {
-      name: "postrider_http_request_seconds",
-      help: "Time from a request's head to its answer",
-      label: "operation",
-    },
-    REQUEST_BUCKETS_MS,
-  );
-  const lagSeconds = createLatencyHistogram(
-    {
-      name: "postrider_event_loop_lag_seconds",
-      help: "How late timers fire: as long does a request wait before it is read",
-      label: "thread",
-    },
-    LAG_BUCKETS_MS,
-  );
+  const { requestSeconds, lagSeconds } = createHistograms();
   processMetrics(registers);
   const attempts = attemptMetrics(registers);
   const observe = { attempt: attempts.observe, ...deliveryMetrics(registers) };
@@ -91,6 +76,26 @@ export function createMetrics(clock: Pick<Clock, "monotonicMs">): Metrics {
       return (await text) + histograms.map((each) => each.text()).join("");
     },
   };
+}
+
+function createHistograms() {
+  const requestSeconds = createLatencyHistogram(
+    {
+      name: "postrider_http_request_seconds",
+      help: "Time from a request's head to its answer",
+      label: "operation",
+    },
+    REQUEST_BUCKETS_MS,
+  );
+  const lagSeconds = createLatencyHistogram(
+    {
+      name: "postrider_event_loop_lag_seconds",
+      help: "How late timers fire: as long does a request wait before it is read",
+      label: "thread",
+    },
+    LAG_BUCKETS_MS,
+  );
+  return { requestSeconds, lagSeconds };
 }
 
 function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metrics["request"] {

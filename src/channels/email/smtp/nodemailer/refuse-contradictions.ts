@@ -3,7 +3,7 @@ import type SmtpConnection from "nodemailer/lib/smtp-connection";
 /** The private members of nodemailer's connection that are used here. */
 interface Reader {
   _processResponse(): unknown;
-  _onError(error: Error, type: string, reply: string | false, command: string): void;
+  _onError(...report: readonly [error: Error, type: string, reply: string | false, command: string]): void;
   readonly _responseQueue: readonly string[];
 }
 
