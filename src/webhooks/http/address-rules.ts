@@ -12,10 +12,8 @@ export type Range = readonly [address: Address, bits: number];
 
 /** @param allowed ranges that may be connected to although they are blocked */
 export function createAddressRules(allowed: readonly Range[]): AddressRules {
-  const verdict = (address: Address): string | undefined => {
-    if (find(allowed, address)) return judgeEmbedded(address, verdict);
-    return find(BLOCKED, address)?.join("/") ?? judgeEmbedded(address, verdict);
-  };
+  const verdict = (address: Address): string | undefined =>
+    find(allowed, address) ? judgeEmbedded(address, verdict) : find(BLOCKED, address)?.join("/");
   return {
     blockedBy: memoize((text) => {
       const address = parseAddress(text);
@@ -79,7 +77,7 @@ const BLOCKED: readonly Range[] = [
   return [ipaddr.parse(address), Number(bits)];
 });
 
-/** Ranges whose IPv6 addresses embed an IPv4 address and lead to it, and the octet at which it begins. */
+/** Ranges whose IPv6 addresses embed an IPv4 address and lead to it, and the octet at which it begins. All are blocked. */
 const EMBEDDING: readonly (readonly [range: Range, firstOctet: number])[] = [
   [[ipaddr.parse("64:ff9b::"), 96], 12],
   [[ipaddr.parse("2002::"), 16], 2],
@@ -104,7 +102,7 @@ function find(ranges: readonly Range[], address: Address): Range | undefined {
   );
 }
 
-/** Judges the embedded IPv4 address. It does so in allowed ranges too: allowing NAT64 does not allow every address behind it. */
+/** Judges the IPv4 address that an allowed address embeds: allowing NAT64 does not allow every address behind it. */
 function judgeEmbedded(
   address: Address,
   verdict: (inner: Address) => string | undefined,
