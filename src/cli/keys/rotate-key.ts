@@ -73,14 +73,14 @@ async function rotate(rotation: KeyRotation): Promise<void> {
       onCutOff(WHILE_MIGRATING, takeBack);
       onMigration?.(step);
     },
-    from: createVault({ masterKey: old, randomBytes }),
-    to: createVault({ masterKey: next, randomBytes }),
-    ...(!forgetLinks && { earlierKey: mailRootOf(old) }),
     // A signal may also come when something fails after the commit, and then the new key must be kept.
     beforeCommit() {
       onCutOff("the key is the old one or the new one: the next start finds out");
       onStep?.("sealed");
     },
+    from: createVault({ masterKey: old, randomBytes }),
+    to: createVault({ masterKey: next, randomBytes }),
+    ...(!forgetLinks && { earlierKey: mailRootOf(old) }),
   });
   onCutOff("the rotation is complete");
   onStep?.("committed");
