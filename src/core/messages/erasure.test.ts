@@ -17,6 +17,9 @@ test("an address is scrubbed wherever it stands, in any case, and others that ho
     "'asha@x.test'.",
     "to=asha@x.test;",
     '{"a":"asha@x.test"}',
+    "gone:\nasha@x.test",
+    JSON.stringify("gone:\r\nasha@x.test"),
+    JSON.stringify("gone\\\u0001asha@x.test"),
   ]) {
     expect(scrub(text)).toBe(text.replace(/asha@x\.test/i, ERASED_ADDRESS));
   }
@@ -26,9 +29,14 @@ test("an address is scrubbed wherever it stands, in any case, and others that ho
     "asha@x.test.example",
     "asha@x.tests",
     "ashaAx.test",
+    "n\u00e9asha@x.test",
+    "d'asha@x.test",
+    JSON.stringify("nasha@x.test"),
   ]) {
     expect(scrub(text)).toBe(text);
   }
+  expect(createScrubber("a-b@x.test")("a-b@x.test, c-a-b@x.test")).toBe(`${ERASED_ADDRESS}, c-a-b@x.test`);
+  expect(createScrubber("\u00c9ric@x.test")("\u00e9ric@x.test")).toBe(ERASED_ADDRESS);
   expect(createScrubber('"a b"@x.test')(JSON.stringify('"a b"@x.test'))).toBe(`"${ERASED_ADDRESS}"`);
 });
 

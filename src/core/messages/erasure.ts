@@ -57,10 +57,19 @@ export function createWordScrubber(
  */
 export function createScrubber(address: string, ...others: readonly string[]): (text: string) => string {
   const forms = new Set([address, ...others].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]));
-  const pattern = [...forms].map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|");
-  const whole = new RegExp(`(?<![A-Za-z0-9_.+-])(?:${pattern})(?![A-Za-z0-9-]|\\.[A-Za-z0-9])`, "gi");
+  const pattern = [...forms].map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
+  const whole = new RegExp(`${BEGINNING}(?:${pattern})(?![A-Za-z0-9-]|\\.[A-Za-z0-9])`, "giu");
   return (text) => text.replaceAll(whole, ERASED_ADDRESS);
 }
+
+/** Characters of a local part; not letters of scripts without blanks between words, where an address may follow any letter. */
+const WORD = "[\\p{sc=Latin}\\p{sc=Greek}\\p{sc=Cyrillic}\\p{M}0-9_.+-]";
+
+/** An escape sequence of JSON, whose last character is no part of the address after it. */
+const ESCAPE = String.raw`(?<!\\)(?:\\\\)*\\(?:[bfnrt]|u[0-9a-f]{4})`;
+
+/** Where an address may begin: not after a character of a longer one, such as o'brien@example.com. */
+const BEGINNING = `(?:(?<!${WORD}|${WORD}['&])|(?<=${ESCAPE}))`;
 
 export function isRecipient(part: Pick<Part, "address">, address: string): boolean {
   return part.address !== undefined && addressKey(part.address) === addressKey(address);
