@@ -74,6 +74,21 @@ function parkedReceipts(open: OpenStore): void {
   );
 
   test(
+    "receipts about an erased address that matched nothing go, in whatever case it is written, and not those about a longer one",
+    inWorld(open, async (world) => {
+      const theirs = ["\u00c9ric@x.test", "\u00e9ric@X.test", '"A B"@x.test'];
+      const others = ["fr\u00e9d\u00e9ric@x.test", "\u00e9ric@x.test.example"];
+      for (const recipient of [...theirs, ...others])
+        await world.receive(`unknown-${recipient}`, { recipient });
+      await world.receive("unknown", { raw: "no such user: \u00c9ric@x.test" });
+      for (const recipient of ["\u00c9ric@x.test", '"a b"@x.test']) await erase(world, recipient);
+      const { receipts } = world.store;
+      const left = await receipts.parked({ limit: 10 });
+      expect(left.map(({ receipt }) => receipt.recipient)).toEqual(others);
+    }),
+  );
+
+  test(
     "an erasure in one account takes them too, unless another account waits for word of that number",
     inWorld(open, async (world) => {
       const { store, account } = world;

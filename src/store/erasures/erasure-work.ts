@@ -1,6 +1,11 @@
 /** What both engines share for erasures: their rows, the walk that is next, and which texts are about the recipient. */
 import type { ListOrder } from "../../core/lists/list-order.ts";
-import { createWordScrubber, ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
+import {
+  createScrubber,
+  createWordScrubber,
+  ERASED_NUMBER,
+  type Erasure,
+} from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
@@ -130,10 +135,18 @@ export function toErasedSuppression(
   };
 }
 
-/** Whether a parked receipt names the recipient anywhere. Providers write numbers without the plus, or without the country. */
-export function isAbout(stored: string, recipient: string): boolean {
-  if (stored.toLowerCase().includes(recipient.replace(/^\+/, ""))) return true;
-  return isSameNumber(recipient, (JSON.parse(stored) as Receipt).recipient) === true;
+/**
+ * Makes a function that tells whether a parked receipt, as JSON, names the recipient anywhere: an address in any case, but not
+ * within a longer one. Providers write numbers without the plus, or without the country.
+ */
+export function createIsAbout(recipient: string): (stored: string) => boolean {
+  if (!recipient.startsWith("+")) {
+    const scrub = createScrubber(recipient);
+    return (stored) => scrub(stored) !== stored;
+  }
+  return (stored) =>
+    stored.includes(recipient.slice(1)) ||
+    isSameNumber(recipient, (JSON.parse(stored) as Receipt).recipient) === true;
 }
 
 /** The id of the message that a saved answer says went to the number. */

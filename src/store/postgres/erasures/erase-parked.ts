@@ -1,4 +1,4 @@
-import { type ErasureTask, isAbout, type Stretch } from "../../erasures/erasure-work.ts";
+import { createIsAbout, type ErasureTask, type Stretch } from "../../erasures/erasure-work.ts";
 import { addressJson } from "../../messages/message-page.ts";
 import type { Session } from "../database/driver.ts";
 import type { Walk } from "./erasures.ts";
@@ -44,9 +44,10 @@ const sweepReceipts: Step = async (session, { recipient, accountId, createdAt },
     "SELECT id, at, receipt FROM parked_receipts WHERE id > $1 ORDER BY id LIMIT $2",
     [after, looks],
   );
+  const isAbout = createIsAbout(recipient);
   // For one account only receipts older than the erasure: later ones may be about other accounts' messages.
   const meant = rows.filter(
-    ({ at, receipt }) => (accountId === undefined || at <= createdAt) && isAbout(receipt, recipient),
+    ({ at, receipt }) => (accountId === undefined || at <= createdAt) && isAbout(receipt),
   );
   await session.query("DELETE FROM parked_receipts WHERE id = ANY(ARRAY(SELECT unnest($1::bigint[])))", [
     meant.map(({ id }) => id),

@@ -1,4 +1,4 @@
-import { type ErasureTask, isAbout, type Stretch } from "../../erasures/erasure-work.ts";
+import { createIsAbout, type ErasureTask, type Stretch } from "../../erasures/erasure-work.ts";
 import { addressJson } from "../../messages/message-page.ts";
 import type { Database } from "../database/database.ts";
 import type { Walk } from "./erasures.ts";
@@ -45,10 +45,11 @@ function createReceiptSweep(db: Database): Step {
   const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
   return ({ recipient, accountId, createdAt }, after, looks) => {
     const found = list.all(after, looks);
+    const isAbout = createIsAbout(recipient);
     for (const { id, at, receipt } of found) {
       // For one account only receipts older than the erasure: later ones may be about other accounts' messages.
       const isMeant = accountId === undefined || at <= createdAt;
-      if (isMeant && isAbout(receipt, recipient)) remove.run(id);
+      if (isMeant && isAbout(receipt)) remove.run(id);
     }
     return found.length < looks ? {} : { next: `${RECEIPTS} ${found.at(-1)?.id}` };
   };
