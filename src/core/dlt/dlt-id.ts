@@ -3,7 +3,7 @@ import type { AccountMode } from "../records/accounts.ts";
 
 /**
  * What is wrong with a DLT template or entity id; `undefined` if nothing is. Real ids have 12 to 19 digits; the rule for
- * live accounts allows a few more and a few less. A sandbox accepts any short visible text.
+ * live accounts leaves room on both sides. A sandbox accepts any short visible text.
  */
 export function dltIdProblem(id: string, mode: AccountMode): string | undefined {
   if (mode === "live") return LIVE_ID.test(id) ? undefined : "must be a DLT id of 8 to 30 digits";

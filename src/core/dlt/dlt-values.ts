@@ -23,7 +23,7 @@ export function judgeDltValues(values: DltValues, errors: ErrorCollector): void 
   }
   for (const { name, kind } of template ? templatePlaceholders(template.body) : []) {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    // A value that is too long has been reported. Its kind is not judged too, since the value may be as long as the body.
+    // A value that is too long has been reported. Its kind is not judged as well, since it may be as long as the body.
     if (value === undefined || isLonger(String(value), maxLength)) continue;
     const tag = kind === "var" ? (template?.variableTags?.[Number(name) - 1] ?? kind) : kind;
     const problem = valueProblem(String(value), tag) ?? whitelistProblem(String(value), tag, entity);

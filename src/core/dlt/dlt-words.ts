@@ -1,6 +1,6 @@
 /**
  * Reads the words that the operators' DLT portals use. Portals differ and change, so case, blanks and punctuation do not matter,
- * and of a status only the beginning does (`Pending for approval`).
+ * and a status or a header type is known by its beginning (`Pending for approval`).
  */
 import type { SmsCategory } from "../sms/sms-category.ts";
 import { PLACEHOLDER_KINDS, type PlaceholderKind } from "../sms/template.ts";

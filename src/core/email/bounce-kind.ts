@@ -41,7 +41,7 @@ function enhancedKind({ code, text = "", stage, server = "" }: Refusal, firstDig
   if (HARD.has(code)) return "hard";
   if (SOFT.has(code)) return "soft";
   if (code === "5.4.1") return MICROSOFT.test(`${server} ${text}`) ? "hard" : "message";
-  // 5.0.0 and 5.1.0 say nothing, so the text decides.
+  // 5.0.0 and 5.1.0 say nothing, so the text and the stage decide.
   if (code === "5.0.0" || code === "5.1.0") return vagueKind({ text, stage });
   return "message";
 }

@@ -45,7 +45,7 @@ const ALL_DIGITS = /(?:^|\.)[0-9]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
 const NON_ASCII = /[^\u0000-\u007f]/;
 /**
- * Characters that an address with UTF-8 must not have: spaces; controls, direction marks, private and unassigned characters; the
+ * Characters that an address with UTF-8 must not have: spaces other than that of ASCII; controls, direction marks, private and unassigned characters; the
  * full stops that IDNA reads as a dot. Characters that normalisation turns into one of `PUNCTUATION`, such as `＠`, are refused too.
  */
 const STRANGE = /[\p{Z}\p{C}\u3002\uff61]/u;

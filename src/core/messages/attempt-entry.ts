@@ -56,7 +56,7 @@ function firstError({ channel }: Progress, { outcomes }: ToldAttempt): MessageEr
   return doubtful ?? ofKind("rejected") ?? ofKind("deferred");
 }
 
-/** The error if no provider gave one: of the SMS that the attempt ended, or of the first recipient of an email that it ended. */
+/** The error if no provider gave one: that of the SMS, or of the first recipient of an email, which this attempt has ended. */
 function endedBy(before: Progress, after: Progress): MessageError | undefined {
   if (before.channel === "sms") return after.status === before.status ? undefined : after.error;
   return after.parts.find(({ status }, index) => status !== before.parts[index]?.status)?.error;

@@ -69,7 +69,7 @@ export interface Receipt {
   readonly isOwnId?: true;
   /** Set when a parked receipt is tried again: the connectors, sharing receipts with its own, whose messages it may be about. */
   readonly alsoOf?: readonly string[];
-  /** With `alsoOf`: it came only just now, so its message was accepted before it, even if the clock has been set since. */
+  /** With `alsoOf`: it came only just now, so its message was accepted before it, even if a clock that was set back says otherwise. */
   readonly isRecent?: true;
   /** A handset could have written it, so it only counts for a message to the number that it came from (`recipient`). */
   readonly isByText?: true;

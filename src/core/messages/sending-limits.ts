@@ -1,4 +1,4 @@
-/** Limits on what an account may send, against SMS pumping: traffic to numbers whose operators share in the fees. */
+/** Limits on what an account may send, against SMS pumping: traffic that is made for a share of the fees that operators get for it. */
 import { readSetting } from "../records/settings.ts";
 import { HOUR_MS } from "../time/durations.ts";
 

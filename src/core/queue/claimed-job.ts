@@ -18,7 +18,7 @@ export interface ClaimedJob {
   readonly jobId: number;
   /** The flow that it was claimed from. The flows of a queue have equal shares of what is sent. */
   readonly flow: number;
-  /** Rises with every claim, so that a settlement under an older claim is not applied. */
+  /** Rises with every claim. A settlement under an older claim leaves the job alone, and only tells what was sent (`noteLostSettle`). */
   readonly claim: number;
   /** How many attempts have reached the wire so far. */
   readonly attempt: number;

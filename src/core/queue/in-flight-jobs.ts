@@ -14,7 +14,7 @@ export const NOTHING_IN_FLIGHT: Sweeper = { inFlight: [] };
 export interface InFlightJobs {
   /** Adds a job until the promise `work` has settled. Its lease ends at `leaseEndsMs` on the monotonic clock. */
   add(id: number, leaseEndsMs: number, work: Promise<void>): void;
-  /** Their ids, except those whose lease was found to have ended more than `LATE_MS` ago: they may be claimed again. */
+  /** Their ids, except those whose lease was seen to be over `LATE_MS` ago or earlier: they may be claimed again. */
   ids(): readonly number[];
   count(): number;
   /** Resolves when all jobs that are under way now have ended, with or without an error. */

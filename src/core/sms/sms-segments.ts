@@ -23,7 +23,7 @@ export interface SmsSegments {
 /** The header counts the parts in one octet (3GPP TS 23.040 §9.2.3.24.1). */
 export const MAX_SEGMENTS = 255;
 
-/** How many septets, or UTF-16 units, fit in 140 octets, less the header of 6 or 7 octets (3GPP TS 23.040). */
+/** How many septets, or UTF-16 units, fit in 140 octets: alone, and after a header of 6 or 7 octets (3GPP TS 23.040). */
 const LIMITS = {
   gsm7: { single: 160, udh8: 153, udh16: 152 },
   ucs2: { single: 70, udh8: 67, udh16: 66 },

@@ -25,7 +25,7 @@ export interface EventKey {
 /** An event that is leased for delivery. */
 export interface ClaimedWebhook extends EventKey {
   readonly id: number;
-  /** Rises with every claim, so that a settlement under an older claim is not applied. */
+  /** Rises with every claim. A settlement under an older claim only adds its attempt to those that operators see. */
   readonly claim: number;
   readonly lane: Lane;
   readonly url: string;

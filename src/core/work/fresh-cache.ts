@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** A read-through cache whose values live for a second, so that one that is needed all the time is read once a second. */
+/** A read-through cache. Its values live for `maxAgeMs`, so that one that is needed all the time is read no more often than that. */
 export interface FreshCache<Value> {
   /**
    * The value of `key`. Calls `load` if the last reading of it began `maxAgeMs` ago or earlier. Concurrent calls for one key share

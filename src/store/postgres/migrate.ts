@@ -81,7 +81,7 @@ interface MigrateOptions {
  * waits a moment for their open transactions, while later ones wait behind it. If the moment is too short, the caller has to try
  * again later. Throws as `isMigrated` does, too.
  *
- * @throws StoreUnavailable if open transactions are in the way; the message names them for the operator
+ * @throws StoreUnavailable if open transactions are in the way; the message names the longest for the operator
  */
 export async function migrate(driver: Driver, options: MigrateOptions = {}): Promise<void> {
   await driver.hold(async (connection) => {

@@ -3,7 +3,7 @@ import { createSemaphore } from "../../../core/work/semaphore.ts";
 import { StoreUnavailable } from "../../store.ts";
 import type { Database } from "./transactions.ts";
 
-/** How many transactions run at once, each on one of the process's ten connections, and how long a call waits for its turn. */
+/** How many of them run at once, each on one of the process's ten connections, and how long a call waits for its turn. */
 const TURNS = { count: 3, waitMs: 10_000 };
 
 /**

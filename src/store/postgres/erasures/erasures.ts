@@ -58,7 +58,7 @@ export interface EraseParts {
 
 /** `Erasures.advance`: one stretch of the oldest erasure under way that no other process is at work on. */
 function createAdvance(session: Session, { changes, erasedNames }: EraseParts): Erasures["advance"] {
-  // Answers first, since only their messages tell their account. Suppressions and opt-outs last, since attempts that end may add some.
+  // Saved answers first, since only their messages tell whose they are. Suppressions and opt-outs last, since attempts may add some.
   const walks: readonly Walk[] = [
     eraseAnswers,
     eraseMessages,

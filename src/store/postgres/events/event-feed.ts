@@ -61,7 +61,7 @@ interface EventRow extends Omit<OtherColumns, "id"> {
   readonly event_id: string | null;
 }
 
-/** Without the messages that they are about, which `FIND` reads. */
+/** Without the messages that they are about: `FIND` looks these up by their ids, each in the tables of its day. */
 const PAGE = `SELECT number, subject_id, position, event_id, at, type, data FROM events
   WHERE account = (SELECT accounts.number FROM accounts WHERE id = $1) AND number > $2 ORDER BY number LIMIT $3`;
 

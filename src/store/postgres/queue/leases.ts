@@ -18,8 +18,8 @@ export function createLeases(db: Database): LeaseStore {
 }
 
 /**
- * How long a process may stand still in its heartbeat, since it holds up those of all others: for less time than their leases are
- * valid without one.
+ * How long a process may stand still in its heartbeat. It holds up the heartbeats of all others, so this is less than the time for
+ * which their leases are valid without one.
  */
 const STANDSTILL_MS = 4_000;
 

@@ -8,8 +8,8 @@ export interface PartAwaitedInstead extends PartRef, AwaitedInstead {
 }
 
 /**
- * Makes another connector the one to ask for overdue receipts, which it may be at once. If it is to be asked already, only the
- * question to the first one is dropped. Goes through `parts` in order, as one may move on what another has moved.
+ * Hands questions about overdue receipts to other connectors, due at once. If one is to be asked already, only drops the question
+ * to the first one. Goes through `parts` in order, since one may hand on what another has handed over.
  */
 export async function awaitInstead(session: Session, parts: readonly PartAwaitedInstead[]): Promise<void> {
   if (parts.length === 0) return;

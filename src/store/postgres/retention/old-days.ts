@@ -51,7 +51,7 @@ export async function notePosition(
     "UPDATE old_days SET position = $2, seen = $3, kept = kept + $4 WHERE day = $1 RETURNING *",
     [day, found.position, seen + found.seen, found.kept.length],
   );
-  if (!row) throw new Error("a day is not there");
+  if (!row) throw new Error(`day ${day} is not being pruned`);
   return row;
 }
 

@@ -55,7 +55,7 @@ type EraseParts = EraseMessageParts & EraseSuppressionParts;
 
 /** `Erasures.advance`: one stretch of the oldest erasure under way. */
 function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
-  // Answers first, since only their messages tell their account. Suppressions and opt-outs last, since attempts that end may add some.
+  // Saved answers first, since only their messages tell whose they are. Suppressions and opt-outs last, since attempts may add some.
   const walks: readonly Walk[] = [
     createAnswerErasure(db, parts.accounts),
     createMessageErasure(db, parts),

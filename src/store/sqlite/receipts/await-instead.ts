@@ -3,8 +3,8 @@ import type { KnownIds } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 
 /**
- * `KnownIds.awaitInstead`: makes the other connector the one to ask for an overdue receipt, which it may be at once. If it is to be
- * asked already, only the question to the first one is dropped.
+ * `KnownIds.awaitInstead`: hands the question about an overdue receipt to the other connector, due at once. If that one is to be
+ * asked already, only drops the question to the first one.
  */
 export function createAwaitInstead(db: Database): KnownIds["awaitInstead"] {
   const ofCopy = "message_id = ? AND part IN (?, ?) AND connector_id = +?";

@@ -96,7 +96,7 @@ function createUpdate(
 
 /** Statements that find a row that uses the record with this id, for uses that are no foreign keys. */
 const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
-  // The tables of its records are listed too: foreign keys would count all rows that refer to the account.
+  // The tables of its records are listed too: to check a foreign key, SQLite would go through all rows that refer to the account.
   accounts: [
     "SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1",
     "SELECT 1 FROM api_keys WHERE account_id = ? AND revoked_at IS NULL",

@@ -101,7 +101,10 @@ const BETWEEN = {
   newest: "at <= ?2 AND at >= ?4 AND (at < ?2 OR id < ?3) ORDER BY at DESC, id DESC",
 } as const satisfies Record<ListOrder, string>;
 
-/** Attempts are numbered from 1, so the last one's number is how often the event was tried. */
+/**
+ * Finds the last attempt at an event that is shown; a walk passes over many more. Attempts are numbered from 1, so the last one's
+ * number is how often the event was tried.
+ */
 function createLastAttempt(db: Database): (row: WebhookRow) => ResultRow | undefined {
   const find = db.prepare<ResultRow>(
     `SELECT ${RESULT_COLUMNS} FROM webhook_attempts WHERE webhook = ? AND number = ?`,
