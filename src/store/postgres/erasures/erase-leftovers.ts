@@ -39,7 +39,7 @@ export const SWEEPS: readonly Walk[] = [
   sweep({
     table: "contacts",
     type: "text",
-    test: `lower(external_id) IN ($3, ltrim($3, '+')) AND ${IN_ACCOUNT}`,
+    test: `lower(external_id COLLATE "C") IN ($3, ltrim($3, '+')) AND ${IN_ACCOUNT}`,
     work: (session, where, values) =>
       session.query(`UPDATE contacts SET external_id = NULL WHERE ${where}`, values),
   }),
