@@ -40,6 +40,9 @@ test.each([
   [["", "Blacklisted"], "blacklisted"],
   [["Approved", "Yes"], "blacklisted"],
   [["Approved", "NA"], "approved"],
+  [["Approved", "n/a"], "approved"],
+  [["Approved", "Not Blacklisted"], "approved"],
+  [["Approved", "Non-blacklisted"], "approved"],
   [["-", "No"], "approved"],
 ])("of the statuses %p the one counts that prevents sending: %p", (statuses, status) => {
   const head = ["Header", "Approval Status", "Blacklist Status"];
@@ -53,9 +56,31 @@ test("`No` means approved only under the head of a blacklist", () => {
   expect(read("headers", both, ["ACMECO", "No", "No"])).toEqual({ reason });
 });
 
-test("a status that is a dash is not known, and not judged", () => {
-  const row = read("headers", ["Header", "Status"], ["ACMECO", "-"]);
-  expect(row).toEqual({ key: "ACMECO", fields: { senderId: "ACMECO" } });
+test.each(["-", "--", "–", "NA", "N/A", "n.a."])(
+  "a status that is %p is left out, and not judged",
+  (cell) => {
+    const row = read("headers", ["Header", "Status"], ["ACMECO", cell]);
+    expect(row).toEqual({ key: "ACMECO", fields: { senderId: "ACMECO" } });
+  },
+);
+
+test("a cell that is a dash or N/A is as good as empty in every column", () => {
+  const head = [
+    "Template ID",
+    "Content",
+    "Type",
+    "Header",
+    "Entity ID",
+    "Variable Types",
+    "Blacklist Status",
+  ];
+  const row = read("templates", head, [TEMPLATE, "Hi", "NA", "-", "N/A", "—", "-"]);
+  expect(row).toEqual({ key: TEMPLATE, fields: { dltTemplateId: TEMPLATE, body: "Hi" } });
+});
+
+test.each(["✗", "?", "Not Blacklisted"])("a status that is %p is refused", (cell) => {
+  const reason = `the status "${cell}" is not known`;
+  expect(read("headers", ["Header", "Status"], ["ACMECO", cell])).toEqual({ reason });
 });
 
 test("one cell that cannot be stored is enough to refuse a row", () => {

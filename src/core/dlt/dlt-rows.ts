@@ -6,11 +6,13 @@ import { dltIdProblem } from "./dlt-id.ts";
 import type { DltStatus } from "./dlt-registry.ts";
 import {
   bareHeader,
+  readBlacklistStatus,
   readCategory,
   readDltStatus,
   readHeaders,
   readHeaderType,
   readVariableTags,
+  saysNothing,
 } from "./dlt-words.ts";
 
 /** The fields of the record that a row of each list describes. Fields that the row leaves out are absent. */
@@ -37,7 +39,7 @@ export function readDltRow<List extends DltList>(
 }
 
 interface Row {
-  /** The first cell of the field that is not empty, without the marks spreadsheets put around it; else "". */
+  /** The first cell of the field that says something, without the marks that spreadsheets put around it; else "". */
   text(field: DltField): string;
   /** A DLT id; notes a problem if it is none. */
   id(field: DltField, noun: string): string | undefined;
@@ -112,7 +114,7 @@ function openRow(
 ): Row {
   const problems: string[] = [];
   const texts = (field: DltField): readonly string[] =>
-    (columns[field] ?? []).map((index) => plainCell(cells[index] ?? "")).filter((text) => text !== "");
+    (columns[field] ?? []).map((index) => plainCell(cells[index] ?? "")).filter((text) => !saysNothing(text));
 
   const row: Row = {
     problems,
@@ -133,9 +135,8 @@ function openRow(
     },
     hint: (field, read) => firstWord(texts(field), read),
     status() {
-      const telling = texts("status").filter((text) => !SAYS_NOTHING.test(text));
       const columns = [
-        { texts: telling, read: readDltStatus },
+        { texts: texts("status"), read: readDltStatus },
         { texts: texts("blacklistStatus"), read: readBlacklistStatus },
       ];
       return worstStatus(columns, problems);
@@ -162,8 +163,8 @@ function firstWord<Word>(
 type ReadStatus = (text: string) => DltStatus | undefined;
 
 /**
- * An export may have several columns with a status: for approval, for activity, for the blacklist. The one that prevents sending
- * counts.
+ * An export may have several columns with a status: for approval, for activity, for the blacklist. If one of them prevents sending,
+ * that one counts.
  */
 function worstStatus(
   columns: readonly { readonly texts: readonly string[]; readonly read: ReadStatus }[],
@@ -177,14 +178,6 @@ function worstStatus(
     }),
   );
   return statuses.find((status) => status !== undefined && status !== "approved") ?? statuses[0];
-}
-
-const SAYS_NOTHING = /^(?:na|-)$/i;
-
-/** `No` is good news here, and would be bad news in a column for activity. */
-function readBlacklistStatus(text: string): DltStatus | undefined {
-  if (/^(?:no|n)$/i.test(text) || SAYS_NOTHING.test(text)) return "approved";
-  return /^(?:yes|y)$/i.test(text) ? "blacklisted" : readDltStatus(text);
 }
 
 /** The cell without the marks that keep spreadsheets from reading an id as a number: `'110…`, `="110…"`. */

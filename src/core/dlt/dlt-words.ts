@@ -10,6 +10,11 @@ export function readDltStatus(text: string): DltStatus | undefined {
   return byBeginning(text, STATUSES);
 }
 
+/** Reads a cell below the head `Blacklist Status`, where `No` is good news. In a column for activity it would be bad news. */
+export function readBlacklistStatus(text: string): DltStatus | undefined {
+  return byWord(text, BLACKLIST_ANSWERS) ?? readDltStatus(text);
+}
+
 export function readCategory(text: string): SmsCategory | undefined {
   return byWord(text, CATEGORIES);
 }
@@ -34,6 +39,11 @@ export function readHeaders(text: string): readonly string[] {
 
 export function bareHeader(text: string): string {
   return /^[A-Z]{2}-([A-Za-z0-9]{3,11})(?:-[PSTG])?$/.exec(text.trim())?.[1] ?? text.trim();
+}
+
+/** Whether a cell is empty, or as good as empty: `-`, `NA`, `N/A`. */
+export function saysNothing(text: string): boolean {
+  return /^[-–—]*$/.test(text) || plain(text) === "na";
 }
 
 /** The letters and digits of a text, in lower case: the form in which columns and words are compared. */
@@ -74,6 +84,15 @@ const STATUSES: Words<DltStatus> = {
   stale: "inactive",
   blacklisted: "blacklisted",
   blocked: "blacklisted",
+};
+
+const BLACKLIST_ANSWERS: Words<DltStatus> = {
+  n: "approved",
+  no: "approved",
+  notblacklisted: "approved",
+  nonblacklisted: "approved",
+  y: "blacklisted",
+  yes: "blacklisted",
 };
 
 const CATEGORIES: Words<SmsCategory> = {
