@@ -98,7 +98,7 @@ test("the marks of spreadsheets go, with the blanks around and inside of them", 
     expect(read("templates", head, [id, " Hi "])).toMatchObject({ key: TEMPLATE, fields: { body: "Hi" } });
 });
 
-test("a list is known by the columns it cannot be without, and blank names are not told of", () => {
+test("a list is known by the columns that it must have, and columns without a name are not among those that are ignored", () => {
   expect(readHead(["Template ID", "Name"], "templates")).toBeUndefined();
   expect(readHead(["Content"])).toBeUndefined();
   expect(readHead(["Header", " ", "", "Remarks"])).toMatchObject({ list: "headers", ignored: ["Remarks"] });

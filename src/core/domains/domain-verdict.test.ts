@@ -87,7 +87,7 @@ test("new records are looked for every hour for three days, and after that once 
   expect(judge(domain(), "missing", /_postrider/).nextCheckAt).toBe(NOW + DAY);
 });
 
-test("the policy record is the domain's own affair", () => {
+test("a domain is verified with or without a DMARC record, which is its owner's affair", () => {
   expect(stateOf(judge(domain(), "missing", /^_dmarc/))).toBe("verified");
 });
 
@@ -117,7 +117,7 @@ test("records are in A-labels, and lines of a zone file", () => {
   expect(ownership && zoneLine(ownership)).toBe('_postrider.xn--bcher-kva.example. 3600 IN TXT "token"');
 });
 
-test("bounces are sent home only where the last look found the way to the host", () => {
+test("mail gets the domain's return path only if the last check found that it leads to the host", () => {
   const found = (...names: string[]) =>
     domain({
       lastCheck: {

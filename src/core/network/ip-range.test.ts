@@ -30,7 +30,7 @@ test.each([
   "10.0.0.0/8 ",
   "10.0.0.0/",
   "hooks.test",
-])("%p is none", (text) => {
+])("%p is not a range", (text) => {
   expect(isIpRange(text)).toBe(false);
   expect(parseRange(text)).toBeUndefined();
 });

@@ -47,7 +47,7 @@ test("texts that no base makes equal have no form in common with each other's ke
   );
 });
 
-test("an answer's own writing of a number is no name where receipts write it in another base", () => {
+test("receipts do not name a part by the id in the answer if they write the number in another base", () => {
   expect(namedByReceipts(["255", "FF"])).toEqual(["FF"]);
   expect(namedByReceipts(["00ff", "FF"])).toEqual(["00ff", "FF"]);
   expect(namedByReceipts(["0191-own", "p-1", "p-2"])).toEqual(["0191-own", "p-1", "p-2"]);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createTurnEnd, turnEnd } from "./turn-end.ts";
 
-test("what requests bring runs before what is last, whichever was asked for first; what comes of it runs in the same turn", async () => {
+test("work on requests runs before commits, whichever was asked for first; the commits that it asks for run in the same turn", async () => {
   const ran: string[] = [];
   const ended = Promise.withResolvers<void>();
   turnEnd.last(() => ran.push("last"));

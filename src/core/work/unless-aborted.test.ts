@@ -18,7 +18,7 @@ test("what the promise comes to is passed on, and nothing listens to the signal 
 });
 
 test.each(["before", "while"])(
-  "a signal that aborts %s it waits ends it, and later failures are nobody's",
+  "a signal that aborts %s it waits ends the wait, and later failures are ignored",
   async (when) => {
     const controller = new AbortController();
     if (when === "before") controller.abort();

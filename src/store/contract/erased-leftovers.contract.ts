@@ -148,7 +148,7 @@ function inbound(open: OpenStore): void {
   );
 
   test(
-    "parts of a long message from an erased number do not become a message later, of the one account either",
+    "parts of a long message from an erased number never become a message, also if only one account erases it",
     inWorld(open, async (world) => {
       const { store, account, clock } = world;
       const other = await world.addAccount();

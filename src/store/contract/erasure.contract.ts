@@ -169,7 +169,7 @@ export function erasureContract(open: OpenStore): void {
   );
 
   test(
-    "a message on its way comes home first, and is erased then",
+    "a message that is being sent is erased once its attempt has been settled",
     inWorld(open, async (world) => {
       const { store, clock } = world;
       const [id = ""] = await world.sms({ to: [THEIRS] });
@@ -184,7 +184,7 @@ export function erasureContract(open: OpenStore): void {
   );
 
   test(
-    "in one account only, where it is said so; and later messages are not its business",
+    "an erasure in one account leaves the messages of others, and those that are accepted later",
     inWorld(open, async (world) => {
       const other = await world.addAccount();
       const [elsewhere = ""] = await world.sms({ to: [THEIRS], account: other });

@@ -52,7 +52,7 @@ export function parkedBoundContract(open: OpenStore): void {
   );
 
   test(
-    "a receipt that is parked under two ids takes the room of two, and is one that was deleted",
+    "a receipt that is parked under two ids counts twice for the bound, but once among those deleted",
     inWorld(open, async (world) => {
       for (const id of ["a1", "a2", "a3"])
         await world.receive(id, { otherId: `${id}-other`, recipient: "+919812345678" });

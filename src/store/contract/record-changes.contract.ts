@@ -50,7 +50,7 @@ export function recordChangesContract(open: OpenStore): void {
   );
 
   test(
-    "what is sealed anew with the same in it has not changed; with other secrets it has",
+    "secrets that are sealed anew have not changed if they are the same; if they are others, they have",
     inWorld(open, async (world) => {
       const { records } = world.store;
       const read = connector(world, { secrets: { password: "hünter2", token: "t" } });

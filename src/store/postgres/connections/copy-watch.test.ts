@@ -32,7 +32,7 @@ function watch(url: string) {
 
 const nameOf = ({ url }: { url: string }) => new URL(url).pathname.slice(1);
 
-test("who works on a database and who works on its copy see each other, and when the other has gone; another database is none", async () => {
+test("processes on a database and on its copy notice each other, and when the other has gone; any other database is no copy", async () => {
   const [original, stranger] = await Promise.all([freshDatabase(), freshDatabase()]);
   await addAccount(original.url, "019bc186-de00-7000-8000-000000000001");
   const copy = await copyOf(original);

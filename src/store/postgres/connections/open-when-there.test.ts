@@ -26,7 +26,7 @@ test("a server that is not there yet is waited for, and used when it comes", asy
   await drop();
 });
 
-test("a server that does not come within half a minute is said, without its password", async () => {
+test("a server that does not come within half a minute is reported, without its password", async () => {
   const port = await keptPort();
   const clock = createHeldClock();
   const reasons: string[] = [];

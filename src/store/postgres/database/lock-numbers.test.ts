@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { LOCKS } from "./lock-numbers.ts";
 
-test("no two uses have one lock, and none has a number of its own elsewhere", () => {
+test("no two uses of advisory locks share a number, and no number is written anywhere else", () => {
   expect(new Set(Object.values(LOCKS)).size).toBe(Object.keys(LOCKS).length);
   const engine = join(import.meta.dir, "..");
   const files = readdirSync(engine, { recursive: true, encoding: "utf8" }).filter(

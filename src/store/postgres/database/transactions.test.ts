@@ -43,7 +43,7 @@ test("where a transaction cannot begin its first statement, sent along with the 
 const INSERT_NOTHING = "INSERT INTO meta (name, value) VALUES ('b', NULL)";
 
 for (const pooled of ["", "?prepare=false"]) {
-  test(`what nobody waits for fails what comes behind it, with its error, and nothing is stored${pooled}`, () =>
+  test(`if a statement fails that nobody waits for, the next one fails with its error, and nothing is stored${pooled}`, () =>
     withDriver(async (_, url) => {
       const { database, close } = openClosable(openDriver({ url: url + pooled }), createSystemClock());
       const beforeQuery = database.transaction(async (session) => {
@@ -67,7 +67,7 @@ for (const pooled of ["", "?prepare=false"]) {
     }));
 }
 
-test("what nobody waits for is stored, in its order", () =>
+test("statements that nobody waits for are run in the order in which they were given", () =>
   withDriver(async (_, url) => {
     const { database, close } = openClosable(openDriver({ url }), createSystemClock());
     const seen = await database.transaction(async (session) => {

@@ -161,7 +161,7 @@ test(
   60_000,
 );
 
-test("names go to the index a generation at a time, and none of them for good", () =>
+test("names go to the index a generation at a time, and leave it with their keys", () =>
   inFolder(async (folder) => {
     const connection = open(join(folder, "p.db"));
     const { db, driver, keys } = connection;
