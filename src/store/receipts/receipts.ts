@@ -29,7 +29,7 @@ export interface ReceiptStore {
   countParked(): Promise<number>;
   /**
    * Deletes the oldest parked receipts of each connector that has more than `most`, at most `limit` of each, in a transaction
-   * for each connector. Returns how many it deleted, by connector. A receipt that is parked under two ids counts twice.
+   * for each connector. Returns how many it deleted, by connector. Of `most` and `limit` a receipt that is parked under two ids takes two.
    * Several processes that do this at once may each delete `limit`.
    */
   dropParked(bounds: { readonly most: number; readonly limit: number }): Promise<readonly DroppedReceipts[]>;
