@@ -14,7 +14,8 @@ export type PartOutcome =
     }
   /**
    * Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: the provider was not asked, since the part waits for a
-   * rate that is set here. `mayHaveLeft`: this attempt did not send it, but an earlier one, never confirmed, may have.
+   * rate that is set here, or another process may have it. `mayHaveLeft`: this attempt did not send it, but an earlier one, never
+   * confirmed, may have.
    */
   | {
       readonly kind: "deferred";

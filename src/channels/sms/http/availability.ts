@@ -18,7 +18,7 @@ export interface Availability {
 }
 
 export interface Place {
-  /** `judgement`: that of the request, which also says something about the provider; `undefined`: nothing was sent. */
+  /** `judgement`: what came of the request, which may also say something about the provider; `undefined` if there was none. */
   giveBack(judgement: Judgement | undefined): void;
 }
 

@@ -2,7 +2,10 @@ import { isObject } from "../../../core/body/is-object.ts";
 import type { CallbackRequest } from "../../channel.ts";
 import { parseExactJson } from "./exact-json.ts";
 
-/** The content of a callback, whether it came as JSON, a form or a query. The fields of a form or a query are members of an object. */
+/**
+ * The content of a callback, whether it came as JSON, a form or a query; `undefined` if it cannot be read. The fields of a form or
+ * a query are members of an object.
+ */
 export function documentOf(request: CallbackRequest, jsonField: string | undefined): unknown {
   if (request.method === "GET") return withJson(fieldsOf(queryOf(request.url)), jsonField);
   const type = request.headers.get("content-type") ?? "";

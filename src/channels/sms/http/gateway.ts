@@ -131,7 +131,10 @@ const inboundSchema = Type.Object(
     ),
     answer: callbackAnswer,
   },
-  { description: "For callbacks that also bring what handsets write: how to tell them, and what they say" },
+  {
+    description:
+      "For callbacks that also bring what handsets write: how to tell these apart, and how to read them",
+  },
 );
 
 const callbackSchema = Type.Object({
@@ -149,7 +152,7 @@ const callbackSchema = Type.Object({
     description: "The first whose value is in `statuses` counts",
   }),
   statuses: Type.Record(Type.String(), receiptWord, {
-    description: "Upper and lower case are the same; others are `sent`",
+    description: "Our word for each of the provider's, whatever its case; any other word is `sent`",
   }),
   error_code: Type.Optional(sourceSchema),
   error_text: Type.Optional(sourceSchema),

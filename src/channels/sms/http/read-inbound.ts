@@ -11,7 +11,7 @@ const MAX_TEXT = 39_015;
 
 const MAX_ID = 255;
 
-/** How long an id that comes again is a repeat. Providers repeat for a day or so, and never use an id twice. */
+/** For how long an id that comes again is taken for a repeat. Providers repeat for a day or so, and never use an id twice. */
 const REPEATS_WITHIN_MS = 7 * DAY_MS;
 
 export interface InboundReport {

@@ -3,7 +3,7 @@ import type { Source } from "./gateway.ts";
 
 /** What a `Source` reads from: an answer, or one report of a callback. */
 export interface Readable {
-  /** The parsed content; `undefined` if the text is no JSON. */
+  /** The parsed content; `undefined` if it is not JSON. */
   readonly json: unknown;
   readonly text: string;
   header(name: string): string | undefined;
@@ -14,8 +14,8 @@ const MAX_VALUES = 5_000;
 
 /**
  * The most characters that a pattern is matched against. Patterns come from the operator and texts from strangers, so the time that
- * they take together has to be bounded. So they are matched by RE2: for some texts of a few hundred characters the runtime's own
- * regular expressions take seconds, and nothing can interrupt them.
+ * they take together has to be bounded. RE2 matches them for the same reason: for some texts of a few hundred characters the
+ * runtime's own regular expressions take seconds, and nothing can interrupt them.
  */
 const MAX_MATCHED = 4_096;
 
@@ -32,7 +32,7 @@ type MatchIn = (text: string) => string | undefined;
 
 const matches = new WeakMap<Source, MatchIn>();
 
-/** Compiles a pattern once for each source, since that takes longer than to match it. */
+/** Compiles a pattern once for each source, since compiling takes longer than matching. */
 function matchOf(source: Source, match: string): MatchIn {
   const matchIn = matches.get(source) ?? toMatchIn(match);
   matches.set(source, matchIn);
@@ -40,7 +40,7 @@ function matchOf(source: Source, match: string): MatchIn {
 }
 
 function toMatchIn(match: string): MatchIn {
-  // A pattern from before patterns had to be RE2's works as it did then: if it found no ids any more, messages would be sent twice.
+  // A pattern stored before RE2 was required works as it did then: if it found no ids any more, messages would be sent twice.
   if (patternProblem(match) !== undefined) return (text) => firstGroup(new RegExp(match).exec(text));
   const pattern = RE2JS.compile(match);
   return (text) => {
