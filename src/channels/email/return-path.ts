@@ -3,7 +3,7 @@ import { createPartTokens, PART_TOKEN } from "./part-token.ts";
 
 /**
  * Variable envelope return paths (VERP): bounces of each recipient of each message come back to an address of their own. The
- * address names both, so that a bounce need not be trusted about whom it is for, and ends in a short HMAC, so that nobody can
+ * address names both, so that a bounce need not be trusted to say whom it is about, and ends in a short HMAC, so that nobody can
  * forge one.
  */
 export interface ReturnPaths {

@@ -80,7 +80,7 @@ const ALGORITHMS: Readonly<
   },
 };
 
-/** Names each field as often as it occurs, and fields that nobody may add once more (RFC 6376 §8.15). */
+/** Names each field as often as it occurs, and one that nobody may add another time besides (RFC 6376 §8.15). */
 function namesToSign(fields: readonly HeaderField[]): readonly string[] {
   const present = fields.map(nameOf);
   return SIGNED_FIELDS.flatMap((name) => {

@@ -20,14 +20,14 @@ export type ComposedMail =
       readonly kind: "composed";
       /** RFC 5322, CRLF throughout, no line over 998 octets. */
       readonly raw: Buffer;
-      /** Whether the header holds an address that needs SMTPUTF8. */
+      /** Whether the header holds UTF-8, in an address or a message id, and so needs SMTPUTF8. */
       readonly needsSmtpUtf8: boolean;
     }
   | { readonly kind: "refused"; readonly error: MessageError };
 
 /**
  * Composes the message as it goes over the wire: the same octets every time, without Bcc. Refuses values that could forge a
- * header. The API has refused them before, but then nothing depends on the composing library alone.
+ * header, although the API has refused them already, so that nothing depends on the composing library alone.
  */
 export async function composeMail(mail: MailToCompose): Promise<ComposedMail> {
   const fault = findFault(mail.content);
@@ -98,7 +98,7 @@ function withoutEndBlanks(text: string): string {
   return withoutLastBlanks(text.replace(/^ +/, ""));
 }
 
-/** Not by a pattern, which would start again at every blank of a run within the text, and senders choose how long that is. */
+/** Without a pattern: it would start again at every blank of a run within the text, and senders choose how long that is. */
 function withoutLastBlanks(text: string): string {
   let end = text.length;
   while (text[end - 1] === " ") end--;
@@ -158,7 +158,10 @@ function toMailbox({ email, name }: Recipient): { name: string; address: string 
  */
 const MESSAGE_IDS = /^(in-reply-to|references)$/i;
 
-/** Shortens blanks that could fill a line of a folded field: readers take such a line for the end of the header (RFC 5322 §3.2.2). */
+/**
+ * Shortens runs of blanks that could fill a line of a folded field, and removes those at the end: readers take a line of blanks for
+ * the end of the header (RFC 5322 §3.2.2).
+ */
 function toFoldable(text: string): string {
   return withoutLastBlanks(text).replaceAll(/ {60,}/g, " ");
 }

@@ -2,8 +2,8 @@ import { domainToASCII } from "node:url";
 
 /**
  * An address as the envelope carries it: with its domain in ASCII, unless the local part needs SMTPUTF8 anyway
- * (RFC 6531). `undefined` for an address that must not stand between `<` and `>`: with control characters, angle brackets or
- * blanks outside of quotes, or longer than RFC 5321 §4.5.3.1 allows.
+ * (RFC 6531). `undefined` for an address that must not stand between `<` and `>`: one with control characters, with angle brackets,
+ * with blanks outside of quotes, or with a local part or domain that is longer than RFC 5321 §4.5.3.1 allows.
  */
 export function toEnvelopeAddress(address: string): string | undefined {
   const at = address.lastIndexOf("@");

@@ -13,7 +13,7 @@ import {
 } from "./mail-event.ts";
 import type { MailProvider } from "./mail-provider.ts";
 
-/** How old a timestamp may be. Every try is signed anew. */
+/** How old a timestamp may be, or how far ahead of our clock. Every try is signed anew. */
 const MAX_AGE_MS = 5 * 60_000;
 
 /** Resend. Its webhooks are signed as Standard Webhooks under the names of Svix (resend.com/docs: verify webhooks). */

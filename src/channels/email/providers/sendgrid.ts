@@ -16,7 +16,7 @@ import {
 } from "./mail-event.ts";
 import type { MailProvider } from "./mail-provider.ts";
 
-/** How old a timestamp may be: SendGrid tries for a day, with the timestamp of the first try. */
+/** How old a timestamp may be, or how far ahead of our clock: SendGrid tries for a day, with the timestamp of the first try. */
 const MAX_AGE_MS = 25 * HOUR_MS;
 
 /**
@@ -51,7 +51,10 @@ export const sendgrid: MailProvider = {
     }),
 };
 
-/** The caller's own options (categories, groups) with our id among the arguments, in ASCII, and with blanks to fold at. */
+/**
+ * The caller's own options (categories, groups) with our id among the arguments, in ASCII, and with blanks to fold at. The options
+ * are left out if they are not JSON, or if a part of them is too long for a line.
+ */
 function smtpApi(messageId: string, given: string | undefined): string {
   const options = objectOf(parseJson(given ?? ""));
   const ours = { postrider: messageId };
