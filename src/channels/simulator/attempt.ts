@@ -132,8 +132,8 @@ const SHORT_MAIL = 65_536;
 const TOO_MANY: MessageError = { code: "busy", message: "too many long emails at a time" };
 
 /**
- * Composes long mails one at a time. They are composed in pieces, with other work in between: a piece of hundreds of mails would
- * make that wait for seconds. `undefined` if it was not this mail's turn in time.
+ * Composes long mails one at a time. They are composed in pieces, with other work in between: a piece of each of hundreds of mails
+ * would make that work wait for seconds. `undefined` if it was not this mail's turn in time.
  */
 async function renderInTurn(
   { longMails }: SimulatedAttemptDeps,

@@ -102,7 +102,7 @@ function createTurn(deps: ReceiptLoopDeps): () => Promise<number> {
 
   return () =>
     emit().catch((error) => {
-      deps.log.warn({ err: error }, "the simulator's receipts could not be recorded; trying again");
+      deps.log.warn({ err: error }, "the simulator's receipts could not be read or stored; trying again");
       return FAULT_REST_MS;
     });
 }
