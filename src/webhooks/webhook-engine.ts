@@ -48,7 +48,7 @@ export interface WebhookEngine {
   underWay(): number;
   /**
    * Delivers an event of type `webhook.test` at once, whatever waits or is paused. Takes at most 15 s, stores nothing, and may be
-   * called before `start`. Rejects if the account's secrets cannot be read.
+   * called before `start`. Rejects if the account's secrets, or the settings of outgoing HTTP, cannot be read.
    */
   test(target: {
     readonly accountId: string;

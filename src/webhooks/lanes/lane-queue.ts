@@ -17,11 +17,11 @@ export interface LaneQueue {
   eligible(): ReadonlySet<QueuedLane>;
   /** To be called when room was found for the lane: it becomes the last of the eligible ones. */
   moveToBack(lane: QueuedLane): void;
-  /** To be called when the lane has no room. `isCrowdedOut`: it would have room without other lanes. */
+  /** To be called when the lane has no room. `isCrowdedOut`: it would have some if it were the only lane. */
   setAside(lane: QueuedLane, isCrowdedOut: boolean): void;
   /**
    * To be called when a claim found fewer events than it asked for: the lane is empty, and is forgotten. Does nothing if
-   * the lane was added again after the claim began. `additions`: its value when the claim began.
+   * the lane was added again after the claim began. `additions`: what `QueuedLane.additions` was when the claim began.
    */
   drained(lane: QueuedLane, additions: number): void;
   /** How many lanes are known, eligible or not. */
@@ -36,7 +36,7 @@ export interface QueuedLane {
 
 const MAX_LANES = 50_000;
 
-/** @param maxLanes the most lanes that are known */
+/** @param maxLanes how many lanes may be known at a time */
 export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
   const known = new Map<string, Entry>();
   const eligible = new Set<Entry>();

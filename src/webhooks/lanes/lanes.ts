@@ -37,7 +37,7 @@ export interface LanesDeps {
   readonly random: Random;
   /** Called when a delivery of the lane, or its pause, has ended: it may have room, and there is one more place for all others. */
   readonly onRoom: (lane: Lane) => void;
-  /** Called when the lane is not tried for a while from now on; not again if such a pause becomes longer. */
+  /** Called when a pause of the lane begins; not again if the pause becomes longer. */
   readonly onPaused?: (paused: PausedHost) => void;
   /** The most lanes to remember. Beyond that, the one unused for longest is forgotten, with its pause. */
   readonly maxLanes?: number;
