@@ -15,7 +15,7 @@ export interface ThreadTasks<Task, Answer> {
 export interface ThreadTasksOptions {
   readonly program: URL;
   readonly clock: Pick<Clock, "after">;
-  /** The thread's name in errors: `large-body`. */
+  /** The thread's name in errors, such as `large-body`. */
   readonly name: string;
 }
 

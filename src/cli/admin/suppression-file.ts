@@ -94,7 +94,10 @@ function toEntry(fields: Row): Row {
   return { email: "", ...Object.fromEntries(taken.map((name) => [name, String(fields[name])])) };
 }
 
-/** Quotes a cell if need be (RFC 4180). Puts a `'` before text that a spreadsheet would take for a formula, or `plain` for such a `'`. */
+/**
+ * Quotes a cell if need be (RFC 4180). Puts a `'` before a text that a spreadsheet would take for a formula, and before one whose own
+ * `'` would otherwise be removed by `plain`.
+ */
 function csvCell(text: string): string {
   const safe = /^'*[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -20,7 +20,7 @@ export interface BackupCommands {
   readonly version: string;
 }
 
-/** `backup` and `restore`. They work directly on the data folder or the PostgreSQL database. */
+/** `backup` and `restore`. They work directly on the data folder or the PostgreSQL database, not by way of a service. */
 export function addBackupCommands(program: Command, commands: BackupCommands): void {
   addBackup(program, commands);
   addRestore(program, commands);

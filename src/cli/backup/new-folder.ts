@@ -24,7 +24,7 @@ export interface NewFolder {
   /** Unix milliseconds. */
   readonly now: number;
   readonly onCutOff: OnCutOff;
-  /** Called, with words for the operator, for drafts that backups that were cut off have left. */
+  /** Called, with words for the operator, for each draft that a backup left, or may have left, when it was cut off. */
   readonly onLeft: (words: string) => void;
 }
 
@@ -73,7 +73,7 @@ function makeDraft(folder: string, order: NewFolder): string {
   }
 }
 
-/** Stands in a draft's name between the name that it will have and six random characters. */
+/** In a draft's name this comes between the name that the folder will have and six random characters. */
 const DRAFT = ".partial-";
 const RANDOM_CHARACTERS = 6;
 

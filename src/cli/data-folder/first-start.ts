@@ -71,7 +71,7 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
   return isFirst ? sandbox : undefined;
 }
 
-/** What the first start prints: commands for a new user to copy, if this process has the role `api` and so answers them. */
+/** What the first start prints: commands for a new user to copy, or which process answers them if this one lacks the role `api`. */
 export function welcome(
   sandbox: Sandbox,
   { dataFolder, roles }: Pick<Config, "dataFolder" | "roles">,

@@ -38,8 +38,8 @@ const KEY_OCTETS = 32;
 
 /**
  * Gives the data folder of a stopped service another master key. The new key is on disk before the database is sealed with it,
- * and the old one stays until afterwards, so that a start after an interruption finds the right one. "completed": this has only
- * ended an earlier rotation that was interrupted. Another one would replace the key that older backups need.
+ * and the old one stays until afterwards, so that a start after an interruption finds the right one. "completed": this call
+ * only completed an earlier rotation, which had been interrupted. A further one would replace the key that older backups need.
  */
 export function rotateKey(rotation: KeyRotation): Promise<"rotated" | "completed"> {
   const { dataFolder, newSecret, forgetLinks } = rotation;

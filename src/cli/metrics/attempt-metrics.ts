@@ -6,7 +6,7 @@ const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 3
 
 export interface AttemptMetrics {
   readonly observe: DeliveryMetrics["attempt"];
-  /** Drops connectors that are running neither now nor at the last call: their last attempts have been scraped. */
+  /** Drops connectors that are not running now and were not at the last call: their last attempts have been scraped. */
   forgetOthers(running: ReadonlySet<string>): void;
   /** The histograms in the text format; the registry does not have them. */
   text(): string;

@@ -121,7 +121,7 @@ function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metri
   };
 }
 
-/** Which version runs, and what the process uses. Read at a scrape, while the library's default collectors sample all the time. */
+/** Which version runs, and what the process uses. Read only at a scrape; the library's default collectors sample all the time. */
 function processMetrics(registers: Registry[]): void {
   new Gauge({
     name: "postrider_build_info",
