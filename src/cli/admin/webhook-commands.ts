@@ -144,7 +144,7 @@ function addReplay(noun: NounCommand): void {
     .option("--until <time>", "only events before this time");
 }
 
-/** Printed if a replay would cover all events of an account: its receivers would get everything of a week once more. */
+/** Printed if neither a host nor a time is given: all receivers of the account would get the events of a week once more. */
 const OF_WHICH =
   "which of its events? name a host with --host, or a time with --since or --until; --failed leaves out what was delivered";
 
