@@ -272,7 +272,7 @@ test.each<[string, string, unknown, object]>([
     "POST",
     "/webhooks/replay",
     {},
-    { account_id: "required", host: "required where there is no since or until" },
+    { account_id: "required", host: "required if there is no since or until" },
   ],
   ["POST", "/webhooks/test", { url: "http://x.test/" }, { account_id: "required", url: expect.any(String) }],
 ])("%s %s says what is wrong", async (method, path, body, details) => {

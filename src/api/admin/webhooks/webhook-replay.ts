@@ -100,7 +100,7 @@ async function toSelection(
   };
   const [since, until] = [readTime("since"), readTime("until")];
   if (valid.host === undefined && valid.since === undefined && valid.until === undefined) {
-    errors.add("host", "required where there is no since or until");
+    errors.add("host", "required if there is no since or until");
   }
   // A cursor that is not understood would start from the beginning, and replay everything once more.
   if (valid.after !== undefined && !isWebhookCursor(valid.after)) errors.add("after", NO_CURSOR);
