@@ -65,12 +65,12 @@ onSharedAdmin((start) => {
     "inbound-numbers": {
       one: () => ({ account_id: live, number: "+14155550123" }),
       other: () => ({ account_id: live, number: "+14155550188" }),
-      parts: ["0123", "+1415555012"],
+      parts: ["0123", "+1415555012", "555-0123"],
     },
     "opt-outs": {
       one: () => ({ account_id: live, recipient: "+919876543210" }),
       other: () => ({ account_id: live, recipient: "+919876543211" }),
-      parts: ["3210"],
+      parts: ["3210", "+91 98765 43210", "(98765) 4321-0"],
     },
     suppressions: {
       one: () => ({ account_id: live, email: "gone_1@example.org" }),

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { present } from "../../core/present.ts";
 import type { InboundNumber } from "../../core/records/accounts.ts";
+import { toNumberPart } from "../../core/sms/phone-number.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { connectorProblem, type Draft } from "./draft.ts";
@@ -72,6 +73,7 @@ const plan: RecordPlan<"inboundNumbers"> = {
   operation: "InboundNumber",
   filters: { account_id: "accountId", connector_id: "connectorId" },
   calledBy: { number: "number" },
+  toSearched: toNumberPart,
   shown: Type.Object({
     account_id: shownFields.account_id,
     number,

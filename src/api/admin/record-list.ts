@@ -39,7 +39,7 @@ export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
   };
 }
 
-/** The longest text that a record is called by is an address, of 254 characters. */
+/** As many as a contact's external id and a route's match may have, the longest that records are called by. */
 const MAX_SEARCH = 255;
 
 function searchSchema<K extends RecordKind>({ calledBy }: RecordPlan<K>) {
@@ -81,12 +81,12 @@ async function readWanted<K extends RecordKind>(
 
 /** Blanks at the ends do not count: the `+` of a number that was not escaped arrives as one. Nothing else is no search. */
 function readSearch<K extends RecordKind>(
-  { calledBy }: RecordPlan<K>,
+  { calledBy, toSearched = (text) => text }: RecordPlan<K>,
   query: URLSearchParams,
   errors: ErrorCollector,
 ): RecordSearch<K> | undefined {
-  const text = query.get("search")?.trim() ?? "";
-  if (!isStorable(text)) errors.add("search", NOT_STORABLE);
-  if (isLonger(text, MAX_SEARCH)) errors.add("search", `must be at most ${MAX_SEARCH} characters`);
-  return text === "" ? undefined : { text, fields: Object.values(calledBy) };
+  const given = query.get("search")?.trim() ?? "";
+  if (!isStorable(given)) errors.add("search", NOT_STORABLE);
+  if (isLonger(given, MAX_SEARCH)) errors.add("search", `must be at most ${MAX_SEARCH} characters`);
+  return given === "" ? undefined : { text: toSearched(given), fields: Object.values(calledBy) };
 }

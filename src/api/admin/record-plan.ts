@@ -25,8 +25,10 @@ export interface RecordPlan<K extends RecordKind> {
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** By filter: turns its value into the form that is stored; absent: they are the same. */
   readonly toStored?: Readonly<Record<string, (given: string) => string>>;
-  /** What a record is called by, in responses, and the record fields that a search therefore looks into. */
+  /** Fields of responses that a record is called by, and the record field of each: those that a search looks into. */
   readonly calledBy: Readonly<Record<string, keyof RecordTypes[K] & string>>;
+  /** Turns what is searched for into the form in which a part of it is stored; absent: they are the same. */
+  readonly toSearched?: (given: string) => string;
   /** Runs after every change that is stored, and before it is answered. */
   onChanged?(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isIndian, parsePhoneNumber } from "./phone-number.ts";
+import { isIndian, parsePhoneNumber, toNumberPart } from "./phone-number.ts";
 
 describe("reading a phone number", () => {
   test.each([
@@ -63,6 +63,16 @@ describe("reading a phone number", () => {
 
   test("Indian numbers are told by their country code", () => {
     expect(["+919876543210", "+9198", "+14155550123"].map(isIndian)).toEqual([true, true, false]);
+  });
+
+  test("a part of a number keeps its digits, and any other text all that it has", () => {
+    expect(["+91 98765-43210", "(98765) 432.10", "0 98"].map(toNumberPart)).toEqual([
+      "+919876543210",
+      "9876543210",
+      "098",
+    ]);
+    for (const text of ["", "-", "+", "MY-SHOP", "a 1", "1234-5678-1234-5678", "１ ２"])
+      expect(toNumberPart(text)).toBe(text);
   });
 
   test("every Indian mobile is found in each of its spellings", () => {

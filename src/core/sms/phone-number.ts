@@ -15,6 +15,12 @@ export function parsePhoneNumber(text: string): PhoneNumber | undefined {
   return number !== undefined && E164.test(number) ? (number as PhoneNumber) : undefined;
 }
 
+/** A part of a number as people write it, without what they write between digits. Any other text stays as it is. */
+export function toNumberPart(text: string): string {
+  const bare = text.replace(PUNCTUATION, "");
+  return NUMBER_PART.test(bare) ? bare : text;
+}
+
 export const EXPECTED_E164 = "expected E.164 format, for example +919876543210";
 /** What is wrong with a text that `parsePhoneNumber` cannot read. */
 export const INVALID_PHONE_NUMBER = `invalid phone number: ${EXPECTED_E164}`;
@@ -38,6 +44,7 @@ export function mayBeIndian(written: string | undefined): boolean {
 /** The longest text that is read: room for 15 digits with separators between them. */
 const MAX_WRITTEN_LENGTH = 40;
 const PUNCTUATION = /[ \-.()]/g;
+const NUMBER_PART = /^\+?[0-9]{1,15}$/;
 const INTERNATIONAL = /^(?:\+|00)/;
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 const INDIAN_MOBILE = /^(?:0|91)?([6-9][0-9]{9})$/;

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { present } from "../../../core/present.ts";
 import type { OptOut } from "../../../core/records/accounts.ts";
-import { INVALID_PHONE_NUMBER, parsePhoneNumber } from "../../../core/sms/phone-number.ts";
+import { INVALID_PHONE_NUMBER, parsePhoneNumber, toNumberPart } from "../../../core/sms/phone-number.ts";
 import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
@@ -65,6 +65,7 @@ const plan: RecordPlan<"optOuts"> = {
   operation: "OptOut",
   filters: { account_id: "accountId", recipient: "recipient", sender: "sender" },
   calledBy: { recipient: "recipient" },
+  toSearched: toNumberPart,
   toStored: {
     recipient: (text) => parsePhoneNumber(restorePlus(text)) ?? text,
     sender: senderKey,
