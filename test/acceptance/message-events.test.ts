@@ -107,6 +107,23 @@ onEveryStore((start) => {
     expect((await api.get(`/v1/sms/messages/${id}/events`)).json).toEqual({ data: [] });
   });
 
+  test("every event of a message is on it, also that of an attempt whose lease was lost", async () => {
+    await using api = await start();
+    const { message_id: id } = (await api.post("/v1/sms/messages", sms())).json;
+    const [slow] = await claimJobs(api);
+    await api.clock.advance(60_000);
+    await api.store.queue.stage(api.clock.now(), 10);
+    await claimJobs(api);
+    await settleJob(api, slow!);
+    const { data: events } = (await api.get("/v1/events")).json;
+    const { data } = (await api.get(`/v1/sms/messages/${id}/events`)).json;
+    expect(events).toMatchObject([{ id: `evt_${id}_1`, type: "sms.sent" }]);
+    expect(data).toMatchObject([
+      { kind: "interrupted", status: "queued" },
+      { kind: "attempt", status: "sent", id: `evt_${id}_1`, type: "sms.sent", sequence: 1, segments: 1 },
+    ]);
+  });
+
   test("a message nothing has happened to has an empty timeline", async () => {
     await using api = await start();
     const { json } = await api.post("/v1/emails/messages", email());

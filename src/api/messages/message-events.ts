@@ -27,7 +27,7 @@ export function messageEventEndpoints(messages: Pick<MessageStore, "timeline">):
   }));
 }
 
-/** The kinds of entries that accounts see; all others are for operators only. */
+/** The kinds of entries that accounts see; all others are for operators only, unless they are public events. */
 const SHOWN_KINDS = ["status", "attempt", "late_answer", "interrupted", "receipt", "late_receipt"] as const;
 
 /** The error of an entry. */
@@ -76,8 +76,14 @@ async function readTimeline(
   const accountId = callerOf(call).account.id;
   const timeline = id === undefined ? undefined : await messages.timeline({ accountId, channel, id });
   if (id === undefined || !timeline) throw messageNotFound();
-  const shown = timeline.filter(({ kind }) => SHOWN_KINDS.some((each) => each === kind));
-  return { status: 200, json: JSON.stringify({ data: shown.map((entry) => toResource(id, entry)) }) };
+  return {
+    status: 200,
+    json: JSON.stringify({ data: timeline.filter(isShown).map((entry) => toResource(id, entry)) }),
+  };
+}
+
+function isShown({ kind, sequence }: TimelineEntry): boolean {
+  return sequence !== undefined || SHOWN_KINDS.some((each) => each === kind);
 }
 
 /** Leaves out connectors, provider ids and the provider's own words: those are for operators only. */
@@ -85,7 +91,8 @@ function toResource(messageId: string, entry: TimelineEntry) {
   const { at, kind, status, sequence, eventType, recipient, error, detail = {} } = entry;
   return {
     at: toIso(at),
-    kind,
+    // What an attempt has sent counts though its lease was lost; whose lease it was is for operators only.
+    kind: kind === "lost_settle" ? "attempt" : kind,
     status,
     id: sequence === undefined ? undefined : toWebhookId(messageId, sequence),
     type: eventType,
