@@ -84,10 +84,14 @@ test("while the database is away an answer waits, until it is back or nothing ca
   }
 });
 
-test("a refusal waits for the end of an attempt that is under way, for two minutes", async () => {
-  for (const [busyMs, expected] of [
-    [60_000, "a provider answered late: it had refused the message"],
-    [150_000, "a late answer could not be stored"],
+test("a refusal waits for the end of an attempt that is under way, for two minutes while the database is there", async () => {
+  const isStored = "a provider answered late: it had refused the message";
+  const isGivenUp = "a late answer could not be stored";
+  for (const [awayMs, busyMs, expected] of [
+    [0, 60_000, isStored],
+    [0, 150_000, isGivenUp],
+    [600_000, 60_000, isStored],
+    [600_000, 150_000, isGivenUp],
   ] as const) {
     const clock = createHeldClock();
     const told: string[] = [];
@@ -98,14 +102,17 @@ test("a refusal waits for the end of an attempt that is under way, for two minut
       log: { info: tell, warn: tell },
       receipts: {
         async recordLateAnswer() {},
-        recordLateRefusal: async () => clock.monotonicMs() >= busyMs,
+        async recordLateRefusal() {
+          if (clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
+          return clock.monotonicMs() >= awayMs + busyMs;
+        },
       },
     });
     const error = { code: "smpp.0x0000000b", message: "invalid destination" };
     const outcome = { kind: "rejected", error } as const;
     take({ messageId: "m", part: 0, claim: 1, connectorId: "c-1", outcome });
     await clock.advance(0);
-    await clock.advance(200_000);
+    await clock.advance(awayMs + 200_000);
     expect([told, clock.pending()]).toEqual([[expected], 0]);
   }
 });

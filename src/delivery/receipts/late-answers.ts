@@ -48,11 +48,11 @@ export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer | 
 async function store(deps: LateAnswersDeps, answer: LateAnswer | LateRefusal): Promise<void> {
   const { receipts, clock, signal } = deps;
   const at = clock.now();
-  const beganMs = clock.monotonicMs();
   if (!("outcome" in answer)) return untilStored(deps, () => receipts.recordLateAnswer(answer, at));
-  while (!(await untilStored(deps, () => receipts.recordLateRefusal(answer, at)))) {
-    if (signal.aborted || clock.monotonicMs() - beganMs >= ATTEMPT_MS)
-      throw new Error("an attempt is under way for too long");
+  // Without the time that the database is away: the attempt under way cannot end before it is back either.
+  for (let waitedMs = 0; waitedMs < ATTEMPT_MS && !signal.aborted; waitedMs += RETRY_MS) {
+    if (await untilStored(deps, () => receipts.recordLateRefusal(answer, at))) return;
     await sleep(clock, RETRY_MS, signal);
   }
+  throw new Error("an attempt is under way for too long");
 }
