@@ -16,6 +16,7 @@ import { EMAIL_MOVES } from "../email/email-status.ts";
 import { SMS_MOVES } from "../sms/sms-status.ts";
 import { applyCancel, judgeCancel } from "./cancel.ts";
 import { applyExpiry } from "./expiry.ts";
+import { noteLostSettle } from "./lost-settle.ts";
 import type { ChannelName, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { isOpen } from "./part.ts";
@@ -47,6 +48,10 @@ describe("whatever happens to a message", () => {
       next,
     }),
     fc.record({
+      kind: fc.constant("lost attempt" as const),
+      outcomes: fc.array(outcome, { minLength: 2, maxLength: 2 }),
+    }),
+    fc.record({
       kind: fc.constant("receipt" as const),
       part: fc.nat(2),
       status: fc.constantFrom(...statuses),
@@ -58,11 +63,12 @@ describe("whatever happens to a message", () => {
 
   const run = (before: Progress, happening: typeof step extends fc.Arbitrary<infer T> ? T : never): Step => {
     const claimed: Progress = before.status === "queued" ? { ...before, status: "sending" } : before;
-    if (happening.kind === "attempt") {
+    if (happening.kind === "attempt" || happening.kind === "lost attempt") {
       const outcomes = happening.outcomes.map((each) =>
         before.channel === "sms" && each === bounced ? rejected : each,
       );
-      return attempt(claimed, outcomes, happening.next);
+      if (happening.kind === "attempt") return attempt(claimed, outcomes, happening.next);
+      return noteLostSettle(before, { at: AT, connectorId: "c-lost", outcomes, next: { kind: "done" } });
     }
     if (happening.kind === "expiry")
       return applyExpiry(before, { at: AT, wasInterrupted: happening.wasInterrupted });
