@@ -106,7 +106,8 @@ test("an SMS is tried twenty times, then what is still open of it has ended", ()
 test("of the waits that are asked for the longest counts, whether or not each part has one", () => {
   const after = (...waits: readonly (number | undefined)[]) => {
     const parts = waits.map((ms) => (ms === undefined ? deferred : { ...deferred, retryAfterMs: ms }));
-    const { next } = judge(job(), { parts: parts as PartOutcome[], countsAsAttempt: false }, verdict);
+    const outcome = { parts: parts as PartOutcome[], countsAsAttempt: false };
+    const { next } = judge(job(), outcome, { ...verdict, jitter: 0.5 });
     return next.kind === "again" ? next.dueAt - AT : undefined;
   };
   expect(after(60_000, 90_000, undefined)).toBe(90_000);

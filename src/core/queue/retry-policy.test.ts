@@ -23,10 +23,11 @@ test("what cost no attempt is tried again as soon as the provider wishes, for ev
   expect(nextAttemptAt(RETRY_POLICIES.sms, { ...free, retryAfterMs: 300 })).toBe(NOW + 300);
 });
 
-test("a provider's wish for more time is honoured, and nothing is tried before it is over", () => {
+test("a provider's wish for more time is honoured: nothing is tried before it is over, nor all at once then", () => {
   for (const counted of [true, false])
     for (const [jitter, ms] of [
-      [0, 60_000],
+      [0, 66_000],
+      [0.25, 63_000],
       [0.5, 60_000],
       [0.75, 63_000],
     ] as const) {

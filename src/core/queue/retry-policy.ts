@@ -52,8 +52,8 @@ export function nextAttemptAt(policy: RetryPolicy, deferral: Deferral): number |
   const { attempt, counted, now, expiresAt, jitter, retryAfterMs } = deferral;
   if (counted && policy.maxAttempts !== undefined && attempt >= policy.maxAttempts) return undefined;
   const spread = 0.9 + 0.2 * jitter;
-  // Spread upwards only: nothing is tried before the time that the provider has named.
-  const asked = (retryAfterMs ?? 0) * Math.max(1, spread);
+  // Spread upwards only, by up to a tenth: nothing is tried before the time that the provider has named.
+  const asked = (retryAfterMs ?? 0) * (1 + Math.abs(spread - 1));
   return Math.min(expiresAt, Math.round(now + Math.max(ownWait(policy, deferral) * spread, asked)));
 }
 
