@@ -2,13 +2,12 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import { domainOf } from "../core/email/email-address.ts";
 import type { Log } from "../core/log.ts";
-import { NOBODY_ELSE } from "../core/queue/claimant.ts";
-import type { ClaimedJob } from "../core/queue/claimed-job.ts";
+import { present } from "../core/present.ts";
+import type { JobInLine, PlaceInLine } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { chooseRoute, type Destination } from "../core/records/routes.ts";
 import { sentFrom } from "../core/sms/sent-from.ts";
-import { type Queue, type Records, type ReleasedJob, untilStored } from "../store/store.ts";
-import type { Shares } from "./shares/shares.ts";
+import type { MovedJob, Queue, Records } from "../store/store.ts";
 
 /** The time between two rounds. A round looks at the queues of recently deleted routes, every `ALL_EVERY`th at all queues. */
 const ROUND_MS = 1_000;
@@ -17,17 +16,15 @@ const ALL_EVERY = 60;
 /** How long other processes may still use a deleted route; usually a second. */
 const RECENTLY_MS = 30_000;
 
-/** The jobs in a claim, the most jobs of a queue in one round, and the lease for handling them. */
+/** The jobs that are read at a time, and the most of a queue in one round. The next round goes on behind them. */
 const CHUNK = 200;
 const MAX_PER_ROUND = 2_000;
-const LEASE_MS = 60_000;
 
 export interface StrayJobsDeps {
-  readonly queue: Pick<Queue, "backlog" | "claim" | "release">;
+  readonly queue: Pick<Queue, "backlog" | "inLine" | "move">;
   readonly records: Pick<Records, "find">;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
-  readonly shares?: Pick<Shares, "claimant">;
   /** No stray job moves to one of these routes: the sandbox's messages are in their queues from the start. */
   readonly builtIn: { readonly routes: readonly Route[] };
 }
@@ -45,6 +42,8 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   let routes = new Map<string, Route>();
   /** Deleted routes, and when each was first missing, on the monotonic clock. */
   const goneAt = new Map<string, number>();
+  /** Where the last round has stopped in a queue that was too long for it. */
+  const stoppedAt = new Map<string, PlaceInLine>();
 
   const recentlyGone = () => {
     const sinceMs = clock.monotonicMs() - RECENTLY_MS;
@@ -58,7 +57,15 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   const look = async (isFull: boolean, signal: AbortSignal) => {
     const names = isFull ? await unknownQueues() : recentlyGone();
     const configured = [...routes.values()].filter((route) => !isBuiltIn(route));
-    for (const name of names) await moveJobs(deps, name, { configured, signal });
+    for (const name of names) {
+      const next = await moveJobs(deps, name, {
+        configured,
+        signal,
+        ...present({ after: stoppedAt.get(name) }),
+      });
+      if (next) stoppedAt.set(name, next);
+      else stoppedAt.delete(name);
+    }
   };
 
   return {
@@ -81,54 +88,47 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
 
 interface MoveOptions {
   readonly configured: readonly Route[];
+  readonly after?: PlaceInLine;
   readonly signal: AbortSignal;
 }
 
-/** Moves a queue's jobs. Those that no route serves now stay where they are: there may be one before they expire. */
+/**
+ * Moves a queue's jobs. Those that no route serves now stay where they are: there may be one before they expire. None is claimed:
+ * nothing is sent here, so nothing may seem to have been if this process stops. Returns the place from which to go on.
+ */
 async function moveJobs(
   deps: StrayJobsDeps,
   name: string,
-  { configured, signal }: MoveOptions,
-): Promise<void> {
+  { configured, after, signal }: MoveOptions,
+): Promise<PlaceInLine | undefined> {
   // The route may be new, and not known to this process yet.
-  if ((await deps.records.find("routes", { id: name })) !== undefined) return;
-  const release = (jobs: readonly ReleasedJob[]) =>
-    untilStored({ clock: deps.clock, signal }, () => deps.queue.release(jobs, deps.clock.now()));
-  /** Released only at the end, so that the next claim gets the jobs behind them. */
-  const staying: ReleasedJob[] = [];
-  let moved = 0;
-  try {
-    for (let seen = 0; seen < MAX_PER_ROUND && !signal.aborted; seen += CHUNK) {
-      const jobs = await claim(deps, name);
-      const routed = jobs.map((job) => routeJob(job, configured));
-      const moving = routed.filter(({ queue }) => queue !== undefined);
-      staying.push(...routed.filter(({ queue }) => queue === undefined));
-      if (moving.length > 0) await release(moving);
-      moved += moving.length;
-      if (jobs.length < CHUNK) break;
-    }
-  } finally {
-    if (staying.length > 0) await release(staying);
+  if ((await deps.records.find("routes", { id: name })) !== undefined) return undefined;
+  let place = after;
+  let [moved, waiting] = [0, 0];
+  for (let seen = 0; seen < MAX_PER_ROUND && !signal.aborted; seen += CHUNK) {
+    const jobs = await deps.queue.inLine(name, { limit: CHUNK, ...(place && { after: place }) });
+    const moving = jobs.flatMap((job) => routeJob(job, configured) ?? []);
+    if (moving.length > 0) await deps.queue.move(moving);
+    moved += moving.length;
+    waiting += jobs.length - moving.length;
+    place = jobs.length < CHUNK ? undefined : jobs.at(-1);
+    if (!place) break;
   }
-  if (moved === 0) return;
-  deps.log.warn(
-    { route: name, moved, waiting: staying.length },
-    "messages were accepted for a route while it was deleted; those that another route serves are sent over it",
-  );
+  if (moved > 0) deps.log.warn({ route: name, moved, waiting }, MOVED);
+  return place;
 }
 
-function claim({ queue, clock, shares }: StrayJobsDeps, name: string): Promise<readonly ClaimedJob[]> {
-  const { isOurs: _, ...by } = shares?.claimant() ?? NOBODY_ELSE;
-  return queue.claim({ queue: name, limit: CHUNK, now: clock.now(), leaseMs: LEASE_MS, ...by });
-}
+const MOVED =
+  "messages were accepted for a route while it was deleted; those that another route serves are sent over it";
 
-function routeJob(job: ClaimedJob, routes: readonly Route[]): ReleasedJob {
+/** `undefined`: no route serves it. */
+function routeJob(job: JobInLine, routes: readonly Route[]): MovedJob | undefined {
   const route = chooseRoute(routes, destinationOf(job));
-  return { jobId: job.jobId, claim: job.claim, ...(route && { queue: route.id }) };
+  return route && { jobId: job.jobId, claim: job.claim, queue: route.id };
 }
 
 /** An email to several recipients takes the route of the first. */
-function destinationOf({ accountId, recipient, content, progress, parts }: ClaimedJob): Destination {
+function destinationOf({ accountId, recipient, content, progress, parts }: JobInLine): Destination {
   if (content.channel === "sms") {
     const sender = sentFrom(content);
     return { accountId, channel: "sms", destination: recipient, sender, category: content.category };

@@ -30,6 +30,7 @@ import { limitsContract, limitsPruneContract } from "./contract/limits.contract.
 import { lostSettleContract } from "./contract/lost-settle.contract.ts";
 import { mailPolicyContract } from "./contract/mail-policies.contract.ts";
 import { messageListContract } from "./contract/message-list.contract.ts";
+import { moveContract } from "./contract/move.contract.ts";
 import { optOutContract } from "./contract/opt-out.contract.ts";
 import { outboxContract } from "./contract/outbox.contract.ts";
 import { outboxOrderContract } from "./contract/outbox-order.contract.ts";
@@ -65,6 +66,7 @@ const SECTIONS = {
   deferral: deferralContract,
   idempotency: idempotencyContract,
   claim: claimContract,
+  move: moveContract,
   settle: settleContract,
   settleClaims: settleClaimsContract,
   lostSettle: lostSettleContract,

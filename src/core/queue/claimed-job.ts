@@ -40,6 +40,19 @@ export interface ClaimedJob {
   readonly isOptedOut?: true;
 }
 
+/** The place of a ready job in its queue. */
+export interface PlaceInLine {
+  readonly flow: number;
+  /** Unix milliseconds. */
+  readonly deadline: number;
+  readonly jobId: number;
+}
+
+/** A ready job that nobody has claimed. The text of its message may be missing. */
+export interface JobInLine
+  extends PlaceInLine,
+    Pick<ClaimedJob, "claim" | "accountId" | "recipient" | "progress" | "parts" | "content"> {}
+
 /** The result of an attempt, as the judge decided it and the store records it. */
 export interface Settlement {
   readonly jobId: number;

@@ -175,35 +175,6 @@ export function claimContract(open: OpenStore): void {
   );
 
   test(
-    "released jobs move to another queue where one is named, and are handed out there, earliest deadline first",
-    inWorld(open, async ({ store, sms, claim, clock, status }) => {
-      const later = await sms({ to: ["+911"], expiresAt: clock.now + 2 * HOUR });
-      const sooner = await sms({ to: ["+912"], expiresAt: clock.now + HOUR });
-      const [first, second] = await claim();
-      const ready: string[] = [];
-      const unsubscribe = store.queue.onReady((queue) => ready.push(queue));
-      const moved = [first, second].map((job) => ({
-        jobId: job!.jobId,
-        claim: job!.claim,
-        queue: "another",
-      }));
-      await store.queue.release(moved, clock.now);
-      unsubscribe();
-      expect(ready).toContain("another");
-      expect(await claim()).toEqual([]);
-      const asked = { queue: "another", limit: 10, now: clock.now, leaseMs: 60_000 };
-      const claimed = await store.queue.claim(asked);
-      expect(claimed.map(({ messageId, attempt }) => ({ messageId, attempt }))).toEqual([
-        { messageId: sooner[0]!, attempt: 0 },
-        { messageId: later[0]!, attempt: 0 },
-      ]);
-      expect(await status(sooner[0]!)).toBe("sending");
-      await store.queue.release([{ jobId: claimed[0]!.jobId, claim: claimed[0]!.claim }], clock.now);
-      expect((await store.queue.claim(asked)).map(({ messageId }) => messageId)).toEqual([sooner[0]!]);
-    }),
-  );
-
-  test(
     "a message with several jobs stays sending while another of them is under way",
     inWorld(open, async ({ store, email, claim, status, clock }) => {
       const id = await email({

@@ -30,6 +30,7 @@ import { createBacklog } from "./queue/backlog.ts";
 import { createClaim } from "./queue/claim.ts";
 import { createExpire } from "./queue/expire.ts";
 import { createLeases } from "./queue/leases.ts";
+import { createMove } from "./queue/move.ts";
 import { createQueues } from "./queue/queues.ts";
 import { createRelease } from "./queue/release.ts";
 import { createSettle } from "./queue/settle.ts";
@@ -188,6 +189,7 @@ function createQueue(closable: ClosableDatabase, shared: Shared): Store["queue"]
   return {
     claim: createClaim(db, { erasedNames, release }),
     release,
+    ...createMove(db, queues),
     settle: (settlements) => closable.admit(() => settle(settlements)),
     ...createStage(db, shared),
     expire: createExpire(shared),

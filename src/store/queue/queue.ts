@@ -1,5 +1,11 @@
 import type { EmailContent } from "../../core/messages/message.ts";
-import type { ClaimedJob, ClaimRequest, Settlement } from "../../core/queue/claimed-job.ts";
+import type {
+  ClaimedJob,
+  ClaimRequest,
+  JobInLine,
+  PlaceInLine,
+  Settlement,
+} from "../../core/queue/claimed-job.ts";
 import type { Sweeper } from "../../core/queue/in-flight-jobs.ts";
 
 /** Jobs, from the ready line to their end, as the delivery engine needs them. `Intake.accept` enqueues them. */
@@ -18,6 +24,16 @@ export interface Queue {
   settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
   /** Makes claimed jobs ready again that were not sent: no attempt is counted, no timeline entry added. Ignores stale claims. */
   release(jobs: readonly ReleasedJob[], now: number): Promise<void>;
+  /** Up to `limit` ready jobs of a queue, by flow, then by deadline: the first ones, or those after a place. Claims nothing. */
+  inLine(
+    queue: string,
+    page: { readonly after?: PlaceInLine; readonly limit: number },
+  ): Promise<readonly JobInLine[]>;
+  /**
+   * Moves ready jobs to other queues, where they have been in line for as long as in their own. Ignores those that have been
+   * claimed since they were read. Unlike a claim it leaves nothing in doubt, whatever becomes of the process meanwhile.
+   */
+  move(jobs: readonly MovedJob[]): Promise<void>;
   /**
    * The texts of an email whose content says `isBodyApart`, read in pieces so that no other call has to wait; `undefined` if
    * they have been wiped since. An engine whose claims return all texts lacks this method.
@@ -46,8 +62,11 @@ export interface Queue {
 export interface ReleasedJob {
   readonly jobId: number;
   readonly claim: number;
-  /** The queue to move it to; absent: it stays in its own. */
-  readonly queue?: string;
+}
+
+export interface MovedJob extends ReleasedJob {
+  /** The queue to move it to. */
+  readonly queue: string;
 }
 
 export interface QueueBacklog {

@@ -29,6 +29,7 @@ import { createBacklog } from "./queue/backlog.ts";
 import { createClaim } from "./queue/claim.ts";
 import { createExpire } from "./queue/expire.ts";
 import { createLeases } from "./queue/leases.ts";
+import { createMove } from "./queue/move.ts";
 import { createQueues } from "./queue/queues.ts";
 import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
@@ -109,6 +110,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
 function createQueue(db: Database, shared: ReturnType<typeof createShared>): Store["queue"] {
   return {
     ...createClaim(db, shared),
+    ...createMove(db, shared),
     settle: createSettle(db, shared),
     largeBody: createLargeBody(db, shared.pieces),
     ...createStage(db, shared),

@@ -7,14 +7,11 @@ import type { Queues } from "./queues.ts";
 export function createRelease(changes: MessageChanges, queues: Queues): Queue["release"] {
   return async (jobs, now) => {
     if (jobs.length === 0) return;
-    const moved = jobs.map(({ queue }) => queue);
-    const numberOf = await queues.numbersOf(moved.flatMap((queue) => queue ?? []));
     const ready = await changes(async (session, log) => {
       const rows = await session.query<ReleasedRow>(RELEASE, [
         jobs.map(({ jobId }) => jobId),
         jobs.map(({ claim }) => claim),
         now,
-        moved.map((queue) => (queue === undefined ? null : numberOf(queue))),
       ]);
       await putBack(
         session,
@@ -33,10 +30,10 @@ interface ReleasedRow {
 }
 
 /** Locks jobs in the order of their ids, as does every statement that does not skip locked ones. */
-const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false, ready_since = $3, queue = held.queue
+const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false, ready_since = $3
   FROM (
-    SELECT j.id, coalesce(t.queue, j.queue) AS queue
-    FROM (SELECT * FROM unnest($1::bigint[], $2::int[], $4::int[]) AS t (id, claim, queue) ORDER BY id) AS t, LATERAL (
+    SELECT j.id, j.queue
+    FROM (SELECT * FROM unnest($1::bigint[], $2::int[]) AS t (id, claim) ORDER BY id) AS t, LATERAL (
       SELECT id, queue FROM jobs WHERE id = t.id AND claim = t.claim AND is_leased FOR UPDATE
     ) AS j
   ) AS held, queues q

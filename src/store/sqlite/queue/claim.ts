@@ -58,15 +58,14 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
 
 function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["release"] {
   const release = db.prepare<{ queue: number; message_id: string }>(
-    `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ?, queue = coalesce(?, queue)
+    `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ?
      WHERE id = ? AND claim = ? AND is_leased = 1 RETURNING queue, message_id`,
   );
   const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
   return (jobs, now) =>
     db.write(() => {
-      for (const { jobId, claim, queue } of jobs) {
-        const moved = queue === undefined ? null : queues.numberFor(queue);
-        const job = release.get(now, moved, jobId, claim);
+      for (const { jobId, claim } of jobs) {
+        const job = release.get(now, jobId, claim);
         if (!job) continue;
         if (!hasLeasedJob.get(job.message_id)) messages.moveStatus(job.message_id, "sending", "queued");
         queues.notify(queues.nameOf(job.queue));

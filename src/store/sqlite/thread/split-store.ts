@@ -54,7 +54,7 @@ type Methods = { readonly [P in keyof Store]?: readonly (keyof Store[P])[] };
 const WRITES: Methods = {
   intake: ["savedAnswer"],
   messages: ["cancel"],
-  queue: ["claim", "settle", "release", "stage", "expire"],
+  queue: ["claim", "settle", "release", "move", "stage", "expire"],
   outbox: ["claim", "settle", "stage", "replay"],
   push: ["register", "identify"],
   records: ["create", "update", "setSettings", "addWebhookSecret"],
