@@ -157,6 +157,17 @@ function ofSandbox(open: OpenStore): void {
   );
 
   test(
+    "a mail of the simulator to an address with quotes goes, though its message is gone",
+    inWorld(open, async (world) => {
+      const rendered = { to: [{ email: '"A B"@x.test' }] };
+      await world.store.sandbox.record([{ ...entry(world, world.id(), '"A B"@x.test'), rendered }]);
+      await ask(world, '"a b"@x.test');
+      await work(world, 10);
+      expect(await world.store.sandbox.list({ limit: 10 })).toEqual([]);
+    }),
+  );
+
+  test(
     "a mail of the simulator goes with its message, though nothing in it names the recipient as the erasure does",
     inWorld(open, async (world) => {
       const parts = [{ status: "pending", address: "Asha@x.test" }] as const;

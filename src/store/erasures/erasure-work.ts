@@ -149,6 +149,11 @@ export function createIsAbout(recipient: string): (stored: string) => boolean {
     isSameNumber(recipient, (JSON.parse(stored) as Receipt).recipient) === true;
 }
 
+/** The recipient as texts in JSON contain it. */
+export function inJson(recipient: string): string {
+  return JSON.stringify(recipient).slice(1, -1);
+}
+
 /** The id of the message that a saved answer says went to the number. */
 export function messageTo(text: string, recipient: string): string | undefined {
   const at = text.indexOf(`"to":"${recipient}"`);

@@ -1,4 +1,5 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
+import { inJson } from "../../erasures/erasure-work.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
 import { findOwners } from "../inbound/load-inbound.ts";
@@ -12,6 +13,8 @@ interface Sweep {
   readonly type: "uuid" | "text";
   /** Which rows are meant: $3 the recipient, $4 the account's id, or NULL for all. */
   readonly test: string;
+  /** The form of the recipient in the test; absent: as it is. */
+  readonly needle?: (recipient: string) => string;
   /** What to do with the rows that `where` selects; absent: they are deleted. */
   readonly work?: (session: Session, where: string, values: readonly SqlValue[]) => Promise<unknown>;
   /** For large rows: the share of the usual number of rows that one stretch examines. */
@@ -26,6 +29,7 @@ export const SWEEPS: readonly Walk[] = [
     table: "sandbox_messages",
     type: "text",
     test: `(recipient = $3 OR strpos(lower(rendered COLLATE "C"), $3) > 0) AND ${IN_ACCOUNT}`,
+    needle: inJson,
     share: 0.1,
   }),
   sweep({
@@ -45,7 +49,7 @@ export const SWEEPS: readonly Walk[] = [
   }),
 ];
 
-function sweep({ table, type, test, work, share = 1 }: Sweep): Walk {
+function sweep({ table, type, test, needle, work, share = 1 }: Sweep): Walk {
   const ends = `SELECT id FROM ${table} WHERE id > $1::${type} ORDER BY id OFFSET $2 LIMIT 1`;
   const where = `id > $1::${type} AND id <= $2::${type} AND ${test}`;
   const remove: typeof work = (session, rows, values) =>
@@ -55,7 +59,7 @@ function sweep({ table, type, test, work, share = 1 }: Sweep): Walk {
     const from = position === "" ? NIL_UUID : position;
     const [end] = await session.query<{ id: string }>(ends, [from, Math.ceil(looks * share)]);
     const to = end !== undefined && end.id < latest ? end.id : latest;
-    await (work ?? remove)(session, where, [from, to, recipient, accountId ?? null]);
+    await (work ?? remove)(session, where, [from, to, needle?.(recipient) ?? recipient, accountId ?? null]);
     return to === latest ? {} : { next: to };
   };
 }

@@ -1,4 +1,5 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
+import { inJson } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import { createOwners } from "../inbound/inbound.ts";
 import type { AccountCache } from "../records/account-cache.ts";
@@ -16,6 +17,7 @@ interface Sweep {
    * requested.
    */
   readonly test: string;
+  /** The form of the recipient in the test; absent: as it is. */
   readonly needle?: (recipient: string) => string;
   /** Statements for the rows that `where` selects; absent: they are deleted. */
   readonly work?: (where: string) => readonly string[];
@@ -29,6 +31,7 @@ const SWEEPS: readonly Sweep[] = [
     key: "id",
     isTimed: true,
     test: "(recipient = ?3 OR instr(lower(rendered), ?3) > 0) AND (?4 IS NULL OR account_id = ?4)",
+    needle: inJson,
     share: 0.1,
   },
   {
