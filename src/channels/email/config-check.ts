@@ -1,7 +1,7 @@
 import type { Static, TObject } from "typebox";
 import { Compile } from "typebox/schema";
 
-/** Checks whether a configuration fits the schema, which is compiled at the first use: a start would take milliseconds longer for it. */
+/** Checks whether a configuration fits the schema. To compile it takes milliseconds, and is left to the first use, not to a start. */
 export function createConfigCheck<Schema extends TObject>(schema: Schema) {
   let validator: { Check(value: unknown): boolean } | undefined;
   return (config: unknown): config is Static<Schema> => {

@@ -11,7 +11,10 @@ import { laneKey } from "./lane-key.ts";
 export interface LaneQueue {
   /** The lane may have a new ready event. Ignored while the queue is full: polling finds such lanes later. */
   add(lane: Lane): void;
-  /** To be called when a delivery of the lane, or its pause, has ended: it may have room, and there is one more place for all others. */
+  /**
+   * To be called when a delivery of the lane, or its pause, has ended: the lane may have room, and after a delivery there is one more
+   * place for all others.
+   */
   addRoom(lane: Lane): void;
   /** The lanes to claim for, the one that has waited longest first. A live view: it follows all changes. */
   eligible(): ReadonlySet<QueuedLane>;

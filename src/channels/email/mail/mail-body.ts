@@ -74,7 +74,7 @@ function hasShortLines(text: string): boolean {
 /** There may be a CR between two LF, and it ends a line too. */
 const LONG_LINE = /[^\r\n]{77}/;
 
-/** Whether few characters are not printable ASCII: quoted-printable triples each of their octets, while base64 adds a third to all. */
+/** Whether few characters are not printable ASCII: quoted-printable triples their octets, while base64 adds a third to all. */
 function isMostlyLatin(sample: string): boolean {
   const others = sample.match(/[^\t\r\n\x20-\x7e]/g)?.length ?? 0;
   return others * 5 < sample.length;
