@@ -69,8 +69,7 @@ function accountOrNone(
   find: FindChoices | undefined,
 ): Filter {
   const filter = accountFilter(accounts, account, find);
-  const choices = [...(filter.choices ?? []), [NO_ACCOUNT, "numbers of no account"] as const];
-  return { ...filter, choices, otherwise: account?.id ?? NO_ACCOUNT };
+  return { ...filter, last: [NO_ACCOUNT, "numbers of no account"], otherwise: account?.id ?? NO_ACCOUNT };
 }
 
 const FILTERS: readonly Filter[] = [

@@ -164,6 +164,34 @@ test("an account beyond those that are offered is found by a part of its name, a
   expect(complaints).toEqual([]);
 });
 
+test("where the first that are found are not all, or not meant, one is told to type more, and nothing moves", async () => {
+  const { page, complaints, heading, go } = await signedIn("settings");
+  await heading("Settings");
+  await crowd(page, "accounts");
+  const rows = Array.from({ length: 100 }, (_, index) => ({ id: `a${index}`, name: "a", mode: "live" }));
+  await page.route("**/admin/v1/accounts?search=a&*", (asked) =>
+    asked.fulfill({ json: { data: rows, next: "a99" } }),
+  );
+  await go("inbound");
+  await heading("Inbound SMS");
+  const find = page.getByLabel("Find another account");
+  const place = () => page.getByLabel("From", { exact: true }).boundingBox();
+  const before = await place();
+  await find.fill("a");
+  await page.getByText("100 so far: type more").waitFor();
+  expect(await place()).toEqual(before);
+  // What is no account is still to be chosen.
+  await page.locator("#filter-account_id").selectOption("numbers of no account");
+  await page.waitForURL(/account_id=none/);
+  await page.getByText("for numbers of no account").waitFor();
+
+  await go(`inbound/new?account_id=${opened.service.sandbox.account_id}`);
+  await heading("Simulate an inbound SMS");
+  await find.fill("a");
+  await page.getByText("none so far: type more").waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test("connectors beyond those that are offered are named and found in the form of a route", async () => {
   const spare = await make("/connectors", { kind: "mx", name: "spare" });
   const other = await make("/connectors", { kind: "mx", name: "other way" });

@@ -4,7 +4,7 @@ import { failureText } from "../dom/failure-text.ts";
 import { isoOfLocal, localOfIso } from "../dom/times.ts";
 import { goTo } from "../go-to.ts";
 import { type Place, type Query, toHash } from "../place.ts";
-import type { Choices, FindChoices } from "./choices.ts";
+import type { Choice, Choices, FindChoices } from "./choices.ts";
 import { finder, offerIn, optionsOf } from "./finder.ts";
 
 /** A field above a list. `choices`: value and text; the empty value is "all". */
@@ -14,6 +14,8 @@ export interface Filter {
   readonly choices?: Choices;
   /** Finds others; absent: there are none. */
   readonly find?: FindChoices;
+  /** Offered after the choices, and after those that were found. */
+  readonly last?: Choice;
   readonly isTime?: boolean;
   /** Shown in the field as long as it is empty. */
   readonly placeholder?: string;
@@ -63,17 +65,22 @@ function meantBy({ type }: HTMLInputElement, text: string): string {
 }
 
 function fieldOf(filter: Filter, value: string | undefined): Child {
-  const { name, label, choices = [], find } = filter;
+  const { name, label, choices = [], find, last } = filter;
   const input = inputOf(filter, value);
-  const offer = (found = choices) => input instanceof HTMLSelectElement && offerIn(input, found);
+  const offer = (found = choices) =>
+    input instanceof HTMLSelectElement && offerIn(input, withLast(found, last));
   return [h("label", {}, label, input), find && finder({ id: `filter-${name}-find`, name, find, offer })];
 }
 
-function inputOf({ name, choices, isTime, placeholder }: Filter, value = ""): HTMLElement {
+function inputOf({ name, choices, last, isTime, placeholder }: Filter, value = ""): HTMLElement {
   const id = `filter-${name}`;
-  if (choices) return h("select", { id, name }, optionsOf(choices, value));
+  if (choices) return h("select", { id, name }, optionsOf(withLast(choices, last), value));
   if (isTime) return h("input", { id, name, type: "datetime-local", step: 1, value: localOfIso(value) });
   return h("input", { id, name, value, placeholder, autocomplete: "off", spellcheck: "false" });
+}
+
+function withLast(choices: Choices, last: Choice | undefined): Choices {
+  return last ? [...choices, last] : choices;
 }
 
 /** Finds records by a part of what they are called, which `calledBy` says in words. */

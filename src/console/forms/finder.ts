@@ -77,7 +77,8 @@ export function finder({ id, name, find, offer }: Finder): HTMLElement {
   );
 }
 
+/** Of those that there are beyond the first, any number may be meant. */
 function countOf({ choices: { length }, hasMore }: Found): Child {
-  if (hasMore) return `more than ${length} found`;
-  return length === 0 ? "none found" : `${length} found`;
+  const count = length === 0 ? "none" : length;
+  return hasMore ? `${count} so far: type more` : `${count} found`;
 }
