@@ -16,6 +16,7 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
   const network = createNetwork(dns);
   const publicUrl = createPublicUrl(store.records, clock);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
+  const late = { receipts: store.receipts, clock, log, signal: stopped.signal };
   const engine: Engine = createEngine({
     queue: store.queue,
     receipts: store.receipts,
@@ -31,12 +32,7 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
           onReceipts: async (receipts) => void (await watched.receipts.record(receipts)),
           onInbound: async (messages) =>
             void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
-          onLateAnswer: createLateAnswers({
-            receipts: store.receipts,
-            clock,
-            log,
-            signal: stopped.signal,
-          }),
+          onLateAnswer: createLateAnswers(late),
           publicUrl,
           network,
           mailPolicies: store.mailPolicies,
@@ -52,6 +48,7 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
     random: Math.random,
     log,
     observe: metrics.observe,
+    onLateRefusal: createLateAnswers(late),
     builtIn: BUILT_IN,
     slotsOf,
     ...(shares && { shares }),

@@ -15,7 +15,7 @@ import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets
 import { createSlotLine, type SlotLine } from "./outlets/slot-line.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";
 import { type SharedReceiptsDeps, shareReceipts } from "./receipts/shared-receipts.ts";
-import { createSendMessage } from "./send-message.ts";
+import { createSendMessage, type SendMessageDeps } from "./send-message.ts";
 import { withLargeBody } from "./sending/large-mail.ts";
 import { offerUnsubscribe, type UnsubscribeHeaders } from "./sending/offer-unsubscribe.ts";
 import { skipSuppressed } from "./sending/skip-suppressed.ts";
@@ -43,6 +43,8 @@ export interface EngineDeps {
   readonly random: Random;
   readonly log: Log;
   readonly observe: DeliveryMetrics;
+  /** See `SendMessageDeps`. */
+  readonly onLateRefusal: SendMessageDeps["onLateRefusal"];
   /** Its maker starts it before the engine, and stops it after. Absent: this process is the only one that delivers. */
   readonly shares?: Shares;
   /** See `OutletsDeps`. */

@@ -118,6 +118,16 @@ test("what is held before its segments were counted waits for word of each of th
   expect(outcomes).toMatchObject([{ kind: "unconfirmed" }, { kind: "unconfirmed" }]);
 });
 
+test("what is held is in doubt for the one attempt before, where there was no other", () => {
+  const doubtOf = (claim: number, status: "pending" | "unconfirmed" = "pending") => {
+    const interrupted = job({ claim, progress: sms({ parts: [{ status }] }) });
+    return applyAttempt(interrupted.progress, judgeHeld(interrupted, AT)).progress.parts[0];
+  };
+  expect(doubtOf(2)).toMatchObject({ status: "unconfirmed", claim: 1 });
+  expect(doubtOf(3)).not.toHaveProperty("claim");
+  expect(doubtOf(2, "unconfirmed")).not.toHaveProperty("claim");
+});
+
 test("an SMS of which a segment is refused has failed at once, for that, and its other segments are not tried again", () => {
   const calm = job({ wasInterrupted: false });
   for (const other of [deferred, unconfirmed, undefined]) {

@@ -47,7 +47,7 @@ export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settleme
   const held: PartOutcome = {
     kind: "unconfirmed",
     error: MAY_HAVE_LEFT,
-    ...(job.wasInterrupted && { mayHaveLeft: true }),
+    ...(job.wasInterrupted && interruptedOf(job)),
   };
   const counted = job.progress.parts;
   const parts = counted.length > 0 ? counted : Array.from({ length: uncounted }, () => UNTRIED);
@@ -56,6 +56,14 @@ export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settleme
     outcomes: parts.map((part, index) => (isOpen(part) && covers(job, index) ? held : undefined)),
     next: { kind: "held", dueAt: job.expiresAt },
   };
+}
+
+/**
+ * Whose attempt the interrupted one was: before the second claim there is only the first. Of later ones nobody knows whether some
+ * of those in between were interrupted as well.
+ */
+function interruptedOf({ claim }: ClaimedJob) {
+  return claim === 2 ? { leftUnder: 1 } : { mayHaveLeft: true as const };
 }
 
 /** The message may not go out at this time of the day. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
-import { deferred, email, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
+import { deferred, email, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
 import type { OutgoingMessage } from "../channels/channel.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
@@ -26,15 +26,16 @@ interface Making {
   readonly isBroken?: boolean;
   /** The job is no longer this process's when its outcome is to be stored. */
   readonly isLost?: boolean;
+  readonly answer?: PartOutcome;
 }
 
 const EMAIL = { kind: "ready", message: {} } as Prepared;
 
 /** What was done with an email that takes so long to make, in order. */
-async function sendOne({ isOurs = () => true, job, ...making }: Making) {
+async function sendOne({ isOurs = () => true, job, answer, ...making }: Making) {
   const clock = createHeldClock();
   const done: string[] = [];
-  const outlet = openOutlet(done);
+  const outlet = openOutlet(done, "c", ...(answer ? [answer] : []));
   const send = openSender(clock, done, making);
   const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
   const lease: JobLease = { outlet, outlets: [outlet], leaseEndsMs, isOurs, failoverMode: "safe" };
@@ -66,6 +67,7 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
       droppedInbound() {},
     },
     outletOf: () => undefined,
+    onLateRefusal: ({ outcome, claim, part }) => done.push(`${outcome.kind} under ${claim}: ${part}`),
     deleted: { includes: async () => false },
     signal: making.isGivingUp ? AbortSignal.abort() : new AbortController().signal,
   });
@@ -193,6 +195,22 @@ test("that a lease was lost is a warning only where something was sent: upkeep e
   expect(await sendOne(lost)).toEqual([...SENT, "a lease was lost before its attempt was recorded"]);
   const job = { expiresAt: createHeldClock().now() };
   expect(await sendOne({ ...lost, job })).toEqual(["unreserved 1", "settled: done"]);
+});
+
+test("that a lost attempt has surely not sent a segment is told where the account holds what is in doubt", async () => {
+  const held = {
+    progress: sms(),
+    content: { channel: "sms" },
+    settings: { on_unconfirmed: "hold" },
+  } as const;
+  const toldOf = async (answer: PartOutcome, job: Partial<ClaimedJob> = held, isLost = true) =>
+    (await sendOne({ makingMs: 0, isLost, job, answer })).filter((each) => each.includes("under"));
+  expect(await toldOf(deferred)).toEqual(["deferred under 1: 0"]);
+  expect(await toldOf(rejected)).toEqual(["rejected under 1: 0"]);
+  for (const answer of [unconfirmed, sent("x")]) expect(await toldOf(answer)).toEqual([]);
+  expect(await toldOf(deferred, held, false)).toEqual([]);
+  expect(await toldOf(deferred, { ...held, settings: {} })).toEqual([]);
+  expect(await toldOf(deferred, { settings: held.settings })).toEqual([]);
 });
 
 test("an attempt that was interrupted counts as unconfirmed, also where it is sent again", async () => {

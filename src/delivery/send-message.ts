@@ -1,9 +1,12 @@
-import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import { type ClaimedJob, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
+import type { LateRefusal } from "../core/receipts/late-answer.ts";
 import { type Queue, untilStored } from "../store/store.ts";
 import { type AttemptDeps, createAttempt, type JobLease } from "./attempt.ts";
 
 export interface SendMessageDeps extends AttemptDeps {
   readonly queue: Pick<Queue, "settle" | "release">;
+  /** Takes the word of an attempt whose lease was lost that it has not sent a segment. Returns at once, and never throws. */
+  readonly onLateRefusal: (refusal: LateRefusal) => void;
 }
 
 /** Takes one claimed job to its settlement. Never throws. */
@@ -14,7 +17,7 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
   return async (job, lease) => {
     try {
       const settlement = await attempt(job, lease);
-      if (settlement) await settle(deps, settlement);
+      if (settlement) await settle(deps, job, settlement);
       else await release(deps, job);
     } catch (error) {
       // A bug. Nothing is lost: the lease runs out, and the job is claimed again.
@@ -26,12 +29,25 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
   };
 }
 
-async function settle(deps: SendMessageDeps, settlement: Settlement): Promise<void> {
+async function settle(deps: SendMessageDeps, job: ClaimedJob, settlement: Settlement): Promise<void> {
   const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
   // If nothing was sent, nothing is lost: upkeep has ended the message meanwhile, as it does when one expires.
   if (isOurs || settlement.connectorId === undefined) return;
   const { messageId: message_id, claim } = settlement;
   deps.log.warn({ message_id, claim }, "a lease was lost before its attempt was recorded");
+  for (const refusal of refusalsOf(job, settlement)) deps.onLateRefusal(refusal);
+}
+
+/**
+ * The segments that a lost attempt has surely not sent. Where the account holds what is in doubt, whoever took the message over holds
+ * it because of this attempt.
+ */
+function refusalsOf(job: ClaimedJob, { connectorId, messageId, claim, outcomes }: Settlement): LateRefusal[] {
+  if (connectorId === undefined || job.progress.channel !== "sms" || !holdsUnconfirmed(job)) return [];
+  return outcomes.flatMap((outcome, part) => {
+    const isUnsent = outcome?.kind === "rejected" || (outcome?.kind === "deferred" && !outcome.mayHaveLeft);
+    return isUnsent ? [{ connectorId, messageId, claim, part, outcome }] : [];
+  });
 }
 
 async function release(deps: SendMessageDeps, { jobId, claim }: ClaimedJob): Promise<void> {

@@ -6,13 +6,17 @@ import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { reached } from "../admin.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import type { SmscDial } from "../fakes/smsc-dial.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, startPostrider } from "../postrider-process.ts";
 import { until } from "../until.ts";
 
-test("a message that is held, since nobody knew that the SMSC had taken it, is sent once its answer is read", async () => {
-  await using world = new AsyncDisposableStack();
+/**
+ * The one account holds what is in doubt. Its message was sent by a process that stood still until another one had taken it over and
+ * put it aside; now the SMSC answers, and the first process reads it.
+ */
+async function answerAfterTakeover(world: AsyncDisposableStack, dial: SmscDial) {
   const folder = makeDataFolder();
   world.defer(folder.remove);
   const database = await freshDatabase();
@@ -20,7 +24,7 @@ test("a message that is held, since nobody knew that the SMSC had taken it, is s
   const client = new Client({ connectionString: database.url });
   await client.connect();
   world.defer(() => client.end());
-  const smsc = await startFakeSmsc({ receipts: "none", holdSubmits: true });
+  const smsc = await startFakeSmsc({ receipts: "none", holdSubmits: true, ...dial });
   world.defer(smsc.close);
   const start = async (options = {}) => {
     const service = await startPostrider({
@@ -53,10 +57,23 @@ test("a message that is held, since nobody knew that the SMSC had taken it, is s
 
   smsc.release();
   one.kill("SIGCONT");
-  expect(await reached(two, message, "sent", "failed")).toMatchObject({ status: "sent" });
+  const { status } = await reached(two, message, "sent", "failed");
   expect((await client.query("SELECT 1 FROM jobs")).rowCount).toBe(0);
-  expect(smsc.submits.length).toBe(1);
-}, 180_000);
+  return { status, submits: smsc.submits.length };
+}
+
+test.each([
+  ["taken it", {}, { status: "sent", submits: 1 }],
+  ["put it off", { throttle: 1 }, { status: "sent", submits: 2 }],
+  ["refused it", { submitStatus: 0x0b }, { status: "failed", submits: 1 }],
+] as const)(
+  "a message that is held, since nobody knew that the SMSC had %s, ends by that answer once it is read",
+  async (_, dial, expected) => {
+    await using world = new AsyncDisposableStack();
+    expect(await answerAfterTakeover(world, dial)).toEqual(expected);
+  },
+  180_000,
+);
 
 /** The job that the other process has claimed and put aside, until the end of its window. */
 const HELD = "SELECT 1 FROM jobs WHERE claim > 1 AND NOT is_leased AND due_at IS NOT NULL";

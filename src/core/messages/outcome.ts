@@ -28,12 +28,14 @@ export type PartOutcome =
   | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }
   /**
    * It was transmitted, and no answer came. `providerMessageIds`: the ids that it has if it was taken, if they are known
-   * without an answer. `mayHaveLeft`: an earlier attempt, of which nothing was recorded, may have sent it too.
+   * without an answer. `mayHaveLeft`: an earlier attempt, of which nothing was recorded, may have sent it too. `leftUnder`: only
+   * the attempt under this earlier claim may have sent it, of which nothing was recorded.
    */
   | {
       readonly kind: "unconfirmed";
       readonly error: MessageError;
       readonly mayHaveLeft?: true;
+      readonly leftUnder?: number;
       readonly providerMessageIds?: readonly string[];
     };
 

@@ -53,11 +53,12 @@ export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): P
 /** `Part.claim` of a part that is now unconfirmed: set if a single attempt may have sent it. */
 function onlyClaim(
   { status, claim: earlier }: Part,
-  { mayHaveLeft }: { readonly mayHaveLeft?: true },
+  { mayHaveLeft, leftUnder }: { readonly mayHaveLeft?: true; readonly leftUnder?: number },
   { connectorId, claim }: AttemptBy,
 ): Pick<Part, "claim"> {
   const isFirst = status === "pending";
-  const only = connectorId === undefined ? earlier : isFirst ? claim : undefined;
+  const untried = isFirst ? leftUnder : earlier;
+  const only = connectorId === undefined ? untried : isFirst ? claim : undefined;
   return only === undefined || mayHaveLeft ? {} : { claim: only };
 }
 

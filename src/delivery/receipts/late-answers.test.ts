@@ -85,7 +85,7 @@ test("while the database is away an answer waits, until it is back or nothing ca
 });
 
 test("a refusal waits for the end of an attempt that is under way, for two minutes while the database is there", async () => {
-  const isStored = "a provider answered late: it had refused the message";
+  const isStored = "a late answer: the provider had not taken the message";
   const isGivenUp = "a late answer could not be stored";
   for (const [awayMs, busyMs, expected] of [
     [0, 60_000, isStored],

@@ -28,8 +28,8 @@ export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer | 
     const { connectorId: connector, messageId: message_id } = answer;
     try {
       await store(deps, answer);
-      const said = "outcome" in answer ? "refused" : "taken";
-      deps.log.info({ connector, message_id }, `a provider answered late: it had ${said} the message`);
+      const said = "outcome" in answer ? "not taken" : "taken";
+      deps.log.info({ connector, message_id }, `a late answer: the provider had ${said} the message`);
     } catch (error) {
       deps.log.warn({ err: error, connector, message_id }, "a late answer could not be stored");
     }

@@ -151,4 +151,41 @@ export function lostSettleContract(open: OpenStore): void {
       expect(await world.receive(`a ${id}`)).toMatchObject([{ kind: "late", messageId: id }]);
     }),
   );
+
+  test(
+    "what is held for the sake of an attempt that turns out not to have sent it fails at once, or is tried again",
+    inWorld(open, async (world) => {
+      const { store, clock, settle, status } = world;
+      await store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
+      const next = { kind: "held", dueAt: clock.now + HOUR } as const;
+      const doubt = { ...unconfirmed(), leftUnder: 1 } as const;
+      const refused = { kind: "rejected", error: { code: "smpp.0x0000000b", message: "no" } } as const;
+      const busy = { kind: "deferred", error: { code: "smpp.0x00000058", message: "throttled" } } as const;
+      for (const [outcome, then] of [
+        [refused, "failed"],
+        [busy, "queued"],
+      ] as const) {
+        const { id, slow, job } = await takenOver(world);
+        const refuse = () =>
+          store.receipts.recordLateRefusal(
+            { messageId: id, connectorId: CONNECTOR, part: 0, claim: slow.claim, outcome },
+            clock.now,
+          );
+        expect(await refuse()).toBe(false);
+        const { jobId, claim, messageId } = job;
+        const unsent = { at: clock.now, countsAsAttempt: false, keepsContent: false };
+        const outcomes = [doubt, doubt];
+        await store.queue.settle([{ ...unsent, jobId, claim, messageId, outcomes, next }]);
+        await settle(slow, { outcomes: [outcome] });
+        expect(await refuse()).toBe(true);
+        expect(await status(id)).toBe(then);
+      }
+      const [again] = await laterJobs(world);
+      expect(again).toMatchObject({ claim: 3, wasInterrupted: false });
+      expect(again?.progress.parts).toMatchObject([
+        { status: "pending" },
+        { status: "unconfirmed", claim: 1 },
+      ]);
+    }),
+  );
 }
