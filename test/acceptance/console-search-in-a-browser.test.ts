@@ -168,19 +168,26 @@ test("where the first that are found are not all, or not meant, one is told to t
   const { page, complaints, heading, go } = await signedIn("settings");
   await heading("Settings");
   await crowd(page, "accounts");
-  const rows = Array.from({ length: 100 }, (_, index) => ({ id: `a${index}`, name: "a", mode: "live" }));
+  const name = "a longer name than others";
+  const rows = Array.from({ length: 100 }, (_, index) => ({ id: `a${index}`, name, mode: "live" }));
   await page.route("**/admin/v1/accounts?search=a&*", (asked) =>
     asked.fulfill({ json: { data: rows, next: "a99" } }),
   );
-  await go("inbound");
-  await heading("Inbound SMS");
   const find = page.getByLabel("Find another account");
-  const place = () => page.getByLabel("From", { exact: true }).boundingBox();
-  const before = await place();
+  await go("senders");
+  await heading("Senders");
+  const fields = [find, page.getByLabel("Search", { exact: true })];
+  const places = () => Promise.all(fields.map((field) => field.boundingBox()));
+  const before = await places();
   await find.fill("a");
   await page.getByText("100 so far: type more").waitFor();
-  expect(await place()).toEqual(before);
+  expect(await places()).toEqual(before);
+
   // What is no account is still to be chosen.
+  await go("inbound");
+  await heading("Inbound SMS");
+  await find.fill("a");
+  await page.getByText("100 so far: type more").waitFor();
   await page.locator("#filter-account_id").selectOption("numbers of no account");
   await page.waitForURL(/account_id=none/);
   await page.getByText("for numbers of no account").waitFor();
