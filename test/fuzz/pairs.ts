@@ -12,8 +12,8 @@ export function pairs<T>([some, others]: Pair<readonly T[]>, keyOf: (each: T) =>
   return some.map((each) => [each, found.get(keyOf(each)) as T] as const);
 }
 
-/** A few, of different messages; now and then one that stays in hand, and is settled again later. */
-export function takeSome<T extends { readonly messageId: string }>(
+/** A few, perhaps several claims of one job; now and then one that stays in hand, and is settled again later. */
+export function takeSome<T extends { readonly messageId: string; readonly claim: number }>(
   { dice }: Pick<Ground, "dice">,
   pool: Pair<T>[],
 ): readonly Pair<T>[] {
@@ -21,7 +21,7 @@ export function takeSome<T extends { readonly messageId: string }>(
   for (let count = dice.between(1, 3); count > 0 && pool.length > 0; count--) {
     const at = dice.between(0, pool.length - 1);
     const [pair] = dice.chance(0.1) ? [pool[at]] : pool.splice(at, 1);
-    if (pair) taken.set(pair[0].messageId, pair);
+    if (pair) taken.set(`${pair[0].messageId} ${pair[0].claim}`, pair);
   }
   return [...taken.values()];
 }
