@@ -168,6 +168,21 @@ function ofSandbox(open: OpenStore): void {
   );
 
   test(
+    "what the simulator keeps about a longer address or number stays",
+    inWorld(open, async (world) => {
+      const mail = {
+        ...entry(world, world.id(), "natasha@x.test"),
+        rendered: { source: "To: <NATASHA@x.test>" },
+      };
+      const text = { ...entry(world, world.id(), OTHER), rendered: { text: `call ${HANDSET}9` } };
+      await world.store.sandbox.record([mail, { ...text, channel: "sms" }]);
+      for (const recipient of [ADDRESS, HANDSET]) await ask(world, recipient);
+      await work(world, 10);
+      expect(await world.store.sandbox.list({ limit: 10 })).toHaveLength(2);
+    }),
+  );
+
+  test(
     "a mail of the simulator goes with its message, though nothing in it names the recipient as the erasure does",
     inWorld(open, async (world) => {
       const parts = [{ status: "pending", address: "Asha@x.test" }] as const;

@@ -1,11 +1,6 @@
 /** What both engines share for erasures: their rows, the walk that is next, and which texts are about the recipient. */
 import type { ListOrder } from "../../core/lists/list-order.ts";
-import {
-  createScrubber,
-  createWordScrubber,
-  ERASED_NUMBER,
-  type Erasure,
-} from "../../core/messages/erasure.ts";
+import { createWordScrubber, ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
@@ -140,13 +135,16 @@ export function toErasedSuppression(
  * within a longer one. Providers write numbers without the plus, or without the country.
  */
 export function createIsAbout(recipient: string): (stored: string) => boolean {
-  if (!recipient.startsWith("+")) {
-    const scrub = createScrubber(recipient);
-    return (stored) => scrub(stored) !== stored;
-  }
+  if (!recipient.startsWith("+")) return createIsNamed(recipient);
   return (stored) =>
     stored.includes(recipient.slice(1)) ||
     isSameNumber(recipient, (JSON.parse(stored) as Receipt).recipient) === true;
+}
+
+/** Makes a function that tells whether a text, or JSON, names the recipient, and not only a longer number or address. */
+export function createIsNamed(recipient: string): (text: string) => boolean {
+  const scrub = createWordScrubber(recipient);
+  return (text) => scrub(text) !== text;
 }
 
 /** The recipient as texts in JSON contain it. */

@@ -1,5 +1,5 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
-import { inJson } from "../../erasures/erasure-work.ts";
+import { createIsNamed, inJson } from "../../erasures/erasure-work.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
 import { findOwners } from "../inbound/load-inbound.ts";
@@ -15,6 +15,8 @@ interface Sweep {
   readonly test: string;
   /** The form of the recipient in the test; absent: as it is. */
   readonly needle?: (recipient: string) => string;
+  /** SQL of a text that has to name the recipient, which the test also finds within longer numbers and addresses. */
+  readonly names?: string;
   /** What to do with the rows that `where` selects; absent: they are deleted. */
   readonly work?: (session: Session, where: string, values: readonly SqlValue[]) => Promise<unknown>;
   /** For large rows: the share of the usual number of rows that one stretch examines. */
@@ -30,6 +32,7 @@ export const SWEEPS: readonly Walk[] = [
     type: "text",
     test: `(recipient = $3 OR strpos(lower(rendered COLLATE "C"), $3) > 0) AND ${IN_ACCOUNT}`,
     needle: inJson,
+    names: "recipient || ' ' || rendered",
     share: 0.1,
   }),
   sweep({
@@ -49,7 +52,7 @@ export const SWEEPS: readonly Walk[] = [
   }),
 ];
 
-function sweep({ table, type, test, needle, work, share = 1 }: Sweep): Walk {
+function sweep({ table, type, test, needle, names, work, share = 1 }: Sweep): Walk {
   const ends = `SELECT id FROM ${table} WHERE id > $1::${type} ORDER BY id OFFSET $2 LIMIT 1`;
   const where = `id > $1::${type} AND id <= $2::${type} AND ${test}`;
   const remove: typeof work = (session, rows, values) =>
@@ -59,9 +62,26 @@ function sweep({ table, type, test, needle, work, share = 1 }: Sweep): Walk {
     const from = position === "" ? NIL_UUID : position;
     const [end] = await session.query<{ id: string }>(ends, [from, Math.ceil(looks * share)]);
     const to = end !== undefined && end.id < latest ? end.id : latest;
-    await (work ?? remove)(session, where, [from, to, needle?.(recipient) ?? recipient, accountId ?? null]);
+    const values = [from, to, needle?.(recipient) ?? recipient, accountId ?? null];
+    if (names !== undefined) await removeNamed(session, { table, where, names }, { recipient, values });
+    else await (work ?? remove)(session, where, values);
     return to === latest ? {} : { next: to };
   };
+}
+
+type Named = Required<Pick<Sweep, "table" | "names">> & { readonly where: string };
+
+/** Deletes those of the rows that `where` selects which really name the recipient. */
+async function removeNamed(
+  session: Session,
+  { table, where, names }: Named,
+  { recipient, values }: { readonly recipient: string; readonly values: readonly SqlValue[] },
+): Promise<void> {
+  const sql = `SELECT id, ${names} AS text FROM ${table} WHERE ${where}`;
+  const rows = await session.query<{ id: string; text: string }>(sql, values);
+  const isNamed = createIsNamed(recipient);
+  const named = rows.filter(({ text }) => isNamed(text)).map(({ id }) => id);
+  await session.query(`DELETE FROM ${table} WHERE id = ANY(ARRAY(SELECT unnest($1::text[])))`, [named]);
 }
 
 /** Deletes the recipient's counts, which are found by an index on the recipient. */

@@ -1,5 +1,5 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
-import { inJson } from "../../erasures/erasure-work.ts";
+import { createIsNamed, inJson } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import { createOwners } from "../inbound/inbound.ts";
 import type { AccountCache } from "../records/account-cache.ts";
@@ -19,6 +19,8 @@ interface Sweep {
   readonly test: string;
   /** The form of the recipient in the test; absent: as it is. */
   readonly needle?: (recipient: string) => string;
+  /** SQL of a text that has to name the recipient, which the test also finds within longer numbers and addresses. */
+  readonly names?: string;
   /** Statements for the rows that `where` selects; absent: they are deleted. */
   readonly work?: (where: string) => readonly string[];
   /** For large rows: which share of the usual number one stretch examines. */
@@ -32,6 +34,7 @@ const SWEEPS: readonly Sweep[] = [
     isTimed: true,
     test: "(recipient = ?3 OR instr(lower(rendered), ?3) > 0) AND (?4 IS NULL OR account_id = ?4)",
     needle: inJson,
+    names: "recipient || ' ' || rendered",
     share: 0.1,
   },
   {
@@ -74,12 +77,13 @@ export function createSweeps(db: Database, accounts: AccountCache): readonly Wal
 }
 
 function createSweep(db: Database, sweep: Sweep): Walk {
-  const { table, key, isTimed, test, needle, work, share = 1 } = sweep;
+  const { table, key, isTimed, test, needle, names, work, share = 1 } = sweep;
   const ends = db.prepare<{ key: string | number }>(
     `SELECT ${key} AS key FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`,
   );
   const where = `${key} > ?1 AND ${key} <= ?2 AND ${test}`;
   const statements = (work?.(where) ?? [`DELETE FROM ${table} WHERE ${where}`]).map((sql) => db.prepare(sql));
+  const removeNamed = names === undefined ? undefined : createNamedRemoval(db, { table, key, where, names });
   return ({ recipient, accountId, createdAt }, position, looks) => {
     const latest = isTimed ? firstUuidAt(createdAt + 1) : Number.MAX_SAFE_INTEGER;
     const from = isTimed ? position : Number(position);
@@ -87,8 +91,23 @@ function createSweep(db: Database, sweep: Sweep): Walk {
     const to = end < latest ? end : latest;
     const selected = [from, to, needle?.(recipient) ?? recipient, accountId ?? null];
     const values = isTimed ? selected : [...selected, createdAt];
-    for (const statement of statements) statement.run(...values);
+    if (removeNamed) removeNamed(recipient, values);
+    else for (const statement of statements) statement.run(...values);
     return to === latest ? {} : { next: String(to) };
+  };
+}
+
+type Named = Required<Pick<Sweep, "table" | "key" | "names">> & { readonly where: string };
+
+/** Deletes those of the rows that `where` selects which really name the recipient. */
+function createNamedRemoval(db: Database, { table, key, where, names }: Named) {
+  const find = db.prepare<{ key: string | number; text: string }>(
+    `SELECT ${key} AS key, ${names} AS text FROM ${table} WHERE ${where}`,
+  );
+  const remove = db.prepare(`DELETE FROM ${table} WHERE ${key} = ?`);
+  return (recipient: string, values: readonly (string | number | null)[]): void => {
+    const isNamed = createIsNamed(recipient);
+    for (const row of find.all(...values)) if (isNamed(row.text)) remove.run(row.key);
   };
 }
 
