@@ -15,19 +15,26 @@ export interface LearntSuppression {
   readonly at: number;
 }
 
-export interface BouncedParts {
+export interface PartsStep {
   readonly before: readonly Part[];
   readonly after: readonly Part[];
   readonly at: number;
 }
 
 /** The recipients that bounced in the step from `before` to `after`. */
-export function learntFromParts({ before, after, at }: BouncedParts): readonly LearntSuppression[] {
+export function learntFromParts({ before, after, at }: PartsStep): readonly LearntSuppression[] {
   return after.flatMap((part, index) => {
     if (part.status !== "bounced" || before[index]?.status === "bounced") return [];
     const reason = reasonOf(part);
     return part.address !== undefined && reason ? [{ email: part.address, reason, at }] : [];
   });
+}
+
+/** The recipients to whom the step from `before` to `after` has delivered: their own mail host took the message. */
+export function deliveredTo({ before, after }: PartsStep): readonly string[] {
+  return after.flatMap(({ status, address }, index) =>
+    status === "delivered" && address !== undefined && before[index]?.status !== status ? [address] : [],
+  );
 }
 
 /** A recipient bounces while sending, at once or after deferrals. In both cases the answer to RCPT TO says why. */

@@ -3,9 +3,10 @@ import type { StoredSettings } from "../../../core/records/settings.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { countSoftBounce, isSoftLimit, type SoftBounces } from "../../../core/suppressions/suppression.ts";
 import {
-  type BouncedParts,
+  deliveredTo,
   type LearntSuppression,
   learntFromParts,
+  type PartsStep,
   toSuppression,
 } from "../../suppressions/learnt-suppressions.ts";
 import type { Session } from "../database/driver.ts";
@@ -21,8 +22,8 @@ import { addSuppressions } from "./suppression-rows.ts";
  */
 export interface SuppressionList {
   learn(message: Teller, word: LearntSuppression): void;
-  /** Adds the recipients that bounced in the step from `before` to `after`. */
-  learnFromParts(message: Teller, step: BouncedParts): void;
+  /** Adds the recipients that bounced in the step from `before` to `after`, and forgives those to whom it has delivered. */
+  learnFromParts(message: Teller, step: PartsStep): void;
   /** Forgets soft bounces of an address, since a message was delivered to it. */
   forgive(message: Teller, email: string): void;
   write(): Promise<void>;
@@ -53,6 +54,7 @@ export function createSuppressionList(session: Session, erasedNames: ErasedNames
     learn,
     learnFromParts(message, step) {
       for (const word of learntFromParts(step)) learn(message, word);
+      for (const email of deliveredTo(step)) hear(message, email);
     },
     forgive: (message, email) => hear(message, email),
     async write() {

@@ -4,9 +4,10 @@ import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../../core/suppre
 import { spellingsOf } from "../../address-spellings.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import {
-  type BouncedParts,
+  deliveredTo,
   type LearntSuppression,
   learntFromParts,
+  type PartsStep,
   toSuppression,
 } from "../../suppressions/learnt-suppressions.ts";
 import { longest } from "../../suppressions/longest-suppressions.ts";
@@ -19,8 +20,8 @@ import type { AccountCache, AccountEntry } from "../records/account-cache.ts";
 export interface SuppressionList {
   /** Adds what a receipt says of a recipient. */
   learn(message: Pick<MessageRow, "id" | "account">, word: LearntSuppression): void;
-  /** Adds the recipients that bounced in the step from `before` to `after`. */
-  learnFromParts(message: Pick<MessageRow, "id" | "account">, step: BouncedParts): void;
+  /** Adds the recipients that bounced in the step from `before` to `after`, and forgives those to whom it has delivered. */
+  learnFromParts(message: Pick<MessageRow, "id" | "account">, step: PartsStep): void;
   /** Forgets soft bounces of an address, since a message was delivered to it. */
   forgive(message: Pick<MessageRow, "account">, email: string): void;
   /** Returns how many were added or made to last longer. */
@@ -52,15 +53,18 @@ export function createSuppressionList(
     add([toSuppression(word, { accountId: account.id, messageId: message.id, settings })]);
   };
 
+  const forgive: SuppressionList["forgive"] = (message, email) => {
+    const entry = liveAccount(message.account);
+    if (entry) softBounces.forget(entry, addressKey(email));
+  };
+
   return {
     learn,
     learnFromParts(message, step) {
       for (const word of learntFromParts(step)) learn(message, word);
+      for (const email of deliveredTo(step)) forgive(message, email);
     },
-    forgive(message, email) {
-      const entry = liveAccount(message.account);
-      if (entry) softBounces.forget(entry, addressKey(email));
-    },
+    forgive,
     add,
     prune: (now, limit) => removeEnded(now, limit) + softBounces.prune(now, limit),
   };
