@@ -1,5 +1,6 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { KeptMailPolicy, MailPolicy } from "../../../core/email/mail-policy.ts";
+import { DAY_MS } from "../../../core/time/durations.ts";
 import type { MailPolicyStore } from "../../../store/store.ts";
 import type { Network } from "../../network.ts";
 import { fetchPolicy } from "./fetch-policy.ts";
@@ -24,6 +25,8 @@ export interface MtaStsDeps {
 
 /** How often DNS is asked whether the policy has changed. */
 const ASKED_EVERY_MS = 5 * 60_000;
+/** The age at which a policy is fetched anew at the latest. */
+const REFRESHED_AFTER_MS = DAY_MS;
 const MAX_DOMAINS = 10_000;
 
 interface Kept {
@@ -93,15 +96,24 @@ interface Question {
   readonly signal: AbortSignal;
 }
 
-/** A policy once fetched holds until its max_age is over, whatever becomes of its record or its file (RFC 8461 §5.1). */
+/** A policy once fetched holds until its max_age is over, whatever becomes of its record or its file (RFC 8461 §3.3). */
 async function ask(deps: MtaStsDeps, { domain, known, signal }: Question): Promise<Kept> {
   const askedAt = deps.clock.now();
   const unchanged: Kept = { expiresAt: 0, ...known, askedAt };
   const id = await publishedId(deps, domain);
-  const isSame = id === undefined || (id === known?.id && askedAt < known.expiresAt);
+  const isSame = id === undefined || (id === known?.id && askedAt < refreshAt(known));
   if (isSame) return unchanged;
   const policy = await fetchCurrent(deps, domain, signal);
   return policy ? { askedAt, id, policy, expiresAt: askedAt + policy.maxAgeMs } : unchanged;
+}
+
+/**
+ * When a policy that has not changed is fetched anew: long before it ends, or else somebody who keeps us from fetching it at that
+ * moment could have mail sent without it (RFC 8461 §3.3). If that fails, it holds to its end, and is asked for again meanwhile.
+ */
+function refreshAt({ policy, expiresAt }: Kept): number {
+  const maxAgeMs = policy?.maxAgeMs ?? 0;
+  return expiresAt - maxAgeMs + Math.min(maxAgeMs / 2, REFRESHED_AFTER_MS);
 }
 
 /** No answer counts as no record: an attacker who can suppress the answer now could have suppressed the first one too. */

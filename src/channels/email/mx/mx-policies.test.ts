@@ -145,6 +145,20 @@ test("a policy ends with its max_age, unless its host still has it then", async 
   expect([await isHeld(), asked()]).toEqual([false, 2]);
 });
 
+test("a policy is fetched anew when half of its time is over, and holds though its host is away at its end", async () => {
+  const { rig, asked } = await openWithPolicy();
+  const isHeld = async () => (await send(rig, "ann")).parts[0]?.kind === "deferred";
+  const half = (MAX_AGE_S * 1_000) / 2;
+  expect([await isHeld(), asked()]).toEqual([true, 1]);
+  await rig.clock.advance(half - 1);
+  expect([await isHeld(), asked()]).toEqual([true, 1]);
+  await rig.clock.advance(5 * 60_000);
+  expect([await isHeld(), asked()]).toEqual([true, 2]);
+  rig.dns.a.delete("mta-sts.example.net");
+  await rig.clock.advance(half);
+  expect([await isHeld(), asked()]).toEqual([true, 2]);
+});
+
 test("a database that is away keeps no message waiting", async () => {
   const smtp = await openHost();
   const away = () => Promise.reject(new Error("away"));
