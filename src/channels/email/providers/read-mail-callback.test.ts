@@ -220,6 +220,20 @@ describe("Resend", () => {
     expect(all).toMatchObject([{ recipient: ANN, target: { messageId: id } }]);
   });
 
+  test("names all recipients of a mail, whomever it is about: of several only that none was sent to counts", async () => {
+    const to = [ANN, "Bob <bob@example.net>"];
+    for (const type of ["email.delivered", "email.bounced", "email.complained", "email.suppressed"]) {
+      const body = event(type, { to, bounce: { type: "Permanent" } });
+      expect(await receipts(resend, body, signed(body))).toEqual([]);
+    }
+    const body = event("email.failed", { to });
+    const all = await receipts(resend, body, signed(body));
+    expect(all.map(({ recipient, status }) => [recipient, status])).toEqual([
+      [ANN, "failed"],
+      ["bob@example.net", "failed"],
+    ]);
+  });
+
   test("without our id is matched by its own", async () => {
     const body = event("email.delivered", { message_id: undefined });
     const [receipt] = await receipts(resend, body, signed(body));

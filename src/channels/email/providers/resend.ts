@@ -34,23 +34,25 @@ export const resend: MailProvider = {
     const { type, data: given } = objectOf(body);
     const data = objectOf(given);
     const verdict = verdictOf(type, data);
-    if (!verdict) return [];
+    const recipients = listOf(data.to).flatMap((each) => textOf(each) ?? []);
+    if (!verdict || (recipients.length > 1 && type !== ABOUT_ALL)) return [];
     const headers = listOf(data.headers).map(objectOf);
     const ownId = headers.find(({ name }) => textOf(name)?.toLowerCase() === "message-id")?.value;
-    return listOf(data.to).flatMap((recipient) => {
-      if (typeof recipient !== "string") return [];
-      return [
-        {
-          recipient: /<([^<>]+)>\s*$/.exec(recipient)?.[1] ?? recipient,
-          providerMessageId: textOf(data.email_id) ?? "",
-          ownId: textOf(data.message_id) ?? textOf(ownId),
-          verdict,
-          word: [type, objectOf(data.bounce).type ?? ""].join(" "),
-        },
-      ];
-    });
+    return recipients.map((recipient) => ({
+      recipient: /<([^<>]+)>\s*$/.exec(recipient)?.[1] ?? recipient,
+      providerMessageId: textOf(data.email_id) ?? "",
+      ownId: textOf(data.message_id) ?? textOf(ownId),
+      verdict,
+      word: [type, objectOf(data.bounce).type ?? ""].join(" "),
+    }));
   },
 };
+
+/**
+ * The event of a mail that was sent to nobody. Every other is about one recipient, but lists all of the mail's: if there are
+ * several, the bounce or complaint of one would suppress them all.
+ */
+const ABOUT_ALL = "email.failed";
 
 function isSame(given: string, made: Buffer): boolean {
   const octets = Buffer.from(given, "base64");
