@@ -39,10 +39,16 @@ export function deliveredTo({ before, after }: PartsStep): readonly string[] {
 
 /** A recipient bounces while sending, at once or after deferrals. In both cases the answer to RCPT TO says why. */
 function reasonOf({ error }: Part): SuppressionReason | undefined {
-  if (!error) return undefined;
+  if (!error || ON_THE_WAY.has(error.code)) return undefined;
   const kind = bounceKind({ code: error.code, text: error.message, stage: "recipient" });
   return kind === "message" ? undefined : `${kind}_bounce`;
 }
+
+/**
+ * Faults on the way to a mail host: no connection, no answer from DNS, no address, no TLS where it is promised (RFC 3463 §3.5, §3.8).
+ * They say nothing of a mailbox, and may be our own: a network that blocks port 25 would have all recipients suppressed.
+ */
+const ON_THE_WAY: ReadonlySet<string> = new Set(["4.4.1", "4.4.3", "4.4.4", "4.7.5"]);
 
 export interface LearntFrom {
   readonly accountId: string;
