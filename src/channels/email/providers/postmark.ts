@@ -39,8 +39,14 @@ export const postmark: MailProvider = {
 function verdictOf(type: string, event: Json): Verdict | undefined {
   if (type === "Delivery") return DELIVERED;
   if (type === "SpamComplaint") return COMPLAINED;
-  if (type === "SubscriptionChange") return event.SuppressSending === true ? UNSUBSCRIBED : undefined;
+  if (type === "SubscriptionChange") return event.SuppressSending === true ? listingOf(event) : undefined;
   return type === "Bounce" ? bounceOf(event) : undefined;
+}
+
+/** Postmark has put the address on its own list: at its owner's wish or by hand, but also after a bounce or a complaint. */
+function listingOf({ SuppressionReason: reason }: Json): Verdict {
+  if (reason === "HardBounce") return bounced({ text: "on the provider's list after a hard bounce" }, "hard");
+  return reason === "SpamComplaint" ? COMPLAINED : UNSUBSCRIBED;
 }
 
 /** By `Type`, as the Bounce API lists them. Types that are left out are no bounces: auto-replies, delays, notices. */

@@ -12,6 +12,21 @@ describe("Postmark", () => {
     ...over,
   });
 
+  test("tells also why it put an address on its own list: a bounce there is no wish, and does not last as long", async () => {
+    const listed = (SuppressionReason: string, SuppressSending = true) =>
+      event({ RecordType: "SubscriptionChange", Recipient: ANN, SuppressSending, SuppressionReason });
+    const told = [
+      ...["HardBounce", "SpamComplaint", "ManualSuppression"].map((reason) => listed(reason)),
+      listed("HardBounce", false),
+    ];
+    const all = (await Promise.all(told.map((each) => receipts(postmark, each)))).flat();
+    expect(all.map(({ status, suppress }) => [status, suppress])).toEqual([
+      ["bounced", "hard_bounce"],
+      ["complained", "complaint"],
+      ["complained", "unsubscribe"],
+    ]);
+  });
+
   test("tells of deliveries, bounces, complaints and wishes, by the metadata it gives back", async () => {
     const bounce = {
       RecordType: "Bounce",
