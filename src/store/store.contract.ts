@@ -16,6 +16,7 @@ import { copyUnderWayContract } from "./contract/copy-under-way.contract.ts";
 import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
 import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
+import { erasedWordsContract } from "./contract/erased-words.contract.ts";
 import { erasureContract } from "./contract/erasure.contract.ts";
 import { erasureStretchContract } from "./contract/erasure-stretches.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
@@ -116,6 +117,7 @@ const SECTIONS = {
   cancel: cancelContract,
   messageList: messageListContract,
   erasure: erasureContract,
+  erasedWords: erasedWordsContract,
   erasureStretch: erasureStretchContract,
   leases: leasesContract,
   erasedLeftover: erasedLeftoverContract,

@@ -129,30 +129,6 @@ export function erasureContract(open: OpenStore): void {
   );
 
   test(
-    "what the timeline of an email to several tells of the recipient is redacted",
-    inWorld(open, async (world) => {
-      const parts = [ADDRESS, "ravi@x.test"].map((address) => ({ status: "pending", address }) as const);
-      const jobs = [
-        { queue: "queue-a", parts: [0] },
-        { queue: "queue-b", parts: [1] },
-      ];
-      const id = await world.email({ parts, jobs });
-      const error = { code: "smtp.550", message: "550 <ASHA@x.test>: no such user, not basha@x.test" };
-      await world.settle(await world.claimOne(), { outcomes: [{ kind: "rejected", bounced: true, error }] });
-      await erase(world, ADDRESS);
-      const timeline = await world.store.messages.timeline({
-        accountId: world.account.id,
-        channel: "email",
-        id,
-      });
-      const told = timeline?.find((entry) => entry.eventType === "email.bounced");
-      expect(told).toMatchObject({ recipient: ERASED_ADDRESS, status: "bounced", sequence: 1 });
-      expect(told?.error?.message).toBe(`550 <${ERASED_ADDRESS}>: no such user, not basha@x.test`);
-      expect(await world.claim(1, "queue-b")).toHaveLength(1);
-    }),
-  );
-
-  test(
     "the last open recipient's erasure ends an email, with its job and its body",
     inWorld(open, async (world) => {
       const { clock } = world;

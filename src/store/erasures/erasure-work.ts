@@ -1,11 +1,13 @@
 /** What both engines share for erasures: their rows, the walk that is next, and which texts are about the recipient. */
 import type { ListOrder } from "../../core/lists/list-order.ts";
+import type { WordErasure } from "../../core/messages/erased-words.ts";
 import { createWordScrubber, ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import { writingsOf } from "../address-spellings.ts";
+import { type TimelineRow, toTimelineEntry } from "../messages/message-rows.ts";
 import type { ErasedForm } from "./erased-recipient.ts";
 
 /** What a walk of an erasure looks for. A walk goes through one table, or a few, in stretches. */
@@ -145,6 +147,21 @@ export function createIsAbout(recipient: string): (stored: string) => boolean {
 export function createIsNamed(recipient: string): (text: string) => boolean {
   const scrub = createWordScrubber(recipient);
   return (text) => scrub(text) !== text;
+}
+
+type TimelineTexts = Pick<TimelineRow, "recipient" | "error" | "detail">;
+
+/** The columns of a timeline's row that may name a recipient, without them. */
+export function scrubEntry(
+  row: TimelineRow,
+  { words, scrub }: { readonly words: WordErasure; readonly scrub: (text: string) => string },
+): TimelineTexts {
+  const { recipient, error, detail } = words.entry(toTimelineEntry(row));
+  return {
+    recipient: recipient === undefined ? null : scrub(recipient),
+    error: error ? scrub(JSON.stringify(error)) : null,
+    detail: detail ? scrub(JSON.stringify(detail)) : null,
+  };
 }
 
 /** The recipient as texts in JSON contain it. */

@@ -1,4 +1,6 @@
+import { createWordErasure, type WordErasure } from "../../../core/messages/erased-words.ts";
 import { closeParts, createScrubber, isRecipient } from "../../../core/messages/erasure.ts";
+import type { Progress } from "../../../core/messages/message.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
 import { present } from "../../../core/present.ts";
 import {
@@ -150,8 +152,11 @@ async function redact(
   const { recipient, writings } = task;
   if (messages.length === 0) return;
   const scrub = createScrubber(recipient, ...writings);
+  const wordErasures = new Map<string, WordErasure>();
   for (const message of messages) {
-    const closed = closeParts(message.progress, recipient);
+    const words = createWordErasure(message.progress.parts, recipient);
+    wordErasures.set(message.id, words);
+    const closed = closeParts(withoutWords(message.progress, words), recipient);
     // Scrubbed as JSON, the form in which it is stored.
     log.save(message, { progress: JSON.parse(scrub(JSON.stringify(closed))), entries: [] });
   }
@@ -163,5 +168,9 @@ async function redact(
   // A message that is over has no job left whose end would wipe it.
   for (const message of after)
     wipe(log, message, { isOver: isSettled(message.progress), settings: settingsOf(message.accountId) });
-  await redactRows(session, { messages: after, jobs, recipient, scrub });
+  await redactRows(session, { messages: after, jobs, recipient, scrub, wordErasures });
+}
+
+function withoutWords({ error, ...progress }: Progress, words: WordErasure): Progress {
+  return { ...progress, parts: progress.parts.map(words.part), ...(error && { error: words.error(error) }) };
 }

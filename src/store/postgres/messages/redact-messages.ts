@@ -1,8 +1,11 @@
 import { dropShownNames } from "../../../core/email/drop-shown-names.ts";
+import type { WordErasure } from "../../../core/messages/erased-words.ts";
 import { dropName } from "../../../core/messages/erasure.ts";
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
-import { toIndexes } from "../../messages/message-rows.ts";
+import { scrubEntry } from "../../erasures/erasure-work.ts";
+import { TIMELINE_COLUMNS, type TimelineRow, toIndexes } from "../../messages/message-rows.ts";
+import type { SandboxRow } from "../../sandbox-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { LockedMessage } from "./message-log.ts";
 
@@ -19,6 +22,8 @@ export interface Redaction {
   readonly jobs: readonly LockedJob[];
   readonly recipient: string;
   readonly scrub: (text: string) => string;
+  /** By message. */
+  readonly wordErasures: ReadonlyMap<string, WordErasure>;
 }
 
 /** Takes the recipient out of everything that belongs to emails to several, inside a transaction that has locked them. */
@@ -26,7 +31,8 @@ export async function redactRows(session: Session, redaction: Redaction): Promis
   const ids = redaction.messages.map(({ id }) => id);
   await closeJobs(session, redaction);
   await redactContents(session, redaction);
-  for (const table of TEXT_TABLES) await scrubTable(session, table, { ...redaction, ids });
+  await scrubTimelines(session, redaction, ids);
+  await scrubSandbox(session, redaction, ids);
   await session.query(FORGET_HEADS, [ids]);
 }
 
@@ -67,53 +73,53 @@ async function redactContents(session: Session, { messages, recipient, scrub }: 
   );
 }
 
-/** A table with three columns of text that may name the recipient, read as `a`, `b`, `c`; rows are found by message and `key`. */
-interface TextTable {
-  /** `b` is an email as the simulator stores it. */
-  readonly isMail?: true;
-  readonly select: string;
-  readonly update: string;
-}
-
-const TEXT_TABLES: readonly TextTable[] = [
-  {
-    select: `SELECT r.message_id, r.position::text AS key, r.recipient AS a, r.error AS b, r.detail AS c
-      FROM unnest($1::uuid[]) AS t (id), LATERAL (SELECT * FROM timeline WHERE message_id = t.id OFFSET 0) AS r`,
-    update: `UPDATE timeline r SET recipient = t.a, error = t.b, detail = t.c
-      FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[]) AS t (message_id, position, a, b, c)
-      WHERE r.message_id = t.message_id AND r.position = t.position`,
-  },
-  {
-    isMail: true,
-    select: `SELECT r.message_id, r.id AS key, r.recipient AS a, r.rendered AS b, r.receipt AS c
-      FROM sandbox_messages r WHERE r.message_id = ANY($1)`,
-    update: `UPDATE sandbox_messages r SET recipient = t.a, rendered = t.b, receipt = t.c
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) AS t (message_id, id, a, b, c)
-      WHERE r.id = ANY(ARRAY[t.id])`,
-  },
-];
-
-interface TextRow {
-  readonly message_id: string;
-  readonly key: string;
-  readonly a: string | null;
-  readonly b: string | null;
-  readonly c: string | null;
-}
-
-async function scrubTable(
+async function scrubTimelines(
   session: Session,
-  { select, update, isMail }: TextTable,
-  { ids, scrub, recipient }: Pick<Redaction, "scrub" | "recipient"> & { readonly ids: readonly string[] },
+  { scrub, wordErasures }: Redaction,
+  ids: readonly string[],
 ): Promise<void> {
-  const rows = await session.query<TextRow>(select, [ids]);
-  const scrubbed = (text: string | null) => (text === null ? null : scrub(text));
-  const named = (text: string | null) => (isMail && text !== null ? dropShownNames(text, recipient) : text);
-  await session.query(update, [
-    rows.map((row) => row.message_id),
-    rows.map(({ key }) => key),
-    rows.map(({ a }) => scrubbed(a)),
-    rows.map(({ b }) => scrubbed(named(b))),
-    rows.map(({ c }) => scrubbed(c)),
-  ]);
+  const rows = await session.query<TimelineRow & { readonly message_id: string }>(
+    `SELECT r.* FROM unnest($1::uuid[]) AS t (id),
+       LATERAL (SELECT message_id, ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = t.id OFFSET 0) AS r`,
+    [ids],
+  );
+  const scrubbed = rows.flatMap(({ message_id: id, ...row }) => {
+    const words = wordErasures.get(id);
+    return words ? [{ id, position: row.position, ...scrubEntry(row, { scrub, words }) }] : [];
+  });
+  await session.query(
+    `UPDATE timeline r SET recipient = t.recipient, error = t.error, detail = t.detail
+     FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[])
+       AS t (message_id, position, recipient, error, detail)
+     WHERE r.message_id = t.message_id AND r.position = t.position`,
+    [
+      scrubbed.map(({ id }) => id),
+      scrubbed.map(({ position }) => position),
+      scrubbed.map(({ recipient }) => recipient),
+      scrubbed.map(({ error }) => error),
+      scrubbed.map(({ detail }) => detail),
+    ],
+  );
+}
+
+async function scrubSandbox(
+  session: Session,
+  { scrub, recipient: address }: Redaction,
+  ids: readonly string[],
+): Promise<void> {
+  const rows = await session.query<Pick<SandboxRow, "id" | "recipient" | "rendered" | "receipt">>(
+    "SELECT id, recipient, rendered, receipt FROM sandbox_messages WHERE message_id = ANY($1)",
+    [ids],
+  );
+  await session.query(
+    `UPDATE sandbox_messages r SET recipient = t.recipient, rendered = t.rendered, receipt = t.receipt
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS t (id, recipient, rendered, receipt)
+     WHERE r.id = ANY(ARRAY[t.id])`,
+    [
+      rows.map(({ id }) => id),
+      rows.map(({ recipient }) => scrub(recipient)),
+      rows.map(({ rendered }) => scrub(dropShownNames(rendered, address))),
+      rows.map(({ receipt }) => (receipt === null ? null : scrub(receipt))),
+    ],
+  );
 }

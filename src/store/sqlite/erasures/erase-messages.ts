@@ -1,4 +1,5 @@
 import { dropShownNames } from "../../../core/email/drop-shown-names.ts";
+import { createWordErasure, type WordErasure } from "../../../core/messages/erased-words.ts";
 import { closeParts, createScrubber, dropName, isRecipient } from "../../../core/messages/erasure.ts";
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
@@ -9,10 +10,19 @@ import {
   LOOKS_PER_MESSAGE,
   mayGoOn,
   readPosition,
+  scrubEntry,
   type WalkedAccount,
 } from "../../erasures/erasure-work.ts";
 import { type Ahead, channelOf, messageStretch } from "../../erasures/message-stretch.ts";
-import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
+import {
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  TIMELINE_COLUMNS,
+  type TimelineRow,
+  toIndexes,
+  toProgress,
+} from "../../messages/message-rows.ts";
+import type { SandboxRow } from "../../sandbox-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
 import { createWipe } from "../messages/ending.ts";
@@ -130,7 +140,8 @@ function createRedaction(db: Database, parts: EraseMessageParts): (row: MessageR
     "UPDATE webhook_attempts SET head = NULL WHERE webhook IN (SELECT id FROM webhooks WHERE message_id = ?)",
   );
   const closeJobs = createJobClosing(db);
-  const scrubRows = createRowScrubbing(db);
+  const scrubTimeline = createTimelineScrubbing(db);
+  const scrubSandbox = createSandboxScrubbing(db);
   const wipe = createWipe(parts);
 
   return (row, { recipient: address, writings }) => {
@@ -140,14 +151,17 @@ function createRedaction(db: Database, parts: EraseMessageParts): (row: MessageR
       const nameless = dropName(JSON.parse(envelope) as EmailContent, address);
       content.run(scrub(JSON.stringify(nameless)), row.content);
     }
-    const progress = closeParts(toProgress(row), address);
-    const error = row.error === null ? null : scrub(row.error);
+    const before = toProgress(row);
+    const words = createWordErasure(before.parts, address);
+    const progress = closeParts({ ...before, parts: before.parts.map(words.part) }, address);
+    const error = progress.error ? scrub(JSON.stringify(words.error(progress.error))) : null;
     message.run(progress.status, scrub(JSON.stringify(progress.parts)), error, row.id);
     closeJobs(
       row.id,
       progress.parts.flatMap((part, index) => (isOpen(part) ? [index] : [])),
     );
-    scrubRows(row.id, { scrub, address });
+    scrubTimeline(row.id, { scrub, words });
+    scrubSandbox(row.id, { scrub, address });
     heads.run(row.id);
     // No job is left whose end would wipe it.
     if (isSettled(progress)) wipe(row, true);
@@ -168,49 +182,40 @@ function createJobClosing(db: Database): (messageId: string, open: readonly numb
   };
 }
 
-interface Scrubbing {
+interface TimelineScrubbing {
+  readonly scrub: (text: string) => string;
+  readonly words: WordErasure;
+}
+
+function createTimelineScrubbing(db: Database): (messageId: string, scrubbing: TimelineScrubbing) => void {
+  const rows = db.prepare<TimelineRow>(`SELECT ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = ?`);
+  const update = db.prepare(
+    "UPDATE timeline SET recipient = ?, error = ?, detail = ? WHERE message_id = ? AND position = ?",
+  );
+  return (messageId, scrubbing) => {
+    for (const row of rows.all(messageId)) {
+      const { recipient, error, detail } = scrubEntry(row, scrubbing);
+      update.run(recipient, error, detail, messageId, row.position);
+    }
+  };
+}
+
+interface SandboxScrubbing {
   readonly scrub: (text: string) => string;
   readonly address: string;
 }
 
-interface TextTable {
-  readonly table: string;
-  /** The column that tells the rows of one message apart. */
-  readonly key: string;
-  /** Columns that may name the recipient. */
-  readonly texts: readonly string[];
-  /** The column that holds an email as the simulator stores it. */
-  readonly mail?: string;
-}
-
-/** The tables of a message's timeline, and of what the simulator remembers of it. */
-const TEXT_TABLES: readonly TextTable[] = [
-  { table: "timeline", key: "position", texts: ["recipient", "error", "detail"] },
-  { table: "sandbox_messages", key: "id", texts: ["recipient", "rendered", "receipt"], mail: "rendered" },
-];
-
-function createRowScrubbing(db: Database): (messageId: string, scrubbing: Scrubbing) => void {
-  const tables = TEXT_TABLES.map((table) => createTableScrubbing(db, table));
-  return (messageId, scrubbing) => {
-    for (const scrubTable of tables) scrubTable(messageId, scrubbing);
-  };
-}
-
-function createTableScrubbing(db: Database, { table, key, texts, mail }: TextTable) {
-  const rows = db.prepare<Readonly<Record<string, string | number | null>>>(
-    `SELECT ${key}, ${texts.join(", ")} FROM ${table} WHERE message_id = ?`,
+function createSandboxScrubbing(db: Database): (messageId: string, scrubbing: SandboxScrubbing) => void {
+  const rows = db.prepare<Pick<SandboxRow, "id" | "recipient" | "rendered" | "receipt">>(
+    "SELECT id, recipient, rendered, receipt FROM sandbox_messages WHERE message_id = ?",
   );
   const update = db.prepare(
-    `UPDATE ${table} SET ${texts.map((name) => `${name} = ?`).join(", ")} WHERE message_id = ? AND ${key} = ?`,
+    "UPDATE sandbox_messages SET recipient = ?, rendered = ?, receipt = ? WHERE id = ?",
   );
-  return (messageId: string, { scrub, address }: Scrubbing): void => {
-    for (const row of rows.all(messageId)) {
-      const scrubbed = texts.map((name) => {
-        const text = row[name];
-        if (typeof text !== "string") return null;
-        return scrub(name === mail ? dropShownNames(text, address) : text);
-      });
-      update.run(...scrubbed, messageId, row[key] ?? null);
+  return (messageId, { scrub, address }) => {
+    for (const { id, recipient, rendered, receipt } of rows.all(messageId)) {
+      const nameless = scrub(dropShownNames(rendered, address));
+      update.run(scrub(recipient), nameless, receipt === null ? null : scrub(receipt), id);
     }
   };
 }
