@@ -31,6 +31,23 @@ test.each([
   expect(left).not.toMatch(/481|516|noon|share|0034003800/);
 });
 
+test.each([
+  "+14155559876",
+  "0014155559876",
+  "4155559876",
+  "%204155559876",
+  "0415 5559876",
+  "555-9876",
+  "+1 (415) 555-9876",
+  "1-415-555 9876",
+  "1.415.555.9876",
+  "%2B1%20415%20555%209876",
+])("a number that is repeated as %s is taken out", (written) => {
+  const told = { secrets: [], numbers: ["+14155559876"] };
+  const left = withoutEcho(`401 ${written} is not allowed, nor +14155550123 and 14155559876123`, told);
+  expect(left).toMatch(/^401 (?:%2B|%20)?… is not allowed, nor \+14155550123 and 14155559876123$/);
+});
+
 test("what begins at the cut is taken out as well", () => {
   const words = `${"x".repeat(250)} hunt`;
   expect(withoutEcho(words, { secrets: [SECRET] })).toBe(`${"x".repeat(250)} …`);

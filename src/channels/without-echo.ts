@@ -8,6 +8,8 @@ export interface Told {
   readonly secrets: readonly string[];
   /** Texts and numbers. Only a longer run counts as repeated here, since texts contain ordinary words too. */
   readonly content?: readonly string[];
+  /** E.164 numbers, which may be repeated without the country, and with blanks or dashes between the digits. */
+  readonly numbers?: readonly string[];
 }
 
 /** This many equal characters in a row are no coincidence. */
@@ -21,8 +23,27 @@ const SHORTEST = 4;
 const CUT_FROM = 190;
 
 /** The words with `…` in place of what they repeat, whether plain or encoded as in URLs, JSON, base64 or hexadecimal. */
-export function withoutEcho(words: string, { secrets, content = [] }: Told): string {
-  return takeOut(takeOut(words, secrets, SECRET_RUN), content, CONTENT_RUN);
+export function withoutEcho(words: string, { secrets, content = [], numbers = [] }: Told): string {
+  const numberless = numbers.reduce((text, number) => text.replaceAll(spellingsOf(number), "…"), words);
+  return takeOut(takeOut(numberless, secrets, SECRET_RUN), content, CONTENT_RUN);
+}
+
+/** As many digits at the end are enough to be the number: countries with short numbers have no more. */
+const OWN_DIGITS = 7;
+
+/** What people and URLs put between digits. */
+const BETWEEN = String.raw`(?:[\s().\/+-]|%20|&nbsp;){0,3}`;
+
+/** What may stand in front of a number: no digit but those of `00`, a trunk's `0`, or an encoded character. */
+const BEFORE = String.raw`(?:(?<!\d)|(?<=%[\dA-F]{2}))(?:\+|0{1,2})?`;
+
+/** Finds a number however it is written: all of it, or its last digits, as far as they are there. */
+function spellingsOf(number: string): RegExp {
+  const digits = number.replace(/\D/g, "");
+  const own = digits.slice(-OWN_DIGITS).split("").join(BETWEEN);
+  const lead = digits.slice(0, -OWN_DIGITS).split("");
+  const leading = lead.reduce((before, digit) => `(?:${before}${digit}${BETWEEN})?`, "");
+  return new RegExp(`${BEFORE}${leading}${own}(?!\\d)`, "gi");
 }
 
 function takeOut(words: string, values: readonly string[], run: number): string {

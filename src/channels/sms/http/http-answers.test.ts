@@ -186,3 +186,14 @@ test("an error has a code of the gateway's own letters and digits, and its words
   );
   expect((await told("1", "call 123456789"))?.message).toBe("call …6789");
 });
+
+test("an error does not repeat the message's own number, however it is written", async () => {
+  const answer = { error_text: { json: "/text" } };
+  const message = { to: "+919876543210" };
+  for (const written of ["98765 43210", "+91 98765-43210", "(0)98765/43210", "9876543210"]) {
+    const refusal = { status: 401, body: { text: `no right to send to ${written}.` } };
+    expect((await errorOf(refusal, { answer, message }))?.message).toMatch(
+      /^no right to send to (?:\(0\))?….{0,4}\.$/,
+    );
+  }
+});

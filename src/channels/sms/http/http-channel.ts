@@ -136,6 +136,7 @@ function toldBy({ to, text = "", content }: OutgoingSms, { secrets }: Connector)
   return {
     secrets: Object.values(secrets),
     content: [text, to, ...Object.values(content.variables ?? {}).map(String)],
+    numbers: [to],
   };
 }
 
