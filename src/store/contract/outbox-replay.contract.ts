@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { WebhookSelection } from "../../core/webhooks/webhook-outbox.ts";
-import { HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
+import { HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 const HOSTS = ["a.test", "b.test"];
 
@@ -161,6 +161,30 @@ export function outboxReplayContract(open: OpenStore): void {
       expect(await deliver(world, "a.test", { kind: "delivered" })).toBe(1);
       expect(await deliver(world, "a.test", { kind: "delivered" })).toBe(1);
     }),
+  );
+
+  test.each([
+    ["on one page", 10],
+    ["on a page each", 1],
+  ])("events of one message keep their order though the later one has the earlier time: %s", (_, limit) =>
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      const [id = ""] = await world.sms({ content: { callbackUrl: "https://a.test/" } });
+      await world.settle(await world.claimOne());
+      // The receipt came to a process whose clock is behind.
+      clock.now -= SECOND;
+      await world.receive(`p-${id}`);
+      while ((await deliver(world, "a.test", { kind: "delivered" })) > 0);
+      let after: string | undefined;
+      do {
+        const page = { limit, ...(after !== undefined && { after }) };
+        const { replayed, next } = await store.outbox.replayAll({ accountId: account.id }, page);
+        expect(replayed).toBe(Math.min(limit, 2));
+        after = next;
+      } while (after !== undefined);
+      const states = (await store.outbox.ofMessage(id)).map(({ state }) => state);
+      expect(states).toEqual(["ready", "held"]);
+    })(),
   );
 
   test(

@@ -97,6 +97,14 @@ export function isAtRest(state: WebhookState): boolean {
   return state === "delivered" || state === "failed";
 }
 
+/**
+ * Whether the event is in line for its first try: then it can still wait for the one before it, should that be replayed after it.
+ * Replays go by the events' times, and of two processes the one with the later event may have the earlier clock.
+ */
+export function isUntried({ state, failures }: Pick<WebhookRow, "state" | "failures">): boolean {
+  return state === "ready" && failures === 0;
+}
+
 export interface Outcome {
   readonly state: "delivered" | "waiting" | "failed" | "ready";
   readonly dueAt: number | null;

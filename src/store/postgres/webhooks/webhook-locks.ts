@@ -8,15 +8,15 @@ export interface LockedWebhook extends WebhookRow {
 }
 
 /**
- * Locks webhooks for this transaction, together with the next (`1`) or the previous (`-1`) one of the same message, and
- * returns them by id. All transactions lock them in this order, so that they cannot deadlock.
+ * Locks webhooks for this transaction, together with the next (`1`), or the previous (`-1`) and the next, of the same message,
+ * and returns them by id. All transactions lock them in this order, so that they cannot deadlock.
  */
 export async function lockWebhooks(
   session: Session,
   ids: readonly number[],
-  neighbor: 1 | -1,
+  neighbors: readonly (1 | -1)[],
 ): Promise<ReadonlyMap<number, LockedWebhook>> {
-  const rows = await session.query<LockedWebhook>(LOCK, [ids, neighbor]);
+  const rows = await session.query<LockedWebhook>(LOCK, [ids, neighbors]);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -27,16 +27,16 @@ const COLUMNS = WEBHOOK_COLUMNS.replaceAll(/\w+/g, "w.$&");
 
 /**
  * If no webhook was left when statistics were taken, the planner finds every order of a join equally good. With `OFFSET 0` there is
- * only one: by the ids, and from each to its neighbor. To get the rows in order it might also walk an index over all webhooks. As a
+ * only one: by the ids, and from each to its neighbors. To get the rows in order it might also walk an index over all webhooks. As a
  * text, a message's id has the same order, but no index.
  */
 const LOCK = `SELECT ${COLUMNS}, w.claim, ${ACCOUNT_ID} AS account_id
   FROM webhooks w WHERE w.id = ANY(ARRAY(
     SELECT t.id FROM unnest($1::bigint[]) AS t (id)
     UNION
-    SELECT n.id FROM unnest($1::bigint[]) AS t (id),
+    SELECT n.id FROM unnest($1::bigint[]) AS t (id), unnest($2::int[]) AS s (step),
       LATERAL (SELECT o.message_id, o.sequence FROM webhooks o WHERE o.id = t.id OFFSET 0) AS o,
-      LATERAL (SELECT n.id FROM webhooks n WHERE n.message_id = o.message_id AND n.sequence = o.sequence + $2 OFFSET 0) AS n))
+      LATERAL (SELECT n.id FROM webhooks n WHERE n.message_id = o.message_id AND n.sequence = o.sequence + s.step OFFSET 0) AS n))
   ORDER BY w.message_id::text COLLATE "C", w.sequence FOR NO KEY UPDATE OF w`;
 
 /** A lane as statements return it. */

@@ -3,7 +3,7 @@ import { toWebhookId } from "../../../core/webhooks/webhook-event.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Notifier } from "../../notifier.ts";
 import type { Outbox } from "../../store.ts";
-import { isAtRest, isBlocking, type WebhookRow } from "../../webhooks/webhook-rows.ts";
+import { isAtRest, isBlocking, isUntried, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 import { walk } from "./webhook-list.ts";
@@ -26,8 +26,8 @@ export function createWebhookReplay(
         const { rows, next } = await walk(session, selection, page);
         return { replayed: await replayAgain(session, rows), next };
       });
-      notifier.notify(lanesOf(replayed.filter(({ state }) => state === "ready")));
-      return { replayed: replayed.length, ...(next !== undefined && { next }) };
+      notifier.notify(lanesOf(replayed.changed.filter(({ state }) => state === "ready")));
+      return { replayed: replayed.count, ...(next !== undefined && { next }) };
     },
   };
 }
@@ -39,28 +39,42 @@ const REPLAY = `UPDATE webhooks w SET state = 'ready', ${BEGIN}
   WHERE w.message_id = $1 AND w.sequence = $2 AND w.state <> 'leased'
   RETURNING ${ACCOUNT_ID} AS account_id, w.lane`;
 
+interface Replayed {
+  readonly count: number;
+  /** The webhooks that were replayed, and those that wait for them now. */
+  readonly changed: readonly LockedWebhook[];
+}
+
 /** Begins again with the webhooks that are at rest. Those of one message keep their order. */
-async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promise<readonly LockedWebhook[]> {
-  if (rows.length === 0) return [];
-  const locked = await lockWebhooks(
-    session,
-    rows.map(({ id }) => id),
-    -1,
-  );
-  const current = new Map(
-    [...locked.values()].map((row) => [toWebhookId(row.message_id, row.sequence), row]),
-  );
-  const replayed: LockedWebhook[] = [];
-  for (const { id } of rows) {
+async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promise<Replayed> {
+  if (rows.length === 0) return { count: 0, changed: [] };
+  const ids = rows.map(({ id }) => id);
+  const locked = await lockWebhooks(session, ids, [-1, 1]);
+  const current = new Map([...locked.values()].map((row) => [keyOf(row), row]));
+  const changed = new Map<number, LockedWebhook>();
+  const begin = (row: LockedWebhook, state: "ready" | "held") => {
+    const begun = { ...row, state, failures: 0 };
+    current.set(keyOf(row), begun);
+    changed.set(row.id, begun);
+  };
+  let count = 0;
+  for (const id of ids) {
     const row = locked.get(id);
     if (!row || !isAtRest(row.state)) continue;
-    const before = current.get(toWebhookId(row.message_id, row.sequence - 1));
-    const begun = { ...row, state: before && isBlocking(before) ? "held" : "ready", failures: 0 } as const;
-    current.set(toWebhookId(row.message_id, row.sequence), begun);
-    replayed.push(begun);
+    const before = current.get(keyOf(row, -1));
+    const next = current.get(keyOf(row, 1));
+    begin(row, before && isBlocking(before) ? "held" : "ready");
+    if (next && isUntried(next)) begin(next, "held");
+    count++;
   }
-  await session.query(REPLAY_ALL, [replayed.map(({ id }) => id), replayed.map(({ state }) => state)]);
-  return replayed;
+  const begun = [...changed.values()];
+  await session.query(REPLAY_ALL, [begun.map(({ id }) => id), begun.map(({ state }) => state)]);
+  return { count, changed: begun };
+}
+
+/** Names the webhook, or the one that comes `step` after it. */
+function keyOf({ message_id, sequence }: WebhookRow, step = 0): string {
+  return toWebhookId(message_id, sequence + step);
 }
 
 const REPLAY_ALL = `UPDATE webhooks w SET state = t.state, ${BEGIN}

@@ -15,7 +15,7 @@ export function createWebhookSettle(
   return createListCommit(async (settlements) => {
     const { results, ready } = await db.transaction(async (session) => {
       const ids = [...new Set(settlements.map(({ id }) => id))];
-      const settling = createSettling(await lockWebhooks(session, ids, 1));
+      const settling = createSettling(await lockWebhooks(session, ids, [1]));
       const results = settlements.map(settling.settle);
       write(session, settling);
       const freed = await letNextGo(session, settling.outOfTheWay);

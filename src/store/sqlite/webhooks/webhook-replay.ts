@@ -1,7 +1,7 @@
 import { present } from "../../../core/present.ts";
 import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
-import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
+import { isAtRest, isUntried, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
@@ -44,6 +44,8 @@ export function createWebhookReplay(
     if (!row || !isAtRest(row.state)) return 0;
     const isBlocked = log.isBlocked({ messageId, sequence });
     restart(row, isBlocked ? "held" : "ready");
+    const next = find.get(messageId, sequence + 1);
+    if (next && isUntried(next)) restart(next, "held");
     return 1;
   };
   return {
