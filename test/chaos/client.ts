@@ -20,7 +20,7 @@ type Service = Pick<PostriderProcess, "url">;
 /** Resolves with `undefined` if there was no answer. */
 async function ask(
   { url }: Service,
-  account: Client,
+  account: Pick<Client, "apiKey">,
   { path, body, key }: { readonly path: string; readonly body?: unknown; readonly key?: string | undefined },
 ): Promise<Answer | undefined> {
   try {
@@ -125,7 +125,7 @@ export async function lookUpInVain(
 /** Reads the event feed from a cursor to its end, or until a request fails. Resolves with the new cursor. */
 export async function readFeed(
   service: Service,
-  account: Client,
+  account: Pick<Client, "apiKey">,
   { after, events }: { readonly after: string | undefined; readonly events: FeedEvent[] },
 ): Promise<string | undefined> {
   let cursor = after;

@@ -13,7 +13,7 @@ import {
   type ShownSms,
 } from "./model.ts";
 import { problemsOfRequest, timelineOf, wholeFeed } from "./read-back.ts";
-import { eventIn, problemsOfWebhooks } from "./webhook-rules.ts";
+import { askAttempts, eventIn, problemsOfWebhooks } from "./webhook-rules.ts";
 import type { SmsWorld } from "./world.ts";
 
 interface Judging {
@@ -31,6 +31,7 @@ export async function findProblems(
   { since = 0, rules = [] }: Judging = {},
 ): Promise<readonly string[]> {
   const problems: string[] = [];
+  const attemptsOf = askAttempts(world.fleet.some(() => 0)!);
   const isJudged = (messageId: string) => (uuidTime(messageId) ?? since) >= since;
   // What handsets write has rules of its own.
   const isOurs = (event: FeedEvent) => !isReceived(event) && isJudged(event.data.message_id);
@@ -50,7 +51,7 @@ export async function findProblems(
     const read = judged(world.model.feeds.get(account) ?? []);
     problems.push(...problemsOfFeed({ channel: "sms", fates, read, events }));
     const deliveries = world.receivers.get(account)!.deliveries.filter((each) => isOurs(eventIn(each)));
-    problems.push(...problemsOfWebhooks({ fates, events, deliveries }));
+    problems.push(...(await problemsOfWebhooks({ fates, events, deliveries, attemptsOf })));
   }
   for (const submit of submits) if (!ours.has(submit)) problems.push(describeStray(submit));
   return problems;

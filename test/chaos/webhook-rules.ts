@@ -1,4 +1,5 @@
 /** Rules for webhooks: they say what the feed says, signed, and in order. */
+import { admin, type Peer } from "../admin.ts";
 import type { Delivery } from "../fakes/fake-webhook-receiver.ts";
 import type { FeedEvent, Request, Shown } from "./model.ts";
 
@@ -9,12 +10,28 @@ export interface WebhookFacts {
   }[];
   readonly events: readonly FeedEvent[];
   readonly deliveries: readonly Delivery[];
+  readonly attemptsOf: AttemptsOf;
+}
+
+/** The attempts to deliver an event, oldest first, as the service shows them. */
+type AttemptsOf = (eventId: string) => Promise<readonly Attempt[]>;
+
+interface Attempt {
+  /** When it began, by the clock of the processes. */
+  readonly at: string;
+  /** Of the answer, if there was one. */
+  readonly status?: number;
+}
+
+export function askAttempts(service: Peer): AttemptsOf {
+  return async (id) => (await admin<{ last_attempts: Attempt[] }>(service, `/webhooks/${id}`)).last_attempts;
 }
 
 /** No problem here: the clock may leap while a webhook is under way. */
 const LEAPT = "the timestamp is too far from now";
 
-export function problemsOfWebhooks({ fates, events, deliveries }: WebhookFacts): readonly string[] {
+export async function problemsOfWebhooks(facts: WebhookFacts): Promise<readonly string[]> {
+  const { fates, events, deliveries } = facts;
   const problems = deliveries.flatMap(({ problem, headers }) =>
     problem && problem !== LEAPT ? `${idIn(headers)}: ${problem}` : [],
   );
@@ -33,24 +50,33 @@ export function problemsOfWebhooks({ fates, events, deliveries }: WebhookFacts):
       if (others.length > 0)
         problems.push(`${event.id} says ${others[0]?.body}, the feed ${JSON.stringify(body)}`);
     }
-    problems.push(...outOfOrder(told, deliveries));
+    problems.push(...(await outOfOrder(told, facts)));
   }
   for (const id of byId.keys()) problems.push(`a webhook ${id} is of no event`);
   return problems;
 }
 
-/** An event never arrives before the previous one of its message has arrived at least once. */
-function outOfOrder(told: readonly FeedEvent[], deliveries: readonly Delivery[]): readonly string[] {
-  const arrivals = deliveries.flatMap(
-    ({ headers }) => told.findIndex(({ id }) => id === idIn(headers)) + 1 || [],
-  );
-  const seen = new Map<number, number>();
-  for (const sequence of arrivals) {
-    seen.set(sequence, (seen.get(sequence) ?? 0) + 1);
-    const before = seen.get(sequence - 1) ?? 0;
-    if (sequence > 1 && before === 0) return [`${told[sequence - 1]?.id} arrived before the one before it`];
+/** An event arrives before the previous one of its message only if that one had failed twice, without reaching the receiver. */
+async function outOfOrder(
+  told: readonly FeedEvent[],
+  { deliveries, attemptsOf }: WebhookFacts,
+): Promise<readonly string[]> {
+  const arrivals = deliveries.map(({ headers }) => idIn(headers));
+  const problems: string[] = [];
+  for (const [index, { id }] of told.entries()) {
+    const before = told[index - 1];
+    const arrived = arrivals.indexOf(id);
+    if (!before || arrived === -1 || arrivals.lastIndexOf(before.id, arrived) !== -1) continue;
+    const [first] = await attemptsOf(id);
+    const failures = first ? failuresUntil(first, await attemptsOf(before.id)) : 0;
+    if (failures < 2) problems.push(`${id} arrived before ${before.id}, which had failed ${failures} times`);
   }
-  return [];
+  return problems;
+}
+
+function failuresUntil({ at: end }: Attempt, attempts: readonly Attempt[]): number {
+  const isFailure = ({ status = 0 }: Attempt) => status < 200 || status > 299;
+  return attempts.filter((attempt) => isFailure(attempt) && Date.parse(attempt.at) <= Date.parse(end)).length;
 }
 
 /** The event that a webhook tells of, without its id. */

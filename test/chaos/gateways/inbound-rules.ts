@@ -1,7 +1,7 @@
 /** Rules for what handsets write: it is listed once, told once in the feed, and its webhook says what the list says. */
 import { type FeedEvent, isReceived, type Shown } from "../model.ts";
 import { wholeFeed } from "../read-back.ts";
-import { problemsOfWebhooks } from "../webhook-rules.ts";
+import { askAttempts, problemsOfWebhooks } from "../webhook-rules.ts";
 import type { GatewayWorld } from "./gateway-world.ts";
 import type { Written } from "./handsets.ts";
 
@@ -15,6 +15,7 @@ interface ShownInbound extends Omit<Shown, "status" | "created_at"> {
 
 export async function inboundProblems(world: GatewayWorld): Promise<readonly string[]> {
   const problems = [...world.handsets.problems];
+  const attemptsOf = askAttempts(world.fleet.some(() => 0)!);
   for (const account of world.accounts) {
     const number = world.numbers.get(account);
     const written = world.handsets.written.filter(({ to }) => to === number);
@@ -27,7 +28,7 @@ export async function inboundProblems(world: GatewayWorld): Promise<readonly str
       .get(account)!
       .deliveries.filter(({ body }) => isReceived(JSON.parse(body)));
     const fates = shown.map((message) => ({ asked: ASKED, shown: message }));
-    problems.push(...problemsOfWebhooks({ fates, events, deliveries }));
+    problems.push(...(await problemsOfWebhooks({ fates, events, deliveries, attemptsOf })));
   }
   return problems;
 }

@@ -3,13 +3,14 @@ import { listAll } from "../client.ts";
 import { problemsOfFeed } from "../feed-rules.ts";
 import type { FeedEvent, Shown } from "../model.ts";
 import { problemsOfRequest, timelineOf, wholeFeed } from "../read-back.ts";
-import { problemsOfWebhooks } from "../webhook-rules.ts";
+import { askAttempts, problemsOfWebhooks } from "../webhook-rules.ts";
 import type { MailFate, Sender } from "./mail-model.ts";
 import { problemsOfMail } from "./mail-rules.ts";
 import type { MailWorld } from "./mail-world.ts";
 
 export async function findMailProblems(world: MailWorld): Promise<readonly string[]> {
   const problems: string[] = [];
+  const attemptsOf = askAttempts(world.fleet.some(() => 0)!);
   const known = new Set<string>();
   for (const account of world.accounts) {
     const events = await wholeFeed(world, account);
@@ -23,7 +24,7 @@ export async function findMailProblems(world: MailWorld): Promise<readonly strin
     const read = world.model.feeds.get(account) ?? [];
     problems.push(...problemsOfFeed({ channel: "email", fates, read, events }));
     const { deliveries } = world.receivers.get(account)!;
-    problems.push(...problemsOfWebhooks({ fates, events, deliveries }));
+    problems.push(...(await problemsOfWebhooks({ fates, events, deliveries, attemptsOf })));
   }
   for (const { messageId, to, subject, fate } of world.relays.flatMap(({ mails }) => mails))
     if (!known.has(messageId))
