@@ -193,6 +193,7 @@ function createNode(
       process.kill("SIGSTOP");
       await Bun.sleep(ms);
       process.kill("SIGCONT");
+      note("end of SIGSTOP:");
       node.isHeldUp = false;
     },
     async cutDatabase(how, ms) {

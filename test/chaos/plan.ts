@@ -27,7 +27,9 @@ export interface Repeating {
 export type Disturbing =
   | OfFleet
   | { readonly kind: "drop" | "unbind" | "invent receipt"; readonly smsc: number }
-  | { readonly kind: "smsc away"; readonly smsc: number; readonly ms: number };
+  | { readonly kind: "smsc away"; readonly smsc: number; readonly ms: number }
+  /** A process is stopped while it has messages in hand. */
+  | { readonly kind: "stand still"; readonly node: number; readonly ms: number };
 
 /** What happens to the processes and their database. */
 export type OfFleet =
@@ -82,6 +84,31 @@ export function planOf(seed: string, steps: number): Plan {
       pauseMs: dice.chance(0.5) ? 0 : dice.between(1, 90),
     })),
   };
+}
+
+/** Longer than it takes the other process to see for 12 s that there is no heartbeat: then it takes the first one for dead. */
+const STANDSTILL_MS = [16_000, 18_000] as const;
+
+/** How many requests come just then. */
+const BURST = 24;
+
+/**
+ * The same steps, but early on a process is stopped, with many messages in hand, for so long that the other takes them over. The steps
+ * after that are spread over the time until it goes on, and a while longer. Meanwhile nothing happens to the other one: it has to see
+ * for 12 s that the first has no heartbeat.
+ */
+export function withStandstill(seed: string, { steps, ...plan }: Plan): Plan {
+  const dice = createDice(`${seed}/standstill`);
+  const ms = dice.between(...STANDSTILL_MS);
+  const before = Math.floor(steps.length * (dice.between(20, 40) / 100));
+  const spreadMs = ms / (steps.length - before);
+  const rest = steps
+    .slice(before)
+    .filter(({ step }) => !("node" in step) && step.kind !== "lock leases")
+    .map(({ step, pauseMs }) => ({ step, pauseMs: pauseMs + spreadMs }));
+  const burst = Array.from({ length: BURST }, () => ({ step: askingOf(dice), pauseMs: 0 }));
+  const stand = { step: { kind: "stand still", node: dice.between(0, 1), ms }, pauseMs: 0 } as const;
+  return { ...plan, steps: [...steps.slice(0, before), stand, ...burst, ...rest] };
 }
 
 function stepOf(dice: Dice): Step {

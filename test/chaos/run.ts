@@ -4,7 +4,7 @@ import type { Store } from "./fleet.ts";
 import { findProblems } from "./judgement.ts";
 import { comeToRest } from "./rest.ts";
 import { take } from "./steps.ts";
-import { openWorld, type SmsWorld } from "./world.ts";
+import { openWorld, type SmsWorld, type WorldOptions } from "./world.ts";
 
 export interface Outcome {
   readonly problems: readonly string[];
@@ -12,7 +12,7 @@ export interface Outcome {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-export async function runChaos(store: Store, options: { seed: string; steps: number }): Promise<Outcome> {
+export async function runChaos(store: Store, options: WorldOptions): Promise<Outcome> {
   const world = await openWorld(store, options);
   try {
     const feeds = followFeeds(world);
@@ -23,10 +23,17 @@ export async function runChaos(store: Store, options: { seed: string; steps: num
     await feeds.stop();
     const problems = [...(await findProblems(world)), ...(await stop(world))];
     const times = { seconds: (doneMs - begunMs) / 1_000, untilRest: (Date.now() - doneMs) / 1_000 };
-    return { problems: [...world.model.problems, ...problems], counts: { ...countsOf(world), ...times } };
+    const counts = { ...countsOf(world), ...(await countTakeovers(world)), ...times };
+    return { problems: [...world.model.problems, ...problems], counts };
   } finally {
     await world.close();
   }
+}
+
+/** How many attempts were cut off, and how many of them were still heard of, after another process had taken over. */
+async function countTakeovers({ fleet }: SmsWorld) {
+  const rowsOf = (kind: string) => fleet.rows(`timeline WHERE kind = '${kind}'`);
+  return { interrupted: await rowsOf("interrupted"), heardOfLate: await rowsOf("lost_settle") };
 }
 
 export async function stop({ fleet }: Pick<SmsWorld, "fleet">): Promise<readonly string[]> {

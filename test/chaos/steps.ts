@@ -1,9 +1,9 @@
 /** Carries out the steps of a plan. */
 import * as client from "./client.ts";
 import type { Fleet } from "./fleet.ts";
-import type { Account, Asked, Request } from "./model.ts";
+import type { Account, Asked, HandOver, Request } from "./model.ts";
 import type { Asking, Disturbing, OfFleet, Repeating, Step } from "./plan.ts";
-import type { AnyWorld, SmsWorld, World } from "./world.ts";
+import { type AnyWorld, RESPONSE_TIMEOUT_MS, type SmsWorld, type World } from "./world.ts";
 
 /** Resolves when the step is done. Never rejects because a process does not answer. */
 export async function take(world: World, step: Step): Promise<void> {
@@ -88,8 +88,25 @@ export async function repeat<Asking extends Request>(
 const CUTS = { "cut database": "all", "lose commit": "COMMIT", "lose answer": "answer to COMMIT" } as const;
 
 async function disturb({ fleet, smscs }: World, step: Disturbing): Promise<void> {
+  if (step.kind === "stand still") return standStill({ fleet, smscs }, step);
   if ("smsc" in step) return disturbSmsc({ fleet, smscs }, step);
   return disturbFleet(fleet, step);
+}
+
+/** How many submits are to wait for an answer, of all processes, and for how long they may take to come to that. */
+const WAITING = 4;
+const WAITING_MS = 4_000;
+
+async function standStill(
+  { fleet, smscs }: Pick<World, "fleet" | "smscs">,
+  { node, ms }: Extract<Disturbing, { kind: "stand still" }>,
+): Promise<void> {
+  const isWaiting = ({ answeredAtMs, atMs }: HandOver) =>
+    answeredAtMs === undefined && atMs > Date.now() - RESPONSE_TIMEOUT_MS / 2;
+  const waiting = () => smscs.reduce((sum, { submits }) => sum + submits.filter(isWaiting).length, 0);
+  const endsMs = Date.now() + WAITING_MS;
+  while (waiting() < WAITING && Date.now() < endsMs) await Bun.sleep(1);
+  await fleet.nodes[node % fleet.nodes.length]?.holdUp(ms);
 }
 
 export async function disturbFleet(fleet: Fleet, step: OfFleet): Promise<void> {

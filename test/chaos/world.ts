@@ -12,7 +12,7 @@ import { allowHooks } from "../webhook-rig.ts";
 import { createDice } from "./dice.ts";
 import { type Fleet, type Store, startFleet } from "./fleet.ts";
 import type { Account, Asked, HandOver, Model, Request } from "./model.ts";
-import { type Plan, planOf } from "./plan.ts";
+import { type Plan, planOf, withStandstill } from "./plan.ts";
 import { type ChaosSmsc, startChaosSmsc } from "./smsc.ts";
 
 /** What every chaos run has, whatever it sends. */
@@ -51,13 +51,16 @@ export interface WorldOptions {
   readonly steps: number;
   /** In which a message is sent unless its request says otherwise. */
   readonly windowSeconds?: number;
+  /** A process stands still until the other has taken its messages over. PostgreSQL only. */
+  readonly hasStandstill?: boolean;
 }
 
 export async function openWorld(
   store: Store,
-  { seed, steps, windowSeconds = WINDOW_SECONDS }: WorldOptions,
+  { seed, steps, windowSeconds = WINDOW_SECONDS, hasStandstill = false }: WorldOptions,
 ): Promise<World> {
-  const plan = planOf(seed, steps);
+  const planned = planOf(seed, steps);
+  const plan = hasStandstill && store === "postgres" ? withStandstill(seed, planned) : planned;
   const fleet = await startFleet(store, untilMidnight() - plan.beforeMidnightMs);
   const dns = await startFakeDns();
   dns.a.set("*", ["127.0.0.1"]);
