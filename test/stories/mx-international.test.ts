@@ -33,4 +33,11 @@ onBothStores(() => {
     const recipients = server.lines.filter((line) => line.startsWith("RCPT"));
     expect(recipients).toEqual(["RCPT TO:<ann@xn--bcher-kva.example>"]);
   });
+
+  test("a domain that begins with xn-- and is no international name is delivered to its own host", async () => {
+    const server = await sendTo(await startRawSmtp(() => undefined));
+    mx.dns.mx.set("xn--zzzz.example", ["10 mx.example.net"]);
+    expect(await mx.end(await mx.send("ann@xn--zzzz.example"))).toBe("delivered");
+    expect(server.lines).toContain("RCPT TO:<ann@xn--zzzz.example>");
+  });
 });
