@@ -40,6 +40,19 @@ test("an address is scrubbed wherever it stands, in any case, and others that ho
   expect(createScrubber('"a b"@x.test')(JSON.stringify('"a b"@x.test'))).toBe(`"${ERASED_ADDRESS}"`);
 });
 
+test("an address in a URL is scrubbed, also within an encoded value, and longer ones are not", () => {
+  const scrub = createScrubber("asha+news@x.test");
+  const url = (to: string) => `https://acme.test/hook?to=${to}&k=1`;
+  for (const before of ["", "mailto%3A", "a%3D"]) {
+    const written = url(`${before}${encodeURIComponent("Asha+News@x.test")}`);
+    expect(scrub(written)).toBe(url(`${before}${ERASED_ADDRESS}`));
+  }
+  const quoted = '"o\'b a"@x.test';
+  const form = new URLSearchParams({ to: quoted }).toString();
+  expect(createScrubber(quoted)(form)).toBe(`to=${ERASED_ADDRESS}`);
+  for (const to of ["natasha%2Bnews%40x.test", "asha%2Bnews%40x.tests"]) expect(scrub(url(to))).toBe(url(to));
+});
+
 test("what is open for the recipient is closed, and the email folds over the others", () => {
   const progress: Progress = {
     channel: "email",

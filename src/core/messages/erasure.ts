@@ -52,14 +52,25 @@ export function createWordScrubber(
 }
 
 /**
- * Makes a function that replaces an address, in any case, wherever a text or JSON contains it, except within a longer address.
+ * Makes a function that replaces an address, in any case, wherever a text, JSON or URL contains it, except within a longer address.
  * `others`: other ways to write the address.
  */
 export function createScrubber(address: string, ...others: readonly string[]): (text: string) => string {
-  const forms = new Set([address, ...others].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]));
-  const pattern = [...forms].map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
-  const whole = new RegExp(`${BEGINNING}(?:${pattern})(?![A-Za-z0-9-]|\\.[A-Za-z0-9])`, "giu");
+  const written = [address, ...others];
+  const plain = oneOf(written.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]));
+  const encoded = oneOf(written.flatMap((form) => [encodeURIComponent(form.toWellFormed()), formEncoded(form)]));
+  const start = `(?:${BEGINNING}(?:${plain})|(?:${BEGINNING}|(?<=%[0-9a-f]{2}))(?:${encoded}))`;
+  const whole = new RegExp(`${start}(?![A-Za-z0-9-]|\\.[A-Za-z0-9])`, "giu");
   return (text) => text.replaceAll(whole, ERASED_ADDRESS);
+}
+
+function oneOf(forms: readonly string[]): string {
+  return [...new Set(forms)].map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
+}
+
+/** As forms are encoded in URLs, which differs in a few characters. */
+function formEncoded(text: string): string {
+  return new URLSearchParams({ "": text }).toString().slice(1);
 }
 
 /** Characters of a local part; not letters of scripts without blanks between words, where an address may follow any letter. */
