@@ -58,7 +58,9 @@ export function createWordScrubber(
 export function createScrubber(address: string, ...others: readonly string[]): (text: string) => string {
   const written = [address, ...others];
   const plain = oneOf(written.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]));
-  const encoded = oneOf(written.flatMap((form) => [encodeURIComponent(form.toWellFormed()), formEncoded(form)]));
+  const encoded = oneOf(
+    written.flatMap((form) => [encodeURIComponent(form.toWellFormed()), formEncoded(form)]),
+  );
   const start = `(?:${BEGINNING}(?:${plain})|(?:${BEGINNING}|(?<=%[0-9a-f]{2}))(?:${encoded}))`;
   const whole = new RegExp(`${start}(?![A-Za-z0-9-]|\\.[A-Za-z0-9])`, "giu");
   return (text) => text.replaceAll(whole, ERASED_ADDRESS);
