@@ -3,6 +3,8 @@
  * alarms, so what they repeat is taken out first.
  */
 
+import { spellingsOfNumber } from "../core/receipts/number-spellings.ts";
+
 export interface Told {
   /** Passwords, keys. */
   readonly secrets: readonly string[];
@@ -24,26 +26,8 @@ const CUT_FROM = 190;
 
 /** The words with `…` in place of what they repeat, whether plain or encoded as in URLs, JSON, base64 or hexadecimal. */
 export function withoutEcho(words: string, { secrets, content = [], numbers = [] }: Told): string {
-  const numberless = numbers.reduce((text, number) => text.replaceAll(spellingsOf(number), "…"), words);
+  const numberless = numbers.reduce((text, number) => text.replaceAll(spellingsOfNumber(number), "…"), words);
   return takeOut(takeOut(numberless, secrets, SECRET_RUN), content, CONTENT_RUN);
-}
-
-/** As many digits at the end are enough to be the number: countries with short numbers have no more. */
-const OWN_DIGITS = 7;
-
-/** What people and URLs put between digits. */
-const BETWEEN = String.raw`(?:[\s().\/+-]|%20|&nbsp;){0,3}`;
-
-/** What may stand in front of a number: no digit but those of `00`, a trunk's `0`, or an encoded character. */
-const BEFORE = String.raw`(?:(?<!\d)|(?<=%[\dA-F]{2}))(?:\+|0{1,2})?`;
-
-/** Finds a number however it is written: all of it, or its last digits, as far as they are there. */
-function spellingsOf(number: string): RegExp {
-  const digits = number.replace(/\D/g, "");
-  const own = digits.slice(-OWN_DIGITS).split("").join(BETWEEN);
-  const lead = digits.slice(0, -OWN_DIGITS).split("");
-  const leading = lead.reduce((before, digit) => `(?:${before}${digit}${BETWEEN})?`, "");
-  return new RegExp(`${BEFORE}${leading}${own}(?!\\d)`, "gi");
 }
 
 function takeOut(words: string, values: readonly string[], run: number): string {

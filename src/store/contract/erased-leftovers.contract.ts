@@ -72,6 +72,20 @@ function parkedReceipts(open: OpenStore): void {
   );
 
   test(
+    "receipts whose words name an erased number go, with blanks or dashes in it too, and not those about a longer one",
+    inWorld(open, async (world) => {
+      const said = (message: string) => ({ error: { code: "receipt.failed", message } });
+      await world.receive("unknown", said("cannot reach 98000 00001"));
+      await world.receive("unknown", said("no route to +91 98000-00001."));
+      await world.receive("unknown", { raw: "UNDELIV (0)98000/00001" });
+      await world.receive("others", said("cannot reach 98000 000012, nor 398000 00001"));
+      await erase(world, HANDSET);
+      const left = await world.store.receipts.parked({ limit: 10 });
+      expect(left.map(({ receipt }) => receipt.providerMessageId)).toEqual(["others"]);
+    }),
+  );
+
+  test(
     "receipts about an erased address that matched nothing go, in whatever case it is written, and not those about a longer one",
     inWorld(open, async (world) => {
       const theirs = ["\u00c9ric@x.test", "\u00e9ric@X.test", '"A B"@x.test'];

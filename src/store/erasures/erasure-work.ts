@@ -3,6 +3,7 @@ import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { WordErasure } from "../../core/messages/erased-words.ts";
 import { createWordScrubber, ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
+import { spellingsOfNumber } from "../../core/receipts/number-spellings.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
@@ -134,13 +135,18 @@ export function toErasedSuppression(
 
 /**
  * Makes a function that tells whether a parked receipt, as JSON, names the recipient anywhere: an address in any case, but not
- * within a longer one. Providers write numbers without the plus, or without the country.
+ * within a longer one. Providers write numbers without the plus, or without the country, and in words also with blanks.
  */
 export function createIsAbout(recipient: string): (stored: string) => boolean {
   if (!recipient.startsWith("+")) return createIsNamed(recipient);
-  return (stored) =>
-    stored.includes(recipient.slice(1)) ||
-    isSameNumber(recipient, (JSON.parse(stored) as Receipt).recipient) === true;
+  const spellings = spellingsOfNumber(recipient);
+  return (stored) => {
+    if (stored.includes(recipient.slice(1))) return true;
+    const { recipient: to, error, raw } = JSON.parse(stored) as Receipt;
+    return (
+      isSameNumber(recipient, to) === true || `${error?.message ?? ""}\n${raw ?? ""}`.search(spellings) !== -1
+    );
+  };
 }
 
 /** Makes a function that tells whether a text, or JSON, names the recipient, and not only a longer number or address. */
