@@ -66,6 +66,20 @@ describe("Amazon SES", () => {
     expect(all[0]?.providerMessageId).toBe(mail.messageId);
   });
 
+  test("a complaint from before, for which SES did not send the mail, is the end of it", async () => {
+    const complained = (complaintSubType: string | null) => ({
+      eventType: "Complaint",
+      complaint: { complainedRecipients: [{ emailAddress: ANN }], complaintSubType },
+      mail,
+    });
+    const told = [complained("OnAccountSuppressionList"), complained(null)];
+    const all = (await Promise.all(told.map((each) => receipts(ses, sns.notification(each))))).flat();
+    expect(all.map(({ status, suppress }) => [status, suppress])).toEqual([
+      ["failed", "complaint"],
+      ["complained", "complaint"],
+    ]);
+  });
+
   test("tells by the kind of a bounce where no code does, and why it rejected a mail", async () => {
     const told = [
       bounce("Transient", { action: "failed" }),

@@ -48,7 +48,7 @@ function outcomesOf(type: string, event: Json): readonly Outcome[] {
     }
     case "Complaint": {
       const complaint = objectOf(event.complaint);
-      const verdict = complaint.complaintFeedbackType === "not-spam" ? undefined : COMPLAINED;
+      const verdict = complaintOf(complaint);
       return listOf(complaint.complainedRecipients).map((each) => [address(each), verdict]);
     }
     case "Reject": {
@@ -58,6 +58,13 @@ function outcomesOf(type: string, event: Json): readonly Outcome[] {
     default:
       return [];
   }
+}
+
+/** The mail to somebody who complained before is taken and not sent. Nothing else is heard of it. */
+function complaintOf({ complaintFeedbackType: type, complaintSubType: subType }: Json): Verdict | undefined {
+  if (subType === "OnAccountSuppressionList")
+    return dropped("on the provider's suppression list", "complaint");
+  return type === "not-spam" ? undefined : COMPLAINED;
 }
 
 /** SES also reports out-of-office answers as transient bounces: only one with the action `failed` counts. */
