@@ -16,9 +16,9 @@ export interface WordErasure {
 }
 
 /**
- * Takes out what others said about one recipient. Such words may name a person in a way that no search for the address finds: by the
- * part before the `@`, by the address that mail is forwarded to, or by an address that was cut off. What does not say whom it is about
- * is kept only if the same was said about another recipient.
+ * Takes out what others said about one recipient. Addresses are taken out of such words before they are stored, but they may name a
+ * person in another way: by the part before the `@`, by name, or in a link. What does not say whom it is about is kept only if the
+ * same was said about another recipient.
  */
 export function createWordErasure(parts: readonly Part[], address: string): WordErasure {
   const others = parts.filter((part) => !isRecipient(part, address));
