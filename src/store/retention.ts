@@ -5,8 +5,9 @@ export interface Retention {
   /** Wipes the bodies of batches that have no jobs left. (The body of a single message is wiped when it is settled.) */
   wipeContents(limit: number): Promise<number>;
   /**
-   * Deletes messages created before `before` that are final, and all created before `atLatest`, with everything that belongs
-   * to them. PostgreSQL deletes whole days (UTC): a day's messages once the entire day is that old, their contents a day later.
+   * Deletes messages created before `before` that are final and whose webhooks have come to their end, and all created before
+   * `atLatest`, with everything that belongs to them. PostgreSQL deletes whole days (UTC): a day's messages once the entire day is
+   * that old, their contents a day later.
    */
   pruneMessages(bounds: { before: number; atLatest: number; limit: number }): Promise<number>;
   /** Deletes expired idempotency keys, with the answers saved under them. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { PartOutcome } from "../../core/messages/outcome.ts";
+import { DELIVERED, sendAndReceive, settleWebhook, take } from "./outbox.contract.ts";
 import {
   DAY,
   deferred,
@@ -153,6 +154,27 @@ export function pruneContract(open: OpenStore): void {
         expect(await inside.countRows(id)).toBe(0);
       await store.queue.stage(clock.now + 2 * DAY, 10);
       expect(String(await rejection(claimOne()))).toContain("no job is ready");
+    }),
+  );
+
+  test(
+    "a final message stays until its webhooks have come to their end, but not beyond the latest day",
+    inWorld(open, async (world) => {
+      const { account, clock, inside } = world;
+      const [id, given] = [await sendAndReceive(world), await sendAndReceive(world)];
+      for (const verdict of [DELIVERED, { kind: "ended", reason: "spent" }] as const) {
+        expect(await pruneAll(world, { before: clock.now + OVER, atLatest: 0 })).toBe(0);
+        const [event] = (await take(world)).filter(({ messageId }) => messageId === id);
+        await settleWebhook(world, event!, verdict);
+      }
+      clock.now += DAY;
+      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: 0 })).toBe(1);
+      expect([await inside.countRows(id), await inside.countRows(given)]).toEqual([0, expect.any(Number)]);
+      expect(await world.store.outbox.list({ accountId: account.id }, { limit: 10 })).toMatchObject({
+        events: [{ messageId: given }, { messageId: given }],
+      });
+      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: clock.now + OVER })).toBe(1);
+      expect(await inside.countRows(given)).toBe(0);
     }),
   );
 

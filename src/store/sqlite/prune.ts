@@ -3,6 +3,7 @@ import { HOUR_MS } from "../../core/time/durations.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { FINAL_STATUSES } from "../messages/final-statuses.ts";
 import type { Retention } from "../store.ts";
+import { UNFINISHED } from "../webhooks/webhook-rows.ts";
 import type { Database } from "./database/database.ts";
 import type { IdempotencyKeys } from "./intake/idempotency-keys.ts";
 import type { Contents } from "./messages/contents.ts";
@@ -94,6 +95,8 @@ function createMessagePrune(db: Database): Pruning["pruneMessages"] {
   const old = db.prepare<OldRow>(
     "SELECT id, status, content FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
   );
+  const telling = db.prepare(`SELECT 1 FROM webhooks WHERE message_id = ? AND ${UNFINISHED} LIMIT 1`);
+  const isOver = ({ id, status }: OldRow) => FINAL_STATUSES.has(status) && telling.get(id) === undefined;
   const remove = createMessageRemoval(db);
   const round = createRound();
 
@@ -106,7 +109,7 @@ function createMessagePrune(db: Database): Pruning["pruneMessages"] {
   const pruneFrom = (last: string, before: number, limit: number): Stretch => {
     const maxExamined = limit * EXAMINED_PER_LIMIT;
     const rows = old.all(last, firstUuidAt(before), maxExamined);
-    const over = rows.filter((row) => FINAL_STATUSES.has(row.status)).slice(0, limit);
+    const over = rows.values().filter(isOver).take(limit).toArray();
     remove(over);
     const isAtLimit = over.length === limit;
     const isAtEnd = !isAtLimit && rows.length < maxExamined;

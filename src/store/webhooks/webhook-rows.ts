@@ -97,6 +97,9 @@ export function isAtRest(state: WebhookState): boolean {
   return state === "delivered" || state === "failed";
 }
 
+/** A condition for webhooks that are not at rest: their messages are kept for them, as the tries go on for two days. */
+export const UNFINISHED = "state NOT IN ('delivered', 'failed')";
+
 /**
  * Whether the event is in line for its first try: then it can still wait for the one before it, should that be replayed after it.
  * Replays go by the events' times, and of two processes the one with the later event may have the earlier clock.

@@ -32,13 +32,19 @@ async function onGround(run: (ground: Ground) => Promise<void>): Promise<void> {
   }
 }
 
-/** Sent and delivered, with a webhook on its way. */
-async function deliver({ sms, claim, settle, receive }: Ground, count: number): Promise<readonly string[]> {
+/** Sent and delivered, and their webhooks too. */
+async function deliver(ground: Ground, count: number): Promise<readonly string[]> {
+  const { sms, claim, settle, receive, driver } = ground;
   const to = Array.from({ length: count }, (_, index) => `+91${index}`);
   const ids = await sms({ to, content: { callbackUrl: "https://a.test/" } });
   for (const job of await claim(count)) await settle(job);
   for (const id of ids) await receive(`p-${id}`);
+  await endWebhooks(driver);
   return ids;
+}
+
+async function endWebhooks(driver: Driver): Promise<void> {
+  await driver.query("UPDATE webhooks SET state = 'delivered'");
 }
 
 test(

@@ -30,6 +30,7 @@ async function fill({ sms, claim, store, clock }: Omit<World, "inside">, driver:
     })),
   );
   await sms({ queue: "slow" });
+  await driver.query("UPDATE webhooks SET state = 'delivered'");
   for (const sql of LATER) await driver.query(sql, [OTHERS]);
 }
 

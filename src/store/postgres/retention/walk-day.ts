@@ -2,6 +2,7 @@ import type { MessageStatus } from "../../../core/messages/message.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { FINAL_STATUSES } from "../../messages/final-statuses.ts";
 import type { Retention } from "../../store.ts";
+import { UNFINISHED } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 import { type RemovedMessage, removeLeftovers, removeMessages } from "../messages/message-removal.ts";
 import { dayOf, lowestUuid } from "./days.ts";
@@ -63,12 +64,19 @@ async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: Old
 
 interface ExaminedRow extends RemovedMessage {
   readonly status: MessageStatus;
+  /** Whether a webhook about it has not come to its end. */
+  readonly is_telling: boolean;
 }
 
-const EXAMINE = "SELECT id, status, content FROM messages WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3";
+/** With a limit, so that the planner looks up each message's webhooks, and does not read all webhooks to join them. */
+const TELLING = `(SELECT true FROM webhooks w WHERE w.message_id = m.id AND w.${UNFINISHED} LIMIT 1)`;
+
+const EXAMINE = `SELECT id, status, content, ${TELLING} IS TRUE AS is_telling FROM messages m
+  WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`;
 
 function separate(rows: readonly ExaminedRow[], { is_last: isLast }: OldDay) {
-  const stays = ({ status }: ExaminedRow) => !isLast && !FINAL_STATUSES.has(status);
+  const stays = ({ status, is_telling: isTelling }: ExaminedRow) =>
+    !isLast && (!FINAL_STATUSES.has(status) || isTelling);
   return { kept: rows.filter(stays).map(({ id }) => id), gone: rows.filter((row) => !stays(row)) };
 }
 
@@ -87,4 +95,5 @@ async function removeFinal(session: Session, { day, bounds }: Step): Promise<num
   return rows.length;
 }
 
-const FINAL = `SELECT id, content FROM messages WHERE id >= $1 AND id < $2 AND status = ANY($3) ORDER BY id LIMIT $4`;
+const FINAL = `SELECT id, content FROM messages m
+  WHERE id >= $1 AND id < $2 AND status = ANY($3) AND ${TELLING} IS NULL ORDER BY id LIMIT $4`;
