@@ -1,5 +1,7 @@
 /** Sends requests to the service, and notes in the model what it answered. */
+import { errorText } from "../../src/core/error-text.ts";
 import type { PostriderProcess } from "../postrider-process.ts";
+import { watchProcess } from "../process-watch.ts";
 import type { Accepted, Client, FeedEvent, Model, Request, Shown } from "./model.ts";
 import { FINAL, pathOf } from "./model.ts";
 
@@ -15,14 +17,32 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-type Service = Pick<PostriderProcess, "url">;
+type Service = Pick<PostriderProcess, "url" | "pid" | "output">;
+
+interface Question {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly key?: string | undefined;
+}
 
 /** Resolves with `undefined` if there was no answer. */
 async function ask(
-  { url }: Service,
+  service: Service,
   account: Pick<Client, "apiKey">,
-  { path, body, key }: { readonly path: string; readonly body?: unknown; readonly key?: string | undefined },
+  question: Question,
 ): Promise<Answer | undefined> {
+  const answer = await askOrSayWhy(service, account, question);
+  return typeof answer === "string" ? undefined : answer;
+}
+
+/** Resolves with words that say why if there was no answer. */
+async function askOrSayWhy(
+  { url, pid }: Service,
+  account: Pick<Client, "apiKey">,
+  { path, body, key }: Question,
+): Promise<Answer | string> {
+  const watch = watchProcess(pid);
+  const startedMs = performance.now();
   try {
     const response = await fetch(url + path, {
       method: body === undefined ? "GET" : "POST",
@@ -35,8 +55,9 @@ async function ask(
       signal: AbortSignal.timeout(TIME_LIMIT_MS),
     });
     return { status: response.status, text: await response.text(), headers: response.headers };
-  } catch {
-    return undefined;
+  } catch (error) {
+    const tookMs = Math.round(performance.now() - startedMs);
+    return `after ${tookMs} ms ${errorText(error)}; ${watch.say()}`;
   }
 }
 
@@ -149,11 +170,21 @@ export async function listAll<Message extends Shown>(
   const found: Message[] = [];
   const filter = status === undefined ? "" : `&status=${status}`;
   for (let cursor = ""; ; ) {
-    const answer = await ask(service, account, { path: `${pathOf(model)}?limit=200${filter}${cursor}` });
-    if (answer?.status !== 200) throw new Error(`the list is answered with ${answer?.status}`);
+    const path = `${pathOf(model)}?limit=200${filter}${cursor}`;
+    const answer = await askOrSayWhy(service, account, { path });
+    if (typeof answer === "string")
+      throw new Error(`the list is not answered: ${answer}. Its last lines:\n${lastLines(service)}`);
+    if (answer.status !== 200) throw new Error(`the list is answered with ${answer.status} ${answer.text}`);
     const page = JSON.parse(answer.text) as { data: Message[]; next?: string };
     found.push(...page.data);
     if (page.next === undefined) return found;
     cursor = `&cursor=${page.next}`;
   }
+}
+
+/** Of what a process logged. */
+const LINES_SHOWN = 20;
+
+function lastLines({ output }: Service): string {
+  return output().trimEnd().split("\n").slice(-LINES_SHOWN).join("\n");
 }

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { listAll } from "./chaos/client.ts";
+import { watchProcess } from "./process-watch.ts";
+import { until } from "./until.ts";
+
+const onLinux = test.skipIf(process.platform !== "linux"); // skipped: no /proc elsewhere
+
+const ACCOUNT = { accountId: "acc", apiKey: "key" };
+
+onLinux("of a process that is stopped, or has ended, its watch says so", async () => {
+  await using child = Bun.spawn(["sleep", "600"]);
+  const watch = watchProcess(child.pid);
+  expect(watch.say()).toMatch(/^process \d+ runs; it ran \d+ ms and waited \d+ ms for a processor$/);
+  child.kill("SIGSTOP");
+  await until(watch.say, (said) => said.startsWith(`process ${child.pid} is stopped;`));
+  child.kill("SIGKILL");
+  await child.exited;
+  expect(watch.say()).toBe(`process ${child.pid} has ended`);
+});
+
+onLinux("of a process that has work all the time, its watch says how long it ran", async () => {
+  await using child = Bun.spawn(["sh", "-c", "while :; do :; done"]);
+  const watch = watchProcess(child.pid);
+  await until(watch.say, (said) => Number(/ran (\d+) ms/.exec(said)?.[1]) > 20);
+  child.kill("SIGKILL");
+});
+
+test("a chaos run whose list is not answered ends with why, and with what became of the process", async () => {
+  const child = Bun.spawn(["true"]);
+  await child.exited;
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const service = { url: `http://127.0.0.1:${server.port}`, pid: child.pid, output: () => "its last line\n" };
+  await server.stop(true);
+  const answer = listAll({ channel: "sms" }, service, { account: ACCOUNT });
+  await expect(answer).rejects.toThrow(
+    /^the list is not answered: after \d+ ms .+; process \d+ has ended\. Its last lines:\nits last line$/,
+  );
+});
