@@ -6,12 +6,12 @@ import { until } from "./until.ts";
 const { CI } = process.env;
 const onLinux = test.skipIf(process.platform !== "linux" && !CI); // skipped: no /proc here
 
-const ACCOUNT = { accountId: "acc", apiKey: "key" };
+const WORDS = /^process \d+ runs; it ran \d+ ms and waited \d+ ms for a processor$/;
 
 onLinux("of a process that is stopped, or has ended, its watch says so", async () => {
   await using child = Bun.spawn(["sleep", "600"]);
   const watch = watchProcess(child.pid);
-  expect(watch.say()).toMatch(/^process \d+ runs; it ran \d+ ms and waited \d+ ms for a processor$/);
+  await until(watch.say, (said) => WORDS.test(said));
   child.kill("SIGSTOP");
   await until(watch.say, (said) => said.startsWith(`process ${child.pid} is stopped;`));
   child.kill("SIGKILL");
@@ -32,7 +32,7 @@ test("a chaos run whose list is not answered ends with why, and with what became
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const service = { url: `http://127.0.0.1:${server.port}`, pid: child.pid, output: () => "its last line\n" };
   await server.stop(true);
-  const answer = listAll({ channel: "sms" }, service, { account: ACCOUNT });
+  const answer = listAll({ channel: "sms" }, service, { account: { apiKey: "key" } });
   await expect(answer).rejects.toThrow(
     /^the list is not answered: after \d+ ms .+; process \d+ has ended\. Its last lines:\nits last line$/,
   );

@@ -11,7 +11,8 @@ export function watchProcess(pid: number): ProcessWatch {
   return {
     say() {
       const now = readTimes(pid);
-      const spent = before && now ? `; it ${toWords(before, now)}` : "";
+      // Where the machine counts nothing, the file says so with zeros.
+      const spent = before && now && now.ranMs > 0 ? `; it ${toWords(before, now)}` : "";
       return `process ${pid} ${stateOf(pid)}${spent}`;
     },
   };
@@ -49,8 +50,9 @@ interface Times {
 
 /** Of the main thread, on which all requests are answered. */
 function readTimes(pid: number): Times | undefined {
-  const [ranNs, waitedNs] = (read(`/proc/${pid}/schedstat`) ?? "").split(" ").map(Number);
-  if (!ranNs || waitedNs === undefined) return undefined;
+  const text = read(`/proc/${pid}/schedstat`);
+  if (!text) return undefined;
+  const [ranNs = 0, waitedNs = 0] = text.split(" ").map(Number);
   return { ranMs: ranNs / NS_PER_MS, waitedMs: waitedNs / NS_PER_MS };
 }
 

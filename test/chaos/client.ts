@@ -17,7 +17,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-type Service = Pick<PostriderProcess, "url" | "pid" | "output">;
+type Service = Pick<PostriderProcess, "url">;
 
 interface Question {
   readonly path: string;
@@ -37,11 +37,10 @@ async function ask(
 
 /** Resolves with words that say why if there was no answer. */
 async function askOrSayWhy(
-  { url, pid }: Service,
+  { url }: Service,
   account: Pick<Client, "apiKey">,
   { path, body, key }: Question,
 ): Promise<Answer | string> {
-  const watch = watchProcess(pid);
   const startedMs = performance.now();
   try {
     const response = await fetch(url + path, {
@@ -57,7 +56,7 @@ async function askOrSayWhy(
     return { status: response.status, text: await response.text(), headers: response.headers };
   } catch (error) {
     const tookMs = Math.round(performance.now() - startedMs);
-    return `after ${tookMs} ms ${errorText(error)}; ${watch.say()}`;
+    return `after ${tookMs} ms ${errorText(error)}`;
   }
 }
 
@@ -164,16 +163,19 @@ export async function readFeed(
 /** All messages of an account, or those with one status. */
 export async function listAll<Message extends Shown>(
   model: Pick<Model, "channel">,
-  service: Service,
-  { account, status }: { readonly account: Client; readonly status?: string },
+  service: Service & Pick<PostriderProcess, "pid" | "output">,
+  { account, status }: { readonly account: Pick<Client, "apiKey">; readonly status?: string },
 ): Promise<readonly Message[]> {
   const found: Message[] = [];
   const filter = status === undefined ? "" : `&status=${status}`;
   for (let cursor = ""; ; ) {
     const path = `${pathOf(model)}?limit=200${filter}${cursor}`;
+    const watch = watchProcess(service.pid);
     const answer = await askOrSayWhy(service, account, { path });
     if (typeof answer === "string")
-      throw new Error(`the list is not answered: ${answer}. Its last lines:\n${lastLines(service)}`);
+      throw new Error(
+        `the list is not answered: ${answer}; ${watch.say()}. Its last lines:\n${lastLines(service)}`,
+      );
     if (answer.status !== 200) throw new Error(`the list is answered with ${answer.status} ${answer.text}`);
     const page = JSON.parse(answer.text) as { data: Message[]; next?: string };
     found.push(...page.data);
@@ -185,6 +187,6 @@ export async function listAll<Message extends Shown>(
 /** Of what a process logged. */
 const LINES_SHOWN = 20;
 
-function lastLines({ output }: Service): string {
+function lastLines({ output }: Pick<PostriderProcess, "output">): string {
   return output().trimEnd().split("\n").slice(-LINES_SHOWN).join("\n");
 }
