@@ -23,7 +23,7 @@ export interface Fleet {
   /** What was done to them, for reports. */
   readonly faults: readonly Fault[];
   note(fault: string): void;
-  /** Starts all processes that do not run. */
+  /** Starts all processes that do not run. Rejects if one has ended by itself. */
   heal(): Promise<void>;
   /** Ends them with SIGTERM; resolves with their exit codes. */
   stop(): Promise<readonly (number | null)[]>;
@@ -56,6 +56,8 @@ interface Running extends Node {
   proxy: PostgresProxy | undefined;
   isHeldUp: boolean;
   isCutOff: boolean;
+  /** Words about a process that has ended though nobody here asked it to. */
+  ending: string | undefined;
 }
 
 /** In the order in which processes lock them: others would wait for one another. */
@@ -174,6 +176,7 @@ function createNode(
     proxy: undefined,
     isHeldUp: false,
     isCutOff: false,
+    ending: undefined,
     async kill(signal, awayMs) {
       const { process } = node;
       if (!process || node.isHeldUp) return;
@@ -227,6 +230,7 @@ async function start(world: FleetState, node: Running): Promise<void> {
         ...(sandbox && { sandbox }),
       });
       world.processes.push(node.process);
+      watchEnd(node, node.process);
       // The clock may have been set since the process read it.
       node.process.kill("SIGUSR2");
     } catch (error) {
@@ -235,7 +239,19 @@ async function start(world: FleetState, node: Running): Promise<void> {
   }
 }
 
+/**
+ * Such as one that got SIGHUP: the kernel sends it to a process group that the end of a shell leaves without a parent in its session
+ * while one of its processes is stopped, and `nohup` does not reach so far.
+ */
+function watchEnd(node: Running, process: PostriderProcess): void {
+  void process.exited.then((code) => {
+    if (node.process === process)
+      node.ending = `process ${process.pid} (${node.name}) ended by itself with ${code}:\n${process.output()}`;
+  });
+}
+
 async function heal(world: FleetState, node: Running): Promise<void> {
+  if (node.ending !== undefined) throw new Error(node.ending);
   if (!node.process) await start(world, node);
 }
 
