@@ -189,3 +189,19 @@ test("at the start, and once a minute, every queue with jobs and without a route
   expect(looks).toEqual(["gone", "gone"]);
   stop();
 });
+
+test("where a look has stopped in a queue is forgotten once that is empty: what comes later is in front of it", async () => {
+  const queues = ["gone"];
+  const { strays, clock, moved, queued, start, stop } = open(queues);
+  strays.reconcile([route("india", "91")]);
+  queued(...staying(2_100));
+  start();
+  await clock.advance(1_000);
+  queues.pop();
+  await clock.advance(60_000);
+  queues.push("gone");
+  queued(sms(0, "+919876543210"));
+  await clock.advance(60_000);
+  expect(moved.map(({ jobId }) => jobId)).toEqual([0]);
+  stop();
+});

@@ -56,6 +56,7 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   };
   const look = async (isFull: boolean, signal: AbortSignal) => {
     const names = isFull ? await unknownQueues() : recentlyGone();
+    if (isFull) forgetOthers(stoppedAt, names);
     const configured = [...routes.values()].filter((route) => !isBuiltIn(route));
     for (const name of names) {
       const next = await moveJobs(deps, name, {
@@ -84,6 +85,11 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
       }
     },
   };
+}
+
+/** Only a look at all queues tells which of them have nothing left: a round in between names those of recently deleted routes alone. */
+function forgetOthers(stoppedAt: Map<string, PlaceInLine>, names: readonly string[]): void {
+  for (const name of stoppedAt.keys()) if (!names.includes(name)) stoppedAt.delete(name);
 }
 
 interface MoveOptions {
