@@ -211,6 +211,7 @@ function jobOf(change: Partial<ClaimedJob> = {}, content: Partial<EmailContent> 
     claim: 1,
     attempt: 0,
     wasInterrupted: false,
+    interruptions: 0,
     messageId: "m",
     accountId: "a",
     accountMode: "live",

@@ -15,6 +15,7 @@ function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
     claim: 2,
     attempt: 0,
     wasInterrupted: true,
+    interruptions: 1,
     messageId: "m",
     accountId: "a",
     accountMode: "live",

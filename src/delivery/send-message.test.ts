@@ -80,6 +80,7 @@ function claimed(clock: HeldClock, job: Partial<ClaimedJob> = {}): ClaimedJob {
     claim: 1,
     attempt: 0,
     wasInterrupted: false,
+    interruptions: 0,
     messageId: "m",
     accountId: "a",
     accountMode: "live",

@@ -24,6 +24,10 @@ export interface ClaimedJob {
   readonly attempt: number;
   /** An earlier claim has ended without a settlement, so what it tried may have been sent. */
   readonly wasInterrupted: boolean;
+  /** How many claims have ended so since the last settlement. */
+  readonly interruptions: number;
+  /** The claim that has ended so, if it is the only one. */
+  readonly interruptedClaim?: number;
   readonly messageId: string;
   readonly accountId: string;
   /** The account's mode and settings at the time of the claim. */

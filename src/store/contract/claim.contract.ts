@@ -15,6 +15,7 @@ export function claimContract(open: OpenStore): void {
         claim: 1,
         attempt: 0,
         wasInterrupted: false,
+        interruptions: 0,
         messageId: id,
         accountId: account.id,
         accountMode: "live",

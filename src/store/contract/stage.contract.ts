@@ -79,6 +79,35 @@ export function stageContract(open: OpenStore): void {
   );
 
   test(
+    "a job tells how many of its claims were interrupted since the last that was settled, and which, if it was one",
+    inWorld(open, async ({ store, sms, claimOne, settle, clock }) => {
+      await sms();
+      const interrupt = async () => {
+        await claimOne();
+        clock.now += 60 * SECOND;
+        await store.queue.stage(clock.now, 10);
+      };
+      const told = async () => {
+        const job = await claimOne();
+        await store.queue.release([job], clock.now);
+        return [job.claim, job.interruptions, job.interruptedClaim];
+      };
+      expect(await told()).toEqual([1, 0, undefined]);
+      await interrupt();
+      expect(await told()).toEqual([3, 1, 2]);
+      expect(await told()).toEqual([4, 1, 2]);
+      await interrupt();
+      expect(await told()).toEqual([6, 2, undefined]);
+      const putOff = { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } } as const;
+      await settle(await claimOne(), putOff);
+      await store.queue.stage(clock.now, 10);
+      expect(await told()).toEqual([8, 0, undefined]);
+      await interrupt();
+      expect(await told()).toEqual([10, 1, 9]);
+    }),
+  );
+
+  test(
     "a lease that runs out after a receipt settled its message is told of too: it may have sent it again",
     inWorld(open, async (world) => {
       const { store, sms, claimOne, settle, receive, history, status, clock } = world;

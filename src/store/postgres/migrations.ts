@@ -4,6 +4,7 @@ import holders from "./migrations/0003_holders.sql" with { type: "text" };
 import tokensByHash from "./migrations/0004_tokens_by_hash.sql" with { type: "text" };
 import sharing from "./migrations/0005_sharing.sql" with { type: "text" };
 import parkedById from "./migrations/0006_parked_by_id.sql" with { type: "text" };
+import interruptions from "./migrations/0007_interruptions.sql" with { type: "text" };
 
 /** While a migration runs no other transaction can. So it must not read through the history, nor build an index over it. */
 export interface Migration {
@@ -29,4 +30,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 5, name: "0005_sharing", sql: sharing, worksWith: 3 },
   // Drops an index. An earlier program finds parked receipts by the other one.
   { number: 6, name: "0006_parked_by_id", sql: parkedById, worksWith: 3 },
+  // An earlier program does not count interruptions: which claim was interrupted is not known then.
+  { number: 7, name: "0007_interruptions", sql: interruptions, worksWith: 3 },
 ];

@@ -186,6 +186,8 @@ TABLE jobs WITH (autovacuum_analyze_scale_factor=0.1, autovacuum_vacuum_cost_del
   claim integer NOT NULL DEFAULT 0
   attempt integer NOT NULL DEFAULT 0
   holder text COLLATE "C"
+  interruptions integer NOT NULL DEFAULT 0
+  interrupted_claim integer
   jobs_pkey PRIMARY KEY (id)
   CREATE INDEX jobs_of_message ON public.jobs USING btree (message_id)
   CREATE INDEX jobs_ready ON public.jobs USING btree (queue, flow, deadline, id) WHERE (due_at IS NULL)

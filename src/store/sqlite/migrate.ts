@@ -14,6 +14,7 @@ import largeMail from "./migrations/0010_large_mail.sql" with { type: "text" };
 import ownContent from "./migrations/0011_own_content.sql" with { type: "text" };
 import jobsOfMessage from "./migrations/0012_jobs_of_message.sql" with { type: "text" };
 import keysInOrder from "./migrations/0013_keys_in_order.sql" with { type: "text" };
+import interruptions from "./migrations/0014_interruptions.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -36,6 +37,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 11, name: "0011_own_content", sql: ownContent },
   { number: 12, name: "0012_jobs_of_message", sql: jobsOfMessage },
   { number: 13, name: "0013_keys_in_order", sql: keysInOrder },
+  { number: 14, name: "0014_interruptions", sql: interruptions },
 ];
 
 /**

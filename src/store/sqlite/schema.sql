@@ -212,7 +212,7 @@ CREATE TABLE jobs (
   was_interrupted INTEGER NOT NULL,
   claim INTEGER NOT NULL,
   attempt INTEGER NOT NULL
-) STRICT;
+, interruptions INTEGER NOT NULL DEFAULT 0, interrupted_claim INTEGER) STRICT;
 
 CREATE INDEX jobs_ready ON jobs (queue, flow, deadline) WHERE due_at IS NULL;
 

@@ -4,6 +4,7 @@ import type { StoredSettings } from "../../../core/records/settings.ts";
 import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
+import { toInterruptions } from "../../queue/interruptions.ts";
 import { OutcomeUnknown, type Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database, Transaction } from "../database/transactions.ts";
@@ -140,7 +141,7 @@ function toClaimed(
     flow: job.flow,
     claim: job.claim,
     attempt: job.attempt,
-    wasInterrupted: job.was_interrupted,
+    ...toInterruptions(job),
     accountId: message.account_id,
     accountMode: message.mode,
     settings,

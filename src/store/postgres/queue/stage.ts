@@ -49,7 +49,9 @@ const STAGE = `WITH leased AS (
     LIMIT $2 - (SELECT count(*) FROM leased) FOR UPDATE SKIP LOCKED
   ), due AS (SELECT * FROM leased UNION ALL SELECT * FROM waiting)
   UPDATE jobs SET ready_since = due_at, due_at = NULL, is_leased = false,
-    was_interrupted = jobs.was_interrupted OR due.is_leased
+    was_interrupted = jobs.was_interrupted OR due.is_leased,
+    interruptions = jobs.was_interrupted::int * greatest(jobs.interruptions, 1) + due.is_leased::int,
+    interrupted_claim = CASE WHEN due.is_leased THEN jobs.claim ELSE jobs.interrupted_claim END
   FROM due, queues q WHERE jobs.id = ANY(ARRAY[due.id]) AND q.number = jobs.queue
   RETURNING q.name, jobs.message_id, due.is_leased AS was_leased`;
 

@@ -1,7 +1,8 @@
 import type { ClaimRequest } from "../../../core/queue/claimed-job.ts";
+import type { InterruptionRow } from "../../queue/interruptions.ts";
 import type { Session } from "../database/driver.ts";
 
-export interface LeasedRow {
+export interface LeasedRow extends InterruptionRow {
   readonly id: number;
   readonly flow: number;
   readonly message_id: string;
@@ -9,7 +10,6 @@ export interface LeasedRow {
   readonly deadline: number;
   readonly claim: number;
   readonly attempt: number;
-  readonly was_interrupted: boolean;
 }
 
 export interface Taken {
@@ -72,7 +72,7 @@ const LEASE = `UPDATE jobs SET due_at = $4, is_leased = true, claim = claim + 1,
       ORDER BY j.deadline, j.id LIMIT f.wanted FOR UPDATE SKIP LOCKED
     ) AS picked))
   RETURNING jobs.id, jobs.flow, jobs.message_id, jobs.parts, jobs.deadline, jobs.claim, jobs.attempt,
-    jobs.was_interrupted`;
+    jobs.was_interrupted, jobs.interruptions, jobs.interrupted_claim`;
 
 /** Up to `limit` flows of a queue that have ready jobs: those after `after`, then those from the first up to it. */
 async function flowsFrom(

@@ -8,6 +8,7 @@ import {
   toIndexes,
   toProgress,
 } from "../../messages/message-rows.ts";
+import { type InterruptionRow, toInterruptions } from "../../queue/interruptions.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createForIds } from "../database/for-ids.ts";
@@ -73,7 +74,7 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
     }, jobs.length);
 }
 
-interface ReadyRow extends Omit<MessageRow, "id"> {
+interface ReadyRow extends Omit<MessageRow, "id">, InterruptionRow {
   readonly envelope: string | null;
   readonly body: string | null;
   readonly job_id: number;
@@ -83,7 +84,6 @@ interface ReadyRow extends Omit<MessageRow, "id"> {
   readonly job_parts: string | null;
   readonly claim: number;
   readonly attempt: number;
-  readonly was_interrupted: number;
   /** Whether it is the message's only job, so that the message's row need not change: see `message-status.ts`. */
   readonly is_of_one_job: number | null;
 }
@@ -100,7 +100,7 @@ function createLeaseReady(db: Database): LeaseReady {
   const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);
   const earliest = db.prepare<ReadyRow>(
     `SELECT jobs.id AS job_id, jobs.flow, jobs.parts AS job_parts, claim, attempt, was_interrupted,
-       first_job = last_job AS is_of_one_job, ${ofMessage}
+       interruptions, interrupted_claim, first_job = last_job AS is_of_one_job, ${ofMessage}
      FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
      WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
   );
@@ -166,7 +166,7 @@ function createClaimedJobs({ accounts, contents, optOuts }: ClaimParts) {
       flow: job.flow,
       claim: job.claim + 1,
       attempt: job.attempt,
-      wasInterrupted: job.was_interrupted === 1,
+      ...toInterruptions(job),
       accountId: entry.account.id,
       accountMode: entry.account.mode,
       settings: entry.settings,
