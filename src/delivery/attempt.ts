@@ -6,11 +6,13 @@ import type { ChannelName, MessageError } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
 import { isSettled } from "../core/messages/progress.ts";
 import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
+import { MAX_INTERRUPTIONS } from "../core/queue/retry-policy.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { earliestSendAt } from "../core/sms/promotional-hours.ts";
 import { STORE_RETRY_MS, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import {
+  isInterruptedTooOften,
   judge,
   judgeExpired,
   judgeFailover,
@@ -107,15 +109,22 @@ function judgeBefore(
   if (isSettled(job.progress)) return judgeSettled(job, now);
   if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
   if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
-  if (job.wasInterrupted && holdsUnconfirmed(job)) return hold(deps, job, outlet);
+  if (job.wasInterrupted && (holdsUnconfirmed(job) || isInterruptedTooOften(job)))
+    return hold(deps, job, outlet);
   if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
   const opensAt = earliestSendAt(job, job.recipient, now);
   return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
 }
 
-/** Holds a message. Each of its parts waits for its own receipt, so if no attempt has counted them yet, they are counted here. */
+/**
+ * Holds a message. Each of its parts waits for its own receipt, so if no attempt has counted them yet, they are counted here; but
+ * not if that may be what ends the process: then holding was interrupted as well.
+ */
 async function hold(deps: Attempting, job: ClaimedJob, { channel }: Outlet): Promise<Settlement> {
-  const isCounted = job.progress.parts.length > 0;
+  const { messageId: message_id, interruptions } = job;
+  if (isInterruptedTooOften(job))
+    deps.log.warn({ message_id, interruptions }, "a message is held: its last attempts were all interrupted");
+  const isCounted = job.progress.parts.length > 0 || interruptions > MAX_INTERRUPTIONS;
   const parts = isCounted ? undefined : await countParts(deps, job, channel);
   return judgeHeld(job, deps.clock.now(), parts);
 }

@@ -4,7 +4,7 @@ import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
 import { isOpen } from "../core/messages/part.ts";
 import type { NextStep } from "../core/messages/progress.ts";
 import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
-import { nextAttemptAt, RETRY_POLICIES } from "../core/queue/retry-policy.ts";
+import { MAX_INTERRUPTIONS, nextAttemptAt, RETRY_POLICIES } from "../core/queue/retry-policy.ts";
 import { deferralDetail } from "../core/sms/promotional-hours.ts";
 
 export interface AttemptContext {
@@ -39,14 +39,14 @@ export function judgeSettled(job: ClaimedJob, now: number): Settlement {
 
 /**
  * The message may have been sent (a lease ran out during an attempt, or no answer came), and the account wants nothing
- * sent twice.
+ * sent twice, or it may have been sent too often.
  *
  * @param uncounted how many parts the message has if no attempt has counted them yet: each waits for its own receipt
  */
 export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settlement {
   const held: PartOutcome = {
     kind: "unconfirmed",
-    error: MAY_HAVE_LEFT,
+    error: isInterruptedTooOften(job) ? INTERRUPTED_TOO_OFTEN : MAY_HAVE_LEFT,
     ...(job.wasInterrupted && interruptedOf(job)),
   };
   const counted = job.progress.parts;
@@ -56,6 +56,11 @@ export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settleme
     outcomes: parts.map((part, index) => (isOpen(part) && covers(job, index) ? held : undefined)),
     next: { kind: "held", dueAt: job.expiresAt },
   };
+}
+
+/** Whether the message is held whatever its account wants: it may have been sent `MAX_INTERRUPTIONS` times. */
+export function isInterruptedTooOften({ interruptions }: ClaimedJob): boolean {
+  return interruptions >= MAX_INTERRUPTIONS;
 }
 
 /**
@@ -115,6 +120,11 @@ const UNTRIED = { status: "pending" } as const;
 const MAY_HAVE_LEFT: MessageError = {
   code: "unconfirmed",
   message: "it may have been sent before the process stopped",
+};
+
+const INTERRUPTED_TOO_OFTEN: MessageError = {
+  code: "unconfirmed",
+  message: `not sent again: its last ${MAX_INTERRUPTIONS} attempts were interrupted, and any of them may have sent it`,
 };
 
 /** What an interrupted attempt may have sent stays in doubt until a later attempt is accepted or refused. */
