@@ -138,3 +138,22 @@ async function tellRefusals({ world, refusals }: Story): Promise<void> {
     if (!(await world.store.receipts.recordLateRefusal(refusal, world.clock.now))) refusals.push(attempt);
   }
 }
+
+test("the refusal of an attempt that was cut off counts at whichever claim, if no other was", async () => {
+  await inWorld(openInMemory, async (world) => {
+    const [id = ""] = await world.sms();
+    const story: Story = { world, attempts: [], refusals: [] };
+    const attempt = () => claim(story, { truth: "deferred", holds: true });
+    for (const which of [0, 1, 2]) {
+      await attempt();
+      await happen(story, which < 2 ? "hear" : "stand still", which);
+    }
+    await attempt();
+    expect([story.attempts.length, await world.status(id)]).toEqual([3, "sending"]);
+    await happen(story, "hear", 2);
+    await tellRefusals(story);
+    expect(await world.status(id)).toBe("queued");
+    await attempt();
+    expect(story.attempts).toHaveLength(4);
+  })();
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { AT, deferred, email, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
 import { applyExpiry } from "../core/messages/expiry.ts";
-import type { Progress } from "../core/messages/message.ts";
+import type { Part, Progress } from "../core/messages/message.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
@@ -119,14 +119,17 @@ test("what is held before its segments were counted waits for word of each of th
   expect(outcomes).toMatchObject([{ kind: "unconfirmed" }, { kind: "unconfirmed" }]);
 });
 
-test("what is held is in doubt for the one attempt before, where there was no other", () => {
-  const doubtOf = (claim: number, status: "pending" | "unconfirmed" = "pending") => {
-    const interrupted = job({ claim, progress: sms({ parts: [{ status }] }) });
+test("what is held is in doubt for the one attempt that was interrupted, where there was no other", () => {
+  const doubtOf = (part: Part, interruption: Partial<ClaimedJob>) => {
+    const interrupted = job({ claim: 4, progress: sms({ parts: [part] }), ...interruption });
     return applyAttempt(interrupted.progress, judgeHeld(interrupted, AT)).progress.parts[0];
   };
-  expect(doubtOf(2)).toMatchObject({ status: "unconfirmed", claim: 1 });
-  expect(doubtOf(3)).not.toHaveProperty("claim");
-  expect(doubtOf(2, "unconfirmed")).not.toHaveProperty("claim");
+  const pending = { status: "pending" } as const;
+  expect(doubtOf(pending, { interruptedClaim: 2 })).toMatchObject({ status: "unconfirmed", claim: 2 });
+  expect(doubtOf(pending, { interruptions: 2 })).not.toHaveProperty("claim");
+  // One that was not answered may have sent it as well.
+  for (const claim of [{}, { claim: 1 }])
+    expect(doubtOf({ status: "unconfirmed", ...claim }, { interruptedClaim: 2 })).not.toHaveProperty("claim");
 });
 
 test("an SMS of which a segment is refused has failed at once, for that, and its other segments are not tried again", () => {

@@ -63,12 +63,9 @@ export function isInterruptedTooOften({ interruptions }: ClaimedJob): boolean {
   return interruptions >= MAX_INTERRUPTIONS;
 }
 
-/**
- * Whose attempt the interrupted one was: before the second claim there is only the first. Of later ones nobody knows whether some
- * of those in between were interrupted as well.
- */
-function interruptedOf({ claim }: ClaimedJob) {
-  return claim === 2 ? { leftUnder: 1 } : { mayHaveLeft: true as const };
+/** Whose attempt the interrupted one was, if there was only one. */
+function interruptedOf({ interruptedClaim: claim }: ClaimedJob) {
+  return claim === undefined ? { mayHaveLeft: true as const } : { leftUnder: claim };
 }
 
 /** The message may not go out at this time of the day. */

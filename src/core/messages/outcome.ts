@@ -28,8 +28,8 @@ export type PartOutcome =
   | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }
   /**
    * It was transmitted, and no answer came. `providerMessageIds`: the ids that it has if it was taken, if they are known
-   * without an answer. `mayHaveLeft`: an earlier attempt, of which nothing was recorded, may have sent it too. `leftUnder`: only
-   * the attempt under this earlier claim may have sent it, of which nothing was recorded.
+   * without an answer. `mayHaveLeft`: earlier attempts, of which nothing was recorded, may have sent it too. `leftUnder`: one
+   * such attempt, under this earlier claim.
    */
   | {
       readonly kind: "unconfirmed";

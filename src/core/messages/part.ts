@@ -56,9 +56,10 @@ function onlyClaim(
   { mayHaveLeft, leftUnder }: { readonly mayHaveLeft?: true; readonly leftUnder?: number },
   { connectorId, claim }: AttemptBy,
 ): Pick<Part, "claim"> {
-  const isFirst = status === "pending";
-  const untried = isFirst ? leftUnder : earlier;
-  const only = connectorId === undefined ? untried : isFirst ? claim : undefined;
+  const isHandedOver = connectorId !== undefined;
+  const added = isHandedOver ? claim : leftUnder;
+  const isAnother = isHandedOver || leftUnder !== undefined;
+  const only = status === "pending" ? added : isAnother ? undefined : earlier;
   return only === undefined || mayHaveLeft ? {} : { claim: only };
 }
 
