@@ -2,18 +2,19 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { deferred, rejected, unconfirmed } from "../../test/progress-samples.ts";
-import type { PartOutcome } from "../core/messages/outcome.ts";
 import { isOpen } from "../core/messages/part.ts";
 import { isSettled } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import type { LateRefusal } from "../core/receipts/late-answer.ts";
 import { CONNECTOR, inWorld, SECOND, sent, type World } from "../store/contract/world.contract.ts";
 import { openInMemory } from "../store/sqlite/sqlite-world.contract.ts";
 import { judge, judgeHeld, judgeSettled } from "./judge.ts";
 
-/** What the provider did with an attempt's message. */
-type Truth = "taken" | "rejected" | "deferred";
+/** What the provider did with an attempt's message, if it was handed one. */
+type Truth = "taken" | "rejected" | "deferred" | "not begun";
 
-const ANSWERS: Readonly<Record<Truth, PartOutcome>> = { taken: sent("x"), rejected, deferred };
+const ANSWERS = { taken: sent("x"), rejected, deferred } as const;
+const TRUTHS = fc.constantFrom<Truth>("taken", "rejected", "deferred", "not begun");
 
 interface Attempt {
   readonly job: ClaimedJob;
@@ -30,7 +31,7 @@ type Happening =
   | { readonly kind: "hear" | "give up" | "stand still"; readonly which: number };
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-  fc.record({ truth: fc.constantFrom<Truth>("taken", "rejected", "deferred"), holds: fc.boolean() }),
+  fc.record({ truth: TRUTHS, holds: fc.boolean() }),
   fc.record({
     kind: fc.constantFrom("hear" as const, "give up" as const, "stand still" as const),
     which: fc.nat({ max: 3 }),
@@ -112,6 +113,7 @@ async function happen(story: Story, kind: string, which: number): Promise<void> 
   const attempt = attempts[which % Math.max(1, attempts.length)];
   if (!attempt || attempt.state === "heard") return;
   const { job, truth } = attempt;
+  if (truth === "not begun") return kind === "hear" ? putBack(story, attempt) : undefined;
   const wasGivenUp = attempt.state === "given up";
   if (kind === "give up" && wasGivenUp) return;
   attempt.state = kind === "give up" ? "given up" : "heard";
@@ -121,6 +123,13 @@ async function happen(story: Story, kind: string, which: number): Promise<void> 
   const settlement = judge(job, { parts: [answer], countsAsAttempt: true }, context);
   const isOurs = await settle(world, settlement);
   if (!isOurs && kind === "hear" && truth !== "taken") story.refusals.push(attempt);
+}
+
+/** As where the process finds that the message may be another's by now, and hands nothing over. */
+async function putBack({ world, refusals }: Story, attempt: Attempt): Promise<void> {
+  attempt.state = "heard";
+  const [isOurs] = await world.store.queue.release([attempt.job], world.clock.now);
+  if (!isOurs) refusals.push(attempt);
 }
 
 async function tellLate({ world, refusals }: Story, attempt: Attempt): Promise<void> {
@@ -133,27 +142,33 @@ async function tellLate({ world, refusals }: Story, attempt: Attempt): Promise<v
 async function tellRefusals({ world, refusals }: Story): Promise<void> {
   for (const attempt of refusals.splice(0)) {
     const { messageId, claim } = attempt.job;
-    const outcome = ANSWERS[attempt.truth] as typeof rejected & { kind: "rejected" };
-    const refusal = { connectorId: CONNECTOR, messageId, claim, part: 0, outcome };
+    const refusal = { connectorId: CONNECTOR, messageId, claim, ...refusalBy(attempt.truth) };
     if (!(await world.store.receipts.recordLateRefusal(refusal, world.clock.now))) refusals.push(attempt);
   }
 }
 
-test("the refusal of an attempt that was cut off counts at whichever claim, if no other was", async () => {
-  await inWorld(openInMemory, async (world) => {
-    const [id = ""] = await world.sms();
-    const story: Story = { world, attempts: [], refusals: [] };
-    const attempt = () => claim(story, { truth: "deferred", holds: true });
-    for (const which of [0, 1, 2]) {
-      await attempt();
-      await happen(story, which < 2 ? "hear" : "stand still", which);
-    }
-    await attempt();
-    expect([story.attempts.length, await world.status(id)]).toEqual([3, "sending"]);
-    await happen(story, "hear", 2);
-    await tellRefusals(story);
-    expect(await world.status(id)).toBe("queued");
-    await attempt();
-    expect(story.attempts).toHaveLength(4);
-  })();
-});
+function refusalBy(truth: Truth): Pick<LateRefusal, "part" | "outcome"> {
+  return truth === "rejected"
+    ? { part: 0, outcome: rejected as LateRefusal["outcome"] }
+    : { ...(truth === "deferred" && { part: 0 }), outcome: deferred as LateRefusal["outcome"] };
+}
+
+test.each(["deferred", "not begun"] as const)(
+  "an attempt that was cut off, and has turned out %s, is in no doubt at whichever claim, if no other was",
+  (last) =>
+    inWorld(openInMemory, async (world) => {
+      const [id = ""] = await world.sms();
+      const story: Story = { world, attempts: [], refusals: [] };
+      for (const [which, truth] of (["deferred", "not begun", last] as const).entries()) {
+        await claim(story, { truth, holds: true });
+        await happen(story, which < 2 ? "hear" : "stand still", which);
+      }
+      await claim(story, { truth: "taken", holds: true });
+      expect([story.attempts.length, await world.status(id)]).toEqual([3, "sending"]);
+      await happen(story, "hear", 2);
+      await tellRefusals(story);
+      expect(await world.status(id)).toBe("queued");
+      await claim(story, { truth: "taken", holds: true });
+      expect(story.attempts).toHaveLength(4);
+    })(),
+);

@@ -67,7 +67,7 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
       droppedInbound() {},
     },
     outletOf: () => undefined,
-    onLateRefusal: ({ outcome, claim, part }) => done.push(`${outcome.kind} under ${claim}: ${part}`),
+    onLateRefusal: ({ outcome, claim, part = "all" }) => done.push(`${outcome.kind} under ${claim}: ${part}`),
     deleted: { includes: async () => false },
     signal: making.isGivingUp ? AbortSignal.abort() : new AbortController().signal,
   });
@@ -129,6 +129,7 @@ function openStore(clock: HeldClock, done: string[], making: Making) {
     async release() {
       whereItAnswers();
       done.push("released");
+      return [!making.isLost];
     },
     async settle([settlement]: readonly Settlement[]) {
       whereItAnswers();
@@ -212,6 +213,20 @@ test("that a lost attempt has surely not sent a segment is told where the accoun
   expect(await toldOf(deferred, held, false)).toEqual([]);
   expect(await toldOf(deferred, { ...held, settings: {} })).toEqual([]);
   expect(await toldOf(deferred, { settings: held.settings })).toEqual([]);
+});
+
+test("so is that it has handed nothing over", async () => {
+  const held = {
+    progress: sms(),
+    content: { channel: "sms" },
+    settings: { on_unconfirmed: "hold" },
+  } as const;
+  const putBack = (job: Partial<ClaimedJob>, isLost = true) =>
+    sendOne({ makingMs: 0, isOurs: () => false, isLost, job });
+  expect(await putBack(held)).toEqual([...PUT_BACK, "deferred under 1: all"]);
+  expect(await putBack(held, false)).toEqual(PUT_BACK);
+  expect(await putBack({ ...held, settings: {} })).toEqual(PUT_BACK);
+  expect(await putBack({ settings: held.settings })).toEqual(PUT_BACK);
 });
 
 test("an attempt that was interrupted counts as unconfirmed, also where it is sent again", async () => {

@@ -26,6 +26,7 @@ import { inboundEventContract } from "./contract/inbound-events.contract.ts";
 import { largeBodyContract } from "./contract/large-body.contract.ts";
 import { lateAnswerContract } from "./contract/late-answer.contract.ts";
 import { lateRefusalContract } from "./contract/late-refusal.contract.ts";
+import { lateReleaseContract } from "./contract/late-release.contract.ts";
 import { leasesContract } from "./contract/leases.contract.ts";
 import { limitsContract, limitsPruneContract } from "./contract/limits.contract.ts";
 import { lostSettleContract } from "./contract/lost-settle.contract.ts";
@@ -87,6 +88,7 @@ const SECTIONS = {
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,
   lateRefusal: lateRefusalContract,
+  lateRelease: lateReleaseContract,
   parkedBound: parkedBoundContract,
   overdue: overdueContract,
   overdueCopies: overdueCopiesContract,

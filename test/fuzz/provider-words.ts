@@ -3,7 +3,7 @@ import type { PartOutcome, Receipt } from "../../src/core/messages/outcome.ts";
 import { isSettled } from "../../src/core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../../src/core/queue/claimed-job.ts";
 import { partReference } from "../../src/core/receipts/short-reference.ts";
-import { judge, judgeExpired, judgeSettled } from "../../src/delivery/judge.ts";
+import { judge, judgeExpired, judgeHeld, judgeSettled } from "../../src/delivery/judge.ts";
 import type { Dice } from "../chaos/dice.ts";
 import type { Ground } from "./engine-ground.ts";
 
@@ -24,6 +24,7 @@ export function settlementOf({ dice, clock: { now } }: Ground, job: ClaimedJob):
   if (isSettled(progress)) return judgeSettled(job, now);
   if (job.expiresAt <= now) return judgeExpired(job, now);
   const counted = progress.parts.length || segmentsOf(job.messageId);
+  if (job.wasInterrupted && dice.chance(0.4)) return judgeHeld(job, now, counted);
   const parts = Array.from({ length: counted }, (_, index) => {
     const { status = "pending" } = progress.parts[index] ?? {};
     const isDue = (status === "pending" || status === "unconfirmed") && (job.parts?.includes(index) ?? true);

@@ -53,8 +53,10 @@ export async function release(ground: Ground): Promise<unknown> {
   const [pair] = jobs.splice(0, 1);
   if (!pair) return false;
   const queue = dice.chance(0.4) ? { queue: dice.oneOf(QUEUES) } : {};
-  await ask(ground, (store, engine) => store.queue.release([{ ...pair[engine], ...queue }], clock.now));
-  return true;
+  const [answers] = await ask(ground, (store, engine) =>
+    store.queue.release([{ ...pair[engine], ...queue }], clock.now),
+  );
+  return answers;
 }
 
 export async function stage(ground: Ground): Promise<unknown> {

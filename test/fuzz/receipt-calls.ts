@@ -26,11 +26,14 @@ export async function answerLate(ground: Ground): Promise<unknown> {
   return true;
 }
 
+/** Of one segment, or of all. */
 export async function refuseLate(ground: Ground): Promise<unknown> {
-  const part = partBy(ground);
-  if (!part) return false;
+  const told = partBy(ground);
+  if (!told) return false;
+  const { part, ...message } = told;
   const kind = ground.dice.oneOf(["rejected", "deferred"] as const);
-  const refusal = { ...part, claim: ground.dice.between(1, 3), outcome: { kind, error: ERROR } };
+  const about = ground.dice.chance(0.3) ? message : { ...message, part };
+  const refusal = { ...about, claim: ground.dice.between(1, 3), outcome: { kind, error: ERROR } };
   return (await ask(ground, (store) => store.receipts.recordLateRefusal(refusal, ground.clock.now)))[0];
 }
 

@@ -5,7 +5,7 @@
 import { attemptDetail } from "./attempt-entry.ts";
 import { withEarlierCopy } from "./copies.ts";
 import { settleAttempt } from "./early-failure.ts";
-import type { Part, Progress, TimelineEntry } from "./message.ts";
+import type { MessageError, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { isOpen } from "./part.ts";
 import type { EndedAttempt } from "./progress.ts";
@@ -27,6 +27,14 @@ export function noteLostSettle(before: Progress, attempt: EndedAttempt): Step {
   return taken.some((outcome) => outcome !== undefined)
     ? markTaken(progress, { ...attempt, detail, outcomes: taken })
     : append(progress, { at: attempt.at, kind: "lost_settle", status: before.status, detail });
+}
+
+/** The attempt has sent nothing, since it ended before anything was handed over. */
+export const NOT_SENT: MessageError = { code: "not_sent", message: "the attempt had handed nothing over" };
+
+/** Notes that an attempt that was taken for interrupted has sent nothing. */
+export function noteLateRelease(before: Progress, at: number): Step {
+  return append(before, { at, kind: "late_answer", status: before.status, error: NOT_SENT });
 }
 
 function idsOf({ outcomes }: EndedAttempt): readonly string[] {

@@ -1,5 +1,5 @@
 import { settleAttempt } from "../messages/early-failure.ts";
-import type { Progress, TimelineEntry } from "../messages/message.ts";
+import type { Part, Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartOutcome, PartRef } from "../messages/outcome.ts";
 import { afterOutcome, isOpen } from "../messages/part.ts";
 import { applyAttempt, isSettled, whyCutShort, withParts } from "../messages/progress.ts";
@@ -19,8 +19,10 @@ export interface LateAnswer extends PartRef {
 }
 
 /** A late refusal: the provider had refused or deferred a segment of an SMS that was settled as `unconfirmed`. */
-export interface LateRefusal extends PartRef {
+export interface LateRefusal extends Pick<PartRef, "messageId"> {
   readonly connectorId: string;
+  /** The index of the segment; absent: all of them, since nothing was handed over. */
+  readonly part?: number;
   /** The claim that the attempt was made under: see `ClaimedJob`. */
   readonly claim: number;
   readonly outcome: Extract<PartOutcome, { kind: "rejected" | "deferred" }>;
@@ -70,13 +72,22 @@ export function applyLateRefusal(
   refusal: LateRefusal,
   { at, job }: { readonly at: number; readonly job: RefusedJob | undefined },
 ): RefusalStep | undefined {
-  const part = before.parts[refusal.part];
-  if (!job || isSettled(before) || (part && !isOpen(part))) return noteRefusal(before, refusal, at);
-  const wasNotSent = part?.status === "unconfirmed" && part.claim === refusal.claim;
+  const about = before.parts.filter((_, index) => refusal.part === undefined || refusal.part === index);
+  const areOver = about.length > 0 && !about.some(isOpen);
+  if (!job || isSettled(before) || areOver) return noteRefusal(before, refusal, at);
+  const unsent = new Set(about.filter((part) => isInDoubtFor(part, refusal)));
+  const [first] = unsent;
   const isRejected = refusal.outcome.kind === "rejected";
-  if (job.isLeased && !(wasNotSent && isRejected && job.isHolding)) return undefined;
-  if (!wasNotSent) return noteRefusal(before, refusal, at);
-  return isRejected ? reject(before, refusal, at) : defer(before, refusal, { at, job });
+  if (job.isLeased && !(first && isRejected && job.isHolding)) return undefined;
+  if (!first) return noteRefusal(before, refusal, at);
+  return isRejected
+    ? reject(before, refusal, { at, part: first })
+    : defer(before, refusal, { at, job, unsent });
+}
+
+/** Whether the attempt that the refusal is about is the only one that may have sent the part. */
+function isInDoubtFor({ status, claim }: Part, refusal: LateRefusal): boolean {
+  return status === "unconfirmed" && claim === refusal.claim;
 }
 
 function noteRefusal(before: Progress, refusal: LateRefusal, at: number): Step {
@@ -86,35 +97,38 @@ function noteRefusal(before: Progress, refusal: LateRefusal, at: number): Step {
 }
 
 /** The message fails. Its other parts stay as they are, since an attempt may be sending them. */
-function reject(before: Progress, refusal: LateRefusal, at: number): Step {
-  const { outcome, connectorId, part: index } = refusal;
-  const parts = before.parts.map((part, position) =>
-    position === index ? afterOutcome(part, outcome, { connectorId }) : part,
+function reject(
+  before: Progress,
+  refusal: LateRefusal,
+  { at, part: refused }: { readonly at: number; readonly part: Part },
+): Step {
+  const { outcome, connectorId } = refusal;
+  const index = before.parts.indexOf(refused);
+  const parts = before.parts.map((part) =>
+    part === refused ? afterOutcome(part, outcome, { connectorId }) : part,
   );
   const after = withParts(before, parts, outcome.error);
   const detail = { ...detailOf(refusal), connector: connectorId, ...whyCutShort(before, after, index) };
   return record(before, after, { at, kind: "late_answer", detail, error: outcome.error });
 }
 
-/** The part is to be sent again. If the message was held, its job gets a new due time; otherwise it keeps that of its retry. */
+/** The parts are to be sent again. If the message was held, its job gets a new due time; otherwise it keeps that of its retry. */
 function defer(
   before: Progress,
   refusal: LateRefusal,
-  { at, job }: { readonly at: number; readonly job: RefusedJob },
+  { at, job, unsent }: { readonly at: number; readonly job: RefusedJob; readonly unsent: ReadonlySet<Part> },
 ): RefusalStep {
   const { outcome, connectorId } = refusal;
   const isHeld = before.status === "sending";
   const dueAt = isHeld ? nextDueAt(refusal, { at, job }) : undefined;
   const isSpent = isHeld && dueAt === undefined;
-  const parts = before.parts.map((part, index) =>
-    index === refusal.part ? ({ status: "pending" } as const) : part,
-  );
+  const parts = before.parts.map((part) => (unsent.has(part) ? ({ status: "pending" } as const) : part));
   const step = applyAttempt(
     { ...before, parts },
     {
       at,
       connectorId,
-      outcomes: parts.map((_, index) => (index === refusal.part ? outcome : undefined)),
+      outcomes: before.parts.map((part) => (unsent.has(part) ? outcome : undefined)),
       detail: detailOf(refusal),
       next: isSpent ? { kind: "done", end: "attempts_spent" } : { kind: "again", dueAt: dueAt ?? at },
     },
@@ -139,7 +153,7 @@ function nextDueAt(
 }
 
 function detailOf({ part }: LateRefusal): NonNullable<TimelineEntry["detail"]> {
-  return { part };
+  return part === undefined ? {} : { part };
 }
 
 function asLateAnswer(entry: TimelineEntry): TimelineEntry {

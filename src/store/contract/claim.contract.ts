@@ -152,12 +152,12 @@ export function claimContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, claim, claimOne, status, history, settle, clock }) => {
       const [id = ""] = await sms();
       const job = await claimOne();
-      await store.queue.release([{ jobId: job.jobId, claim: job.claim }], clock.now);
+      await store.queue.release([job], clock.now);
       expect(await status(id)).toBe("queued");
       expect(await history(id)).toEqual([]);
       const again = await claimOne();
       expect(again).toMatchObject({ claim: 2, attempt: 0, wasInterrupted: false });
-      await store.queue.release([{ jobId: job.jobId, claim: job.claim }], clock.now);
+      await store.queue.release([job], clock.now);
       expect(await claim()).toEqual([]);
       expect(await settle(again)).toBe(true);
     }),
@@ -190,9 +190,9 @@ export function claimContract(open: OpenStore): void {
       });
       const [first, second] = await claim();
       expect([first?.parts, second?.parts]).toEqual([[0], [1]]);
-      await store.queue.release([{ jobId: first!.jobId, claim: 1 }], clock.now);
+      await store.queue.release([first!], clock.now);
       expect(await status(id, "email")).toBe("sending");
-      await store.queue.release([{ jobId: second!.jobId, claim: 1 }], clock.now);
+      await store.queue.release([second!], clock.now);
       expect(await status(id, "email")).toBe("queued");
     }),
   );

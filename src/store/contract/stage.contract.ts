@@ -192,7 +192,7 @@ export function stageContract(open: OpenStore): void {
       const current = await claimOne();
       await settle(lost, { outcomes: [sent("s-1")] });
       await receive("s-1");
-      await store.queue.release([{ jobId: current.jobId, claim: current.claim }], clock.now);
+      await store.queue.release([current], clock.now);
       const before = await history(id);
       expect(await status(id)).toBe("delivered");
       expect(await store.queue.expire(clock.now + 48 * HOUR, 10)).toBe(1);

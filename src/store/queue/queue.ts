@@ -22,8 +22,12 @@ export interface Queue {
    * been settled already: what it sent counts as sent, with its provider ids; the rest is only noted on the timeline.
    */
   settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
-  /** Makes claimed jobs ready again that were not sent: no attempt is counted, no timeline entry added. Ignores stale claims. */
-  release(jobs: readonly ReleasedJob[], now: number): Promise<void>;
+  /**
+   * Makes claimed jobs ready again that were not sent: no attempt is counted, no timeline entry added. If the lease has run out and
+   * nobody else has claimed the job, it is no longer taken for interrupted, and the timeline says so. The result is `false` for
+   * a claim that is no longer the latest, or is settled, which is left alone.
+   */
+  release(jobs: readonly ReleasedJob[], now: number): Promise<readonly boolean[]>;
   /** Up to `limit` ready jobs of a queue, by flow, then by deadline: the first ones, or those after a place. Claims nothing. */
   inLine(
     queue: string,
@@ -59,12 +63,13 @@ export interface Queue {
   onReady(listener: (queue: string) => void): () => void;
 }
 
-export interface ReleasedJob {
-  readonly jobId: number;
-  readonly claim: number;
-}
+/** A job as it was claimed, with what was in doubt at that time. */
+export type ReleasedJob = Pick<
+  ClaimedJob,
+  "jobId" | "claim" | "wasInterrupted" | "interruptions" | "interruptedClaim"
+>;
 
-export interface MovedJob extends ReleasedJob {
+export interface MovedJob extends Pick<ClaimedJob, "jobId" | "claim"> {
   /** The queue to move it to. */
   readonly queue: string;
 }

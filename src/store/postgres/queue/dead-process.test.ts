@@ -95,7 +95,7 @@ test("a job that the dead process had put back, and another took since, is the o
   const { store, clock, claim, declareDead, sms } = await openTwo();
   await sms({ to: ["+1", "+2"] });
   const [put, late] = await claim("a", 2);
-  await store.queue.release([{ jobId: put!.jobId, claim: put!.claim }], clock.now);
+  await store.queue.release([put!], clock.now);
   const next = { kind: "again", dueAt: clock.now } as const;
   const about = { at: clock.now, countsAsAttempt: true, outcomes: [deferred()], keepsContent: false };
   const { jobId, messageId } = late!;

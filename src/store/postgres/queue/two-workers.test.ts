@@ -23,7 +23,7 @@ async function workThrough(by: Store, { clock }: Ground, jobs: readonly ClaimedJ
   const settled = jobs.map(async (job) => {
     const about = { jobId: job.jobId, claim: job.claim };
     if (job.claim % 3 === 1 && job.jobId % 5 === 0) {
-      await by.queue.release([about], now);
+      await by.queue.release([job], now);
       return [];
     }
     const isSent = job.attempt > 0 || job.jobId % 4 !== 0;

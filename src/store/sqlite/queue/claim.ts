@@ -1,3 +1,4 @@
+import { noteLateRelease } from "../../../core/messages/lost-settle.ts";
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
 import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
@@ -9,7 +10,7 @@ import {
   toProgress,
 } from "../../messages/message-rows.ts";
 import { type InterruptionRow, toInterruptions } from "../../queue/interruptions.ts";
-import type { Queue } from "../../store.ts";
+import type { Queue, ReleasedJob } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createForIds } from "../database/for-ids.ts";
 import type { Contents } from "../messages/contents.ts";
@@ -62,16 +63,29 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
     `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ?
      WHERE id = ? AND claim = ? AND is_leased = 1 RETURNING queue, message_id`,
   );
+  const calm = db.prepare<{ message_id: string }>(
+    `UPDATE jobs SET was_interrupted = ?, interruptions = ?, interrupted_claim = ?
+     WHERE id = ? AND claim = ? AND is_leased = 0 AND was_interrupted = 1 AND interrupted_claim = claim
+     RETURNING message_id`,
+  );
   const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
+
+  const releaseInTime = ({ jobId, claim }: ReleasedJob, now: number): boolean => {
+    const job = release.get(now, jobId, claim);
+    if (!job) return false;
+    if (!hasLeasedJob.get(job.message_id)) messages.moveStatus(job.message_id, "sending", "queued");
+    queues.notify(queues.nameOf(job.queue));
+    return true;
+  };
+  const releaseLate = (released: ReleasedJob, now: number): boolean => {
+    const { jobId, claim, wasInterrupted, interruptions, interruptedClaim } = released;
+    const job = calm.get(wasInterrupted ? 1 : 0, interruptions, interruptedClaim ?? null, jobId, claim);
+    const message = job && messages.read(job.message_id);
+    if (message) messages.save(message.row, noteLateRelease(message.progress, now));
+    return job !== undefined;
+  };
   return (jobs, now) =>
-    db.write(() => {
-      for (const { jobId, claim } of jobs) {
-        const job = release.get(now, jobId, claim);
-        if (!job) continue;
-        if (!hasLeasedJob.get(job.message_id)) messages.moveStatus(job.message_id, "sending", "queued");
-        queues.notify(queues.nameOf(job.queue));
-      }
-    }, jobs.length);
+    db.write(() => jobs.map((job) => releaseInTime(job, now) || releaseLate(job, now)), jobs.length);
 }
 
 interface ReadyRow extends Omit<MessageRow, "id">, InterruptionRow {

@@ -1,0 +1,133 @@
+/** Releases that come after their lease has run out: nothing was handed over, so nothing is in doubt for their sake. */
+import { expect, test } from "bun:test";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import { nextJob } from "./copies-world.contract.ts";
+import {
+  CONNECTOR,
+  HOUR,
+  inWorld,
+  type OpenStore,
+  SECOND,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
+
+/** Claims the one job, and lets the lease run out. */
+async function interrupted(world: World): Promise<ClaimedJob> {
+  const job = await world.claimOne();
+  world.clock.now += 60 * SECOND;
+  await world.store.queue.stage(world.clock.now, 10);
+  return job;
+}
+
+const release = ({ store, clock }: World, job: ClaimedJob) => store.queue.release([job], clock.now);
+
+const NOT_SENT = { code: "not_sent", message: "the attempt had handed nothing over" };
+
+/** The attempt under this job's claim says that it has handed nothing over. */
+const tellUnsent = ({ store, clock }: World, { messageId, claim }: ClaimedJob) =>
+  store.receipts.recordLateRefusal(
+    { messageId, connectorId: CONNECTOR, claim, outcome: { kind: "deferred", error: NOT_SENT } },
+    clock.now,
+  );
+
+/** Holds the job's message: each of two segments is in doubt, for the attempt under that claim. */
+async function hold({ store, clock }: World, job: ClaimedJob, leftUnder: number): Promise<void> {
+  const { jobId, claim, messageId } = job;
+  const doubt = { ...unconfirmed(), leftUnder } as const;
+  const next = { kind: "held", dueAt: clock.now + HOUR } as const;
+  const unsent = { at: clock.now, countsAsAttempt: false, keepsContent: false };
+  await store.queue.settle([{ ...unsent, jobId, claim, messageId, outcomes: [doubt, doubt], next }]);
+}
+
+export function lateReleaseContract(open: OpenStore): void {
+  test(
+    "until another claim a release counts as if it had come in time: the message expires, in no doubt, where it is not sent",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      const job = await interrupted(world);
+      expect(await release(world, job)).toEqual([true]);
+      expect(await world.history(id)).toEqual(["interrupted:queued", "late_answer:queued"]);
+      const { store, account } = world;
+      const timeline = await store.messages.timeline({ accountId: account.id, channel: "sms", id });
+      expect(timeline?.at(-1)?.error).toEqual(NOT_SENT);
+      const again = await world.claimOne();
+      expect(again).toMatchObject({ claim: 2, wasInterrupted: false, interruptions: 0 });
+      expect(await release(world, again)).toEqual([true]);
+      await store.queue.expire(world.clock.now + 48 * HOUR, 10);
+      expect(await world.status(id)).toBe("expired");
+    }),
+  );
+
+  test(
+    "what was in doubt before its claim stays so",
+    inWorld(open, async (world) => {
+      await world.sms();
+      const first = await interrupted(world);
+      const second = await interrupted(world);
+      expect(await release(world, second)).toEqual([true]);
+      expect(await release(world, second)).toEqual([false]);
+      expect(await release(world, first)).toEqual([false]);
+      const third = await world.claimOne();
+      expect(third).toMatchObject({ wasInterrupted: true, interruptions: 1, interruptedClaim: 1 });
+    }),
+  );
+
+  test(
+    "several are released at once, each as it is; one that another has claimed stays with that",
+    inWorld(open, async (world) => {
+      const [one = ""] = await world.sms();
+      const late = await interrupted(world);
+      const [other = ""] = await world.sms();
+      const jobs = await world.claim();
+      const [taken, fresh] = [one, other].map((id) => jobs.find(({ messageId }) => messageId === id));
+      expect(await world.store.queue.release([fresh!, late], world.clock.now)).toEqual([true, false]);
+      expect([await world.status(one), await world.status(other)]).toEqual(["sending", "queued"]);
+      expect(await world.settle(taken!)).toBe(true);
+    }),
+  );
+
+  test(
+    "what is held for the sake of an attempt that had not begun is tried again, all of it",
+    inWorld(open, async (world) => {
+      await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
+      const [id = ""] = await world.sms();
+      const slow = await world.claimOne();
+      const job = await nextJob(world);
+      expect(await release(world, slow)).toEqual([false]);
+      expect(await tellUnsent(world, slow)).toBe(false);
+      await hold(world, job, slow.claim);
+      expect(await tellUnsent(world, job)).toBe(true);
+      expect(await world.status(id)).toBe("sending");
+      expect(await tellUnsent(world, slow)).toBe(true);
+      expect(await world.status(id)).toBe("queued");
+      expect((await world.history(id)).slice(-2)).toEqual(["late_answer:sending", "late_answer:queued"]);
+      world.clock.now += 5 * SECOND;
+      await world.store.queue.stage(world.clock.now, 10);
+      const again = await world.claimOne();
+      expect(again).toMatchObject({ claim: 3, attempt: 0, wasInterrupted: false });
+      expect(again.progress.parts).toMatchObject([{ status: "pending" }, { status: "pending" }]);
+    }),
+  );
+
+  test(
+    "nothing of it is where another attempt may have sent it, or it is over",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      const slow = await world.claimOne();
+      const job = await nextJob(world);
+      await world.settle(job, {
+        outcomes: [unconfirmed()],
+        next: { kind: "held", dueAt: world.clock.now + HOUR },
+      });
+      expect(await tellUnsent(world, slow)).toBe(true);
+      expect(await world.status(id)).toBe("sending");
+      await world.receive("", { target: { messageId: id, part: 0 }, status: "delivered" });
+      expect(await tellUnsent(world, slow)).toBe(true);
+      expect([await world.status(id), (await world.history(id)).at(-1)]).toEqual([
+        "delivered",
+        "late_answer:delivered",
+      ]);
+    }),
+  );
+}
