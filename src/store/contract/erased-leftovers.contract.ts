@@ -86,6 +86,22 @@ function parkedReceipts(open: OpenStore): void {
   );
 
   test(
+    "a receipt whose own id ends like an erased number stays, unless it says that it is about the number",
+    inWorld(open, async (world) => {
+      const id = HANDSET.slice(-7);
+      const said = (to: string) => ({ ...(to && { recipient: to }), raw: `id:${id} stat:UNDELIV` });
+      await world.receive("others", { raw: `id:${id} sub:001 stat:UNDELIV receipted_message_id=${id}` });
+      await world.receive(id, said(OTHER));
+      await world.receive(id, said(HANDSET.slice(3)));
+      await world.receive("named", { raw: `id:${id} stat:UNDELIV ${id}` });
+      await world.receive(`${HANDSET.slice(1)}-1`, said(""));
+      await erase(world, HANDSET);
+      const left = await world.store.receipts.parked({ limit: 10 });
+      expect(left.map(({ receipt }) => receipt.providerMessageId)).toEqual(["others", id]);
+    }),
+  );
+
+  test(
     "receipts about an erased address that matched nothing go, in whatever case it is written, and not those about a longer one",
     inWorld(open, async (world) => {
       const theirs = ["\u00c9ric@x.test", "\u00e9ric@X.test", '"A B"@x.test'];

@@ -142,12 +142,14 @@ export function createIsAbout(recipient: string): (stored: string) => boolean {
   const spellings = spellingsOfNumber(recipient);
   return (stored) => {
     if (stored.includes(recipient.slice(1))) return true;
-    const { recipient: to, error, raw } = JSON.parse(stored) as Receipt;
-    return (
-      isSameNumber(recipient, to) === true || `${error?.message ?? ""}\n${raw ?? ""}`.search(spellings) !== -1
-    );
+    const { recipient: to, error, raw = "" } = JSON.parse(stored) as Receipt;
+    const words = `${error?.message ?? ""}\n${raw.replaceAll(OWN_IDS, "…")}`;
+    return isSameNumber(recipient, to) === true || words.search(spellings) !== -1;
   };
 }
+
+/** The ids that an SMSC's words repeat. One that ends like the number, but is not all of it, does so by chance. */
+const OWN_IDS = /(?<!\S)(?:id:|receipted_message_id=)\S+/g;
 
 /** Makes a function that tells whether a text, or JSON, names the recipient, and not only a longer number or address. */
 export function createIsNamed(recipient: string): (text: string) => boolean {
