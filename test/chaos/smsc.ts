@@ -6,7 +6,6 @@ import {
   COMMAND,
   decodeShortMessage,
   encodePdu,
-  encodeShortMessage,
   isResponse,
   type Pdu,
   responseTo,
@@ -15,6 +14,7 @@ import {
 } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import { partReference } from "../../src/core/receipts/short-reference.ts";
 import type { FakeSmsc } from "../fakes/fake-smsc.ts";
+import { deliverBody } from "../fakes/smsc-receipts.ts";
 import type { HandOver } from "./model.ts";
 import { type Deliver, isOwed, type OwedReceipt, oweReceipts, payReceipts } from "./owed-receipts.ts";
 import { type Fate, fateOf, isTaken, STATUS_OF, saysOf } from "./smsc-fates.ts";
@@ -248,20 +248,8 @@ function deliverTo(smsc: Smsc): Deliver {
     const sequence = smsc.nextSequence++;
     const peer = bound[sequence % bound.length];
     if (!peer) return false;
-    const nobody = { ton: 0, npi: 0, address: "" };
-    const body = encodeShortMessage({
-      source: nobody,
-      destination: nobody,
-      esmClass: 0,
-      validityPeriod: "",
-      registeredDelivery: 0,
-      dataCoding: 0,
-      shortMessage: Buffer.alloc(0),
-      tlvs: new Map(),
-      ...message,
-    });
     smsc.awaited.set(sequence, onAnswer);
-    peer.socket.write(encodePdu({ commandId: COMMAND.deliverSm, sequence, body }));
+    peer.socket.write(encodePdu({ commandId: COMMAND.deliverSm, sequence, body: deliverBody(message) }));
     return true;
   };
 }

@@ -10,7 +10,6 @@ import {
   decodeMessageId,
   decodeShortMessage,
   encodePdu,
-  encodeShortMessage,
   isResponse,
   type Pdu,
   responseTo,
@@ -18,7 +17,7 @@ import {
 } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import { createSignals, type Signals } from "./signals.ts";
 import type { BoundAs, SmscDial } from "./smsc-dial.ts";
-import { receiptFor } from "./smsc-receipts.ts";
+import { deliverBody, receiptFor } from "./smsc-receipts.ts";
 import { testTls } from "./test-tls.ts";
 
 export interface ReceivedSubmit extends ShortMessage {
@@ -252,19 +251,7 @@ function nextMessageId(smsc: Smsc): string {
 // ---------------------------------------------------------------- PDUs out
 
 async function deliver(smsc: Smsc, message: Partial<ShortMessage>): Promise<number> {
-  const nobody = { ton: 0, npi: 0, address: "" };
-  const body = encodeShortMessage({
-    source: nobody,
-    destination: nobody,
-    esmClass: 0,
-    validityPeriod: "",
-    registeredDelivery: 0,
-    dataCoding: 0,
-    shortMessage: Buffer.alloc(0),
-    tlvs: new Map(),
-    ...message,
-  });
-  return (await request(smsc, COMMAND.deliverSm, body)).status;
+  return (await request(smsc, COMMAND.deliverSm, deliverBody(message))).status;
 }
 
 function request(smsc: Smsc, commandId: number, body?: Uint8Array): Promise<Pdu> {

@@ -1,5 +1,5 @@
 import { cString } from "../../src/channels/sms/smpp/wire/octets.ts";
-import { type ShortMessage, TAG } from "../../src/channels/sms/smpp/wire/pdu.ts";
+import { encodeShortMessage, type ShortMessage, TAG } from "../../src/channels/sms/smpp/wire/pdu.ts";
 import type { ReceivedSubmit } from "./fake-smsc.ts";
 import type { SmscDial } from "./smsc-dial.ts";
 
@@ -43,4 +43,20 @@ function receiptId(dial: SmscDial, messageId: string): string {
   if (dial.ids === "hex, receipt decimal") return BigInt(`0x${messageId}`).toString().padStart(12, "0");
   if (dial.ids === "decimal, receipt hex") return BigInt(messageId).toString(16);
   return messageId;
+}
+
+/** The body of a deliver_sm, from and to nobody unless `message` says otherwise. */
+export function deliverBody(message: Partial<ShortMessage>): Uint8Array {
+  const nobody = { ton: 0, npi: 0, address: "" };
+  return encodeShortMessage({
+    source: nobody,
+    destination: nobody,
+    esmClass: 0,
+    validityPeriod: "",
+    registeredDelivery: 0,
+    dataCoding: 0,
+    shortMessage: Buffer.alloc(0),
+    tlvs: new Map(),
+    ...message,
+  });
 }
