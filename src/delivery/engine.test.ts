@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { claimedJob } from "../../test/claimed-job.ts";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { email, sent } from "../../test/progress-samples.ts";
 import type { Channel } from "../channels/channel.ts";
@@ -205,21 +206,9 @@ test("a stop leaves no timer and no listener, and leaves the connectors to other
 /** An email to both, as claimed. */
 function jobOf(change: Partial<ClaimedJob> = {}, content: Partial<EmailContent> = {}): ClaimedJob {
   const [ann, bob] = ["ann@example.net", "bob@example.net"] as const;
-  return {
-    jobId: 1,
-    flow: 0,
-    claim: 1,
-    attempt: 0,
-    wasInterrupted: false,
-    interruptions: 0,
-    messageId: "m",
-    accountId: "a",
-    accountMode: "live",
-    settings: {},
+  return claimedJob({
     recipient: ann,
     progress: email(ann, bob),
-    createdAt: 0,
-    expiresAt: Number.MAX_SAFE_INTEGER,
     content: {
       channel: "email",
       from: { email: "hello@acme.example" },
@@ -228,7 +217,7 @@ function jobOf(change: Partial<ClaimedJob> = {}, content: Partial<EmailContent> 
       ...content,
     },
     ...change,
-  };
+  });
 }
 
 test("a stop closes the connectors once what they have sent is stored", async () => {

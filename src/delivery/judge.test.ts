@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { claimedJob } from "../../test/claimed-job.ts";
 import { AT, deferred, email, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
 import { applyExpiry } from "../core/messages/expiry.ts";
 import type { Part, Progress } from "../core/messages/message.ts";
@@ -9,24 +10,17 @@ import { judge, judgeExpired, judgeHeld, judgeOutOfHours, judgeWaiting } from ".
 import { ownerOf } from "./outlets/owner-of-job.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
-  return {
-    jobId: 1,
-    flow: 0,
+  return claimedJob({
     claim: 2,
-    attempt: 0,
     wasInterrupted: true,
     interruptions: 1,
-    messageId: "m",
-    accountId: "a",
-    accountMode: "live",
-    settings: {},
     recipient: "+14155550100",
     progress: sms(),
     content: { channel: "sms" },
     createdAt: AT,
     expiresAt: AT + 3_600_000,
     ...change,
-  };
+  });
 }
 
 const verdict = { now: AT, connectorId: "c1", jitter: 0 };

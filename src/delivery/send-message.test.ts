@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { claimedJob } from "../../test/claimed-job.ts";
 import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
 import { deferred, email, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
 import type { OutgoingMessage } from "../channels/channel.ts";
@@ -74,24 +75,14 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
 }
 
 function claimed(clock: HeldClock, job: Partial<ClaimedJob> = {}): ClaimedJob {
-  return {
-    jobId: 1,
-    flow: 0,
-    claim: 1,
-    attempt: 0,
-    wasInterrupted: false,
-    interruptions: 0,
-    messageId: "m",
-    accountId: "a",
-    accountMode: "live",
-    settings: {},
+  return claimedJob({
     recipient: "ann@example.net",
     progress: email("ann@example.net"),
     createdAt: clock.now(),
     expiresAt: clock.now() + 3_600_000,
     content: { channel: "email" } as ClaimedJob["content"],
     ...job,
-  };
+  });
 }
 
 /** One that answers as told, and says "sent" where nothing else was. */
