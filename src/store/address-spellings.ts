@@ -1,4 +1,5 @@
 import { domainToUnicode } from "node:url";
+import { addressCases } from "../core/email/address-cases.ts";
 import { lowerAscii } from "../core/messages/erasure.ts";
 import { addressKey } from "../core/suppressions/address-key.ts";
 
@@ -25,14 +26,9 @@ export function domainSpellingsOf(domain: string): readonly string[] {
  */
 export function writingsOf(address: string): readonly string[] {
   const key = addressKey(address);
-  if (!isInternational(key)) return [address];
-  const unicode = toUnicode(key);
-  const [local, domain] = halvesOf(unicode);
-  const capitals = [
-    domain.toUpperCase(),
-    domain.replaceAll(/(?<=^|[.-])[^.-]/gu, (letter) => letter.toUpperCase()),
-  ].map((written) => `${local}${lowerAscii(written)}`);
-  return [...new Set([address, ...spellingsOf(address), ...capitals])];
+  const spellings = isInternational(key) ? spellingsOf(address) : [key];
+  const others = [...spellings, ...[address, ...spellings].flatMap(addressCases)];
+  return [address, ...new Set(others.filter((form) => form !== lowerAscii(address)))];
 }
 
 function isInternational(key: string): boolean {

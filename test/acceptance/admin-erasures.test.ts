@@ -63,6 +63,15 @@ onEveryAdmin((startAdmin) => {
     }
   });
 
+  test("whether an address with letters outside ASCII was erased can be asked with other capitals", async () => {
+    await using admin = await startAdmin();
+    const { json } = await admin.call("POST", "erasures", { recipient: "Éric@bücher.example" });
+    for (const form of ["éric@BÜCHER.example", "ÉRIC@bücher.example"]) {
+      const found = await admin.call("GET", `erasures?recipient=${encodeURIComponent(form)}`);
+      expect(found.json.data.map((erasure: { id: string }) => erasure.id)).toEqual([json.id]);
+    }
+  });
+
   test("in one account only, where it is named", async () => {
     await using admin = await startAdmin();
     const body = { recipient: NUMBER, account_id: admin.accountId };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { domainToUnicode } from "node:url";
 import Type from "typebox";
+import { addressCases } from "../../core/email/address-cases.ts";
 import { parseEmailAddress } from "../../core/email/email-address.ts";
 import { eachRecord } from "../../core/lists/each-record.ts";
 import { type Erasure, lowerAscii } from "../../core/messages/erasure.ts";
@@ -158,12 +159,12 @@ async function listByRecipient(
   return found;
 }
 
-/** The digest is of the recipient as it was given: an international domain may have been given in either form. */
+/** The digest is of the recipient as it was given: with other capitals, maybe, and an international domain in either form. */
 function spellingsOf(recipient: string): readonly string[] {
   const key = addressKey(recipient);
   const end = key.lastIndexOf("@") + 1;
   const unicode = end === 0 ? key : `${key.slice(0, end)}${domainToUnicode(key.slice(end))}`;
-  return [...new Set([recipient, key, unicode])];
+  return [...new Set([recipient, key, unicode].flatMap(addressCases))];
 }
 
 function toResource(erasure: Erasure) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Domain } from "../../core/domains/domain.ts";
-import { isErased } from "../../core/messages/erasure.ts";
+import { ERASED_ADDRESS, isErased, lowerAscii } from "../../core/messages/erasure.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
 import { DAY, inWorld, type OpenStore, type World } from "./world.contract.ts";
 
@@ -13,6 +13,7 @@ const SPELLINGS = [UNICODE, ASCII, DECOMPOSED];
 export function addressSpellingContract(open: OpenStore): void {
   oneOnTheList(open);
   oneThatIsErased(open);
+  oneInCapitals(open);
   oneDomain(open);
 }
 
@@ -144,6 +145,38 @@ function oneThatIsErased(open: OpenStore): void {
         expect(await listed(world)).toEqual([row!]);
         await removeAll(world);
       }
+    }),
+  );
+}
+
+function oneInCapitals(open: OpenStore): void {
+  test(
+    "mail to an address with letters outside ASCII is listed and erased however its letters are written, in either half",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      const all = ["é.ève@ö.example", "É.Ève@ö.example", "É.ÈVE@Ö.Example", "é.ève@xn--nda.example"];
+      for (const asked of [...all, "é.Ève@ö.example"]) {
+        for (const address of all) await emailTo(world, [address]);
+        const query = { accountId: account.id, channel: "email", limit: 10, createdFrom: 0 } as const;
+        const found = () => store.messages.list({ ...query, recipient: asked });
+        expect((await found()).messages).toHaveLength(all.length);
+        await erase(world, lowerAscii(asked));
+        expect((await store.messages.list(query)).messages).toEqual([]);
+      }
+    }),
+  );
+
+  test(
+    "an erasure leaves an address that is the erased one in capitals only, and another in small letters",
+    inWorld(open, async (world) => {
+      const other = "maria@strasse.example";
+      const shared = await emailTo(world, [other, "maria@straße.example"]);
+      const beside = await emailTo(world, ["strauss@x.test", "strauß@x.test"]);
+      for (const recipient of ["maria@straße.example", "strauß@x.test"]) await erase(world, recipient);
+      const addresses = async (id: string) =>
+        (await world.message(id, "email")).progress.parts.map(({ address }) => address);
+      expect(await addresses(shared)).toEqual([other, ERASED_ADDRESS]);
+      expect(await addresses(beside)).toEqual(["strauss@x.test", ERASED_ADDRESS]);
     }),
   );
 }
