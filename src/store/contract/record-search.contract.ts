@@ -34,8 +34,26 @@ export function recordSearchContract(open: OpenStore): void {
       expect(await found("οδος")).toEqual(["ΟΔΟΣ"]);
       expect(await found("ΔΡΌΜΟΣ")).toEqual(["Δρόμος"]);
       expect(await found("STRAß")).toEqual(["Straße"]);
+      await addTemplates(world, ["GROẞE"]);
+      for (const sharp of ["oß", "Oẞ"]) expect(await found(sharp)).toEqual(["GROẞE"]);
       expect(await found("🎉 FIN")).toEqual(["ﬁn 🎉 fin"]);
       for (const other of ["apfel", "ete", "strasse", "izmir", "🎈"]) expect(await found(other)).toEqual([]);
+    }),
+  );
+
+  test(
+    "a letter and its accent are found in one character or in two, whichever they are in the name",
+    inWorld(open, async (world) => {
+      const [composed, decomposed] = ["Café (Nürnberg)".normalize("NFC"), "Café (Nürnberg)".normalize("NFD")];
+      await addTemplates(world, [composed, decomposed, "Cafe (Nurnberg)"]);
+      for (const text of ["CAFÉ", "é (nü", "nürn"]) {
+        for (const form of ["NFC", "NFD"])
+          expect(await namesFound(world, text.normalize(form))).toEqual([composed, decomposed]);
+      }
+      // One that is in neither form.
+      const mixed = `${"é".normalize("NFD")}-é`;
+      await addTemplates(world, [mixed]);
+      expect(await namesFound(world, mixed)).toEqual([mixed]);
     }),
   );
 

@@ -1,6 +1,6 @@
 import type { RecordKind } from "../../../core/records/accounts.ts";
 import { ERASED_START, erasableField } from "../../erasures/erased-recipient.ts";
-import { casesOf, type RecordSearch } from "../../records/record-search.ts";
+import { casesOf, formsOf, type RecordSearch } from "../../records/record-search.ts";
 import { comparable, RECORD_TABLES } from "../../records/record-tables.ts";
 
 /** The test in SQL by which a search finds records. `first`: the number of the first placeholder of its values. */
@@ -21,7 +21,7 @@ export function searchTest<K extends RecordKind>(
 export function searchValues({
   text,
 }: Pick<RecordSearch<RecordKind>, "text">): [id: string, pattern: string] {
-  return [text.toLowerCase(), regexOf(text)];
+  return [text.toLowerCase(), formsOf(text).map(regexOf).join("|")];
 }
 
 /** `Ab*` as `[Aa][bB]\*`, a regular expression. */

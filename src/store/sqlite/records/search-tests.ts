@@ -1,6 +1,6 @@
 import type { RecordKind } from "../../../core/records/accounts.ts";
 import { ERASED_START, erasableField } from "../../erasures/erased-recipient.ts";
-import { casesOf, type RecordSearch } from "../../records/record-search.ts";
+import { casesOf, formsOf, type RecordSearch } from "../../records/record-search.ts";
 import { comparable, RECORD_TABLES } from "../../records/record-tables.ts";
 import type { Tests } from "../database/select-in-pieces.ts";
 
@@ -8,15 +8,15 @@ import type { Tests } from "../database/select-in-pieces.ts";
 export function searchTests<K extends RecordKind>(kind: K, search: RecordSearch<K> | undefined): Tests {
   if (!search) return { tests: [], values: [] };
   const { text, fields } = search;
-  const glob = globOf(text);
+  const globs = formsOf(text).map(globOf);
   const tests = fields.map((field) => {
     const { name } = comparable(RECORD_TABLES[kind], field);
     const isNoForm = field === erasableField(kind) ? ` AND ${name} NOT GLOB '${ERASED_START}*'` : "";
-    return `${name} GLOB ?${isNoForm}`;
+    return `(${globs.map(() => `${name} GLOB ?`).join(" OR ")})${isNoForm}`;
   });
   return {
     tests: [`(${["id = ?", ...tests].join(" OR ")})`],
-    values: [text.toLowerCase(), ...fields.map(() => glob)],
+    values: [text.toLowerCase(), ...fields.flatMap(() => globs)],
   };
 }
 
