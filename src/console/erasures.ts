@@ -33,7 +33,7 @@ export const showErasures: ShowPage = (visit) => {
 async function showList({ client, place }: Visit): Promise<View> {
   const { recipient, after } = place.query;
   const page = { order: "newest", limit: ROWS_ON_A_PAGE, after };
-  const [accounts, { data, next, problem }] = await Promise.all([
+  const [accounts, { data, next, problem, said }] = await Promise.all([
     readAccounts(client),
     readFiltered(client.get<Page<Erasure>>("erasures", { recipient, ...page })),
   ]);
@@ -45,6 +45,7 @@ async function showList({ client, place }: Visit): Promise<View> {
       problem ?? (data.length > 0 ? erasureTable(data, accounts) : noErasure(recipient)),
       pager(place, "after", next),
     ],
+    said,
   };
 }
 

@@ -7,6 +7,8 @@ export interface Frame {
   readonly main: HTMLElement;
   /** `first` is the first step of the place: the navigation marks it. */
   readonly show: (view: View, first: string) => void;
+  /** Has a screen reader say something. */
+  readonly say: (text: string) => void;
 }
 
 export interface NavigationGroup {
@@ -46,9 +48,11 @@ export function createFrame(groups: readonly NavigationGroup[], ways: readonly W
     { type: "button", class: "skip", onclick: () => focusTitle(main) },
     "Skip to the page",
   );
+  // Is in the page before it says anything: otherwise nothing would be read out.
+  const said = h("p", { id: "said", role: "status" });
   const bar = h("header", { class: "bar" }, h("a", { class: "brand", href: "#/" }, "Postrider"), menu);
   return {
-    element: h("div", { class: "frame" }, skip, bar, side, main),
+    element: h("div", { class: "frame" }, skip, bar, side, main, said),
     main,
     show(view, first) {
       fill(main, headOf(view), view.content);
@@ -56,6 +60,7 @@ export function createFrame(groups: readonly NavigationGroup[], ways: readonly W
       for (const each of navigation.querySelectorAll("a")) markCurrent(each, first);
       open(false);
     },
+    say: (text) => fill(said, text),
   };
 }
 

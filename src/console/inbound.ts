@@ -44,7 +44,7 @@ async function showList({ client, place }: Visit): Promise<View> {
   const account = place.query.account_id === NO_ACCOUNT ? undefined : chosenAccount(accounts, place);
   const { from, to, after, before, cursor } = place.query;
   const query = { account_id: account?.id, from, to, after, before, cursor, limit: ROWS_ON_A_PAGE };
-  const [connectors, { data, next, problem }] = await Promise.all([
+  const [connectors, { data, next, problem, said }] = await Promise.all([
     readConnectors(client),
     readFiltered(client.get<Page<Inbound>>("inbound-messages", query)),
   ]);
@@ -56,6 +56,7 @@ async function showList({ client, place }: Visit): Promise<View> {
       problem ?? (data.length > 0 ? cardsOf(data, connectors) : nothingReceived(account)),
       pager(place, "cursor", next),
     ],
+    said,
   };
 }
 

@@ -25,7 +25,7 @@ const ROWS_ON_A_PAGE = "50";
 export const showReceipts: ShowPage = async ({ client, place }) => {
   const { connector_id, after } = place.query;
   const page = { order: "newest", limit: ROWS_ON_A_PAGE, after };
-  const [connectors, { data, next, problem }] = await Promise.all([
+  const [connectors, { data, next, problem, said }] = await Promise.all([
     readAll<Named>(client, "connectors", MOST_CHOICES),
     readFiltered(client.get<Page<Parked>>("receipts/parked", { connector_id, ...page })),
   ]);
@@ -39,6 +39,7 @@ export const showReceipts: ShowPage = async ({ client, place }) => {
       pager(place, "after", next),
       data.length > 0 && section("Why they match no message", causes(connector_id)),
     ],
+    said,
   };
 };
 

@@ -20,13 +20,21 @@ export interface RouterParts {
   readonly clientUntil: (left: AbortSignal) => Client;
 }
 
+interface Arrival {
+  readonly place: Place;
+  readonly view: View;
+  /** The id of what had the focus before; "" if it has none. */
+  readonly focused: string;
+}
+
 /** Shows the page that the address names, and the next one when it changes. A page that was left is asked nothing more. */
 export function startRouter({ frame, notices, positions, schemas, clientUntil }: RouterParts): void {
   let leaving = new AbortController();
   let shown: Place | undefined;
 
-  const show = async (moved: (place: Place, focused: string) => void): Promise<void> => {
+  const show = async (moved: (arrival: Arrival) => void): Promise<void> => {
     leaving.abort();
+    frame.say("");
     leaving = new AbortController();
     departures.begin();
     positions.pause();
@@ -37,7 +45,7 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
     if (left.aborted) return;
     const focused = document.activeElement?.id ?? "";
     showIn(frame, view, { before: shown, now: place });
-    moved(place, focused);
+    moved({ place, view, focused });
     shown = place;
     departures.end(hash);
     positions.resume();
@@ -51,15 +59,16 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
       left,
       client: clientUntil(left),
       notify: notices.notify,
-      reload: () => ifHere(() => void show((_, focused) => stay(frame.main, focused))),
+      reload: () => ifHere(() => void show(({ focused }) => stay(frame.main, focused))),
       leaveFor: (hash) => ifHere(() => departures.leaveFor(hash)),
     };
   };
 
   /** To another page, to other rows of the same one, or back to where one was. */
-  const arrive = (place: Place, focused: string) => {
+  const arrive = ({ place, view, focused }: Arrival) => {
     const isSame = isSamePage(shown, place);
-    if (!isSame) notices.clear();
+    if (isSame) frame.say(view.said ?? "");
+    else notices.clear();
     if (isSame && focus(focused)) return;
     const position = positions.here();
     scrollTo(0, position?.y ?? 0);

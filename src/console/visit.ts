@@ -23,6 +23,8 @@ export interface View {
   /** Buttons beside the title. */
   readonly actions?: Child;
   readonly content: Child;
+  /** What a screen reader says once other rows of the same list are shown. */
+  readonly said?: string | undefined;
 }
 
 export type ShowPage = (visit: Visit) => Promise<View>;

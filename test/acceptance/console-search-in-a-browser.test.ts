@@ -20,6 +20,10 @@ async function crowd(page: Page, path: "accounts" | "connectors"): Promise<void>
   await page.route(`**/admin/v1/${path}?limit=500`, (asked) => asked.fulfill({ json: { data: rows } }));
 }
 
+/** What a screen reader was told last. */
+const isSaid = (page: Page, said: string) =>
+  page.locator("#said").getByText(said, { exact: true }).waitFor({ state: "attached" });
+
 const removed = (path: string) => admin(opened.service, path, undefined, "DELETE");
 
 test("a list of records is searched, and the search stays in the address and with the account that is chosen", async () => {
@@ -68,6 +72,37 @@ test("what is typed into a search while the list is read stays there", async () 
   await page.locator("main[aria-busy]").waitFor({ state: "detached" });
   await page.keyboard.type("ox");
   expect(await search.inputValue()).toBe("sandbox");
+  expect(complaints).toEqual([]);
+});
+
+test("a screen reader is told how many rows a list has once it is narrowed, or goes on, and not where it begins", async () => {
+  const { account_id } = opened.service.sandbox;
+  const body = { account_id, body: "Code", name: "Counted" };
+  const made = await Promise.all(Array.from({ length: 52 }, () => make("/sms-templates", body)));
+  const { page, complaints, heading, go } = await signedIn("sms-templates");
+  await heading("SMS templates");
+  const status = page.locator("#said");
+  expect([await status.getAttribute("role"), await status.innerText()]).toEqual(["status", ""]);
+  const search = page.getByLabel("Search", { exact: true });
+  const lookFor = async (text: string) => {
+    await search.fill(text);
+    await search.press("Enter");
+  };
+  await lookFor("counted");
+  await isSaid(page, "50 shown, and there is another page");
+  await page.getByRole("link", { name: "Next page" }).click();
+  await isSaid(page, "2 shown");
+  await lookFor("called like nobody");
+  await isSaid(page, "None shown");
+  await lookFor("x".repeat(256));
+  await page.getByRole("alert").waitFor();
+  expect(await status.innerText()).toBe("");
+  await go("messages?status=failed");
+  await heading("Messages");
+  expect(await status.innerText()).toBe("");
+  await page.getByLabel("Status").selectOption("sent");
+  await isSaid(page, "None shown");
+  for (const { id } of made) await removed(`/sms-templates/${id}`);
   expect(complaints).toEqual([]);
 });
 

@@ -28,19 +28,23 @@ async function showList(visit: Visit): Promise<View> {
   const content = h("div");
   const read = async () => {
     const query = { search, after, limit: ROWS_ON_A_PAGE };
-    const { data, next, problem } = await readFiltered(client.get<Page<Connector>>("connectors", query));
+    const { data, next, problem, said } = await readFiltered(
+      client.get<Page<Connector>>("connectors", query),
+    );
     refresh(
       content,
       problem ?? (data.length > 0 ? connectorTable(data) : none(search ? NO_SUCH_ONE : NONE_YET)),
       pager(place, "after", next),
     );
+    return said;
   };
-  await read();
+  const said = await read();
   const create = h("a", { class: "button primary", href: "#/connectors/new" }, "New connector");
   return {
     title: "Connectors",
     actions: [keepUpdated(visit, read), create],
     content: [filterForm(place, [searchFilter("name")]), content],
+    said,
   };
 }
 

@@ -101,13 +101,20 @@ function readFilters(form: HTMLFormElement, filters: readonly Filter[]): Query {
 /** A filter that the service refuses makes an empty list that says why: the filters stay, to be mended. */
 export async function readFiltered<Row>(
   reading: Promise<Page<Row>>,
-): Promise<Page<Row> & { readonly problem?: Child }> {
+): Promise<Page<Row> & { readonly said: string; readonly problem?: Child }> {
   try {
-    return await reading;
+    const page = await reading;
+    return { ...page, said: saidOf(page) };
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 400) throw error;
-    return { data: [], problem: h("p", { class: "problem", role: "alert" }, failureText(error)) };
+    return { data: [], said: "", problem: h("p", { class: "problem", role: "alert" }, failureText(error)) };
   }
+}
+
+/** How many there are, for those who do not see a list change. */
+function saidOf({ data: { length }, next }: Page<unknown>): string {
+  const count = length === 0 ? "None" : length.toLocaleString("en");
+  return next === undefined ? `${count} shown` : `${count} shown, and there is another page`;
 }
 
 /** Links to the first and the following page of a list. `name`: the parameter that takes a page's `next`. */

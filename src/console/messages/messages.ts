@@ -22,7 +22,7 @@ export const showMessages: ShowPage = async ({ client, place }) => {
   const { status, ...others } = place.query;
   const known = STATUSES[channel].find((each) => each === status);
   const query = { ...others, status: known, account_id: account.id, channel };
-  const { data, next, problem } = await readFiltered(readMessages(client, query));
+  const { data, next, problem, said } = await readFiltered(readMessages(client, query));
   const names = await createTemplateNames(client)(data);
   const filters = [accountFilter(accounts, account, findAccounts(client, accounts)), ...filtersOf(channel)];
   return {
@@ -33,6 +33,7 @@ export const showMessages: ShowPage = async ({ client, place }) => {
       problem ?? (data.length > 0 ? messageTable(data, names) : nothingFound(next)),
       pager(place, "after", next),
     ],
+    said,
   };
 };
 

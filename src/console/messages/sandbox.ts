@@ -47,7 +47,7 @@ export const showSandbox: ShowPage = async ({ client, place }) => {
   const of = message_id ? { message_id } : { account_id: account.id, to, channel };
   const page = { order: "newest", limit: ROWS_ON_A_PAGE, after };
   const reading = client.get<Page<Given>>("sandbox/messages", { ...of, ...page });
-  const { data, next, problem } = await readFiltered(reading);
+  const { data, next, problem, said } = await readFiltered(reading);
   const filters: readonly Filter[] = message_id
     ? [{ name: "message_id", label: "Message id" }]
     : [accountFilter(accounts, account, findAccounts(client, all, "sandbox")), ...FILTERS];
@@ -63,6 +63,7 @@ export const showSandbox: ShowPage = async ({ client, place }) => {
       ),
       pager(place, "after", next),
     ],
+    said,
   };
 };
 

@@ -33,7 +33,7 @@ export function recordPages(noun: Noun): ShowPage {
 
 async function showRecords(noun: Noun, { client, place }: Visit) {
   const { name, title, one, calledBy, filters = [], isOfAccount, file } = noun;
-  const [known, { data, next, problem }] = await Promise.all([
+  const [known, { data, next, problem, said }] = await Promise.all([
     readReferences(client, place),
     readFiltered(client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE })),
   ]);
@@ -54,6 +54,7 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
       problem ?? (data.length > 0 ? recordTable(noun, data, known) : nothingFound(noun, place)),
       pager(place, "after", next),
     ],
+    said,
   };
 }
 

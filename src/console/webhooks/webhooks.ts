@@ -40,7 +40,7 @@ async function showEvents(visit: Visit): Promise<View> {
   const since = new Date(Date.now() - Number(within) * MINUTE_MS).toISOString();
   const of = message_id ? { message_id } : { account_id: account.id, host, state, since };
   const reading = client.get<Page<WebhookEvent>>("webhooks", { ...of, after, order: "newest", limit: "50" });
-  const { data, next, problem } = await readFiltered(reading);
+  const { data, next, problem, said } = await readFiltered(reading);
   const filters = message_id
     ? [{ name: "message_id", label: "Message id" }]
     : [accountFilter(accounts, account, findAccounts(client, accounts)), ...FILTERS];
@@ -59,6 +59,7 @@ async function showEvents(visit: Visit): Promise<View> {
       pager(place, "after", next),
       section("Paused hosts", await pausedHosts(visit, accounts)),
     ],
+    said,
   };
 }
 
