@@ -34,14 +34,13 @@ export function startRouter({ frame, notices, positions, schemas, clientUntil }:
 
   const show = async (moved: (arrival: Arrival) => void): Promise<void> => {
     leaving.abort();
-    frame.say("");
     leaving = new AbortController();
     departures.begin();
     positions.pause();
     const left = leaving.signal;
     const { hash } = location;
     const place = parsePlace(hash);
-    const view = await showWaiting(frame.main, viewOf(visitOf(place, left)));
+    const view = await readView(frame, visitOf(place, left));
     if (left.aborted) return;
     const focused = document.activeElement?.id ?? "";
     showIn(frame, view, { before: shown, now: place });
@@ -96,6 +95,12 @@ function focusLink(main: HTMLElement, href: string | undefined): boolean {
   const link = [...main.querySelectorAll("a")].find((each) => each.getAttribute("href") === href);
   link?.focus({ preventScroll: true });
   return link !== undefined;
+}
+
+/** What was said is taken back meanwhile: the same words are read out again only if they were gone. */
+function readView(frame: Frame, visit: Visit): Promise<View> {
+  frame.say("");
+  return showWaiting(frame.main, viewOf(visit));
 }
 
 /** Whatever fails, there is something to see, and a way to try again. */
