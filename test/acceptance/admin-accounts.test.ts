@@ -32,6 +32,16 @@ onSharedAdmin((start) => {
       expect((await admin.call("GET", `accounts/${account.id}`)).json.mode).toBe("live");
     });
 
+    test("accounts are listed by their mode", async () => {
+      const modesOf = async (query: string) => {
+        const { json } = await admin.call("GET", `accounts?${query}`);
+        return new Set(json.data.map(({ mode }: { mode: string }) => mode));
+      };
+      expect(await modesOf("limit=500")).toEqual(new Set(["sandbox", "live"]));
+      for (const mode of ["sandbox", "live"]) expect(await modesOf(`mode=${mode}`)).toEqual(new Set([mode]));
+      expect(await modesOf("mode=other")).toEqual(new Set());
+    });
+
     test("a new account has a webhook secret", async () => {
       const { json } = await admin.call("GET", `webhooks/secret?account_id=${live}`);
       expect(json.secrets).toHaveLength(1);

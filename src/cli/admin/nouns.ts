@@ -54,7 +54,7 @@ export const NOUNS: readonly Noun[] = [
     columns: [id, column("NAME", "name"), column("MODE", "mode"), created],
     create: [required(name), required(mode)],
     update: [name, mode],
-    filters: [],
+    filters: [{ ...mode, meaning: "only sandbox accounts, or only live ones" }],
   },
   {
     name: "keys",

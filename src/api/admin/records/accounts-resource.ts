@@ -46,7 +46,7 @@ const plan: RecordPlan<"accounts"> = {
   noun: "account",
   operation: "Account",
   idName: "account_id",
-  filters: {},
+  filters: { mode: "mode" },
   calledBy: { name: "name" },
   shown: Type.Object({ name: Type.String(), mode }),
   show: ({ name, mode }) => ({ name, mode }),
