@@ -19,8 +19,10 @@ function pagesOf(asked: Query[]): Pick<Client, "get"> {
 test("a list is read page by page to its end, or until there are enough", async () => {
   const asked: Query[] = [];
   const client = pagesOf(asked) as Client;
-  expect(await readAll<number>(client, "accounts", 1_000)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(await readAll<number>(client, "accounts", { atMost: 1_000 })).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(asked.map(({ after }) => after)).toEqual([undefined, "3", "6"]);
-  expect(await readAll<number>(client, "accounts", 6)).toEqual([1, 2, 3, 4, 5, 6]);
-  expect(asked).toHaveLength(5);
+  expect(await readAll<number>(client, "accounts", { atMost: 6, query: { mode: "live" } })).toEqual([
+    1, 2, 3, 4, 5, 6,
+  ]);
+  expect(asked.map(({ mode }) => mode)).toEqual([undefined, undefined, undefined, "live", "live"]);
 });

@@ -56,12 +56,26 @@ export async function openSession(password: string): Promise<void> {
   await read(await ask(urlOf("session"), withBody("POST", { password })));
 }
 
+/** `undefined`: it does not exist, or no longer. */
+export async function getIfThere<Answer>(client: Client, path: string): Promise<Answer | undefined> {
+  try {
+    return await client.get<Answer>(path);
+  } catch (error) {
+    if (error instanceof Failure && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
 /** The rows of a list, page by page, until there are `atMost`. */
-export async function readAll<Row>(client: Client, path: string, atMost: number): Promise<readonly Row[]> {
+export async function readAll<Row>(
+  client: Client,
+  path: string,
+  { atMost, query }: { readonly atMost: number; readonly query?: Query },
+): Promise<readonly Row[]> {
   const rows: Row[] = [];
   let after: string | undefined;
   do {
-    const page: Page<Row> = await client.get(path, { limit: ROWS_AT_ONCE, after });
+    const page: Page<Row> = await client.get(path, { ...query, limit: ROWS_AT_ONCE, after });
     rows.push(...page.data);
     after = page.next;
   } while (after !== undefined && rows.length < atMost);

@@ -5,7 +5,7 @@ import { badge, type Column, facts, id, link, none, table, time } from "./dom/pi
 import { keepUpdated } from "./dom/updated.ts";
 import { showNewErasure } from "./erasure-form.ts";
 import { filterForm, pager, readFiltered } from "./forms/filters.ts";
-import { type Account, accountName, readAccounts } from "./records/accounts.ts";
+import { type Account, accountName, nameAccounts, readAccounts } from "./records/accounts.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 
 interface Erasure {
@@ -42,7 +42,10 @@ async function showList({ client, place }: Visit): Promise<View> {
     actions: h("a", { class: "button primary", href: "#/erasures/new" }, "New erasure"),
     content: [
       filterForm(place, [{ name: "recipient", label: "Number or address" }]),
-      problem ?? (data.length > 0 ? erasureTable(data, accounts) : noErasure(recipient)),
+      problem ??
+        (data.length > 0
+          ? erasureTable(data, await nameAccounts(client, accounts, data))
+          : noErasure(recipient)),
       pager(place, "after", next),
     ],
     said,
@@ -75,7 +78,8 @@ function accountOf({ account_id }: Erasure, accounts: readonly Account[]): Child
 async function showErasure(visit: Visit, which: string): Promise<View> {
   const { client } = visit;
   const path = `erasures/${encodeURIComponent(which)}`;
-  const [accounts, erasure] = await Promise.all([readAccounts(client), client.get<Erasure>(path)]);
+  const [first, erasure] = await Promise.all([readAccounts(client), client.get<Erasure>(path)]);
+  const accounts = await nameAccounts(client, first, [erasure]);
   const content = h("div", {}, erasureFacts(erasure, accounts));
   const done = new AbortController();
   const read = async () => {

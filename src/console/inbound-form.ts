@@ -9,11 +9,10 @@ import type { View, Visit } from "./visit.ts";
 /** `#/inbound/new`: an SMS as if a handset had written it, for trying webhooks and stop words. */
 export async function showReceive({ client, place, schemas, notify, leaveFor }: Visit): Promise<View> {
   const title = "Simulate an inbound SMS";
-  const all = await readAccounts(client, place);
-  const accounts = all.filter(({ mode }) => mode === "sandbox");
+  const accounts = await readAccounts(client, place, "sandbox");
   if (accounts.length === 0) return { title, content: none("There is no sandbox account.") };
   const schema = await schemas("post", "sandbox/inbound");
-  const known = { accounts, connectors: [], findAccounts: findAccounts(client, all, "sandbox") };
+  const known = { accounts, connectors: [], findAccounts: findAccounts(client, accounts, "sandbox") };
   const account_id = chosenAccount(accounts, place)?.id;
   const form = recordForm({
     fields: fieldsOf(schema).map((field) => withChoices(field, known)),

@@ -1,4 +1,4 @@
-import { type Client, type Page, readAll } from "./client.ts";
+import type { Page } from "./client.ts";
 import { type Child, h } from "./dom/dom.ts";
 import { facts, id, link, none, time } from "./dom/pieces.ts";
 import type { FindChoices } from "./forms/choices.ts";
@@ -11,6 +11,7 @@ import {
   findAccounts,
   readAccounts,
 } from "./records/accounts.ts";
+import { nameConnectors, readConnectors } from "./records/references.ts";
 import type { Named } from "./records/route-text.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 
@@ -29,7 +30,6 @@ interface Inbound {
 }
 
 const ROWS_ON_A_PAGE = "50";
-const MOST_CONNECTORS = 1_000;
 
 /** In the place of an account: messages to numbers that belong to none. */
 const NO_ACCOUNT = "none";
@@ -53,15 +53,18 @@ async function showList({ client, place }: Visit): Promise<View> {
     actions: account?.mode === "sandbox" && receiveLink(account, "button primary"),
     content: [
       filterForm(place, [accountOrNone(accounts, account, findAccounts(client, accounts)), ...FILTERS]),
-      problem ?? (data.length > 0 ? cardsOf(data, connectors) : nothingReceived(account)),
+      problem ??
+        (data.length > 0
+          ? cardsOf(data, await nameConnectors(client, connectors, idsOf(data)))
+          : nothingReceived(account)),
       pager(place, "cursor", next),
     ],
     said,
   };
 }
 
-function readConnectors(client: Client): Promise<readonly Named[]> {
-  return readAll<Named>(client, "connectors", MOST_CONNECTORS);
+function idsOf(messages: readonly Inbound[]): readonly string[] {
+  return messages.map(({ connector_id: id }) => id);
 }
 
 function accountOrNone(

@@ -13,6 +13,7 @@ import {
   accountFilter,
   chosenAccount,
   findAccounts,
+  nameAccounts,
   readAccounts,
 } from "./records/accounts.ts";
 import { connectorsText, type Route, routeText } from "./records/route-text.ts";
@@ -29,6 +30,7 @@ export const showOverview: ShowPage = async (visit) => {
   const { client, place } = visit;
   const accounts = await readAccounts(client, place);
   const account = chosenAccount(accounts, place);
+  let named = accounts;
   const state = h("div");
   const newest = h("div");
   const templateNames = createTemplateNames(client);
@@ -37,7 +39,8 @@ export const showOverview: ShowPage = async (visit) => {
       readState(client),
       account ? readNewest(client, account) : [],
     ]);
-    refresh(state, ...sectionsOf(seen, accounts));
+    named = await nameAccounts(client, named, seen.hosts);
+    refresh(state, ...sectionsOf(seen, named));
     refresh(newest, newestTable(messages, await templateNames(messages)));
   };
   await read();
@@ -80,8 +83,8 @@ async function readState(client: Client): Promise<State> {
   const list = async <Row>(path: string) => (await client.get<Page<Row>>(path)).data;
   const [alarms, connectors, routes, queues, hosts] = await Promise.all([
     list<Alarm>("alarms"),
-    readAll<Connector>(client, "connectors", MOST_ROWS),
-    readAll<Route>(client, "routes", MOST_ROWS),
+    readAll<Connector>(client, "connectors", { atMost: MOST_ROWS }),
+    readAll<Route>(client, "routes", { atMost: MOST_ROWS }),
     list<Queue>("queues"),
     list<PausedHost>("webhooks/hosts"),
   ]);

@@ -1,9 +1,10 @@
-import { type Page, readAll } from "./client.ts";
+import type { Page } from "./client.ts";
 import { type Child, h } from "./dom/dom.ts";
 import { badge, type Column, facts, link, none, prose, section, table, time } from "./dom/pieces.ts";
 import type { Choice, FindChoices } from "./forms/choices.ts";
 import { type Filter, filterForm, pager, readFiltered } from "./forms/filters.ts";
-import { findBeyond, MOST_CHOICES } from "./records/find-beyond.ts";
+import { findBeyond } from "./records/find-beyond.ts";
+import { nameConnectors, readConnectors } from "./records/references.ts";
 import type { Named } from "./records/route-text.ts";
 import type { ShowPage } from "./visit.ts";
 
@@ -25,10 +26,12 @@ const ROWS_ON_A_PAGE = "50";
 export const showReceipts: ShowPage = async ({ client, place }) => {
   const { connector_id, after } = place.query;
   const page = { order: "newest", limit: ROWS_ON_A_PAGE, after };
-  const [connectors, { data, next, problem, said }] = await Promise.all([
-    readAll<Named>(client, "connectors", MOST_CHOICES),
+  const [first, { data, next, problem, said }] = await Promise.all([
+    readConnectors(client),
     readFiltered(client.get<Page<Parked>>("receipts/parked", { connector_id, ...page })),
   ]);
+  const named = data.map(({ connector_id: id }) => id);
+  const connectors = await nameConnectors(client, first, [connector_id, ...named]);
   return {
     title: "Parked receipts",
     content: [
@@ -47,7 +50,7 @@ const toChoice = ({ id, name }: Named): Choice => [id, name];
 
 const CONNECTORS = { path: "connectors", toChoice };
 
-/** One that is beyond those that were read is called by its id. */
+/** One that is no longer there is called by its id. */
 function connectorFilter(
   connectors: readonly Named[],
   chosen: string | undefined,

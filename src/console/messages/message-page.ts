@@ -2,8 +2,9 @@ import { type Child, h, refresh } from "../dom/dom.ts";
 import { badge, facts, id, isolated, joined, json, link, section, table, time } from "../dom/pieces.ts";
 import { durationText } from "../dom/times.ts";
 import { keepUpdated } from "../dom/updated.ts";
+import type { Row } from "../forms/fields.ts";
 import { accountName } from "../records/accounts.ts";
-import { type References, readReferences } from "../records/references.ts";
+import { nameAll, type References, readReferences } from "../records/references.ts";
 import type { ShowPage } from "../visit.ts";
 import { addressNode } from "./addresses.ts";
 import { type Message, recipientText } from "./message.ts";
@@ -22,7 +23,7 @@ import {
 export const showMessage: ShowPage = async (visit) => {
   const { client, place } = visit;
   const path = `messages/${encodeURIComponent(place.path[1] ?? "")}`;
-  const known = await readReferences(client);
+  let known = await readReferences(client);
   const content = h("div");
   const read = async () => {
     const [message, timeline] = await Promise.all([
@@ -30,6 +31,7 @@ export const showMessage: ShowPage = async (visit) => {
       client.get<Timeline>(`${path}/timeline`),
     ]);
     const entries = withAcceptance(timeline);
+    known = await nameAll(client, known, [{ ...message }, ...entries.map(connectorIn)]);
     refresh(content, ...sectionsOf({ ...known, message, entries }));
     return message;
   };
@@ -37,6 +39,11 @@ export const showMessage: ShowPage = async (visit) => {
   const actions = keepUpdated(visit, read);
   return { title: `Message to ${recipientText(message)}`, actions, content };
 };
+
+/** The one that it names, as a record would. */
+function connectorIn({ detail }: Entry): Row {
+  return { connector_id: detail?.connector };
+}
 
 interface Known extends References {
   readonly message: Message;

@@ -39,8 +39,7 @@ const ROWS_ON_A_PAGE = "50";
 
 /** What the simulator was given, as it would have been transmitted: the newest first. */
 export const showSandbox: ShowPage = async ({ client, place }) => {
-  const all = await readAccounts(client, place);
-  const accounts = all.filter(({ mode }) => mode === "sandbox");
+  const accounts = await readAccounts(client, place, "sandbox");
   const account = chosenAccount(accounts, place);
   if (!account) return { title: "Sandbox", content: none("There is no sandbox account.") };
   const { message_id, to, channel, after } = place.query;
@@ -50,7 +49,7 @@ export const showSandbox: ShowPage = async ({ client, place }) => {
   const { data, next, problem, said } = await readFiltered(reading);
   const filters: readonly Filter[] = message_id
     ? [{ name: "message_id", label: "Message id" }]
-    : [accountFilter(accounts, account, findAccounts(client, all, "sandbox")), ...FILTERS];
+    : [accountFilter(accounts, account, findAccounts(client, accounts, "sandbox")), ...FILTERS];
   return {
     title: "Sandbox",
     content: [

@@ -1,4 +1,4 @@
-import { type Client, Failure } from "../client.ts";
+import { type Client, getIfThere } from "../client.ts";
 import type { Message } from "./message.ts";
 
 /** The names of templates by their ids. */
@@ -10,7 +10,8 @@ export function createTemplateNames(
 ): (messages: readonly Message[]) => Promise<TemplateNames> {
   const names = new Map<string, string>();
   const read = async (id: string) => {
-    const template = await client.get<{ name: string }>(`sms-templates/${id}`).catch(ifDeleted);
+    // A message outlives its template.
+    const template = await getIfThere<{ name: string }>(client, `sms-templates/${id}`);
     names.set(id, template?.name ?? id);
   };
   return async (messages) => {
@@ -18,9 +19,4 @@ export function createTemplateNames(
     await Promise.all([...used].filter((id) => !names.has(id)).map(read));
     return names;
   };
-}
-
-/** A message outlives its template. */
-function ifDeleted(error: unknown): undefined {
-  if (!(error instanceof Failure) || error.status !== 404) throw error;
 }

@@ -3,7 +3,7 @@ import { type Client, type Page, readAll } from "../client.ts";
 import type { Choice, FindChoices } from "../forms/choices.ts";
 import type { Filter } from "../forms/filters.ts";
 import type { Place } from "../place.ts";
-import { findBeyond, MOST_CHOICES } from "./find-beyond.ts";
+import { addBeyond, findBeyond, MOST_CHOICES } from "./find-beyond.ts";
 
 export interface Account {
   readonly id: string;
@@ -13,12 +13,16 @@ export interface Account {
 
 const REMEMBERED = "account_id";
 
-/** The first ones; and, if it is beyond them, the one that the place names, or that is remembered. */
-export async function readAccounts(client: Client, place?: Place): Promise<readonly Account[]> {
-  const first = await readAll<Account>(client, "accounts", MOST_CHOICES);
+/** The first ones; and, if it is beyond them, the one that the place names, or that is remembered. `mode`: of this one only. */
+export async function readAccounts(
+  client: Client,
+  place?: Place,
+  mode?: Account["mode"],
+): Promise<readonly Account[]> {
+  const first = await readAll<Account>(client, "accounts", { atMost: MOST_CHOICES, query: { mode } });
   const wanted = place && (place.query.account_id || sessionStorage.getItem(REMEMBERED));
   if (!wanted || first.length < MOST_CHOICES || first.some(({ id }) => id === wanted)) return first;
-  const { data } = await client.get<Page<Account>>("accounts", { search: wanted });
+  const { data } = await client.get<Page<Account>>("accounts", { mode, search: wanted });
   return [...data.filter(({ id }) => id === wanted), ...first];
 }
 
@@ -28,8 +32,17 @@ export function findAccounts(
   read: readonly Account[],
   mode?: Account["mode"],
 ): FindChoices | undefined {
-  const isMeant = (account: Account) => mode === undefined || account.mode === mode;
-  return findBeyond<Account>(client, read, { path: "accounts", toChoice: accountChoice, isMeant });
+  return findBeyond<Account>(client, read, { path: "accounts", toChoice: accountChoice, query: { mode } });
+}
+
+/** Adds the accounts that are beyond these, and that one of the rows names. */
+export function nameAccounts(
+  client: Client,
+  accounts: readonly Account[],
+  rows: readonly { readonly account_id?: string | undefined }[],
+): Promise<readonly Account[]> {
+  const ids = rows.map(({ account_id: id }) => id);
+  return addBeyond(client, accounts, { path: "accounts", ids, gone: (id) => accountOf([], id) });
 }
 
 function accountChoice({ id, name, mode }: Account): Choice {

@@ -8,13 +8,14 @@ import type { View, Visit } from "../visit.ts";
 import { type DnsRecord, dnsRecords } from "./dns-records.ts";
 import { NOUNS, type Noun, nameOf, type RecordAction } from "./nouns.ts";
 import { recordFacts, recordTable } from "./record-values.ts";
-import { type References, readReferences } from "./references.ts";
+import { nameAll, type References, readReferences } from "./references.ts";
 
 /** One record: what it holds, and what can be done with it. */
 export async function showRecord(noun: Noun, visit: Visit): Promise<View> {
   const { client, place } = visit;
   const path = `${noun.name}/${encodeURIComponent(place.path[1] ?? "")}`;
-  const [known, record] = await Promise.all([readReferences(client), client.get<Row>(path)]);
+  const [first, record] = await Promise.all([readReferences(client), client.get<Row>(path)]);
+  const known = await nameAll(client, first, [record]);
   return {
     title: nameOf(noun, record),
     actions: [
@@ -42,7 +43,9 @@ async function more({ name }: Noun, record: Row, { client, known }: Surroundings
   return [
     section(
       "API keys",
-      data.length > 0 ? recordTable(keys, data, known) : none("It has no API key yet."),
+      data.length > 0
+        ? recordTable(keys, data, await nameAll(client, known, data))
+        : none("It has no API key yet."),
       h(
         "p",
         { class: "links" },

@@ -14,7 +14,7 @@ import { accountFilter, accountOf } from "./accounts.ts";
 import { type Noun, nameOf } from "./nouns.ts";
 import { showRecord } from "./record-page.ts";
 import { recordTable } from "./record-values.ts";
-import { type References, readReferences, withChoices } from "./references.ts";
+import { nameAll, type References, readReferences, withChoices } from "./references.ts";
 
 const ROWS_ON_A_PAGE = "50";
 
@@ -37,6 +37,7 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
     readReferences(client, place),
     readFiltered(client.get<Page<Row>>(name, { ...place.query, limit: ROWS_ON_A_PAGE })),
   ]);
+  const named = await nameAll(client, known, data);
   const fields: readonly Filter[] = [
     ...(isOfAccount ? [allAccounts(known, place)] : []),
     searchFilter(calledBy),
@@ -51,7 +52,7 @@ async function showRecords(noun: Noun, { client, place }: Visit) {
     ],
     content: [
       filterForm(place, fields),
-      problem ?? (data.length > 0 ? recordTable(noun, data, known) : nothingFound(noun, place)),
+      problem ?? (data.length > 0 ? recordTable(noun, data, named) : nothingFound(noun, place)),
       pager(place, "after", next),
     ],
     said,

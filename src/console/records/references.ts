@@ -1,11 +1,11 @@
 /** What ids in records stand for. */
 import { type Client, readAll } from "../client.ts";
 import type { Choice, FindChoices } from "../forms/choices.ts";
-import { type Field, labelOf } from "../forms/fields.ts";
+import { type Field, labelOf, type Row } from "../forms/fields.ts";
 import type { Place } from "../place.ts";
-import { type Account, findAccounts, readAccounts } from "./accounts.ts";
-import { findBeyond, MOST_CHOICES } from "./find-beyond.ts";
-import type { Named } from "./route-text.ts";
+import { type Account, findAccounts, nameAccounts, readAccounts } from "./accounts.ts";
+import { addBeyond, findBeyond, MOST_CHOICES } from "./find-beyond.ts";
+import type { Named, Route } from "./route-text.ts";
 
 export interface References {
   readonly accounts: readonly Account[];
@@ -15,22 +15,47 @@ export interface References {
   readonly findConnectors?: FindChoices | undefined;
 }
 
-interface KnownConnector extends Named {
+export interface KnownConnector extends Named {
   readonly channel?: string;
 }
 
 /** `place`: an account that it names is among them. */
 export async function readReferences(client: Client, place?: Place): Promise<References> {
-  const [accounts, connectors] = await Promise.all([
-    readAccounts(client, place),
-    readAll<KnownConnector>(client, "connectors", MOST_CHOICES),
-  ]);
+  const [accounts, connectors] = await Promise.all([readAccounts(client, place), readConnectors(client)]);
   return {
     accounts,
     connectors,
     findAccounts: findAccounts(client, accounts),
     findConnectors: findBeyond(client, connectors, { path: "connectors", toChoice: outletChoice }),
   };
+}
+
+/** The first ones. */
+export function readConnectors(client: Client): Promise<readonly KnownConnector[]> {
+  return readAll<KnownConnector>(client, "connectors", { atMost: MOST_CHOICES });
+}
+
+/** Adds the connectors of these ids that are beyond those. */
+export function nameConnectors(
+  client: Client,
+  connectors: readonly KnownConnector[],
+  ids: readonly (string | undefined)[],
+): Promise<readonly KnownConnector[]> {
+  return addBeyond(client, connectors, { path: "connectors", ids, gone: (id) => ({ id, name: id }) });
+}
+
+/** Adds what these records name that is beyond what was read. */
+export async function nameAll(client: Client, known: References, rows: readonly Row[]): Promise<References> {
+  const named = rows as readonly (Partial<Route> & { readonly connector_id?: string })[];
+  const ids = named.flatMap(({ connector_id: id, connectors = [] }) => [
+    id,
+    ...connectors.map((each) => each.connector_id),
+  ]);
+  const [accounts, connectors] = await Promise.all([
+    nameAccounts(client, known.accounts, named),
+    nameConnectors(client, known.connectors, ids),
+  ]);
+  return { ...known, accounts, connectors };
 }
 
 /** The records that the ids in a field of this name are of. */

@@ -11,6 +11,7 @@ import {
   accountName,
   chosenAccount,
   findAccounts,
+  nameAccounts,
   readAccounts,
 } from "../records/accounts.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
@@ -121,7 +122,8 @@ export interface PausedHost {
 
 async function pausedHosts({ client }: Visit, accounts: readonly Account[]): Promise<Child> {
   const { data } = await client.get<Page<PausedHost>>("webhooks/hosts");
-  return data.length > 0 ? pausedHostTable(data, accounts) : none("No host is paused.");
+  if (data.length === 0) return none("No host is paused.");
+  return pausedHostTable(data, await nameAccounts(client, accounts, data));
 }
 
 export function pausedHostTable(hosts: readonly PausedHost[], accounts: readonly Account[]): HTMLElement {
