@@ -95,7 +95,13 @@ const STATUS = [
   "operationalstatus",
 ];
 
-const BLACKLIST_STATUS = ["blackliststatus"];
+const BLACKLIST_STATUS = [
+  "blackliststatus",
+  "blacklistedstatus",
+  "blacklisted",
+  "isblacklisted",
+  "blacklist",
+];
 
 const HEADER = ["header", "headername", "senderid", "sender", "cli", "sendername", "headercli"];
 

@@ -49,8 +49,18 @@ test.each([
   expect(read("headers", head, ["ACMECO", ...statuses])).toMatchObject({ fields: { status } });
 });
 
+test.each(["Blacklist", "Blacklisted", "Is Blacklisted?", "Blacklisted Status"])(
+  "a column called %p is the blacklist's",
+  (name) => {
+    const statusOf = (cell: string) =>
+      read("headers", ["Header", "Status", name], ["ACMECO", "Approved", cell]);
+    expect(statusOf("Yes")).toMatchObject({ fields: { status: "blacklisted" } });
+    expect(statusOf("No")).toMatchObject({ fields: { status: "approved" } });
+  },
+);
+
 test("`No` means approved only under the head of a blacklist", () => {
-  const reason = 'the status "No" is not known';
+  const reason = notKnown("No");
   expect(read("headers", ["Header", "Active Status"], ["ACMECO", "No"])).toEqual({ reason });
   const both = ["Header", "Active Status", "Blacklist Status"];
   expect(read("headers", both, ["ACMECO", "No", "No"])).toEqual({ reason });
@@ -78,8 +88,12 @@ test("a cell that is a dash or N/A is as good as empty in every column", () => {
   expect(row).toEqual({ key: TEMPLATE, fields: { dltTemplateId: TEMPLATE, body: "Hi" } });
 });
 
+function notKnown(status: string): string {
+  return `the status "${status}" is not known: write approved, pending, rejected, inactive or blacklisted instead`;
+}
+
 test.each(["✗", "?", "Not Blacklisted"])("a status that is %p is refused", (cell) => {
-  const reason = `the status "${cell}" is not known`;
+  const reason = notKnown(cell);
   expect(read("headers", ["Header", "Status"], ["ACMECO", cell])).toEqual({ reason });
 });
 

@@ -3,7 +3,7 @@ import { present } from "../present.ts";
 import type { AccountMode, DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
 import type { DltField, DltList, Layout } from "./dlt-columns.ts";
 import { dltIdProblem } from "./dlt-id.ts";
-import type { DltStatus } from "./dlt-registry.ts";
+import { DLT_STATUSES, type DltStatus } from "./dlt-registry.ts";
 import {
   bareHeader,
   readBlacklistStatus,
@@ -160,6 +160,8 @@ function firstWord<Word>(
   return undefined;
 }
 
+const KNOWN_STATUSES = `write ${DLT_STATUSES.slice(0, -1).join(", ")} or ${DLT_STATUSES.at(-1)} instead`;
+
 type ReadStatus = (text: string) => DltStatus | undefined;
 
 /**
@@ -173,7 +175,8 @@ function worstStatus(
   const statuses = columns.flatMap(({ texts, read }) =>
     texts.map((text) => {
       const status = read(text);
-      if (status === undefined) problems.push(`the status "${shortened(text)}" is not known`);
+      if (status === undefined)
+        problems.push(`the status "${shortened(text)}" is not known: ${KNOWN_STATUSES}`);
       return status;
     }),
   );
