@@ -168,6 +168,23 @@ export function copyUnderWayContract(open: OpenStore): void {
   );
 
   test(
+    "nor does one that came before its attempt was given up, and held, wait where the account has ceased to hold",
+    inWorld(open, async (world) => {
+      const { account, store } = world;
+      const [id = ""] = await world.sms({ to: [TO] });
+      await world.settle(await world.claimOne(), triedBy(world, CONNECTOR, deferred()));
+      await store.records.setSettings(account.id, { on_unconfirmed: "hold" });
+      const job = await nextJob(world);
+      const told = await tell(world, id, { connectorId: CONNECTOR, status: "undelivered" });
+      expect(told).toMatchObject([{ kind: "parked" }]);
+      await store.records.setSettings(account.id, { on_unconfirmed: "resend" });
+      const next = { kind: "held", dueAt: world.clock.now + DAY } as const;
+      await world.settle(job, { ...triedBy(world, CONNECTOR, unconfirmed()), next });
+      expect(await world.status(id)).toBe("undelivered");
+    }),
+  );
+
+  test(
     "nor does one wait whose account holds it: an interrupted message is claimed only to be held, and ends by what is told",
     inWorld(open, async (world) => {
       await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
