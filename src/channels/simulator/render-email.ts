@@ -46,9 +46,11 @@ function cutHeaders(
   let left = MAX_HEADERS;
   const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(headers)) {
-    const shown = truncation.truncate("headers", value, Math.max(0, left - name.length));
+    // A name that is cut is another name.
+    if (truncation.truncate("headers", name, left) !== name) break;
+    const shown = truncation.truncate("headers", value, left - name.length);
     left -= name.length + shown.length;
-    if (left > 0) kept.push([name, shown]);
+    kept.push([name, shown]);
   }
   return Object.fromEntries(kept);
 }

@@ -161,6 +161,18 @@ describe("an email", () => {
     expect(Object.entries(kept).flat().join("").length).toBeLessThanOrEqual(64 * 1024);
   });
 
+  test("whose headers end just where those that are kept do is kept whole, and one that is empty is missed as others are", async () => {
+    const { simulator, memory } = openSimulator("email");
+    const message = email(["ann@example.com"]);
+    const fits = { "X-A": "x ".repeat(32_765), "X-B": "" };
+    const given = [fits, { ...fits, "X-C": "" }];
+    for (const headers of given)
+      await simulator.send({ ...message, content: { ...message.content, headers } }, never);
+    const [whole, cut] = memory.entries().map(({ rendered }) => rendered);
+    expect([whole?.headers, whole?.truncated]).toEqual([fits, undefined]);
+    expect([cut?.headers, cut?.truncated]).toEqual([fits, ["headers"]]);
+  });
+
   test("that cannot be composed is rejected, as over SMTP", async () => {
     const { simulator } = openSimulator("email");
     const message = email(["ann@example.com"]);
