@@ -2,6 +2,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { KeptMailPolicy, MailPolicy } from "../../../core/email/mail-policy.ts";
 import { DAY_MS } from "../../../core/time/durations.ts";
 import type { MailPolicyStore } from "../../../store/store.ts";
+import type { ChannelLog } from "../../channel.ts";
 import type { Network } from "../../network.ts";
 import { fetchPolicy } from "./fetch-policy.ts";
 import { findMailHosts } from "./find-mail-hosts.ts";
@@ -19,6 +20,7 @@ export interface MtaStsDeps {
   readonly clock: Clock;
   readonly port: number;
   readonly ca?: string;
+  readonly log?: Pick<ChannelLog, "info">;
   /** Keeps policies over restarts; absent: they are forgotten when the process ends. */
   readonly kept?: MailPolicyStore;
 }
@@ -34,6 +36,8 @@ interface Kept {
   readonly id?: string;
   readonly policy?: MailPolicy;
   readonly expiresAt: number;
+  /** It could not be fetched anew, and the log says so. */
+  readonly isOverdue?: true;
 }
 
 export function createMtaSts(deps: MtaStsDeps): MtaSts {
@@ -104,7 +108,13 @@ async function ask(deps: MtaStsDeps, { domain, known, signal }: Question): Promi
   const isSame = id === undefined || (id === known?.id && askedAt < refreshAt(known));
   if (isSame) return unchanged;
   const policy = await fetchCurrent(deps, domain, signal);
-  return policy ? { askedAt, id, policy, expiresAt: askedAt + policy.maxAgeMs } : unchanged;
+  if (policy) return { askedAt, id, policy, expiresAt: askedAt + policy.maxAgeMs };
+  if (!inForce(unchanged, deps.clock) || signal.aborted) return unchanged;
+  if (!unchanged.isOverdue) {
+    const until = new Date(unchanged.expiresAt).toISOString();
+    deps.log?.info({ domain, until }, "a domain's MTA-STS policy could not be fetched anew");
+  }
+  return { ...unchanged, isOverdue: true };
 }
 
 /**

@@ -82,7 +82,7 @@ function createParts(settings: MxSettings, deps: ChannelDeps & { readonly networ
   const { clock, random, log, network } = deps;
   const { allowedRanges, mtaStsPort: port, keepsMtaSts } = settings;
   const { ca } = settings.session;
-  const stsDeps = { network, allowedRanges, clock, port, ...present({ ca, kept: deps.mailPolicies }) };
+  const stsDeps = { network, allowedRanges, clock, port, log, ...present({ ca, kept: deps.mailPolicies }) };
   return {
     settings,
     dns: network.dns,

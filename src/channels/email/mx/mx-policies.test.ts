@@ -159,6 +159,30 @@ test("a policy is fetched anew when half of its time is over, and holds though i
   expect([await isHeld(), asked()]).toEqual([true, 2]);
 });
 
+test("that a policy cannot be fetched anew is logged once, until it could be fetched again", async () => {
+  const { rig } = await openWithPolicy();
+  const half = (MAX_AGE_S * 1_000) / 2;
+  const linesAfter = async (ms: number) => {
+    await rig.clock.advance(ms);
+    await send(rig, "ann");
+    return rig.logged.length;
+  };
+  expect(await linesAfter(0)).toBe(0);
+  rig.dns.a.delete("mta-sts.example.net");
+  expect(await linesAfter(half)).toBe(1);
+  expect(rig.logged).toEqual(["a domain's MTA-STS policy could not be fetched anew"]);
+  expect(await linesAfter(5 * 60_000)).toBe(1);
+  rig.dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
+  expect(await linesAfter(5 * 60_000)).toBe(1);
+  rig.dns.a.delete("mta-sts.example.net");
+  expect(await linesAfter(half)).toBe(2);
+  // There is none to be lost.
+  rig.host("example.org", "mx.example.org");
+  rig.dns.txt.set("_mta-sts.example.org", "v=STSv1; id=1;");
+  await rig.channel.send(outgoingEmail({ to: [{ email: "ann@example.org" }] }), SIGNAL);
+  expect(rig.logged).toHaveLength(2);
+});
+
 test("a database that is away keeps no message waiting", async () => {
   const smtp = await openHost();
   const away = () => Promise.reject(new Error("away"));
