@@ -53,7 +53,7 @@ export interface Call {
   readonly query: URLSearchParams;
   /** The client's address, by `X-Forwarded-For` if a trusted proxy sent it; "" unless `auth` is `none`. */
   readonly clientAddress: string;
-  /** Unix milliseconds when the request arrived. */
+  /** Unix milliseconds when the request had arrived, with all of its body. */
   readonly now: number;
   /** Present exactly where `auth` is `api-key`. */
   readonly caller?: KeyOwner;

@@ -116,6 +116,7 @@ function createBodyRunner(
     const { method, url } = request;
     const maxBytes = endpoint.rawBody?.maxBytes ?? 0;
     call.raw = { method, url, text: await bodies.readAny(request, maxBytes, clientOf(endpoint, call)) };
+    call.now = clock.now();
     return endpoint.handle(call);
   };
 
@@ -126,6 +127,8 @@ function createBodyRunner(
     try {
       body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, clientOf(endpoint, call));
       if (clock.monotonicMs() - startedMs > SLOW_BODY_MS) await authenticateAgain(endpoint, call);
+      // Otherwise a body that arrives slowly would use up the delivery window of its own message.
+      call.now = clock.now();
       call.body = parseBody(body);
       const answered = endpoint.handle(call);
       return answered instanceof Promise ? await answered : answered;

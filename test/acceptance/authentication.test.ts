@@ -4,6 +4,7 @@ import { Type } from "typebox";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { until } from "../until.ts";
 import { sms } from "./builders.ts";
+import { heldBody } from "./held-body.ts";
 import { rewriteRecord } from "./rewrite-record.ts";
 import { onEveryStore } from "./running-api.ts";
 
@@ -209,18 +210,3 @@ onEveryStore((start) => {
     expect(changes).toBe(1);
   });
 });
-
-/** A body of which all but the last character is sent at once, and that at `end`. */
-function heldBody(text: string): { readonly body: ReadableStream<Uint8Array>; readonly end: () => void } {
-  const octets = new TextEncoder().encode(text);
-  const last = Promise.withResolvers<void>();
-  const body = new ReadableStream<Uint8Array>({
-    async start(controller) {
-      controller.enqueue(octets.subarray(0, -1));
-      await last.promise;
-      controller.enqueue(octets.subarray(-1));
-      controller.close();
-    },
-  });
-  return { body, end: last.resolve };
-}
