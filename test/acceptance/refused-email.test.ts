@@ -49,6 +49,18 @@ onEveryStore((start) => {
     expect(await refused(odd, api.caller.key)).toEqual({ subject: "required" });
   });
 
+  test("half an emoji, as of a text cut to a length, is told of as that and not as a line end", async () => {
+    await using api = await start();
+    const cut = "Sale 😀".slice(0, -1);
+    const sent = email({ subject: cut, from: { email: "a@b.example", name: cut }, headers: { "X-A": cut } });
+    const reason = "must not contain NUL or unpaired surrogates";
+    expect((await api.post(PATH, sent)).json.details).toEqual({
+      subject: reason,
+      "from.name": reason,
+      "headers.X-A": reason,
+    });
+  });
+
   test("a sender's domain is verified in every spelling; of old rows for two of them the verified one counts", async () => {
     await using api = await start();
     const { accountId, key } = await liveAccount(api);

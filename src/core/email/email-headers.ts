@@ -1,5 +1,5 @@
 import type { ErrorCollector } from "../body/field-errors.ts";
-import { hasControls } from "../body/text-rules.ts";
+import { hasControls, NOT_STORABLE } from "../body/text-rules.ts";
 
 /**
  * Judges custom headers. A name must be valid (RFC 5322 §2.2), not one that the service sets, and given once, unless it begins
@@ -26,7 +26,11 @@ export const UNSUBSCRIBE_HEADERS = ["list-unsubscribe", "list-unsubscribe-post"]
 
 const IS_OWNED = "is set by the service and cannot be given";
 
-export const NO_CONTROLS = "must not contain line ends or control characters";
+/** Why a text cannot stand on one line of a header; `undefined` if it can. */
+export function lineProblem(text: string): string | undefined {
+  if (hasControls(text)) return "must not contain line ends or control characters";
+  return text.isWellFormed() ? undefined : NOT_STORABLE;
+}
 
 /** 76 leaves room for a value on a folded line. */
 const HEADER_NAME = /^[!-9;-~]{1,76}$/;
@@ -58,8 +62,7 @@ function headerProblem(name: string, value: string | undefined): string | undefi
   if (isOwned(name.toLowerCase())) return IS_OWNED;
   if (value === undefined) return undefined;
   if (addsRecipients(name.toLowerCase(), value)) return ADDS_RECIPIENTS;
-  if (hasControls(value) || !value.isWellFormed()) return NO_CONTROLS;
-  return fitsOnLines(name.toLowerCase(), value) ? undefined : TOO_LONG_A_WORD;
+  return lineProblem(value) ?? (fitsOnLines(name.toLowerCase(), value) ? undefined : TOO_LONG_A_WORD);
 }
 
 const ADDS_RECIPIENTS =

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { createErrors, type ErrorCollector } from "../body/field-errors.ts";
 import { type Parsed, parseBody, type Valid, validFields } from "../body/parse-body.ts";
-import { hasControls, isStorable, NOT_STORABLE } from "../body/text-rules.ts";
+import { isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import {
   type DeliveryOptions,
   deliveryOptionFields,
@@ -9,7 +9,7 @@ import {
 } from "../messages/delivery-options.ts";
 import { present } from "../present.ts";
 import { type EmailAddress, parseEmailAddress } from "./email-address.ts";
-import { judgeHeaders, NO_CONTROLS, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
+import { judgeHeaders, lineProblem, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
 
 /** A valid request to send an email. Whether the sender's domain is verified is judged later. */
 export interface SendEmail extends DeliveryOptions {
@@ -168,10 +168,6 @@ function judgeTotal({ to = [], cc = [], bcc = [] }: ValidEmail, errors: ErrorCol
 function judgeSubject(subject: string, errors: ErrorCollector): void {
   const problem = lineProblem(subject);
   if (problem) errors.add("subject", problem);
-}
-
-function lineProblem(text: string): string | undefined {
-  return hasControls(text) || !text.isWellFormed() ? NO_CONTROLS : undefined;
 }
 
 /** An empty body counts as absent. */
