@@ -151,7 +151,7 @@ onEveryStore((start) => {
     await set(api, "daily_segment_limit", "1");
     await api.clock.advance(1_000);
     expect(await said([A, B])).toBe(
-      "the account is limited to 1 segments a day, 0 of them taken today; " +
+      "the account is limited to 1 segment a day, 0 of them taken today; " +
         "each message of this request takes 2, more than a whole day has (daily_segment_limit)",
     );
   });

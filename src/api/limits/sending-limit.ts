@@ -83,17 +83,21 @@ export function limitSentence(refusal: LimitRefusal, toOne = 0): string {
 
 function ofNumber({ limit: name, allowed }: RecipientRefusal, toOne: number): string {
   const period = name === "recipient_hourly_limit" ? "hour" : "day";
-  const limit = `${allowed} messages to one number ${period === "hour" ? "an" : "a"} ${period}`;
+  const limit = `${counted(allowed, "message")} to one number ${period === "hour" ? "an" : "a"} ${period}`;
   if (toOne <= allowed) return limit;
   return `${limit}; this request has ${toOne} to one, more than a whole ${period} has, and has to be split`;
 }
 
 function ofDay({ limit: name, allowed, used, asked }: DailyRefusal): string {
-  const what = name === "daily_message_limit" ? "messages" : "segments";
-  const limit = `${allowed} ${what} a day, ${used} of them taken today`;
+  const what = name === "daily_message_limit" ? "message" : "segment";
+  const limit = `${counted(allowed, what)} a day, ${used} of them taken today`;
   if (asked.whole <= allowed) return limit;
   // Waiting would not help: even an unused day has less.
   if (asked.each > allowed)
     return `${limit}; each message of this request takes ${asked.each}, more than a whole day has`;
   return `${limit}; this request takes ${asked.whole}, more than a whole day has, and has to be split`;
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
