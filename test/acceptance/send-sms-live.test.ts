@@ -22,6 +22,27 @@ onEveryStore((start) => {
     expect(job?.content).toMatchObject({ text: "Your code is {#var#}, valid for {#var#} minutes." });
   });
 
+  test("the template that a DLT id names is shown, and told to the connector, as one that its own id names", async () => {
+    await using api = await start();
+    const live = await liveAccount(api);
+    const variables = { "1": "4821", "2": 5 };
+    for (const template of [{ template_id: live.templateId }, { dlt_template_id: "1107161234567890123" }]) {
+      const body = { to: "+919876543210", variables, ...template };
+      const { json } = await api.post("/v1/sms/messages", body, { key: live.key });
+      const shown = await api.get(`/v1/sms/messages/${json.message_id}`, { key: live.key });
+      expect(shown.json).toMatchObject({
+        template_id: live.templateId,
+        dlt_template_id: "1107161234567890123",
+      });
+    }
+    const jobs = { queue: live.routeId, limit: 10, now: api.clock.now(), leaseMs: 1000 };
+    const claimed = await api.store.queue.claim(jobs);
+    expect(claimed.map(({ content }) => content)).toEqual([
+      expect.objectContaining({ templateId: live.templateId }),
+      expect.objectContaining({ templateId: live.templateId }),
+    ]);
+  });
+
   test("an unknown template is not a template of this account", async () => {
     await using api = await start();
     const { key } = await liveAccount(api);

@@ -34,11 +34,16 @@ function toPlan(sms: CheckedSms, errors: ErrorCollector): SmsPlan {
   return { content: toContent(sms), queues: sms.queues };
 }
 
-/** The request without its recipients and times. Copied field by field: a rest pattern costs most of a microsecond. */
+/**
+ * The request without its recipients and times, with the template that it uses. Copied field by field: a rest pattern costs most
+ * of a microsecond.
+ */
 function toContent({ request, template, resolved }: CheckedSms): SmsContent {
   const content: Writable<SmsContent> = { channel: "sms" };
   if (request.from !== undefined) content.from = request.from;
-  if (request.templateId !== undefined) content.templateId = request.templateId;
+  // Also where its DLT id named it: a connector may know the template by our id.
+  const templateId = request.templateId ?? template?.id;
+  if (templateId !== undefined) content.templateId = templateId;
   if (request.dltTemplateId !== undefined) content.dltTemplateId = request.dltTemplateId;
   if (request.dltEntityId !== undefined) content.dltEntityId = request.dltEntityId;
   if (request.variables !== undefined) content.variables = request.variables;

@@ -139,6 +139,7 @@ export interface TimelineEntry {
 export interface SmsContent {
   readonly channel: "sms";
   readonly from?: string;
+  /** The account's template, whether the request named it by this id or by its DLT id. */
   readonly templateId?: string;
   readonly dltTemplateId?: string;
   readonly dltEntityId?: string;
