@@ -189,7 +189,7 @@ function responseHeaders(status: number, { idempotent = false, request }: Endpoi
     ...(replay &&
       request && {
         "Idempotent-Payload-Mismatch": {
-          description: "`true` where that earlier request had another body.",
+          description: "`true` where that earlier request had another body, be it only in its blanks.",
           schema: { type: "string", const: "true" },
         },
       }),

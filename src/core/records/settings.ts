@@ -9,7 +9,8 @@ export type { Setting } from "./setting-kinds.ts";
 
 export const SETTINGS = {
   idempotency: choice(["replay", "strict"], {
-    description: "Same Idempotency-Key with a different body: replay the first answer, or refuse with 422.",
+    description:
+      "Same Idempotency-Key with a different body, compared byte for byte: replay the first answer, or refuse with 422.",
   }),
   batch_duplicates: choice(["send", "once"], {
     description: "A number that is twice in a batch: send two messages, or one message with one id.",
