@@ -1,5 +1,6 @@
 import type { MessageError } from "../../core/messages/message.ts";
 import { MAX_SEGMENTS, segmentSms } from "../../core/sms/sms-segments.ts";
+import { valueText } from "../../core/sms/template.ts";
 import type { OutgoingSms } from "../channel.ts";
 import type { Rendering } from "./rendering.ts";
 import { createTruncation } from "./truncation.ts";
@@ -19,7 +20,8 @@ export function renderSms({ from, text, content }: OutgoingSms): Rendering {
   const dltTemplateId = resolved?.dltTemplateId ?? content.dltTemplateId;
   const dltEntityId = resolved?.dltEntityId ?? content.dltEntityId;
   const shown =
-    variables && mapValues(variables, (value) => truncation.truncate("variables", String(value), MAX_VALUE));
+    variables &&
+    mapValues(variables, (value) => truncation.truncate("variables", valueText(value), MAX_VALUE));
   const rendered = {
     ...(from !== undefined && { from }),
     ...(text !== undefined && { text }),

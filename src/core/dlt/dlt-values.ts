@@ -2,7 +2,7 @@ import type { ErrorCollector } from "../body/field-errors.ts";
 import { isLonger } from "../body/text-rules.ts";
 import { parseEmailAddress } from "../email/email-address.ts";
 import type { DltEntity } from "../records/accounts.ts";
-import { type PlaceholderKind, templatePlaceholders, type Variables } from "../sms/template.ts";
+import { type PlaceholderKind, templatePlaceholders, type Variables, valueText } from "../sms/template.ts";
 
 export interface DltValues {
   readonly variables: Variables;
@@ -18,15 +18,16 @@ export interface DltValues {
 export function judgeDltValues(values: DltValues, errors: ErrorCollector): void {
   const { variables, template, entity = {}, maxLength } = values;
   for (const [name, value] of Object.entries(variables)) {
-    if (!isLonger(String(value), maxLength)) continue;
+    if (!isLonger(valueText(value), maxLength)) continue;
     errors.add(`variables.${name}`, `must be at most ${maxLength} characters for Indian numbers`);
   }
   for (const { name, kind } of template ? templatePlaceholders(template.body) : []) {
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const given = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const value = given === undefined ? undefined : valueText(given);
     // A value that is too long has been reported. Its kind is not judged as well, since it may be as long as the body.
-    if (value === undefined || isLonger(String(value), maxLength)) continue;
+    if (value === undefined || isLonger(value, maxLength)) continue;
     const tag = kind === "var" ? (template?.variableTags?.[Number(name) - 1] ?? kind) : kind;
-    const problem = valueProblem(String(value), tag) ?? whitelistProblem(String(value), tag, entity);
+    const problem = valueProblem(value, tag) ?? whitelistProblem(value, tag, entity);
     if (problem !== undefined) errors.add(`variables.${name}`, problem);
   }
 }

@@ -2,7 +2,7 @@ import { isLonger } from "../body/text-rules.ts";
 import { readSetting, type StoredSettings } from "../records/settings.ts";
 import { gsm7Length } from "./gsm7.ts";
 import { isIndian } from "./phone-number.ts";
-import { type Rendered, renderTemplate, type Variables } from "./template.ts";
+import { type Rendered, renderTemplate, type Variables, valueText } from "./template.ts";
 import { transliterate } from "./transliterate.ts";
 
 export interface SmsToRender {
@@ -28,7 +28,7 @@ export function renderSms(body: string, { variables = {}, settings, to }: SmsToR
 function withPlainValues(variables: Variables, settings: StoredSettings): Variables {
   const most = readSetting(settings, "dlt_variable_max_length");
   const plainOf = (value: string | number) => {
-    const plain = transliterate(String(value));
+    const plain = transliterate(valueText(value));
     return isLonger(plain, most) ? value : plain;
   };
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, plainOf(value)]));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { renderTemplate, templatePlaceholders } from "./template.ts";
+import { renderTemplate, templatePlaceholders, valueText } from "./template.ts";
 
 describe("rendering a template", () => {
   test("DLT placeholders take the variables in order, numbered ones by number", () => {
@@ -17,6 +17,25 @@ describe("rendering a template", () => {
     expect(renderTemplate("Hello # {x} {#} {{0}} {{a}}", { "1": "x" })).toEqual({
       text: "Hello # {x} {#} {{0}} {{a}}",
     });
+  });
+
+  test("a number is written out, without an exponent, and stays the same number", () => {
+    const written = renderTemplate("{{1}} of {{2}}, {{3}}", { "1": 0.00000012, "2": -5e-7, "3": 0.000001 });
+    expect(written).toEqual({ text: "0.00000012 of -0.0000005, 0.000001" });
+    expect([0, -0, 7, 1.5, 123456789012345.6].map(valueText)).toEqual([
+      "0",
+      "0",
+      "7",
+      "1.5",
+      "123456789012345.6",
+    ]);
+    const values = fc.double({ noNaN: true, min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(valueText(value)).toMatch(/^-?\d+(\.\d+)?$/);
+        expect(Number(valueText(value)) === value).toBe(true);
+      }),
+    );
   });
 
   test("a missing variable is named once", () => {

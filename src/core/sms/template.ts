@@ -22,10 +22,21 @@ export function renderTemplate(template: string, variables: Variables): Rendered
   const text = fill(template, ({ name }) => {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value === undefined) missing.add(name);
-    return String(value);
+    return value === undefined ? "" : valueText(value);
   });
   return missing.size === 0 ? { text } : { missing: [...missing] };
 }
+
+/** A value as it stands in a text. A number is written out, where JavaScript would write one below a millionth as `1.2e-7`. */
+export function valueText(value: string | number): string {
+  const text = String(value);
+  const small = typeof value === "number" ? SMALL_NUMBER.exec(text) : null;
+  if (!small) return text;
+  const [, sign, first, rest = "", exponent] = small;
+  return `${sign}0.${"0".repeat(Number(exponent) - 1)}${first}${rest}`;
+}
+
+const SMALL_NUMBER = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/;
 
 /** The placeholders in order of appearance; those with the same name and kind only once. */
 export function templatePlaceholders(template: string): readonly Placeholder[] {

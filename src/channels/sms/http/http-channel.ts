@@ -2,6 +2,7 @@
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { valueText } from "../../../core/sms/template.ts";
 import { withCertificateAdvice } from "../../certificate-advice.ts";
 import {
   type Channel,
@@ -135,7 +136,7 @@ function withAdvice(judgement: Judgement, config: HttpConfig): Judgement {
 function toldBy({ to, text = "", content }: OutgoingSms, { secrets }: Connector): Told {
   return {
     secrets: Object.values(secrets),
-    content: [text, to, ...Object.values(content.variables ?? {}).map(String)],
+    content: [text, to, ...Object.values(content.variables ?? {}).map(valueText)],
     numbers: [to],
   };
 }

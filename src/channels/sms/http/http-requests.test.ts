@@ -57,6 +57,12 @@ test("a provider's template is found by DLT id before our own id, and is the DLT
   expect(await named(ofOurs, {})).toBeUndefined();
 });
 
+test("a number is told as it stands in texts", async () => {
+  const { content, ...rest } = outgoingSms();
+  const message = { ...rest, content: { ...content, variables: { "1": 0.00000012 } } };
+  expect(await filled("{{variables.1}}", message)).toBe("0.00000012");
+});
+
 test("the DLT ids are those that the message was resolved to", async () => {
   const { content, ...rest } = outgoingSms();
   const resolved = { dltTemplateId: "1107", dltEntityId: "1101" };

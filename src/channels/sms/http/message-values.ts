@@ -1,4 +1,5 @@
 import { segmentSms } from "../../../core/sms/sms-segments.ts";
+import { valueText } from "../../../core/sms/template.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import type { Lookup } from "./template.ts";
 
@@ -41,7 +42,9 @@ export function valuesOf(message: OutgoingSms, connector: ConnectorValues): Look
   return (name) => {
     const dot = name.indexOf(".");
     const value = dot < 0 ? own(values, name) : inGroup(name.slice(0, dot), name.slice(dot + 1));
-    return typeof value === "string" || typeof value === "number" ? String(value).toWellFormed() : undefined;
+    return typeof value === "string" || typeof value === "number"
+      ? valueText(value).toWellFormed()
+      : undefined;
   };
 
   function inGroup(group: string, name: string): unknown {
