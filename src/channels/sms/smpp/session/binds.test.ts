@@ -228,3 +228,35 @@ test("once the password was right, a lost connection brings all binds back at on
   await clock.advance(2_000);
   await until(() => channel.status().alarm === "bind_refused");
 });
+
+test("a bind that the SMSC had accepted comes back at once where it refuses only another", async () => {
+  const { channel, smsc, clock, state, until } = await openSmppRig({
+    dial: { bindStatus: (boundAs) => (boundAs === "receiver" ? 0x0f : 0) },
+    config: pairs,
+  });
+  channel.start();
+  await until(() => channel.status().alarm === "bind_refused");
+  expect(channel.status()).toMatchObject({ state: "up", binds: { up: 1, of: 2 } });
+  smsc.dropAll();
+  await state("down");
+  await clock.advance(1_000);
+  await state("up");
+  expect(channel.status().alarm).toBe("bind_refused");
+});
+
+test("a bind that the SMSC would accept gets its turn to try where another is refused each time", async () => {
+  const { channel, smsc, clock, state, until } = await openSmppRig({
+    dial: { bindStatus: 0x0e },
+    config: pairs,
+  });
+  channel.start();
+  await until(() => channel.status().alarm === "bind_refused");
+  // Now it is the receiver's turn, and from then on only receivers are refused.
+  await clock.advance(299_999);
+  smsc.dial.bindStatus = (boundAs) => (boundAs === "receiver" ? 0x0e : 0);
+  await clock.advance(1);
+  await smsc.until(() => smsc.binds.length === 2);
+  await clock.advance(300_000);
+  await clock.advance(1_000);
+  await state("up");
+});

@@ -1,17 +1,20 @@
 import type { Clock } from "../../../../core/clock.ts";
 
 /**
- * Holds back all binds of a connector for minutes after the SMSC has refused its system_id, password or system_type: that does
+ * Holds back the binds of a connector for minutes after the SMSC has refused its system_id, password or system_type: that does
  * not change by itself, and an SMSC locks out clients that insist. Then one bind tries, and the others only once that has been
- * accepted.
+ * accepted. Binds that were up when another was refused are not held back: the SMSC knows the credentials, and refuses one bind
+ * more, or another role.
  */
 export interface CredentialGate {
-  /** Milliseconds until a bind may be tried; 0: now. While the gate is closed, only one caller gets a 0. */
-  holdMs(): number;
-  /** To be called when a bind was refused. Returns the milliseconds until the next try. */
-  refused(reason: string): number;
-  /** To be called when a bind was accepted. */
-  passed(): void;
+  /** Milliseconds until this bind may be tried; 0: now. While the gate is closed to several, only one of them gets a 0. */
+  holdMs(bind: object): number;
+  /** To be called when this bind was refused. Returns the milliseconds until its next try. */
+  refused(bind: object, reason: string): number;
+  /** To be called when this bind was accepted. */
+  passed(bind: object): void;
+  /** To be called when this bind has ended, accepted or not. */
+  left(bind: object): void;
   /** Why no bind is tried, in words for the operator. */
   reason(): string;
 }
@@ -21,27 +24,54 @@ const CREDENTIAL_DELAY_MS = 5 * 60_000;
 /** How long the other binds wait for the answer to the one that tries. */
 const TRIAL_MS = 30_000;
 
+/** How long the bind that was refused last leaves it to another to try. */
+const GIVE_WAY_MS = 1_000;
+
+interface Closed {
+  readonly reason: string;
+  until: number;
+  /** The bind that was refused. It is not the next to try if others wait: the SMSC may refuse no other, and this one always. */
+  readonly refused: object;
+  doOthersWait: boolean;
+  /** The binds that were up then. */
+  readonly exempt: ReadonlySet<object>;
+}
+
 /** @param onAlarm called when the gate closes, with the reason, and when it opens; not in between */
 export function createCredentialGate(clock: Clock, onAlarm: (reason?: string) => void): CredentialGate {
-  let closed: { readonly reason: string; until: number } | undefined;
+  const up = new Set<object>();
+  let closed: Closed | undefined;
   return {
-    holdMs() {
-      if (!closed) return 0;
+    holdMs(bind) {
+      if (!closed || closed.exempt.has(bind)) return 0;
+      const isOther = bind !== closed.refused;
       const holdMs = closed.until - clock.monotonicMs();
-      if (holdMs > 0) return holdMs;
+      if (holdMs > 0) {
+        closed.doOthersWait ||= isOther;
+        return holdMs;
+      }
+      if (!isOther && closed.doOthersWait) {
+        closed.doOthersWait = false;
+        return GIVE_WAY_MS;
+      }
       closed.until += TRIAL_MS - holdMs;
       return 0;
     },
-    refused(reason) {
+    refused(bind, reason) {
       const wasOpen = closed === undefined;
-      closed = { reason, until: clock.monotonicMs() + CREDENTIAL_DELAY_MS };
+      const until = clock.monotonicMs() + CREDENTIAL_DELAY_MS;
+      closed = { reason, until, refused: bind, doOthersWait: false, exempt: new Set(up) };
       if (wasOpen) onAlarm(reason);
       return CREDENTIAL_DELAY_MS;
     },
-    passed() {
-      if (closed) onAlarm();
+    passed(bind) {
+      up.add(bind);
+      // That the SMSC accepts those is known, and says nothing of the one that it refused.
+      if (!closed || closed.exempt.has(bind)) return;
       closed = undefined;
+      onAlarm();
     },
+    left: (bind) => void up.delete(bind),
     reason: () => `${closed?.reason ?? "the SMSC refused us"}; tried again every 5 minutes`,
   };
 }

@@ -93,7 +93,7 @@ export function keepBound(deps: LinkDeps): BoundLink {
 }
 
 function connect(state: State): void {
-  const holdMs = state.deps.gate.holdMs();
+  const holdMs = state.deps.gate.holdMs(state);
   if (holdMs > 0) {
     setStatus(state, "down", state.deps.gate.reason());
     state.cancelRetry = state.deps.clock.after(holdMs, () => connect(state));
@@ -116,12 +116,13 @@ function connect(state: State): void {
 function bound(state: State, session: Session): void {
   state.usable = session;
   state.boundAt = state.deps.clock.monotonicMs();
-  state.deps.gate.passed();
+  state.deps.gate.passed(state);
   setStatus(state, "up", undefined);
 }
 
 function ended(state: State, end: SessionEnd): void {
   const heldMs = state.boundAt === undefined ? 0 : state.deps.clock.monotonicMs() - state.boundAt;
+  state.deps.gate.left(state);
   state.opened = undefined;
   state.usable = undefined;
   state.boundAt = undefined;
@@ -129,7 +130,7 @@ function ended(state: State, end: SessionEnd): void {
   if (state.phase === "stopping") return;
   state.failures = heldMs >= STABLE_MS ? 1 : state.failures + 1;
   const delayMs = end.isCredentialFault
-    ? state.deps.gate.refused(end.reason)
+    ? state.deps.gate.refused(state, end.reason)
     : backoffMs(state.failures, state.deps.random());
   setStatus(state, "down", end.isCredentialFault ? state.deps.gate.reason() : end.reason);
   state.cancelRetry = state.deps.clock.after(delayMs, () => connect(state));
