@@ -66,6 +66,20 @@ test("a silent SMSC is asked for life after 30 s, and given up when it does not 
   await state("up");
 });
 
+test("an SMSC that never answers enquire_link keeps its session while it says anything else", async () => {
+  const { smsc, clock, state, statuses } = await openBoundSmppRig({ dial: { ignoreEnquireLink: true } });
+  const asked = () => smsc.others.filter(({ commandId }) => commandId === 0x15).length;
+  for (let count = 1; count <= 3; count++) {
+    await clock.advance(30_000);
+    await smsc.until(() => asked() === count);
+    await clock.advance(59_000);
+    await smsc.request(0x15);
+  }
+  expect(statuses.map(({ state }) => state)).toEqual(["connecting", "up"]);
+  await clock.advance(90_000);
+  await state("down");
+});
+
 test("receipts that the SMSC sends with its answer to the bind are taken", async () => {
   const { channel, smsc, receipts } = await openSmppRig();
   channel.start();

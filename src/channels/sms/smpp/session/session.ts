@@ -116,17 +116,22 @@ async function bind(state: SessionState): Promise<void> {
   state.events.onBound(state.session);
 }
 
-/** Sends enquire_link when the SMSC has been silent, and ends the session if that is not answered. */
+/**
+ * Sends enquire_link when the SMSC has been silent, and ends the session if it stays so. An SMSC that says anything else instead of
+ * answering is alive: ending its session would leave what is in the window in doubt.
+ */
 async function watch(state: SessionState): Promise<void> {
   if (state.phase !== "bound") return;
   const { enquireLinkMs } = state.options;
-  const silentMs = state.clock.monotonicMs() - state.lastHeardAt;
+  const heardAt = state.lastHeardAt;
+  const silentMs = state.clock.monotonicMs() - heardAt;
   if (silentMs < enquireLinkMs) {
     state.cancelWatch = state.clock.after(enquireLinkMs - silentMs, () => void watch(state));
     return;
   }
   const answer = await request(state, COMMAND.enquireLink, {});
-  if (answer.kind === "silent") state.connection.destroy("the SMSC did not answer enquire_link");
+  if (answer.kind === "silent" && state.lastHeardAt === heardAt)
+    state.connection.destroy("the SMSC did not answer enquire_link");
   else await watch(state);
 }
 
