@@ -3,8 +3,9 @@ import { createRateWindow, type RateWindow } from "../../../../core/work/rate-wi
 
 /**
  * How fast a connector sends, in segments per second: at its configured rate, or slower after the SMSC has refused a segment as
- * too fast. Then the rate is halved, and grows each second by a twentieth of the rate that was too fast. As long as it is not
- * known how much the SMSC takes, it doubles each second instead, until the SMSC refuses again.
+ * too fast. Then the rate is halved, and grows each second by a twentieth of the rate that was too fast. Beyond that rate it doubles
+ * every ten seconds: what was too fast is so no more, and after an SMSC has refused everything for a while, that was far below what
+ * it takes. As long as it is not known how much the SMSC takes, the rate doubles each second instead, until the SMSC refuses again.
  */
 export interface Pace {
   /** How many segments may be sent now; infinite without a rate. */
@@ -42,6 +43,7 @@ const LEAST_LIFTED_AT = 1_000;
 
 const GROWTH_PER_S = 0.05;
 const LEAST_GROWTH_PER_S = 0.2;
+const DOUBLES_IN_S = 10;
 const LEAST_RATE = 1;
 
 interface State {
@@ -60,8 +62,8 @@ interface State {
 interface Reduction {
   /** When the rate was last reduced, on the monotonic clock. */
   readonly atMs: number;
-  /** Growth per second, in segments per second; `undefined`: the rate doubles each second. */
-  readonly growthPerS: number | undefined;
+  /** The rate that was too fast; `undefined` if it is not known how much the SMSC takes. */
+  readonly tooFast: number | undefined;
   /** The rate at which the reduction ends. */
   readonly endsAt: number;
 }
@@ -132,8 +134,7 @@ function refill(state: State): void {
   state.filledAt = nowMs;
   const { reduced } = state;
   if (reduced) {
-    const { growthPerS } = reduced;
-    state.rate = growthPerS === undefined ? state.rate * 2 ** seconds : state.rate + growthPerS * seconds;
+    state.rate = grown(state.rate, reduced, seconds);
     if (state.rate >= reduced.endsAt) {
       state.reduced = undefined;
       state.rate = state.ceiling;
@@ -143,6 +144,15 @@ function refill(state: State): void {
   // While the second is full, no more than one token is saved: otherwise a burst would lead to another one each second.
   const held = fullMs > 0 ? Math.max(tokens, Math.min(1, tokens + (rate * fullMs) / 1000)) : tokens;
   state.tokens = Math.min(burst(rate), held + rate * (seconds - fullMs / 1000));
+}
+
+/** The rate after some seconds without a refusal. */
+function grown(rate: number, { tooFast }: Reduction, seconds: number): number {
+  if (tooFast === undefined) return rate * 2 ** seconds;
+  const growthPerS = Math.max(LEAST_GROWTH_PER_S, tooFast * GROWTH_PER_S);
+  const slowS = Math.max(0, (tooFast - rate) / growthPerS);
+  if (seconds <= slowS) return rate + growthPerS * seconds;
+  return Math.max(rate, tooFast) * 2 ** ((seconds - slowS) / DOUBLES_IN_S);
 }
 
 /** After the part has grown, no more than one token is kept: another process may just have used up the difference. */
@@ -166,13 +176,13 @@ function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown
   if (reduced && sentAtMs <= reduced.atMs) return;
   const isKnown = Number.isFinite(state.rate) || state.counted.isSteady();
   const tooFast = Number.isFinite(state.rate) ? state.rate : Math.max(LEAST_RATE, state.counted.perSecond());
-  const isFirst = reduced?.growthPerS === undefined;
+  const isFirst = reduced?.tooFast === undefined;
   const liftedAt = isKnown ? tooFast * LIFTED_AT : Math.max(LEAST_LIFTED_AT, tooFast * LIFTED_AT);
   state.rate = Math.max(Math.min(LEAST_RATE, ceiling), tooFast / 2);
   state.tokens = Math.min(state.tokens, burst(state.rate));
   state.reduced = {
     atMs: nowMs,
-    growthPerS: isKnown ? Math.max(LEAST_GROWTH_PER_S, tooFast * GROWTH_PER_S) : undefined,
+    tooFast: isKnown ? tooFast : undefined,
     endsAt: Number.isFinite(ceiling) ? ceiling : isFirst ? liftedAt : reduced.endsAt,
   };
 }
