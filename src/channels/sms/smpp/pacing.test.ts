@@ -150,16 +150,25 @@ test("a segment in line for the slot of a throttled one waits as long as all oth
   expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
 });
 
-test("a full queue slows down too, costs no attempt, and that message comes back later than others", async () => {
-  const { channel, smsc } = await openBoundSmppRig({
+test("a recipient's full queue costs no attempt, brings that message back later, and slows down no others", async () => {
+  const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second: 100 } });
+  for (let round = 0; round < 3; round++) {
+    smsc.dial.submitStatus = 0x14;
+    expect(await sendThrough(channel, outgoingSms({ to: `+91987654320${round}` }))).toMatchObject({
+      parts: [{ kind: "deferred", retryAfterMs: 30_000, error: { code: "smpp.0x00000014" } }],
+      countsAsAttempt: false,
+    });
+    delete smsc.dial.submitStatus;
+    expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  }
+  expect(channel.status().rate).toEqual({ perSecond: 100, isReduced: false });
+});
+
+test("an SMSC whose queue is full for one recipient after the other is sent half as much", async () => {
+  const { channel } = await openBoundSmppRig({
     dial: { submitStatus: 0x14 },
     config: { max_per_second: 100 },
   });
-  expect(await sendThrough(channel)).toMatchObject({
-    parts: [{ kind: "deferred", retryAfterMs: 30_000, error: { code: "smpp.0x00000014" } }],
-    countsAsAttempt: false,
-  });
+  for (let n = 0; n < 3; n++) await sendThrough(channel, outgoingSms({ to: `+91987654320${n}` }));
   expect(channel.status().rate).toEqual({ perSecond: 50, isReduced: true });
-  delete smsc.dial.submitStatus;
-  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
 });

@@ -7,6 +7,7 @@ import { createHandsetInbox } from "./inbox/handset-inbox.ts";
 import { queryParts } from "./inbox/query-parts.ts";
 import { isReceipt } from "./inbox/receipt.ts";
 import { createReceiptInbox } from "./inbox/receipt-inbox.ts";
+import { createFullQueues } from "./rate/full-queues.ts";
 import { createPace, type Pace } from "./rate/pace.ts";
 import { LONGEST_IN_LINE_MS } from "./rate/sender-line.ts";
 import { createSenderPace, type SenderPace } from "./rate/sender-pace.ts";
@@ -141,6 +142,7 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     isServing: () => deps.share === undefined || deps.share.held().size > 0,
     line,
     pace,
+    fullQueues: createFullQueues(),
     abortWatch: createAbortWatch(),
     reading: {
       statusClasses,

@@ -15,7 +15,7 @@ interface Expected {
 /** protocols: SMPP 3.4 §5.1.3, and 0x100 to 0x104 of version 5, which older peers answer too. */
 const CASES: readonly Case[] = [
   ["throttled", [0x58], { kind: "deferred", counts: false, isReplaced: false, isSlowed: true }],
-  ["full", [0x14], { kind: "deferred", counts: false, isReplaced: false, isSlowed: true }],
+  ["full", [0x14], { kind: "deferred", counts: false, isReplaced: false, isSlowed: false }],
   [
     "transient",
     [0x08, 0x45, 0x64, 0xff, 0x102],

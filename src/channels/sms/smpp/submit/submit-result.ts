@@ -17,8 +17,11 @@ export interface SubmitResult {
   readonly outcome: PartOutcome;
   /** False if it must not use up the retry budget. */
   readonly countsAsAttempt: boolean;
-  /** How the connector reacts: `rest` pauses, then sends slower; `slow` sends slower; `replace` opens another session. */
-  readonly reaction?: "rest" | "slow" | "replace";
+  /**
+   * How the connector reacts: `rest` pauses, then sends slower; `full` sends slower if the queue is not only the recipient's;
+   * `replace` opens another session.
+   */
+  readonly reaction?: "rest" | "full" | "replace";
 }
 
 /** The wait if the message is not at fault. */
@@ -124,7 +127,7 @@ function fromStatus(status: number, { overrides, ...context }: Given): SubmitRes
     case "throttled":
       return { outcome: deferred(word.retryAfterMs), countsAsAttempt: false, reaction: "rest" };
     case "full":
-      return { outcome: deferred(word.retryAfterMs), countsAsAttempt: false, reaction: "slow" };
+      return { outcome: deferred(word.retryAfterMs), countsAsAttempt: false, reaction: "full" };
     case "transient":
       return { outcome: deferred(word.retryAfterMs), countsAsAttempt: true };
     case "session":

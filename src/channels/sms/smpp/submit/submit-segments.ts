@@ -4,6 +4,7 @@ import { isOpen } from "../../../../core/messages/part.ts";
 import type { LateAnswer, LateRefusal } from "../../../../core/receipts/late-answer.ts";
 import type { OutgoingSms } from "../../../channel.ts";
 import { isToBeSent } from "../../../is-to-be-sent.ts";
+import type { FullQueues } from "../rate/full-queues.ts";
 import type { Pace } from "../rate/pace.ts";
 import type { HeldTurn } from "../rate/sender-pace.ts";
 import type { Binds } from "../session/binds.ts";
@@ -31,6 +32,7 @@ export interface Submitter {
   readonly isServing: () => boolean;
   readonly line: SubmitLine;
   readonly pace: Pace;
+  readonly fullQueues: FullQueues;
   readonly abortWatch: AbortWatch;
   readonly reading: AnswerReading;
   /** How long a segment may wait before it is sent, counted from the beginning of the attempt. */
@@ -211,7 +213,7 @@ function submitSegment(
     void session.submit(body, onLate).then((answer) => {
       stopWatching();
       const result = read(answer);
-      react(submitter, session, { result, sentAtMs });
+      react(submitter, session, { result, sentAtMs, to: attempt.message.to });
       heedRefusal(attempt, result);
       if (!isReported) report(result);
       else if (answer.kind !== "lost") tellLate(submitter, attempt, { segment, result });
@@ -245,15 +247,17 @@ function tellLate(
 
 /** Applies what the answer means for the segments that follow. */
 function react(
-  { pace, binds }: Submitter,
+  { pace, fullQueues, binds }: Submitter,
   session: Session,
-  { result, sentAtMs }: { result: SubmitResult; sentAtMs: number },
+  { result, sentAtMs, to }: { result: SubmitResult; sentAtMs: number; to: string },
 ): void {
   const { reaction, outcome } = result;
   if (reaction === "rest") pace.slowDown({ sentAtMs, pauseMs: THROTTLE_PAUSE_MS });
-  if (reaction === "slow") pace.slowDown({ sentAtMs, pauseMs: 0 });
+  if (reaction === "full" && fullQueues.refused(to)) pace.slowDown({ sentAtMs, pauseMs: 0 });
   if (reaction === "replace") binds.replace(session, `the SMSC answered ${errorOf(result)}`);
-  if (outcome.kind === "sent") pace.accepted();
+  if (outcome.kind !== "sent") return;
+  pace.accepted();
+  fullQueues.taken(to);
 }
 
 function noSlot({ binds, isServing }: Submitter, { signal }: OpenAttempt): SubmitResult {

@@ -1,9 +1,9 @@
 /** The values of command_status (SMPP 3.4 §5.1.3): their names, what they mean in words, and how we react to them. */
 
 /**
- * throttled: pause, slow down, and try again; no attempt is counted. full: the same without the pause, since only one
- * recipient's queue may be full. transient: try again later. session: the bind is at fault, not the message. framing: the
- * two sides no longer agree where a PDU begins. permanent: never try again.
+ * throttled: pause, slow down, and try again; no attempt is counted. full: try again later, without counting an attempt, and slow
+ * down if it is not only one recipient's queue that is full. transient: try again later. session: the bind is at fault, not the
+ * message. framing: the two sides no longer agree where a PDU begins. permanent: never try again.
  */
 export type StatusClass = "throttled" | "full" | "transient" | "session" | "framing" | "permanent";
 
