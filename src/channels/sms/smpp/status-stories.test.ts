@@ -1,6 +1,11 @@
 /** What each answer to a submit_sm comes to: for the message, its attempts, and the session it came on. */
 import { afterEach, expect, test } from "bun:test";
-import { closeSmppRigs, openBoundSmppRig, sendThrough } from "../../../../test/fakes/smpp-rig.ts";
+import {
+  closeSmppRigs,
+  openBoundSmppRig,
+  outgoingSms,
+  sendThrough,
+} from "../../../../test/fakes/smpp-rig.ts";
 
 afterEach(closeSmppRigs);
 
@@ -51,6 +56,7 @@ test.each(cases)("%s is %s", async (hex, _, submitStatus, { kind, counts, isRepl
     dial: { submitStatus },
     config: { max_per_second: 1000 },
   });
+  await clock.advance(60_000);
   const outcome = await sendThrough(channel);
   expect(outcome).toMatchObject({
     parts: [{ kind, error: { code: `smpp.${hex}` } }],
@@ -72,7 +78,8 @@ test.each(cases)("%s is %s", async (hex, _, submitStatus, { kind, counts, isRepl
 test.each([0x03, 0x04, 0x0b, 0x400])(
   "a generic_nack of status %p puts the message off, rejects it never, and replaces the session",
   async (nack) => {
-    const { channel, state } = await openBoundSmppRig({ dial: { nack } });
+    const { channel, clock, state } = await openBoundSmppRig({ dial: { nack } });
+    await clock.advance(60_000);
     expect(await sendThrough(channel)).toMatchObject({
       parts: [{ kind: "deferred" }],
       countsAsAttempt: true,
@@ -80,6 +87,20 @@ test.each([0x03, 0x04, 0x0b, 0x400])(
     await state("down");
   },
 );
+
+test("messages that an SMSC cannot read leave the others their session, which is replaced once a minute at most", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig();
+  const isUnreadable = ({ destination }: { destination: { address: string } }) =>
+    destination.address === "919876543219" ? 0x03 : undefined;
+  smsc.dial.submitStatus = isUnreadable;
+  await clock.advance(59_999);
+  for (let n = 0; n < 3; n++) {
+    const unreadable = await sendThrough(channel, outgoingSms({ to: "+919876543219" }));
+    expect(unreadable).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
+    expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  }
+  expect(smsc.binds).toHaveLength(1);
+});
 
 test.each([
   [0x58, false],

@@ -9,8 +9,8 @@ export interface Binds {
   start(): void;
   /** The sessions that take submit_sm. */
   sessions(): readonly Session[];
-  /** Ends a session gracefully, and opens another in its place. */
-  replace(session: Session, reason: string): void;
+  /** Ends a session gracefully, and opens another in its place; see `BoundLink`. */
+  replace(session: Session, reason: string, minAgeMs?: number): void;
   /** Resolves once all binds are gone, also those that were being left, so that other processes may open theirs. */
   stop(): Promise<void>;
   /** The connector is up as long as one of the binds that submit is up. */
@@ -74,7 +74,8 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
       void reconcile();
     },
     sessions: () => sessionsOf(share ? binds.filter(({ index }) => isHeld(index)) : binds),
-    replace: (session, reason) => binds.find(({ link }) => link.session() === session)?.link.replace(reason),
+    replace: (session, reason, minAgeMs) =>
+      binds.find(({ link }) => link.session() === session)?.link.replace(reason, minAgeMs),
     async stop() {
       phase = "stopped";
       await Promise.all([leaving.whenEmpty(), ...binds.map(({ link }) => link.stop())]);

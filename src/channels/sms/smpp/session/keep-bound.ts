@@ -11,8 +11,11 @@ export interface BoundLink {
   start(): void;
   /** The session, if it is bound and takes work. */
   session(): Session | undefined;
-  /** Leaves the session once all outstanding answers have come, or after 10 s; then opens another. */
-  replace(reason: string): void;
+  /**
+   * Leaves the session once all outstanding answers have come, or after 10 s; then opens another. Does nothing if the session has
+   * been bound for less than `minAgeMs`; absent: 0.
+   */
+  replace(reason: string, minAgeMs?: number): void;
   /** Leaves the session in the same way, for good; after `limitMs` even if answers are still outstanding. */
   stop(limitMs?: number): Promise<void>;
   status(): LinkStatus;
@@ -80,8 +83,8 @@ export function keepBound(deps: LinkDeps): BoundLink {
       connect(state);
     },
     session: () => state.usable,
-    replace(reason) {
-      if (state.usable) void leaveSession(state, reason);
+    replace(reason, minAgeMs = 0) {
+      if (state.usable && ageMs(state) >= minAgeMs) void leaveSession(state, reason);
     },
     stop(limitMs) {
       state.stopped ??= stop(state);
@@ -121,7 +124,7 @@ function bound(state: State, session: Session): void {
 }
 
 function ended(state: State, end: SessionEnd): void {
-  const heldMs = state.boundAt === undefined ? 0 : state.deps.clock.monotonicMs() - state.boundAt;
+  const heldMs = ageMs(state);
   state.deps.gate.left(state);
   state.opened = undefined;
   state.usable = undefined;
@@ -134,6 +137,11 @@ function ended(state: State, end: SessionEnd): void {
     : backoffMs(state.failures, state.deps.random());
   setStatus(state, "down", end.isCredentialFault ? state.deps.gate.reason() : end.reason);
   state.cancelRetry = state.deps.clock.after(delayMs, () => connect(state));
+}
+
+/** How long the session has been bound. */
+function ageMs({ boundAt, deps }: State): number {
+  return boundAt === undefined ? 0 : deps.clock.monotonicMs() - boundAt;
 }
 
 /** 1 s, doubling up to 60 s, less a random part of up to a half, so that many binds do not come back at once. */

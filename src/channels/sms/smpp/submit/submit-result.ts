@@ -19,9 +19,9 @@ export interface SubmitResult {
   readonly countsAsAttempt: boolean;
   /**
    * How the connector reacts: `rest` pauses, then sends slower; `full` sends slower if the queue is not only the recipient's;
-   * `replace` opens another session.
+   * `replace` opens another session; `renew` does so too, but not in place of one that was opened a moment ago.
    */
-  readonly reaction?: "rest" | "full" | "replace";
+  readonly reaction?: "rest" | "full" | "replace" | "renew";
 }
 
 /** The wait if the message is not at fault. */
@@ -133,7 +133,7 @@ function fromStatus(status: number, { overrides, ...context }: Given): SubmitRes
     case "session":
       return { outcome: deferred(SOON_MS), countsAsAttempt: false, reaction: "replace" };
     case "framing":
-      return { outcome: deferred(), countsAsAttempt: true, reaction: "replace" };
+      return { outcome: deferred(), countsAsAttempt: true, reaction: "renew" };
     case "permanent":
       return { outcome: { kind: "rejected", error }, countsAsAttempt: true };
   }

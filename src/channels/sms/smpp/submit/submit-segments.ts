@@ -245,6 +245,12 @@ function tellLate(
   }
 }
 
+/**
+ * If the SMSC says of a submit_sm that it cannot be read, the fault may be the session's or that message's. A session that was opened
+ * a moment ago is not to blame; to replace it for each of such messages would leave no session to the others.
+ */
+const RENEW_AFTER_MS = 60_000;
+
 /** Applies what the answer means for the segments that follow. */
 function react(
   { pace, fullQueues, binds }: Submitter,
@@ -254,7 +260,9 @@ function react(
   const { reaction, outcome } = result;
   if (reaction === "rest") pace.slowDown({ sentAtMs, pauseMs: THROTTLE_PAUSE_MS });
   if (reaction === "full" && fullQueues.refused(to)) pace.slowDown({ sentAtMs, pauseMs: 0 });
-  if (reaction === "replace") binds.replace(session, `the SMSC answered ${errorOf(result)}`);
+  const why = () => `the SMSC answered ${errorOf(result)}`;
+  if (reaction === "replace") binds.replace(session, why());
+  if (reaction === "renew") binds.replace(session, why(), RENEW_AFTER_MS);
   if (outcome.kind !== "sent") return;
   pace.accepted();
   fullQueues.taken(to);
