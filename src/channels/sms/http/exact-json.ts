@@ -19,3 +19,13 @@ function asWritten(_name: string, value: unknown, ...[context]: readonly { reado
     ? source
     : value;
 }
+
+/** A value for `JSON.stringify` that becomes a number with the text's own digits; the text itself if that is no number. */
+export function toExactNumber(text: string): unknown {
+  const value = Number(text);
+  if (!Number.isFinite(value)) return text;
+  return Number.isSafeInteger(value) || !/^-?[1-9]\d*$/.test(text) ? value : rawJSON(text);
+}
+
+/** Not in the types yet (ECMAScript 2026). */
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };

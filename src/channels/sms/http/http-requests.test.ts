@@ -109,6 +109,16 @@ test("a body has the type that its description says, and is there with nothing i
   expect(request).toMatchObject({ body: "{}", headers: { "content-type": "application/vnd.sms+json" } });
 });
 
+test("a number has its own digits, however many, and what is no number stays a text", async () => {
+  const { content, ...rest } = outgoingSms();
+  const message = { ...rest, content: { ...content, variables: { 1: "ABC", 2: "007", 3: "1.50" } } };
+  const numbers = ["dlt_template_id", "to_digits", "variables.1", "variables.2", "variables.3"];
+  const json = numbers.map((name) => `{{${name}|number}}`);
+  expect(await requested(message, { send: { json } })).toMatchObject({
+    body: '[1107160000000000001,919876543210,"ABC",7,1.5]',
+  });
+});
+
 test("an empty value is none: its field is left out, or the message is not sent without it", async () => {
   const { content, ...rest } = outgoingSms();
   const message = { ...rest, content: { ...content, variables: { 1: "" } } };

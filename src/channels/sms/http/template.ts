@@ -1,4 +1,5 @@
 /** Texts with placeholders: `{{to}}`, `{{variables.1}}`, `{{validity_seconds|max:36000}}`. */
+import { toExactNumber } from "./exact-json.ts";
 
 /** The value of a placeholder; `undefined` if the message has none. */
 export type Lookup = (name: string) => string | undefined;
@@ -24,7 +25,7 @@ export function fillTemplate(template: string, lookup: Lookup, escaped: Escape):
 export function fillJson(value: unknown, lookup: Lookup): unknown {
   if (typeof value === "string") {
     const filled = fillTemplate(value, lookup, (one) => one);
-    return filled !== undefined && NUMBER.test(value) ? Number(filled) : filled;
+    return filled !== undefined && NUMBER.test(value) ? toExactNumber(filled) : filled;
   }
   if (Array.isArray(value)) {
     const kept = value.map((one) => fillJson(one, lookup)).filter((one) => one !== undefined);
