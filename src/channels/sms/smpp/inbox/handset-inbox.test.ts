@@ -12,6 +12,10 @@ const HELLO = {
   shortMessage: Buffer.from("hello"),
 };
 
+const REST = { esmClass: 0, validityPeriod: "", registeredDelivery: 0, dataCoding: 0, tlvs: new Map() };
+
+const QUIET = { info() {}, warn() {}, debug() {} };
+
 async function openRig(onInbound?: (messages: readonly ReceivedSms[]) => Promise<void>) {
   const received: ReceivedSms[] = [];
   const deps = {
@@ -146,21 +150,83 @@ test("the same words on the next session are a repeat, unless the answer had lon
   expect(received[2]!.key).not.toBe(received[0]!.key);
 });
 
+test("the same words that come before the answer to the first are messages of their own, and repeats on the next session", async () => {
+  const { take, keys, store, next } = openHeldInbox();
+  const words = ["STOP", "START", "STOP", "STOP"];
+  for (const text of words) take(text);
+  await store();
+  expect(new Set(keys).size).toBe(4);
+  next();
+  for (const text of words) take(text);
+  await store();
+  expect(keys.slice(4)).toEqual(keys.slice(0, 4));
+});
+
+test("the same words two seconds later are a repeat as long as the first has no answer: the SMSC may have given it up", async () => {
+  const { take, keys, store, clock } = openHeldInbox();
+  take("yes");
+  await clock.advance(1_999);
+  take("yes");
+  await clock.advance(1);
+  take("yes");
+  await clock.advance(1_999);
+  take("yes");
+  await store();
+  expect(keys).toEqual([keys[0]!, keys[1]!, keys[0]!, keys[1]!]);
+  expect(keys[1]).not.toBe(keys[0]!);
+});
+
+/** An inbox whose messages are stored by `store`, all that have come by then; `next` ends the session and opens another. */
+function openHeldInbox() {
+  const keys: string[] = [];
+  const clock = createHeldClock();
+  let held = Promise.withResolvers<void>();
+  const inbox = createHandsetInbox(
+    { connectorId: "c1", alphabet: "gsm7", storeTimeoutMs: 600_000 },
+    {
+      clock,
+      log: QUIET,
+      onInbound: async (batch) => {
+        keys.push(...batch.map(({ key }) => key));
+        await held.promise;
+      },
+    },
+  );
+  let session = inbox.open();
+  let answers: Promise<void>[] = [];
+  return {
+    keys,
+    clock,
+    take(text: string) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      session.take({ ...HELLO, ...REST, shortMessage: Buffer.from(text) }, () => resolve());
+      answers.push(promise);
+    },
+    async store() {
+      held.resolve();
+      await Promise.all(answers);
+      [answers, held] = [[], Promise.withResolvers<void>()];
+    },
+    next() {
+      session.close();
+      session = inbox.open();
+    },
+  };
+}
+
 test("the last 5,000 messages are remembered, by the last time that each came", async () => {
   const keys: string[] = [];
-  const log = { info() {}, warn() {}, debug() {} };
   const inbox = createHandsetInbox(
     { connectorId: "c1", alphabet: "gsm7", storeTimeoutMs: 10_000 },
     {
       clock: createHeldClock(),
-      log,
+      log: QUIET,
       onInbound: async (batch) => void keys.push(...batch.map(({ key }) => key)),
     },
   ).open();
-  const rest = { esmClass: 0, validityPeriod: "", registeredDelivery: 0, dataCoding: 0, tlvs: new Map() };
   const keyOf = async (text: string) => {
     await new Promise<void>((stored) => {
-      inbox.take({ ...HELLO, ...rest, shortMessage: Buffer.from(text) }, () => stored());
+      inbox.take({ ...HELLO, ...REST, shortMessage: Buffer.from(text) }, () => stored());
     });
     return keys.at(-1);
   };

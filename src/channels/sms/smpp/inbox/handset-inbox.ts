@@ -5,6 +5,7 @@ import type { ShortMessage } from "../wire/pdu.ts";
 import { STATUS_OK } from "../wire/status-words.ts";
 import { type HandsetMessage, readHandsetMessage } from "./handset-message.ts";
 import { createStoreLine } from "./store-line.ts";
+import { createUnanswered } from "./unanswered.ts";
 
 /** Receives messages from handsets: stores them, and only then acknowledges them. */
 export interface HandsetInbox {
@@ -57,22 +58,30 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
   const memory = createMemory();
   let repeats = 0;
 
-  const toReceived = ({ fingerprint, ...message }: HandsetMessage): ReceivedSms => ({
+  const keyOf = (fingerprint: string, copy: number) => {
+    if (memory.isLastKnownTaken(fingerprint)) return `${fingerprint}.${clock.now()}.${++repeats}`;
+    // The same for the same copy: a connection that is lost before the answers brings all of them again.
+    return copy === 1 ? fingerprint : `${fingerprint}.${copy}`;
+  };
+  const toReceived = ({ fingerprint, ...message }: HandsetMessage, copy: number): ReceivedSms => ({
     ...message,
     connectorId,
     segments: 1,
     receivedAt: clock.now(),
-    key: memory.isLastKnownTaken(fingerprint) ? `${fingerprint}.${clock.now()}.${++repeats}` : fingerprint,
+    key: keyOf(fingerprint, copy),
     sameSince: clock.now() - REPEATS_WITHIN_MS,
   });
 
   return {
     open() {
       const session: Acknowledged["session"] = {};
+      const unanswered = createUnanswered(clock);
       return {
         take(message, acknowledge) {
           const read = readHandsetMessage(message, alphabet);
-          line.join(toReceived(read), (status) => {
+          const { copy, answered } = unanswered.add(read.fingerprint);
+          line.join(toReceived(read, copy), (status) => {
+            answered();
             const atMs = clock.monotonicMs();
             if (status === STATUS_OK) memory.remember(read.fingerprint, { session, atMs });
             acknowledge(status);

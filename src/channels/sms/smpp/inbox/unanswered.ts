@@ -1,0 +1,41 @@
+import type { Clock } from "../../../../core/clock.ts";
+
+/**
+ * The messages of one session that are not answered yet. After an outage an SMSC delivers at once what has waited, such as STOP,
+ * START and STOP: the second STOP is no repeat of the first, although it comes before the answer to that.
+ */
+export interface Unanswered {
+  /**
+   * Adds a message, until `answered` is called. `copy` is 1, or more if messages with the same octets came just before and
+   * have no answer: the lowest number that none of them has. So all get the same numbers when they are delivered again.
+   */
+  add(fingerprint: string): { readonly copy: number; answered(): void };
+}
+
+/** No SMSC takes a message for lost so soon: the same octets on the same session are another message. */
+const NOT_YET_MISSED_MS = 2_000;
+
+export function createUnanswered(clock: Pick<Clock, "monotonicMs">): Unanswered {
+  const entries = new Map<string, ReadonlySet<{ readonly copy: number; readonly atMs: number }>>();
+  return {
+    add(fingerprint) {
+      const atMs = clock.monotonicMs();
+      const same = entries.get(fingerprint) ?? new Set();
+      const recent = [...same].filter((entry) => atMs - entry.atMs < NOT_YET_MISSED_MS);
+      const taken = new Set(recent.map(({ copy }) => copy));
+      let copy = 1;
+      while (taken.has(copy)) copy++;
+      const entry = { copy, atMs };
+      entries.set(fingerprint, new Set(same).add(entry));
+      return {
+        copy,
+        answered() {
+          const rest = new Set(entries.get(fingerprint));
+          rest.delete(entry);
+          if (rest.size > 0) entries.set(fingerprint, rest);
+          else entries.delete(fingerprint);
+        },
+      };
+    },
+  };
+}
