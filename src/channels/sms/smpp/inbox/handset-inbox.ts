@@ -56,13 +56,8 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
     deps,
   );
   const memory = createMemory();
-  let repeats = 0;
+  const keyOf = createKeys(memory, clock);
 
-  const keyOf = (fingerprint: string, copy: number) => {
-    if (memory.isLastKnownTaken(fingerprint)) return `${fingerprint}.${clock.now()}.${++repeats}`;
-    // The same for the same copy: a connection that is lost before the answers brings all of them again.
-    return copy === 1 ? fingerprint : `${fingerprint}.${copy}`;
-  };
   const toReceived = ({ fingerprint, ...message }: HandsetMessage, copy: number): ReceivedSms => ({
     ...message,
     connectorId,
@@ -92,6 +87,16 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
         },
       };
     },
+  };
+}
+
+/** Makes the keys by which repeats are found. `copy`: as `Unanswered` numbers it. */
+function createKeys(memory: ReturnType<typeof createMemory>, clock: InboxDeps["clock"]) {
+  let repeats = 0;
+  return (fingerprint: string, copy: number): string => {
+    if (memory.isLastKnownTaken(fingerprint)) return `${fingerprint}.${clock.now()}.${++repeats}`;
+    // The same for the same copy: a connection that is lost before the answers brings all of them again.
+    return copy === 1 ? fingerprint : `${fingerprint}.${copy}`;
   };
 }
 
