@@ -60,6 +60,7 @@ import { settleClaimsContract } from "./contract/settle-claims.contract.ts";
 import { stageContract } from "./contract/stage.contract.ts";
 import { suppressionContract } from "./contract/suppressions.contract.ts";
 import { unassignedBoundContract } from "./contract/unassigned-bound.contract.ts";
+import { waitingPartsContract } from "./contract/waiting-parts.contract.ts";
 import type { OpenStore } from "./contract/world.contract.ts";
 
 /** A section for each thing a store does. */
@@ -106,6 +107,7 @@ const SECTIONS = {
   recordsInUse: recordsInUseContract,
   settings: settingsContract,
   inbound: inboundContract,
+  waitingParts: waitingPartsContract,
   inboundEvents: inboundEventContract,
   unassignedBound: unassignedBoundContract,
   optOut: optOutContract,

@@ -53,10 +53,10 @@ export interface PartGroup {
 export interface PartTable {
   /** The parts of a message, in order of their numbers. */
   ofGroup(group: PartGroup): readonly InboundPartRow[];
-  /** How many parts there are, of all messages together, counted up to `MAX_WAITING_PARTS`. */
-  count(): number;
+  /** About how many parts wait for others, of all messages together, counted up to `MAX_WAITING_PARTS`. */
+  countWaiting(now: number): number;
   put(group: PartGroup, number: number, piece: InboundPiece): void;
-  /** Notes that the parts have become this message. The rows stay, so that repeats are recognised. */
+  /** Notes that the parts have become this message. The rows stay, so that repeats are recognised, and wait no longer. */
   complete(group: PartGroup, messageId: string): void;
   remove(group: PartGroup): void;
   /** The part that came first of all, if it came before `before`. */
@@ -85,7 +85,7 @@ export function createInboundParts(table: PartTable): InboundParts {
         const added = addTo(group, piece, part);
         return { ...added, messages: [...incomplete, ...added.messages] };
       }
-      if (before.length === 0 && table.count() >= MAX_WAITING_PARTS)
+      if (before.length === 0 && table.countWaiting(piece.receivedAt) >= MAX_WAITING_PARTS)
         return { kind: "whole", messages: [alone(piece)] };
       return addTo(group, piece, part);
     },

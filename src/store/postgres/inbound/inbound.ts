@@ -4,6 +4,7 @@ import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
 import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
 import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
+import { createWaitingCount } from "../../inbound/waiting-count.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Notifier } from "../../notifier.ts";
 import type { InboundStore } from "../../store.ts";
@@ -29,10 +30,11 @@ export function createInbound(
   { notifier, erasedNames }: InboundStoreParts,
 ): InboundStore {
   const { database: db, within } = closable;
+  const known = { erasedNames, waitingCount: createWaitingCount() };
   const change: Change = async (questions, work) => {
     const { value, lanes } = await within.transaction(async (session) => {
       lockNames(session, { family: LOCKS.inbound, names: namesOf(questions) });
-      const loaded = await loadInbound(session, questions, erasedNames);
+      const loaded = await loadInbound(session, questions, known);
       const value = work(loaded.state);
       return { value, lanes: await loaded.write() };
     });
@@ -65,7 +67,8 @@ function createReceive(change: Change): InboundStore["receive"] {
   return createListCommit((pieces) => {
     const whole = pieces.filter(({ part }) => part === undefined);
     const groups = pieces.flatMap(partGroups);
-    return change({ pieces: whole, groups, places: pieces }, (state) =>
+    const cameAt = Math.max(...pieces.map(({ receivedAt }) => receivedAt));
+    return change({ pieces: whole, groups, cameAt, places: pieces }, (state) =>
       pieces.map((piece) => takeInbound(state, piece)),
     );
   }, WEIGHT);

@@ -5,6 +5,7 @@ import { hostOf, type Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { createInboundParts, type PartGroup, type WholeMessage } from "../../inbound/inbound-parts.ts";
 import { INBOUND_COLUMNS, toInboundRow } from "../../inbound/inbound-rows.ts";
 import type { InboundAccount, InboundState } from "../../inbound/take-inbound.ts";
+import type { WaitingCount } from "../../inbound/waiting-count.ts";
 import type { Session } from "../database/driver.ts";
 import type { Transaction } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
@@ -19,6 +20,8 @@ export interface InboundQuestions {
   /** Whole messages, which may be repeats. */
   readonly pieces: readonly InboundPiece[];
   readonly groups: readonly PartGroup[];
+  /** When the last of the parts came that may be added; absent: none is. */
+  readonly cameAt?: number;
   /** The connector and the number of each message that may be stored, by which its account is found. */
   readonly places: readonly Place[];
 }
@@ -31,13 +34,19 @@ export interface LoadedInbound {
   write(): Promise<readonly Lane[]>;
 }
 
+/** What this process knows from other transactions. */
+export interface KnownToProcess {
+  readonly erasedNames: ErasedNames;
+  readonly waitingCount: WaitingCount;
+}
+
 /** Reads with a fixed number of statements, once the locks are taken. Then the rules of `take-inbound.ts` run in memory. */
 export async function loadInbound(
   session: Transaction,
   questions: InboundQuestions,
-  erasedNames: ErasedNames,
+  { erasedNames, waitingCount }: KnownToProcess,
 ): Promise<LoadedInbound> {
-  const { table, write: writeParts } = await loadParts(session, questions.groups);
+  const { table, write: writeParts } = await loadParts(session, questions, waitingCount);
   const isKnown = await findRepeats(session, questions.pieces);
   const ownerOf = await findOwners(session, questions.places);
   const ids = questions.places.flatMap((place) => place.accountId ?? ownerOf(place) ?? []);

@@ -6,6 +6,7 @@ import {
   type PartGroup,
   type PartTable,
 } from "../../inbound/inbound-parts.ts";
+import type { WaitingCount } from "../../inbound/waiting-count.ts";
 import type { Session } from "../database/driver.ts";
 
 /** The parts of some messages: read by one statement, changed in memory, written at the end. */
@@ -14,12 +15,24 @@ export interface LoadedParts {
   write(): Promise<void>;
 }
 
-/** The caller has locked the groups' names. A group may be named once for each part that has come. */
-export async function loadParts(session: Session, named: readonly PartGroup[]): Promise<LoadedParts> {
+/** What is to be loaded. The caller has locked the groups' names. */
+export interface PartsQuestion {
+  /** A group may be named once for each part that has come. */
+  readonly groups: readonly PartGroup[];
+  /** When the last of the parts came that may be added; absent: none is. */
+  readonly cameAt?: number;
+}
+
+export async function loadParts(
+  session: Session,
+  { groups: named, cameAt }: PartsQuestion,
+  waitingCount: WaitingCount,
+): Promise<LoadedParts> {
   // Each group once: the rows of a group that is named twice would be read and counted twice.
   const groups = [...new Map(named.map((group) => [nameOfGroup(group), group])).values()];
   const rows = groups.length === 0 ? [] : await session.query<InboundPartRow>(FIND, columnsOf(groups));
-  const waiting = groups.length === 0 ? 0 : await countWaiting(session);
+  const isAsked = groups.length > 0 && cameAt !== undefined;
+  const waiting = isAsked ? await countWaiting(session, cameAt, waitingCount) : 0;
   const { table, changes } = createTable(rows, waiting);
   return {
     table,
@@ -29,6 +42,7 @@ export async function loadParts(session: Session, named: readonly PartGroup[]): 
         changes.written.has(name) ? rows : [],
       );
       if (put.length > 0) await session.query(PUT, rowColumns(put));
+      waitingCount.changed(changes.ofWaiting());
     },
   };
 }
@@ -44,18 +58,18 @@ function createTable(found: readonly InboundPartRow[], waiting: number) {
   );
   const removed = new Map<string, PartGroup>();
   const written = new Set<string>();
-  let added = 0;
+  let change = 0;
 
   const ofGroup = (group: PartGroup) => groups.get(nameOfGroup(group)) ?? [];
   const write = (group: PartGroup, rows: readonly InboundPartRow[]) => {
-    added += rows.length - ofGroup(group).length;
     groups.set(nameOfGroup(group), rows);
     written.add(nameOfGroup(group));
   };
   const table: PartTable = {
     ofGroup,
-    count: () => waiting + added,
+    countWaiting: () => waiting + change,
     put(group, number, piece) {
+      change++;
       const rows = [...ofGroup(group), toRow(group, number, piece)];
       write(
         group,
@@ -63,6 +77,7 @@ function createTable(found: readonly InboundPartRow[], waiting: number) {
       );
     },
     complete(group, messageId) {
+      change -= ofGroup(group).length;
       write(
         group,
         ofGroup(group).map((row) => ({ ...row, message_id: messageId })),
@@ -77,7 +92,7 @@ function createTable(found: readonly InboundPartRow[], waiting: number) {
       return old.sort((one, other) => one.received_at - other.received_at)[0];
     },
   };
-  return { table, changes: { groups, removed, written } };
+  return { table, changes: { groups, removed, written, ofWaiting: () => change } };
 }
 
 function toRow(group: PartGroup, number: number, piece: InboundPiece): InboundPartRow {
@@ -98,10 +113,14 @@ function toRow(group: PartGroup, number: number, piece: InboundPiece): InboundPa
   };
 }
 
-async function countWaiting(session: Session): Promise<number> {
+async function countWaiting(session: Session, now: number, waitingCount: WaitingCount): Promise<number> {
+  const known = waitingCount.known(now);
+  if (known !== undefined) return known;
   const [row] = await session.query<{ count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_parts LIMIT ${MAX_WAITING_PARTS}) AS counted`,
+    `SELECT count(*) AS count FROM
+       (SELECT 1 FROM inbound_parts WHERE message_id IS NULL LIMIT ${MAX_WAITING_PARTS}) AS counted`,
   );
+  waitingCount.counted(now, row?.count ?? 0);
   return row?.count ?? 0;
 }
 

@@ -4,6 +4,7 @@ import {
   type PartGroup,
   type PartTable,
 } from "../../inbound/inbound-parts.ts";
+import { createWaitingCount } from "../../inbound/waiting-count.ts";
 import type { Database } from "../database/database.ts";
 
 const OF_GROUP = "connector_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ?";
@@ -13,8 +14,9 @@ export function createPartTable(db: Database): PartTable {
   const ofGroup = db.prepare<InboundPartRow>(`SELECT * FROM inbound_parts WHERE ${OF_GROUP} ORDER BY number`);
   const count = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM
-       (SELECT 1 FROM inbound_parts WHERE received_at >= 0 LIMIT ${MAX_WAITING_PARTS})`,
+       (SELECT 1 FROM inbound_parts WHERE message_id IS NULL LIMIT ${MAX_WAITING_PARTS})`,
   );
+  const waiting = createWaitingCount();
   const insert = db.prepare(
     `INSERT INTO inbound_parts (connector_id, sender, recipient, reference, total, number, id, provider_key, text,
        encoding, received_at, message_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
@@ -26,11 +28,18 @@ export function createPartTable(db: Database): PartTable {
   );
   return {
     ofGroup: (group) => ofGroup.all(...valuesOf(group)),
-    count: () => count.get()?.count ?? 0,
+    countWaiting(now) {
+      const known = waiting.known(now);
+      if (known !== undefined) return known;
+      const counted = count.get()?.count ?? 0;
+      waiting.counted(now, counted);
+      return counted;
+    },
     put(group, number, { id, key, text, encoding, receivedAt }) {
+      waiting.changed(1);
       insert.run(...valuesOf(group), number, id, key, JSON.stringify(text), encoding, receivedAt);
     },
-    complete: (group, messageId) => void complete.run(messageId, ...valuesOf(group)),
+    complete: (group, messageId) => waiting.changed(-complete.run(messageId, ...valuesOf(group))),
     remove: (group) => void remove.run(...valuesOf(group)),
     oldest: (before) => oldest.get(before),
   };
