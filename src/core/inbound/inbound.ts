@@ -20,6 +20,8 @@ export interface InboundPiece {
   /** If a piece with the same key and connector was received at `sameSince` or later, this is that piece, delivered again. */
   readonly key: string;
   readonly sameSince: number;
+  /** The provider gives no ids. So the key is of what the message says, and another message that says the same may have it too. */
+  readonly hasNoId?: true;
   readonly part?: InboundPart;
   /** Its account; absent: that of the number or short code. */
   readonly accountId?: string;

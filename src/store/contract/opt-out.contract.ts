@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { InboundPiece } from "../../core/inbound/inbound.ts";
 import type { OptOut } from "../../core/records/accounts.ts";
 import { DAY, inWorld, type OpenStore, QUEUE, SMS, type World } from "./world.contract.ts";
 
@@ -78,6 +79,42 @@ export function optOutContract(open: OpenStore): void {
   );
 
   test(
+    "where the provider gives no ids, STOP after START counts, though it may be a repeat of the STOP before; START after STOP does not",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      await map(world);
+      const again = async (text: string, over = {}) => {
+        const [result] = await store.inbound.receive([handset(world, text, { key: text, ...over })]);
+        return [result?.kind, (await out(world, NUMBER)).length > 0];
+      };
+      const noId = { hasNoId: true } as const;
+      expect(await again("STOP", noId)).toEqual(["stored", true]);
+      await again("START", { from: "+919812345679", key: "another handset's" });
+      expect(await again("STOP", noId)).toEqual(["repeat", true]);
+      expect(await again("START", noId)).toEqual(["stored", false]);
+      expect(await again("STOP")).toEqual(["repeat", false]);
+      expect(await again("STOP", noId)).toEqual(["stored", true]);
+      expect(await again("STOP", noId)).toEqual(["repeat", true]);
+      expect(await again("START", noId)).toEqual(["repeat", true]);
+      const found = await store.inbound.list({ accountId: account.id, limit: 10 });
+      expect(found.map(({ text }) => text)).toEqual(["STOP", "START", "START", "STOP"]);
+    }),
+  );
+
+  test(
+    "of STOP, START and STOP that are stored together the last counts, and of other words a repeat is none",
+    inWorld(open, async (world) => {
+      await map(world);
+      const all = ["STOP", "yes", "START", "yes", "STOP"].map((text) =>
+        handset(world, text, { key: text, hasNoId: true }),
+      );
+      const results = await world.store.inbound.receive(all);
+      expect(results.map(({ kind }) => kind)).toEqual(["stored", "stored", "stored", "repeat", "stored"]);
+      expect(await out(world, NUMBER)).toEqual([HANDSET]);
+    }),
+  );
+
+  test(
     "a stop word counts for jobs that wait already, also where others of the account have been claimed before",
     inWorld(open, async (world) => {
       await map(world);
@@ -115,11 +152,15 @@ export function optOutContract(open: OpenStore): void {
   );
 }
 
-async function write({ store, id, clock }: World, text: string) {
+async function write(world: World, text: string) {
+  return (await world.store.inbound.receive([handset(world, text)]))[0];
+}
+
+function handset({ id, clock }: World, text: string, over: Partial<InboundPiece> = {}): InboundPiece {
   const newId = id();
   const piece = { id: newId, connectorId: "c", from: HANDSET, to: NUMBER, text, encoding: "gsm7" as const };
   const times = { receivedAt: clock.now, sameSince: clock.now - DAY };
-  return (await store.inbound.receive([{ ...piece, ...times, key: newId, segments: 1 }]))[0];
+  return { ...piece, ...times, key: newId, segments: 1, ...over };
 }
 
 function out({ store, account }: World, sender?: string): Promise<readonly string[]> {

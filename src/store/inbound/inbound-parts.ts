@@ -2,7 +2,9 @@ import { type InboundPart, type InboundPiece, joinParts } from "../../core/inbou
 import type { SmsEncoding } from "../../core/sms/sms-segments.ts";
 
 /** A message as it is stored: complete, or, with `isPartial`, as complete as it will ever be. */
-export type WholeMessage = Omit<InboundPiece, "part" | "sameSince"> & { readonly isPartial?: true };
+export type WholeMessage = Omit<InboundPiece, "part" | "sameSince" | "hasNoId"> & {
+  readonly isPartial?: true;
+};
 
 export interface AddedPart {
   readonly kind: "repeat" | "waiting" | "whole";

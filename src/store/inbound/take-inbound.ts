@@ -11,8 +11,8 @@ import type { InboundParts, WholeMessage } from "./inbound-parts.ts";
 /** What the rules about inbound messages read and write. Each engine provides it, inside a transaction. */
 export interface InboundState {
   readonly parts: InboundParts;
-  /** Whether the provider has delivered the piece before. */
-  isRepeat(piece: InboundPiece): boolean;
+  /** What came with the piece's key before; `undefined`: nothing. */
+  repeated(piece: InboundPiece): RepeatedMessage | undefined;
   /** The id of the account whose number or short code the message was sent to. */
   ownerOf(message: WholeMessage): string | undefined;
   accountOf(id: string): InboundAccount | undefined;
@@ -20,6 +20,11 @@ export interface InboundState {
   /** Adds an event for the account, and a webhook to `url` if there is one. */
   tell(message: InboundMessage, account: InboundAccount, url: string | undefined): void;
   readonly optOuts: OptOutChanges;
+}
+
+export interface RepeatedMessage {
+  /** Whether the handset has written a start word to the number since. */
+  readonly isBeforeStart: boolean;
 }
 
 export interface InboundAccount {
@@ -45,7 +50,8 @@ export interface OptOutTarget {
 
 export function takeInbound(state: InboundState, piece: InboundPiece): InboundResult {
   if (!piece.part) {
-    if (state.isRepeat(piece)) return { kind: "repeat" };
+    const repeated = state.repeated(piece);
+    if (repeated && !(repeated.isBeforeStart && isStopWithoutId(state, piece))) return { kind: "repeat" };
     return keepInbound(state, { ...piece, text: piece.text.toWellFormed() });
   }
   const { kind, messages } = state.parts.add(piece, piece.part);
@@ -53,12 +59,19 @@ export function takeInbound(state: InboundState, piece: InboundPiece): InboundRe
   return kind === "whole" && kept ? kept : { kind: kind === "repeat" ? "repeat" : "waiting" };
 }
 
+/**
+ * STOP after START may be the STOP from before it, delivered again, or one that the handset has written since. Nobody can tell, so it
+ * counts: it is worse to write to somebody who wants no more than to wait for another START.
+ */
+function isStopWithoutId(state: InboundState, piece: InboundPiece): boolean {
+  return piece.hasNoId === true && keywordIn(piece, accountFor(state, piece)) === "stop";
+}
+
 /** Stores a whole message for its account, with its event, and follows its keyword (STOP, START). */
 export function keepInbound(state: InboundState, whole: WholeMessage): InboundResult {
-  const { key, accountId: given, ...rest } = whole;
-  const accountId = given ?? state.ownerOf(whole);
-  const entry = accountId === undefined ? undefined : state.accountOf(accountId);
-  const keyword = entry && readKeyword(whole.text, entry.settings);
+  const { key, accountId: _, ...rest } = whole;
+  const entry = accountFor(state, whole);
+  const keyword = keywordIn(whole, entry);
   const webhookUrl = entry && readSetting(entry.settings, "inbound_url");
   const message = { ...rest, ...(entry && { accountId: entry.account.id }), ...(keyword && { keyword }) };
   state.insert(message, { key, webhookUrl });
@@ -66,6 +79,15 @@ export function keepInbound(state: InboundState, whole: WholeMessage): InboundRe
   state.tell(message, entry, webhookUrl);
   if (keyword) followKeyword(state.optOuts, keyword, { message: whole, entry });
   return { kind: "stored", accountId: entry.account.id, ...(keyword && { keyword }) };
+}
+
+function accountFor(state: InboundState, message: WholeMessage): InboundAccount | undefined {
+  const accountId = message.accountId ?? state.ownerOf(message);
+  return accountId === undefined ? undefined : state.accountOf(accountId);
+}
+
+function keywordIn({ text }: WholeMessage, entry: InboundAccount | undefined): KeywordMeaning | undefined {
+  return entry && readKeyword(text, entry.settings);
 }
 
 function followKeyword(

@@ -4,7 +4,7 @@ import { toReceivedEntry, toReceivedEvent } from "../../../core/webhooks/receive
 import { hostOf, type Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { createInboundParts, type PartGroup, type WholeMessage } from "../../inbound/inbound-parts.ts";
 import { INBOUND_COLUMNS, toInboundRow } from "../../inbound/inbound-rows.ts";
-import type { InboundAccount, InboundState } from "../../inbound/take-inbound.ts";
+import type { InboundAccount, InboundState, RepeatedMessage } from "../../inbound/take-inbound.ts";
 import type { WaitingCount } from "../../inbound/waiting-count.ts";
 import type { Session } from "../database/driver.ts";
 import type { Transaction } from "../database/transactions.ts";
@@ -47,7 +47,7 @@ export async function loadInbound(
   { erasedNames, waitingCount }: KnownToProcess,
 ): Promise<LoadedInbound> {
   const { table, write: writeParts } = await loadParts(session, questions, waitingCount);
-  const isKnown = await findRepeats(session, questions.pieces);
+  const known = await findRepeats(session, questions.pieces);
   const ownerOf = await findOwners(session, questions.places);
   const ids = questions.places.flatMap((place) => place.accountId ?? ownerOf(place) ?? []);
   const accounts = await findAccounts(session, ids);
@@ -59,7 +59,13 @@ export async function loadInbound(
   const state: InboundState = {
     parts: createInboundParts(table),
     optOuts,
-    isRepeat: (piece) => isKnown(piece) || messages.some((each) => isSame(each, piece)),
+    repeated(piece) {
+      const place = messages.findLastIndex((each) => isSame(each, piece));
+      const before = place === -1 ? known.get(piece) : { isBeforeStart: false };
+      if (!before) return undefined;
+      const isBeforeStart = messages.slice(place + 1).some((each) => isStartOf(each, piece));
+      return { isBeforeStart: before.isBeforeStart || isBeforeStart };
+    },
     ownerOf,
     accountOf: (id) => accounts.get(id),
     insert: (message, more) => void messages.push({ message, ...more }),
@@ -107,6 +113,10 @@ function isSame({ message, key }: NewMessage, piece: InboundPiece): boolean {
   );
 }
 
+function isStartOf({ message }: NewMessage, { from, to }: InboundPiece): boolean {
+  return message.keyword === "start" && message.from === from && message.to === to;
+}
+
 async function insertMessages(session: Session, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return;
   const rows = messages.map(({ message, key, webhookUrl }) => toInboundRow(message, { key, webhookUrl }));
@@ -120,26 +130,27 @@ const COLUMN_TYPES = "uuid text text text text text int text text boolean bigint
 const INSERT = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
   SELECT * FROM unnest(${COLUMN_TYPES.map((type, index) => `$${index + 1}::${type}[]`).join(", ")})`;
 
-/** Tells which of the pieces are stored already. */
+/** The pieces that are stored already. */
 async function findRepeats(
   session: Session,
   pieces: readonly InboundPiece[],
-): Promise<(piece: InboundPiece) => boolean> {
-  if (pieces.length === 0) return () => false;
-  const rows = await session.query<{ place: number }>(REPEATS, [
+): Promise<ReadonlyMap<InboundPiece | undefined, RepeatedMessage>> {
+  if (pieces.length === 0) return new Map();
+  const rows = await session.query<{ place: number; is_before_start: boolean }>(REPEATS, [
     pieces.map(({ connectorId }) => connectorId),
     pieces.map(({ key }) => key),
     pieces.map(({ sameSince }) => sameSince),
   ]);
-  const known = new Set(rows.map(({ place }) => pieces[place - 1]));
-  return (piece) => known.has(piece);
+  return new Map(rows.map((row) => [pieces[row.place - 1], { isBeforeStart: row.is_before_start }] as const));
 }
 
-/** `OFFSET 0`: if the table was empty when statistics were taken, the planner would compare all with all. */
-const REPEATS = `SELECT place FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY
-    AS t (connector_id, provider_key, since, place)
-  WHERE EXISTS (SELECT 1 FROM inbound_messages m WHERE m.connector_id = t.connector_id
-    AND m.provider_key = t.provider_key AND m.received_at >= t.since OFFSET 0)`;
+/** `OFFSET 0`, like `LIMIT 1`: if the table was empty when statistics were taken, the planner would compare all with all. */
+const REPEATS = `SELECT place, EXISTS (SELECT 1 FROM inbound_messages s WHERE s.account_id = m.account_id
+      AND s.sender = m.sender AND s.recipient = m.recipient AND s.id > m.id AND s.keyword = 'start' OFFSET 0) AS is_before_start
+  FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS t (connector_id, provider_key, since, place), LATERAL (
+    SELECT * FROM inbound_messages m WHERE m.connector_id = t.connector_id AND m.provider_key = t.provider_key
+      AND m.received_at >= t.since ORDER BY m.received_at DESC, m.id DESC LIMIT 1
+  ) AS m`;
 
 /** Finds the accounts that messages belong to, by the connector they came through and the number they went to. */
 export async function findOwners(

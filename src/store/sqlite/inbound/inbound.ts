@@ -61,13 +61,14 @@ function createInboundState(
   { accounts, optOuts, events, webhooks }: InboundStoreParts,
 ): InboundState {
   const insert = db.prepare(INSERT_INBOUND);
-  const same = db.prepare(
-    "SELECT 1 FROM inbound_messages WHERE connector_id = ? AND provider_key = ? AND received_at >= ? LIMIT 1",
-  );
+  const same = db.prepare<{ is_before_start: number }>(NEWEST_SAME);
   return {
     parts: waiting,
     optOuts,
-    isRepeat: ({ connectorId, key, sameSince }) => same.get(connectorId, key, sameSince) !== undefined,
+    repeated({ connectorId, key, sameSince }) {
+      const found = same.get(connectorId, key, sameSince);
+      return found && { isBeforeStart: found.is_before_start === 1 };
+    },
     ownerOf: createOwners(db),
     accountOf: accounts.byId,
     insert: (message, more) => void insert.run(...toInboundRow(message, more)),
@@ -79,6 +80,12 @@ function createInboundState(
     },
   };
 }
+
+/** Of several of one millisecond the index gives the one that was stored last. */
+const NEWEST_SAME = `SELECT EXISTS (SELECT 1 FROM inbound_messages s WHERE s.account_id = m.account_id
+      AND s.sender = m.sender AND s.recipient = m.recipient AND s.id > m.id AND s.keyword = 'start') AS is_before_start
+  FROM inbound_messages m WHERE connector_id = ? AND provider_key = ? AND received_at >= ?
+  ORDER BY received_at DESC LIMIT 1`;
 
 const INSERT_INBOUND = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

@@ -42,6 +42,7 @@ test("what a handset writes is handed over with the time it came", async () => {
       receivedAt: clock.now(),
       key: expect.any(String),
       sameSince: clock.now() - 600_000,
+      hasNoId: true,
     },
   ]);
 });

@@ -65,6 +65,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
     receivedAt: clock.now(),
     key: keyOf(fingerprint, copy),
     sameSince: clock.now() - REPEATS_WITHIN_MS,
+    hasNoId: true,
   });
 
   return {
