@@ -1,4 +1,4 @@
-import { parsePhoneNumber } from "../sms/phone-number.ts";
+import { type PhoneNumber, parsePhoneNumber } from "../sms/phone-number.ts";
 
 /** The most characters that are kept of an address; one of SMPP has at most 20. */
 const MAX_ADDRESS = 32;
@@ -10,6 +10,8 @@ export interface AddressKind {
   readonly isInternational?: boolean;
   /** The provider says that they do not. */
   readonly isNational?: boolean;
+  /** The country code of numbers that have none. */
+  readonly countryCode?: string | undefined;
 }
 
 /**
@@ -21,11 +23,19 @@ export function toInboundAddress(written: string, kind: AddressKind = {}): strin
   const bare = written.replaceAll(/[\s().-]/g, "");
   const digits = bare.replace(/^(?:\+|00)/, "");
   if (!/^\d+$/.test(digits)) return toName(written);
+  const national = kind.isNational ? inCountry(digits, kind.countryCode) : undefined;
+  if (national) return national;
   const isMarked = bare.length > digits.length || kind.isInternational === true;
   const number = parsePhoneNumber(isMarked ? `+${digits}` : digits);
   if (number) return number;
   const isNumber = digits.length > SHORT_CODE_DIGITS && !kind.isNational;
   return (isNumber && parsePhoneNumber(`+${digits}`)) || digits.slice(0, MAX_ADDRESS);
+}
+
+/** A number without its country code, with or without the zero in front of it; `undefined` for a short code. */
+function inCountry(digits: string, countryCode: string | undefined): PhoneNumber | undefined {
+  if (countryCode === undefined || digits.length <= SHORT_CODE_DIGITS) return undefined;
+  return parsePhoneNumber(`+${countryCode}${digits.replace(/^0+/, "")}`);
 }
 
 /** The ways in which a sender with this address may be registered. `address`: as `toInboundAddress` writes it. */

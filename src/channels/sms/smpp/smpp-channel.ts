@@ -109,7 +109,12 @@ function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: C
     deps,
   );
   const handsets = createHandsetInbox(
-    { connectorId, alphabet: config.default_alphabet, storeTimeoutMs },
+    {
+      connectorId,
+      alphabet: config.default_alphabet,
+      countryCode: config.inbound_country_code,
+      storeTimeoutMs,
+    },
     deps,
   );
   return {

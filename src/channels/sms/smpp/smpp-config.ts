@@ -100,6 +100,12 @@ export const smppConfigSchema = Type.Object({
   dest_ton: Type.Integer({ default: 1, minimum: 0, maximum: 255, description: "TON of recipients' numbers" }),
   dest_npi: Type.Integer({ default: 1, minimum: 0, maximum: 255, description: "NPI of recipients' numbers" }),
   dest_plus: Type.Boolean({ default: false, description: "Sends numbers with a leading +" }),
+  inbound_country_code: Type.Optional(
+    Type.String({
+      pattern: "^[1-9]\\d{0,2}$",
+      description: "Country code of the numbers that this SMSC delivers without one (TON 2), for example 1",
+    }),
+  ),
   concat: choice(["udh8", "udh16", "sar", "payload"], {
     description:
       "How a long message is sent: in segments with an 8-bit or 16-bit reference in the header, in segments with SAR " +

@@ -47,6 +47,17 @@ test("what a handset writes is handed over with the time it came", async () => {
   ]);
 });
 
+test("a number without a country code is one of the connector's inbound_country_code", async () => {
+  const received: ReceivedSms[] = [];
+  const { smsc } = await openBoundSmppRig({
+    deps: { onInbound: async (messages) => void received.push(...messages) },
+    config: { inbound_country_code: "1" },
+  });
+  const national = (address: string) => ({ ton: 2, npi: 1, address });
+  await smsc.deliver({ ...HELLO, source: national("4155550199"), destination: national("4155550123") });
+  expect(received).toMatchObject([{ from: "+14155550199", to: "+14155550123" }]);
+});
+
 test("a text in a data_sm arrives whole and in its alphabet (§4.7.1)", async () => {
   const { smsc, received } = await openRig();
   const text = "नमस्ते ".repeat(40);

@@ -1,9 +1,8 @@
 import type { ReceivedSms } from "../../../../core/inbound/inbound.ts";
-import type { DefaultAlphabet } from "../../../../core/sms/sms-segments.ts";
 import type { ChannelDeps } from "../../../channel.ts";
 import type { ShortMessage } from "../wire/pdu.ts";
 import { STATUS_OK } from "../wire/status-words.ts";
-import { type HandsetMessage, readHandsetMessage } from "./handset-message.ts";
+import { type HandsetMessage, readHandsetMessage, type SmscDefaults } from "./handset-message.ts";
 import { createStoreLine } from "./store-line.ts";
 import { createUnanswered } from "./unanswered.ts";
 
@@ -19,10 +18,8 @@ interface SessionInbox {
   close(): void;
 }
 
-export interface HandsetInboxOptions {
+export interface HandsetInboxOptions extends SmscDefaults {
   readonly connectorId: string;
-  /** How the SMSC writes text in its default data coding. */
-  readonly alphabet: DefaultAlphabet;
   readonly storeTimeoutMs: number;
 }
 
@@ -44,7 +41,7 @@ interface Acknowledged {
 type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onInbound">;
 
 export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps): HandsetInbox {
-  const { connectorId, alphabet, storeTimeoutMs } = options;
+  const { connectorId, storeTimeoutMs } = options;
   const { clock } = deps;
   const line = createStoreLine<ReceivedSms>(
     {
@@ -74,7 +71,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
       const unanswered = createUnanswered(clock);
       return {
         take(message, acknowledge) {
-          const read = readHandsetMessage(message, alphabet);
+          const read = readHandsetMessage(message, options);
           const { copy, answered } = unanswered.add(read.fingerprint);
           line.join(toReceived(read, copy), (status) => {
             answered();

@@ -18,7 +18,7 @@ function message(over: Partial<ShortMessage> = {}): ShortMessage {
 }
 
 const read = (over: Partial<ShortMessage>, alphabet: "gsm7" | "ascii" | "latin1" = "gsm7") =>
-  readHandsetMessage(message(over), alphabet);
+  readHandsetMessage(message(over), { alphabet });
 
 const ucs2 = (text: string) => Buffer.from(text, "utf16le").swap16();
 
@@ -100,6 +100,27 @@ test.each([
   expect(read({ source: { ton, npi: 1, address } }).from).toBe(written);
   expect(read({ destination: { ton, npi: 1, address } }).to).toBe(written);
 });
+
+test.each([
+  [{ ton: 2, address: "4155550123" }, "1", "+14155550123"],
+  [{ ton: 2, address: "6505550123" }, "1", "+16505550123"],
+  [{ ton: 2, address: "07911 123456" }, "44", "+447911123456"],
+  [{ ton: 2, address: "9876543210" }, "91", "+919876543210"],
+  [{ ton: 2, address: "56161" }, "1", "56161"],
+  [{ ton: 2, address: "4155550123456789" }, "1", "4155550123456789"],
+  [{ ton: 1, address: "14155550123" }, "44", "+14155550123"],
+  [{ ton: 0, address: "14155550123" }, "44", "+14155550123"],
+] as const)(
+  "the address %j of an SMSC that leaves out the country code %s is written %s",
+  (address, countryCode, written) => {
+    const whole = { npi: 1, ...address };
+    const read = readHandsetMessage(message({ source: whole, destination: whole }), {
+      alphabet: "gsm7",
+      countryCode,
+    });
+    expect([read.from, read.to]).toEqual([written, written]);
+  },
+);
 
 test("a message has the same fingerprint again, and another has another", () => {
   const { fingerprint } = read({});

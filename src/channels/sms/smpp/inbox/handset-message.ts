@@ -11,14 +11,25 @@ export interface HandsetMessage extends Pick<ReceivedSms, "from" | "to" | "text"
   readonly fingerprint: string;
 }
 
-/** Never fails: octets that are not text are returned in hexadecimal. `alphabet`: the SMSC's default alphabet. */
-export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlphabet): HandsetMessage {
+/** How an SMSC writes what it leaves out. */
+export interface SmscDefaults {
+  /** Its default alphabet. */
+  readonly alphabet: DefaultAlphabet;
+  /** The country code of the numbers that it delivers without one. */
+  readonly countryCode?: string | undefined;
+}
+
+/** Never fails: octets that are not text are returned in hexadecimal. */
+export function readHandsetMessage(
+  message: ShortMessage,
+  { alphabet, countryCode }: SmscDefaults,
+): HandsetMessage {
   const octets = Buffer.from(userData(message));
   const headerLength = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
   const part = partOfHeader(octets.subarray(1, headerLength)) ?? partOfTlvs(message);
   return {
-    from: addressOf(message.source),
-    to: addressOf(message.destination),
+    from: addressOf(message.source, countryCode),
+    to: addressOf(message.destination, countryCode),
     ...withoutNul(decode(octets.subarray(headerLength), message.dataCoding, alphabet)),
     ...(part && { part }),
     fingerprint: fingerprintOf(message, octets),
@@ -29,8 +40,9 @@ export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlpha
 const INTERNATIONAL = 1;
 const NATIONAL = 2;
 
-function addressOf({ ton, address }: Address): string {
-  return toInboundAddress(address, { isInternational: ton === INTERNATIONAL, isNational: ton === NATIONAL });
+function addressOf({ ton, address }: Address, countryCode: string | undefined): string {
+  const kind = { isInternational: ton === INTERNATIONAL, isNational: ton === NATIONAL, countryCode };
+  return toInboundAddress(address, kind);
 }
 
 // ---------------------------------------------------------------- parts
