@@ -98,6 +98,6 @@ function ofDay({ limit: name, allowed, used, asked }: DailyRefusal): string {
   return `${limit}; this request takes ${asked.whole}, more than a whole day has, and has to be split`;
 }
 
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
