@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Client } from "pg";
 import { createWorld } from "../contract/world.contract.ts";
 import { dump } from "./dump.ts";
 import { openFresh } from "./postgres-world.contract.ts";
@@ -20,5 +21,25 @@ test("a dump is of one moment, whatever is accepted while its tables are read", 
   expect(read.length).toBeGreaterThan(10);
   expect(rows).toMatchObject({ messages: 1, contents: 1, jobs: 1 });
   expect(await world.claim(100)).toHaveLength(1 + read.length);
+  await store.close();
+});
+
+test("a transaction_timeout that is set for the database does not end a dump", async () => {
+  const { store, url } = await openFresh();
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  const { rowCount } = await other.query("SELECT FROM pg_settings WHERE name = 'transaction_timeout'");
+  // PostgreSQL 15 and 16 have none.
+  if (rowCount)
+    await other.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET transaction_timeout = 100`);
+  const { rows } = await dump(url, {
+    onKey: () => void other.query("SELECT pg_sleep(0.3)"),
+    // Once the sleep is over, on the same connection.
+    table: async () => void (await other.query("SELECT 1")),
+    rows: async () => undefined,
+    tableDone: async () => undefined,
+  });
+  expect(rows).toMatchObject({ messages: 0 });
+  await other.end();
   await store.close();
 });

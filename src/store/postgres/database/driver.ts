@@ -7,6 +7,7 @@ import { StoreUnavailable } from "../../store.ts";
 import { type Connections, openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
 import { toArrayText } from "./array-text.ts";
+import { NO_TRANSACTION_TIMEOUTS } from "./no-transaction-timeout.ts";
 import {
   isConnectionLost,
   isNameLost,
@@ -126,6 +127,8 @@ function timeLimits(statementMs: number): PoolConfig {
     statement_timeout: statementMs,
     lock_timeout: statementMs,
     idle_in_transaction_session_timeout: statementMs,
+    // A backup is one transaction, and a count of all messages one statement: no limit that is set for short ones may end them.
+    ...(statementMs > STATEMENT_MS && { onConnect: (client) => client.query(NO_TRANSACTION_TIMEOUTS) }),
   };
 }
 
