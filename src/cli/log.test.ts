@@ -6,6 +6,8 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { createLog } from "./log.ts";
+import type { Output } from "./terminal.ts";
 
 const LINES = 60_000;
 
@@ -52,6 +54,40 @@ test("lines that nobody reads are held up to a bound, and it says how many were 
 
   closeSync(idle);
   rmSync(folder, { recursive: true });
+});
+
+test("lines that a full disk does not take are counted, and what it took of one spoils no other", async () => {
+  let written = "";
+  let room = 1_000;
+  const file: Output = {
+    write(text, onTaken) {
+      const taken = text.slice(0, room);
+      written += taken;
+      room -= taken.length;
+      const isWhole = taken.length === text.length;
+      queueMicrotask(() => onTaken?.(isWhole ? null : new Error("ENOSPC")));
+    },
+  };
+  const log = createLog("info", file);
+  const write = async (line: number) => {
+    log.info({ line }, "written");
+    await Promise.resolve();
+  };
+  for (let line = 1; line <= 30; line++) await write(line);
+  // For the next line, and not for that which then tells how many were lost.
+  room = 100;
+  await write(31);
+  room = Number.POSITIVE_INFINITY;
+  await write(32);
+
+  const lines = written.split("\n").flatMap((line) => {
+    if (!line.endsWith("}")) return [];
+    return [JSON.parse(line) as { line?: number; lines?: number }];
+  });
+  const [told, ...others] = lines.flatMap(({ lines }) => lines ?? []);
+  const read = lines.flatMap(({ line }) => line ?? []);
+  expect(read.slice(-2)).toEqual([31, 32]);
+  expect([Number(told) + read.length, others]).toEqual([32, []]);
 });
 
 test("of a statement that the database refuses the log has the words, and not the row that the error quotes", () => {

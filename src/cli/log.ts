@@ -17,25 +17,41 @@ const SECRET_FIELDS = [
 /** How many characters to hold for a reader that is too slow. Further lines are dropped. */
 const MAX_HELD = 4 * 1024 * 1024;
 
-/** Logs JSON lines to standard output. If the reader stops reading or goes away, lines are dropped and nothing blocks. */
+/**
+ * Logs JSON lines to standard output. If the reader stops reading or goes away, or the disk of the file is full, lines are dropped and
+ * nothing blocks. Says how many once lines are taken again.
+ */
 export function createLog(level: LogLevel, output: Output = unblocked("stdout")): Logger {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   let held = 0;
   let lost = 0;
-  const onHandedOn = (length: number) => {
-    held -= length;
+  /** How many lines are lost if the one that is written now is: the line that tells of some stands for these. */
+  let standsFor = 1;
+  let isCutOff = false;
+
+  const onTaken = () => {
+    isCutOff = false;
     if (held > 0 || lost === 0) return;
     const count = lost;
     lost = 0;
-    log.warn({ lines: count }, "lines of this log were lost: nobody read it in time");
+    standsFor = count;
+    log.warn({ lines: count }, "lines of this log were lost: nobody read it in time, or its disk was full");
+    standsFor = 1;
   };
   const lines = {
     write(line: string) {
       const { length } = line;
       if (held + length > MAX_HELD) return void lost++;
       held += length;
+      const count = standsFor;
       // The stream buffers what is not read yet, and flushes what it can when the process ends.
-      output.write(line, () => onHandedOn(length));
+      output.write(isCutOff ? `\n${line}` : line, (error) => {
+        held -= length;
+        if (!error) return onTaken();
+        lost += count;
+        // A disk that is full may have taken the beginning: then the next line begins anew.
+        isCutOff = true;
+      });
     },
   };
   const log = pino(

@@ -4,9 +4,9 @@ import { isatty } from "node:tty";
 /** How long to wait before a terminal that takes nothing is tried again. */
 const AGAIN_MS = 100;
 
-/** Standard output or standard error. `onTaken`: the text is held no longer. */
+/** Standard output or standard error. `onTaken`: the text is held no longer; with an error: not all of it was written, and never will be. */
 export interface Output {
-  write(text: string, onTaken?: () => void): unknown;
+  write(text: string, onTaken?: (error?: Error | null) => void): unknown;
 }
 
 /**
