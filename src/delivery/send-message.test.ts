@@ -224,7 +224,7 @@ test("an attempt that was interrupted counts as unconfirmed, also where it is se
   expect(await sendOne({ makingMs: 0, job: { wasInterrupted: true } })).toEqual(["unconfirmed", ...SENT]);
 });
 
-test("one that was interrupted five times in a row is held, and counted for it, unless that was interrupted too", async () => {
+test("one that was interrupted 20 times in a row is held, and counted for it, unless that was interrupted too", async () => {
   const handled = async (interruptions: number) => {
     const clock = createHeldClock();
     const done: string[] = [];
@@ -238,10 +238,10 @@ test("one that was interrupted five times in a row is held, and counted for it, 
     await openSender(clock, done, { makingMs: 0, made })(job, { ...lease, isOurs: () => true });
     return done;
   };
-  expect(await handled(4)).toEqual(["unconfirmed", ...SENT]);
+  expect(await handled(19)).toEqual(["unconfirmed", ...SENT]);
   const held = ["unreserved 1", "settled: held"];
-  expect(await handled(5)).toEqual(["unconfirmed", "counted", ...held]);
-  expect(await handled(6)).toEqual(["unconfirmed", ...held]);
+  expect(await handled(20)).toEqual(["unconfirmed", "counted", ...held]);
+  expect(await handled(21)).toEqual(["unconfirmed", ...held]);
 });
 
 test("a message that went over another connector once is offered to the first again, where that one did not put it off", async () => {
