@@ -11,6 +11,7 @@ export async function makeOlderDatabase(url: string): Promise<void> {
      CREATE INDEX registrations_by_token ON registrations (token);
      ALTER TABLE lease_processes DROP COLUMN is_sharing;
      CREATE INDEX parked_receipts_of_connector ON parked_receipts (connector_id);
+     ALTER TABLE jobs DROP COLUMN interruptions, DROP COLUMN interrupted_claim;
      DELETE FROM migrations WHERE number > ${OLDER}`,
   );
 }
