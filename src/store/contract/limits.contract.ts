@@ -87,9 +87,9 @@ export function limitsContract(open: OpenStore): void {
     "what a limit would say of a request can be asked, and that counts nothing",
     inWorld(open, async (world) => {
       const limits = { daily_message_limit: 3, recipient_hourly_limit: 1 };
-      const ask = (recipients: readonly string[]) =>
+      const ask = (recipients: readonly string[], accountId = world.account.id) =>
         world.store.intake.overLimit({
-          accountId: world.account.id,
+          accountId,
           recipients,
           limited: { limits, now: world.clock.now, segments: 1 },
         });
@@ -98,6 +98,7 @@ export function limitsContract(open: OpenStore): void {
       expect(await ask([A, B])).toMatchObject({ limit: "recipient_hourly_limit", recipients: [A] });
       expect(await ask([B, B, B])).toMatchObject({ limit: "daily_message_limit", used: 1 });
       expect(await ask([B])).toBeUndefined();
+      expect(await ask([B, B, B, B], world.id())).toBeUndefined();
     }),
   );
 }

@@ -14,7 +14,7 @@ export interface Intake {
    * waits for it. So a request with a key may be repeated safely.
    */
   accept(request: AcceptRequest): Promise<AcceptResult>;
-  /** The sending limit that a request would exceed now, if any. Does not count the request. */
+  /** The sending limit that a request would exceed now, if any; an account that does not exist has none. Does not count the request. */
   overLimit(query: {
     readonly accountId: string;
     readonly recipients: readonly string[];

@@ -59,7 +59,7 @@ export function createOverLimit(session: Session): Intake["overLimit"] {
     const [row] = await session.query<{ number: number }>("SELECT number FROM accounts WHERE id = $1", [
       accountId,
     ]);
-    return exceededLimit(session, { account: row?.number ?? -1, recipients, limited });
+    return row && exceededLimit(session, { account: row.number, recipients, limited });
   };
 }
 
