@@ -125,5 +125,5 @@ test("DLT ids are digits in live accounts and short visible text in a sandbox", 
   expect(dltIdProblem(templateId, "live")).toBeUndefined();
   expect(dltIdProblem("T-1", "live")).toBe("must be a DLT id of 8 to 30 digits");
   expect(dltIdProblem("T-1", "sandbox")).toBeUndefined();
-  expect(dltIdProblem("T 1", "sandbox")).toBe("must be 1 to 64 visible characters");
+  expect(dltIdProblem("T 1", "sandbox")).toBe("must be 1 to 64 visible ASCII characters");
 });

@@ -141,11 +141,11 @@ describe("template_id and dlt_template_id", () => {
   });
 
   test.each(["dlt_template_id", "dlt_entity_id"])(
-    "%s is 1 to 64 visible characters in a sandbox",
+    "%s is 1 to 64 visible ASCII characters in a sandbox",
     (field) => {
       for (const id of ["x", "T-1/a", "x".repeat(64)]) expect(errorsOf({ [field]: id })).toEqual({});
-      for (const id of ["", "a b", "x".repeat(65), "x\n"]) {
-        expect(errorsOf({ [field]: id })).toEqual({ [field]: "must be 1 to 64 visible characters" });
+      for (const id of ["", "a b", "é", "x".repeat(65), "x\n"]) {
+        expect(errorsOf({ [field]: id })).toEqual({ [field]: "must be 1 to 64 visible ASCII characters" });
       }
     },
   );
@@ -195,12 +195,15 @@ describe("the other fields", () => {
     }
   });
 
-  test("from is 1 to 20 printable ASCII characters", () => {
+  test("from is 1 to 20 printable ASCII characters, with blanks only between others", () => {
     for (const from of ["A", "ACMECO", "+14155550100", "Acme Shop", "x".repeat(20)]) {
       expect(errorsOf({ from })).toEqual({});
     }
-    for (const from of ["", " ", " A", "A ", "A\n", "Größe", "x".repeat(21), 5]) {
-      expect(errorsOf({ from })).toHaveProperty("from");
+    for (const from of ["", "x".repeat(21), 5]) expect(errorsOf({ from })).toHaveProperty("from");
+    for (const from of [" ", " A", "A ", "A\n", "Größe"]) {
+      expect(errorsOf({ from })).toEqual({
+        from: "must be 1 to 20 printable ASCII characters, neither the first nor the last a blank",
+      });
     }
   });
 

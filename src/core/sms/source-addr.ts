@@ -6,4 +6,5 @@ export function fitsSourceAddr(text: string): boolean {
 const SOURCE_ADDR = /^[!-~](?:[ -~]{0,18}[!-~])?$/;
 
 /** The problem to report for a sender that does not fit. */
-export const NOT_A_SOURCE_ADDR = "must be 1 to 20 printable ASCII characters";
+export const NOT_A_SOURCE_ADDR =
+  "must be 1 to 20 printable ASCII characters, neither the first nor the last a blank";
