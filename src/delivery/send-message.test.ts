@@ -190,7 +190,7 @@ test("that a lease was lost is a warning only where something was sent: upkeep e
   expect(await sendOne({ ...lost, job })).toEqual(["unreserved 1", "settled: done"]);
 });
 
-test("that a lost attempt has surely not sent a segment is told where the account holds what is in doubt", async () => {
+test("that a lost attempt has surely not sent a part is told where the account holds what is in doubt", async () => {
   const held = {
     progress: sms(),
     content: { channel: "sms" },
@@ -203,7 +203,9 @@ test("that a lost attempt has surely not sent a segment is told where the accoun
   for (const answer of [unconfirmed, sent("x")]) expect(await toldOf(answer)).toEqual([]);
   expect(await toldOf(deferred, held, false)).toEqual([]);
   expect(await toldOf(deferred, { ...held, settings: {} })).toEqual([]);
-  expect(await toldOf(deferred, { settings: held.settings })).toEqual([]);
+  // A host that refuses a recipient of an email does so again.
+  for (const answer of [deferred, rejected])
+    expect(await toldOf(answer, { settings: held.settings })).toEqual(["deferred under 1: 0"]);
 });
 
 test("so is that it has handed nothing over", async () => {
@@ -217,7 +219,7 @@ test("so is that it has handed nothing over", async () => {
   expect(await putBack(held)).toEqual([...PUT_BACK, "deferred under 1: all"]);
   expect(await putBack(held, false)).toEqual(PUT_BACK);
   expect(await putBack({ ...held, settings: {} })).toEqual(PUT_BACK);
-  expect(await putBack({ settings: held.settings })).toEqual(PUT_BACK);
+  expect(await putBack({ settings: held.settings })).toEqual([...PUT_BACK, "deferred under 1: all"]);
 });
 
 test("an attempt that was interrupted counts as unconfirmed, also where it is sent again", async () => {

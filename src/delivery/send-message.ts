@@ -1,4 +1,5 @@
 import { NOT_SENT } from "../core/messages/lost-settle.ts";
+import type { PartOutcome } from "../core/messages/outcome.ts";
 import { type ClaimedJob, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
 import type { LateRefusal } from "../core/receipts/late-answer.ts";
 import { type Queue, untilStored } from "../store/store.ts";
@@ -6,7 +7,7 @@ import { type AttemptDeps, createAttempt, type JobLease } from "./attempt.ts";
 
 export interface SendMessageDeps extends AttemptDeps {
   readonly queue: Pick<Queue, "settle" | "release">;
-  /** Takes the word of an attempt whose lease was lost that it has not sent a segment, or any. Returns at once, and never throws. */
+  /** Takes the word of an attempt whose lease was lost that it has not sent a part, or any. Returns at once, and never throws. */
   readonly onLateRefusal: (refusal: LateRefusal) => void;
 }
 
@@ -39,25 +40,35 @@ async function settle(deps: SendMessageDeps, job: ClaimedJob, settlement: Settle
   for (const refusal of refusalsOf(job, settlement)) deps.onLateRefusal(refusal);
 }
 
-/** The segments that a lost attempt has surely not sent. */
-function refusalsOf(job: ClaimedJob, { connectorId, messageId, claim, outcomes }: Settlement): LateRefusal[] {
-  if (connectorId === undefined || !mayBeHeld(job)) return [];
-  return outcomes.flatMap((outcome, part) => {
-    const isUnsent = outcome?.kind === "rejected" || (outcome?.kind === "deferred" && !outcome.mayHaveLeft);
-    return isUnsent ? [{ connectorId, messageId, claim, part, outcome }] : [];
+/**
+ * The parts that a lost attempt has surely not sent. Where the account holds what is in doubt, whoever took the message over holds it
+ * because of this attempt.
+ */
+function refusalsOf(job: ClaimedJob, { connectorId, outcomes }: Settlement): LateRefusal[] {
+  if (connectorId === undefined || !holdsUnconfirmed(job)) return [];
+  const { jobId, messageId, claim } = job;
+  return outcomes.flatMap((answer, part) => {
+    const outcome = refusalBy(job, answer);
+    return outcome ? [{ connectorId, jobId, messageId, claim, part, outcome }] : [];
   });
 }
 
-/** Whether whoever took the message over may hold it because of this attempt: the account holds what is in doubt. */
-function mayBeHeld(job: ClaimedJob): boolean {
-  return job.progress.channel === "sms" && holdsUnconfirmed(job);
+/** What to tell of an answer that says that a part was not sent; `undefined`: it may have been. See `LateRefusal` for emails. */
+function refusalBy(
+  { progress }: ClaimedJob,
+  answer: PartOutcome | undefined,
+): LateRefusal["outcome"] | undefined {
+  if (answer?.kind === "deferred") return answer.mayHaveLeft ? undefined : answer;
+  if (answer?.kind !== "rejected") return undefined;
+  return progress.channel === "sms" ? answer : { kind: "deferred", error: answer.error };
 }
 
-/** Puts the job back in line, or, if its lease was lost, tells that the attempt has sent none of its segments. */
+/** Puts the job back in line, or, if its lease was lost, tells that the attempt has sent none of its parts. */
 async function release(deps: SendMessageDeps, job: ClaimedJob, { outlet }: JobLease): Promise<void> {
   const [isOurs] = await untilStored(deps, () => deps.queue.release([job], deps.clock.now()));
-  if (isOurs || !mayBeHeld(job)) return;
-  const { messageId, claim } = job;
+  if (isOurs || !holdsUnconfirmed(job)) return;
+  const { jobId, messageId, claim } = job;
   const { connectorId } = outlet.channel;
-  deps.onLateRefusal({ connectorId, messageId, claim, outcome: { kind: "deferred", error: NOT_SENT } });
+  const outcome = { kind: "deferred", error: NOT_SENT } as const;
+  deps.onLateRefusal({ connectorId, jobId, messageId, claim, outcome });
 }

@@ -26,8 +26,9 @@ export async function answerLate(ground: Ground): Promise<unknown> {
   return true;
 }
 
-/** Of one segment, or of all. */
+/** Of one segment, or of all; or of an attempt that was claimed and not settled, also at an email. */
 export async function refuseLate(ground: Ground): Promise<unknown> {
+  if (ground.dice.chance(0.4)) return refuseClaimed(ground);
   const told = partBy(ground);
   if (!told) return false;
   const { part, ...message } = told;
@@ -35,6 +36,23 @@ export async function refuseLate(ground: Ground): Promise<unknown> {
   const about = ground.dice.chance(0.3) ? message : { ...message, part };
   const refusal = { ...about, claim: ground.dice.between(1, 3), outcome: { kind, error: ERROR } };
   return (await ask(ground, (store) => store.receipts.recordLateRefusal(refusal, ground.clock.now)))[0];
+}
+
+async function refuseClaimed(ground: Ground): Promise<unknown> {
+  const { dice, clock, jobs } = ground;
+  if (jobs.length === 0) return false;
+  const pair = dice.oneOf(jobs);
+  const [{ messageId, claim, parts = [0] }] = pair;
+  const refusal = {
+    messageId,
+    claim,
+    connectorId: dice.oneOf(CONNECTORS),
+    ...(dice.chance(0.5) && { part: dice.oneOf(parts) }),
+    outcome: { kind: "deferred", error: ERROR } as const,
+  };
+  const refuse = (store: Store, engine: number) =>
+    store.receipts.recordLateRefusal({ ...refusal, jobId: pair[engine]?.jobId ?? 0 }, clock.now);
+  return (await ask(ground, refuse))[0];
 }
 
 export async function flagOverdue(ground: Ground): Promise<unknown> {

@@ -4,6 +4,7 @@ import type { PartOutcome, PartRef } from "../messages/outcome.ts";
 import { afterOutcome, isOpen } from "../messages/part.ts";
 import { applyAttempt, isSettled, whyCutShort, withParts } from "../messages/progress.ts";
 import { append, record, type Step } from "../messages/step.ts";
+import { present } from "../present.ts";
 import { nextAttemptAt, RETRY_POLICIES } from "../queue/retry-policy.ts";
 
 /** A late answer: the provider had taken a part that was settled as `unconfirmed`. The part may have been sent again since. */
@@ -18,10 +19,15 @@ export interface LateAnswer extends PartRef {
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** A late refusal: the provider had refused or deferred a segment of an SMS that was settled as `unconfirmed`. */
+/**
+ * A late refusal: the provider had refused or deferred a part that was settled as `unconfirmed`. An email is only deferred, so that it
+ * is tried again: a host that refuses a recipient does so again, and is heard in time.
+ */
 export interface LateRefusal extends Pick<PartRef, "messageId"> {
+  /** The job of the attempt. May be absent if the message has only one. */
+  readonly jobId?: number;
   readonly connectorId: string;
-  /** The index of the segment; absent: all of them, since nothing was handed over. */
+  /** The index of the part; absent: all of the job, since nothing was handed over. */
   readonly part?: number;
   /** The claim that the attempt was made under: see `ClaimedJob`. */
   readonly claim: number;
@@ -48,9 +54,13 @@ export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number
   return { ...step, entries: step.entries.map(asLateAnswer) };
 }
 
-/** The message's job at the time of a late refusal. */
+/** The attempt's job at the time of a late refusal. */
 export interface RefusedJob {
+  /** The indexes of the parts that it covers; absent: all. */
+  readonly parts?: readonly number[];
   readonly isLeased: boolean;
+  /** It waits for the end of the delivery window. */
+  readonly isHeld: boolean;
   readonly attempt: number;
   /** End of the delivery window, Unix milliseconds. */
   readonly deadline: number;
@@ -72,7 +82,7 @@ export function applyLateRefusal(
   refusal: LateRefusal,
   { at, job }: { readonly at: number; readonly job: RefusedJob | undefined },
 ): RefusalStep | undefined {
-  const about = before.parts.filter((_, index) => refusal.part === undefined || refusal.part === index);
+  const about = before.parts.filter((_, index) => isAbout(refusal, job, index));
   const areOver = about.length > 0 && !about.some(isOpen);
   if (!job || isSettled(before) || areOver) return noteRefusal(before, refusal, at);
   const unsent = new Set(about.filter((part) => isInDoubtFor(part, refusal)));
@@ -83,6 +93,11 @@ export function applyLateRefusal(
   return isRejected
     ? reject(before, refusal, { at, part: first })
     : defer(before, refusal, { at, job, unsent });
+}
+
+function isAbout({ part }: LateRefusal, job: RefusedJob | undefined, index: number): boolean {
+  if (part !== undefined) return part === index;
+  return job?.parts === undefined || job.parts.includes(index);
 }
 
 /** Whether the attempt that the refusal is about is the only one that may have sent the part. */
@@ -119,10 +134,11 @@ function defer(
   { at, job, unsent }: { readonly at: number; readonly job: RefusedJob; readonly unsent: ReadonlySet<Part> },
 ): RefusalStep {
   const { outcome, connectorId } = refusal;
-  const isHeld = before.status === "sending";
-  const dueAt = isHeld ? nextDueAt(refusal, { at, job }) : undefined;
+  // An email may be `sending` for the sake of another job.
+  const isHeld = before.channel === "sms" ? before.status === "sending" : job.isHeld;
+  const dueAt = isHeld ? nextDueAt(before, refusal, { at, job }) : undefined;
   const isSpent = isHeld && dueAt === undefined;
-  const parts = before.parts.map((part) => (unsent.has(part) ? ({ status: "pending" } as const) : part));
+  const parts = before.parts.map((part) => (unsent.has(part) ? untried(part) : part));
   const step = applyAttempt(
     { ...before, parts },
     {
@@ -136,13 +152,18 @@ function defer(
   return { ...step, entries: step.entries.map(asLateAnswer), ...(dueAt !== undefined && { dueAt }) };
 }
 
+function untried({ address }: Part): Part {
+  return present({ status: "pending" as const, address });
+}
+
 /** The next attempt by the retry policy, without jitter. */
 function nextDueAt(
+  { channel }: Progress,
   { outcome }: LateRefusal,
   { at, job }: { readonly at: number; readonly job: RefusedJob },
 ): number | undefined {
   const retryAfterMs = outcome.kind === "deferred" ? outcome.retryAfterMs : undefined;
-  return nextAttemptAt(RETRY_POLICIES.sms, {
+  return nextAttemptAt(RETRY_POLICIES[channel], {
     attempt: job.attempt,
     counted: true,
     now: at,

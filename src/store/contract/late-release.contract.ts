@@ -7,6 +7,7 @@ import {
   HOUR,
   inWorld,
   type OpenStore,
+  QUEUE,
   SECOND,
   unconfirmed,
   type World,
@@ -25,19 +26,30 @@ const release = ({ store, clock }: World, job: ClaimedJob) => store.queue.releas
 const NOT_SENT = { code: "not_sent", message: "the attempt had handed nothing over" };
 
 /** The attempt under this job's claim says that it has handed nothing over. */
-const tellUnsent = ({ store, clock }: World, { messageId, claim }: ClaimedJob) =>
+const tellUnsent = (
+  { store, clock }: World,
+  { messageId, jobId, claim }: ClaimedJob,
+  of: { readonly part?: number } = {},
+) =>
   store.receipts.recordLateRefusal(
-    { messageId, connectorId: CONNECTOR, claim, outcome: { kind: "deferred", error: NOT_SENT } },
+    {
+      messageId,
+      jobId,
+      connectorId: CONNECTOR,
+      claim,
+      ...of,
+      outcome: { kind: "deferred", error: NOT_SENT },
+    },
     clock.now,
   );
 
-/** Holds the job's message: each of two segments is in doubt, for the attempt under that claim. */
+/** Holds the job's message: each of two segments, or recipients of the job, is in doubt, for the attempt under that claim. */
 async function hold({ store, clock }: World, job: ClaimedJob, leftUnder: number): Promise<void> {
-  const { jobId, claim, messageId } = job;
+  const { jobId, claim, messageId, parts = [0, 1], expiresAt: dueAt } = job;
   const doubt = { ...unconfirmed(), leftUnder } as const;
-  const next = { kind: "held", dueAt: clock.now + HOUR } as const;
+  const outcomes = [0, 1].map((part) => (parts.includes(part) ? doubt : undefined));
   const unsent = { at: clock.now, countsAsAttempt: false, keepsContent: false };
-  await store.queue.settle([{ ...unsent, jobId, claim, messageId, outcomes: [doubt, doubt], next }]);
+  await store.queue.settle([{ ...unsent, jobId, claim, messageId, outcomes, next: { kind: "held", dueAt } }]);
 }
 
 export function lateReleaseContract(open: OpenStore): void {
@@ -107,6 +119,33 @@ export function lateReleaseContract(open: OpenStore): void {
       const again = await world.claimOne();
       expect(again).toMatchObject({ claim: 3, attempt: 0, wasInterrupted: false });
       expect(again.progress.parts).toMatchObject([{ status: "pending" }, { status: "pending" }]);
+    }),
+  );
+
+  test(
+    "of an email the recipients of that attempt's job are tried again, and no others",
+    inWorld(open, async (world) => {
+      await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
+      const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending", address }) as const);
+      const jobs = parts.map((_, part) => ({ queue: QUEUE, parts: [part] }));
+      for (const of of [{}, { part: 0 }]) {
+        const id = await world.email({ parts, jobs });
+        const slow = await world.claim();
+        world.clock.now += 60 * SECOND;
+        await world.store.queue.stage(world.clock.now, 10);
+        for (const job of await world.claim()) await hold(world, job, 1);
+        expect(await tellUnsent(world, slow[0]!, of)).toBe(true);
+        world.clock.now += 60 * SECOND;
+        await world.store.queue.stage(world.clock.now, 10);
+        const again = await world.claimOne();
+        expect(again).toMatchObject({ messageId: id, claim: 3, parts: [0] });
+        expect(again.progress.parts).toMatchObject([parts[0], { ...parts[1], status: "unconfirmed" }]);
+        await world.settle(again);
+        await tellUnsent(world, slow[1]!);
+        world.clock.now += 60 * SECOND;
+        await world.store.queue.stage(world.clock.now, 10);
+        expect(await world.claimOne()).toMatchObject({ messageId: id, claim: 3, parts: [1] });
+      }
     }),
   );
 
