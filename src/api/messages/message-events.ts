@@ -47,7 +47,8 @@ const MessageTimeline = Type.Object(
           enum: [...SHOWN_KINDS],
           description:
             "`attempt`: it was handed to a provider, or that failed; `interrupted`: an attempt ended without an answer; " +
-            "`late_answer`: the answer came after its time limit; `receipt`: the provider reported what became of it; `late_receipt`: a " +
+            "`late_answer`: the answer came after its time limit, or an attempt that was taken for interrupted had sent nothing; " +
+            "`receipt`: the provider reported what became of it; `late_receipt`: a " +
             "report after the final status, which it does not change; `status`: any other change of status",
         }),
         status: Type.String({

@@ -21,7 +21,7 @@ const SAYINGS: Readonly<Record<string, string>> = {
   status: "New status",
   receipt: "Receipt",
   late_receipt: "Late receipt, which changes nothing",
-  late_answer: "Late answer of the provider",
+  late_answer: "Late word of an attempt",
   lost_settle: "Result of an attempt that had lost its turn: only what it has sent counts",
   interrupted: "The attempt ended without an answer: the message may have been sent",
   receipt_overdue: "No receipt has come in the expected time",
