@@ -7,7 +7,7 @@ import { joinBlanksOfChallenge } from "./nodemailer/join-blanks-of-challenge.ts"
 import { limitChallenges } from "./nodemailer/limit-challenges.ts";
 import { limitReplies } from "./nodemailer/limit-replies.ts";
 import { readAtOnce } from "./nodemailer/read-at-once.ts";
-import { refuseContradictions } from "./nodemailer/refuse-contradictions.ts";
+import { refuseDoubtful } from "./nodemailer/refuse-doubtful.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import {
   afterTold,
@@ -59,7 +59,7 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   connection.on("error", () => {});
   limitReplies(connection);
   readAtOnce(connection);
-  refuseContradictions(connection);
+  refuseDoubtful(connection);
   beginAt354(connection);
   const tidied = withoutPassword(settings);
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));

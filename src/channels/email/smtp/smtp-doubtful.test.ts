@@ -1,9 +1,13 @@
-/** Replies whose lines have different codes (RFC 5321 §4.2.1 wants the same in each): odd relays, or filters in front of them. */
+/**
+ * Replies whose lines have different codes (RFC 5321 §4.2.1 wants the same in each), or that have no code of three digits (§4.2):
+ * odd relays, or filters in front of them.
+ */
 import { expect, test } from "bun:test";
 import { outgoingEmail, withRelays } from "../../../../test/fakes/smtp-relay.ts";
 
 const NEVER = new AbortController().signal;
 const REASON = "the lines of the server's reply contradict one another";
+const NO_CODE = "the server's reply has no code of three digits";
 
 const { raw, upRelay } = withRelays();
 
@@ -40,6 +44,30 @@ test.each([
   const { channel } = await upRelay(server.port);
   const { parts } = await channel.send(outgoingEmail(), NEVER);
   expect(parts).toMatchObject([{ kind: "deferred", error: { code: "smtp.connection_lost" } }]);
+  expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
+});
+
+test.each(["2OK", "2", "25 ok", "2500 ok", "5 no", "55", "queued"])(
+  "an email that is answered by %p, without a code of three digits, is unconfirmed",
+  async (reply) => {
+    const server = await odd("DOT", reply);
+    const { channel } = await upRelay(server.port);
+    const { parts } = await channel.send(outgoingEmail(), NEVER);
+    expect(parts).toMatchObject([{ kind: "unconfirmed", error: { message: NO_CODE } }]);
+    expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
+  },
+);
+
+test.each(["RCPT", "DATA"])("before the message, in answer to %s, no code refuses nobody", async (verb) => {
+  const server = await odd(verb, "5 no");
+  const { channel } = await upRelay(server.port);
+  const { parts } = await channel.send(outgoingEmail(), NEVER);
+  expect(parts).toMatchObject([{ kind: "deferred", error: { message: NO_CODE } }]);
+});
+
+test.each(["250", "250ok", "250\t2.0.0 ok", "250-2.0.0 ok\r\n250"])("%j is a code", async (reply) => {
+  const server = await odd("DOT", reply);
+  const { channel } = await upRelay(server.port);
   expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
 });
 
