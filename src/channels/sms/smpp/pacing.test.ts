@@ -164,6 +164,18 @@ test("a recipient's full queue costs no attempt, brings that message back later,
   expect(channel.status().rate).toEqual({ perSecond: 100, isReduced: false });
 });
 
+test("a message to a recipient whose queue stays full is tried ever more rarely", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ dial: { submitStatus: 0x14 } });
+  const waits: unknown[] = [];
+  for (let tries = 0; tries < 6; tries++) {
+    const { parts } = await sendThrough(channel);
+    waits.push(parts[0]?.kind === "deferred" && parts[0].retryAfterMs);
+    await clock.advance(30_000);
+    await smsc.request(0x15);
+  }
+  expect(waits).toEqual([30_000, 30_000, 30_000, 30_000, 60_000, 120_000]);
+});
+
 test("an SMSC whose queue is full for one recipient after the other is sent half as much", async () => {
   const { channel } = await openBoundSmppRig({
     dial: { submitStatus: 0x14 },

@@ -147,7 +147,7 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     isServing: () => deps.share === undefined || deps.share.held().size > 0,
     line,
     pace,
-    fullQueues: createFullQueues(),
+    fullQueues: createFullQueues(deps.clock),
     abortWatch: createAbortWatch(),
     reading: {
       statusClasses,

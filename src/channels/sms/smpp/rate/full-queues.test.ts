@@ -1,19 +1,27 @@
 import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { createFullQueues } from "./full-queues.ts";
 
-function refuse(queues: ReturnType<typeof createFullQueues>, numbers: readonly string[]): boolean {
-  return numbers.map(queues.refused).some(Boolean);
+type Queues = ReturnType<typeof createFullQueues>;
+
+/** For each of the refusals whether they seem to mean the SMSC. */
+function meanSmsc(queues: Queues, numbers: readonly string[]): readonly boolean[] {
+  return numbers.map((number) => queues.refused(number).isOfSmsc);
+}
+
+function refuse(queues: Queues, numbers: readonly string[]): boolean {
+  return meanSmsc(queues, numbers).includes(true);
 }
 
 test("three recipients that are refused one after the other mean the SMSC, and so does each that follows", () => {
-  const queues = createFullQueues();
-  expect(["+1", "+2", "+3", "+4"].map(queues.refused)).toEqual([false, false, true, true]);
+  const queues = createFullQueues(createHeldClock());
+  expect(meanSmsc(queues, ["+1", "+2", "+3", "+4"])).toEqual([false, false, true, true]);
   queues.taken("+5");
   expect(refuse(queues, ["+6", "+7"])).toBe(false);
 });
 
 test("recipients that are refused between others that are taken mean themselves", () => {
-  const queues = createFullQueues();
+  const queues = createFullQueues(createHeldClock());
   for (let n = 0; n < 100; n++) {
     expect(refuse(queues, [`+1${n}`, `+2${n}`])).toBe(false);
     queues.taken(`+3${n}`);
@@ -21,26 +29,44 @@ test("recipients that are refused between others that are taken mean themselves"
 });
 
 test("one whose queue is known to be full says nothing new, until a message to it was taken", () => {
-  const queues = createFullQueues();
+  const queues = createFullQueues(createHeldClock());
   refuse(queues, ["+1", "+2"]);
   queues.taken("+3");
   expect(refuse(queues, ["+1", "+2", "+1", "+2"])).toBe(false);
   queues.taken("+1");
-  expect(["+1", "+2", "+4", "+5"].map(queues.refused)).toEqual([false, false, false, true]);
+  expect(meanSmsc(queues, ["+1", "+2", "+4", "+5"])).toEqual([false, false, false, true]);
 });
 
 test("twenty refusals with nothing taken between them mean the SMSC, whoever they are about", () => {
-  const queues = createFullQueues();
-  expect(Array.from({ length: 20 }, () => queues.refused("+1")).indexOf(true)).toBe(19);
+  const queues = createFullQueues(createHeldClock());
+  expect(meanSmsc(queues, Array(20).fill("+1")).indexOf(true)).toBe(19);
 });
 
-test("of those that were refused the newest 5,000 are remembered", () => {
-  const queues = createFullQueues();
-  for (let n = 0; n < 5_001; n++) {
-    queues.refused(`+1${n}`);
+test("a recipient who is refused again and again is tried ever more rarely, and at first again once it was not", async () => {
+  const clock = createHeldClock();
+  const queues = createFullQueues(clock);
+  for (let round = 0; round < 2; round++) {
+    for (const seconds of [30, 30, 30, 30, 60, 120, 240, 480, 600, 600]) {
+      // Several segments are refused at once.
+      const waits = [1, 2, 3].map(() => queues.refused("+1").waitMs);
+      expect(waits).toEqual(Array(3).fill(seconds * 1000));
+      await clock.advance(seconds * 1000);
+    }
+    expect(queues.refused("+2").waitMs).toBe(30_000);
+    queues.taken("+1");
     queues.taken("+2");
   }
-  expect(refuse(queues, ["+15000", "+14999", "+11"])).toBe(false);
+});
+
+test("the 20,000 who were refused last are remembered", () => {
+  const queues = createFullQueues(createHeldClock());
+  queues.refused("+3");
+  for (let n = 0; n < 20_000; n++) {
+    queues.refused(`+1${n}`);
+    queues.taken("+2");
+    if (n === 0) queues.refused("+3");
+  }
+  expect(refuse(queues, ["+119999", "+11", "+3"])).toBe(false);
   queues.taken("+2");
-  expect(["+10", "+3", "+4"].map(queues.refused)).toEqual([false, false, true]);
+  expect(meanSmsc(queues, ["+10", "+4", "+5"])).toEqual([false, false, true]);
 });

@@ -1,13 +1,23 @@
+import type { Clock } from "../../../../core/clock.ts";
+import { QUEUE_FULL_WAIT_MS } from "../wire/status-words.ts";
+
 /**
  * Whose queue is full when an SMSC answers ESME_RMSGQFUL: its own, or that of one recipient, whose handset has been off for long.
  * Only the first is a reason to send more slowly. Among the recipients of a campaign there are always some of the second kind: if
  * each of them halved the rate, little would be left of it.
  */
 export interface FullQueues {
-  /** To be called when a segment to this number was refused. Returns whether the queue seems to be the SMSC's own. */
-  refused(to: string): boolean;
+  /** To be called when a segment to this number was refused. */
+  refused(to: string): FullQueue;
   /** To be called when a segment to this number was taken. */
   taken(to: string): void;
+}
+
+export interface FullQueue {
+  /** Whether it seems to be the SMSC's own. */
+  readonly isOfSmsc: boolean;
+  /** How long to wait before the next try. */
+  readonly waitMs: number;
 }
 
 /** So many recipients one after the other, all of whose queues have just become full, are no coincidence. */
@@ -16,23 +26,38 @@ const RECIPIENTS_IN_A_ROW = 3;
 /** So many refusals with nothing taken between them are none either, even if all these recipients had been refused before. */
 const REFUSALS_IN_A_ROW = 20;
 
-/** How many recipients are remembered as refused. The oldest are forgotten first. */
-const MAX_REMEMBERED = 5_000;
+/**
+ * The first waits are short, since a one-time password is of use for minutes only. Then they double: a handset that is off may be so
+ * for a day, and thousands of them tried twice a minute would take a large part of the rate.
+ */
+const SHORT_WAITS = 4;
+const LONGEST_WAIT_MS = 10 * 60_000;
 
-export function createFullQueues(): FullQueues {
-  const known = new Set<string>();
+/** How many recipients are remembered as refused. Those whose last refusal is the oldest are forgotten first. */
+const MAX_REMEMBERED = 20_000;
+
+/** How often a recipient was refused since a message to it was taken, and when that was counted last. */
+interface Refused {
+  readonly times: number;
+  readonly atMs: number;
+}
+
+export function createFullQueues(clock: Clock): FullQueues {
+  const known = new Map<string, Refused>();
   let recipients = 0;
   let refusals = 0;
   return {
     refused(to) {
+      const before = known.get(to);
+      const now = countAnother(before, clock.monotonicMs());
+      known.delete(to);
+      known.set(to, now);
+      const [oldest] = known.keys();
+      if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
       refusals++;
-      if (!known.has(to)) {
-        recipients++;
-        known.add(to);
-        const [oldest] = known;
-        if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
-      }
-      return recipients >= RECIPIENTS_IN_A_ROW || refusals >= REFUSALS_IN_A_ROW;
+      if (!before) recipients++;
+      const isOfSmsc = recipients >= RECIPIENTS_IN_A_ROW || refusals >= REFUSALS_IN_A_ROW;
+      return { isOfSmsc, waitMs: waitAfter(now.times) };
     },
     taken(to) {
       recipients = 0;
@@ -40,4 +65,14 @@ export function createFullQueues(): FullQueues {
       known.delete(to);
     },
   };
+}
+
+/** Refusals within the shortest wait are of several segments or messages in one try, and count once. */
+function countAnother(before: Refused | undefined, nowMs: number): Refused {
+  if (!before) return { times: 1, atMs: nowMs };
+  return nowMs - before.atMs < QUEUE_FULL_WAIT_MS ? before : { times: before.times + 1, atMs: nowMs };
+}
+
+function waitAfter(times: number): number {
+  return Math.min(LONGEST_WAIT_MS, QUEUE_FULL_WAIT_MS * 2 ** Math.max(0, times - SHORT_WAITS));
 }

@@ -212,8 +212,8 @@ function submitSegment(
     const stopWatching = submitter.abortWatch.watch(attempt.signal, () => report(CUT_OFF));
     void session.submit(body, onLate).then((answer) => {
       stopWatching();
-      const result = read(answer);
-      react(submitter, session, { result, sentAtMs, to: attempt.message.to });
+      const result = heedFullQueue(submitter, read(answer), { sentAtMs, to: attempt.message.to });
+      react(submitter, session, { result, sentAtMs });
       heedRefusal(attempt, result);
       if (!isReported) report(result);
       else if (answer.kind !== "lost") tellLate(submitter, attempt, { segment, result });
@@ -245,6 +245,20 @@ function tellLate(
   }
 }
 
+/** Lets the message wait for as long as the full queue asks, and sends more slowly if it is the SMSC's own. */
+function heedFullQueue(
+  { pace, fullQueues }: Submitter,
+  result: SubmitResult,
+  { sentAtMs, to }: { sentAtMs: number; to: string },
+): SubmitResult {
+  const { outcome, reaction } = result;
+  if (outcome.kind === "sent") fullQueues.taken(to);
+  if (outcome.kind !== "deferred" || reaction !== "full") return result;
+  const { isOfSmsc, waitMs } = fullQueues.refused(to);
+  if (isOfSmsc) pace.slowDown({ sentAtMs, pauseMs: 0 });
+  return { ...result, outcome: { ...outcome, retryAfterMs: waitMs } };
+}
+
 /**
  * If the SMSC says of a submit_sm that it cannot be read, the fault may be the session's or that message's. A session that was opened
  * a moment ago is not to blame; to replace it for each of such messages would leave no session to the others.
@@ -253,19 +267,16 @@ const RENEW_AFTER_MS = 60_000;
 
 /** Applies what the answer means for the segments that follow. */
 function react(
-  { pace, fullQueues, binds }: Submitter,
+  { pace, binds }: Submitter,
   session: Session,
-  { result, sentAtMs, to }: { result: SubmitResult; sentAtMs: number; to: string },
+  { result, sentAtMs }: { result: SubmitResult; sentAtMs: number },
 ): void {
   const { reaction, outcome } = result;
   if (reaction === "rest") pace.slowDown({ sentAtMs, pauseMs: THROTTLE_PAUSE_MS });
-  if (reaction === "full" && fullQueues.refused(to)) pace.slowDown({ sentAtMs, pauseMs: 0 });
   const why = () => `the SMSC answered ${errorOf(result)}`;
   if (reaction === "replace") binds.replace(session, why());
   if (reaction === "renew") binds.replace(session, why(), RENEW_AFTER_MS);
-  if (outcome.kind !== "sent") return;
-  pace.accepted();
-  fullQueues.taken(to);
+  if (outcome.kind === "sent") pace.accepted();
 }
 
 function noSlot({ binds, isServing }: Submitter, { signal }: OpenAttempt): SubmitResult {

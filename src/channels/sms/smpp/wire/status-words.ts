@@ -25,7 +25,8 @@ export const ESME_RINVPARLEN = 0xc2;
 /** How long nothing is sent after ESME_RTHROTTLED. */
 export const THROTTLE_PAUSE_MS = 1000;
 
-const QUEUE_FULL_WAIT_MS = 30_000;
+/** How long a message waits after its first ESME_RMSGQFUL. */
+export const QUEUE_FULL_WAIT_MS = 30_000;
 
 /** After these, binding again is useless until somebody changes a password or a setting. */
 const CREDENTIAL_FAULTS: ReadonlySet<number> = new Set([0x0e, 0x0f, 0x53]);
