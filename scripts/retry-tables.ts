@@ -11,7 +11,7 @@ export function retriesSection(policies: Readonly<Record<string, RetryPolicy>>):
 Generated from \`src/core/queue/retry-policy.ts\`. Each wait varies by up to 10 %. A provider that asks for a longer wait
 gets it. What never reached the wire, or was throttled, is retried sooner and does not count as an attempt.
 An attempt that was interrupted, since its process died, is repeated at once, or held (\`on_unconfirmed\`). After ${MAX_INTERRUPTIONS} such
-attempts in a row the message is held in any case.
+attempts the message is held in any case.
 
 ${table.join("\n")}
 `;

@@ -123,7 +123,10 @@ function judgeBefore(
 async function hold(deps: Attempting, job: ClaimedJob, { channel }: Outlet): Promise<Settlement> {
   const { messageId: message_id, interruptions } = job;
   if (isInterruptedTooOften(job))
-    deps.log.warn({ message_id, interruptions }, "a message is held: its last attempts were all interrupted");
+    deps.log.warn(
+      { message_id, interruptions },
+      "a message is held: too many attempts at it were interrupted",
+    );
   const isCounted = job.progress.parts.length > 0 || interruptions > MAX_INTERRUPTIONS;
   const parts = isCounted ? undefined : await countParts(deps, job, channel);
   return judgeHeld(job, deps.clock.now(), parts);

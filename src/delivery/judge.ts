@@ -59,8 +59,8 @@ export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settleme
 }
 
 /** Whether the message is held whatever its account wants: it may have been sent `MAX_INTERRUPTIONS` times. */
-export function isInterruptedTooOften({ interruptions }: ClaimedJob): boolean {
-  return interruptions >= MAX_INTERRUPTIONS;
+export function isInterruptedTooOften({ wasInterrupted, interruptions }: ClaimedJob): boolean {
+  return wasInterrupted && interruptions >= MAX_INTERRUPTIONS;
 }
 
 /** Whose attempt the interrupted one was, if there was only one. */
@@ -121,7 +121,7 @@ const MAY_HAVE_LEFT: MessageError = {
 
 const INTERRUPTED_TOO_OFTEN: MessageError = {
   code: "unconfirmed",
-  message: `not sent again: its last ${MAX_INTERRUPTIONS} attempts were interrupted, and any of them may have sent it`,
+  message: `not sent again: ${MAX_INTERRUPTIONS} attempts at it were interrupted, and any of them may have sent it`,
 };
 
 /** What an interrupted attempt may have sent stays in doubt until a later attempt is accepted or refused. */

@@ -226,8 +226,8 @@ test("an attempt that was interrupted counts as unconfirmed, also where it is se
   expect(await sendOne({ makingMs: 0, job: { wasInterrupted: true } })).toEqual(["unconfirmed", ...SENT]);
 });
 
-test("one that was interrupted 20 times in a row is held, and counted for it, unless that was interrupted too", async () => {
-  const handled = async (interruptions: number) => {
+test("one that was interrupted for the 20th time is held, and counted for it, unless that was interrupted too", async () => {
+  const handled = async (interruptions: number, wasInterrupted = true) => {
     const clock = createHeldClock();
     const done: string[] = [];
     const outlet = openOutlet(done);
@@ -235,12 +235,13 @@ test("one that was interrupted 20 times in a row is held, and counted for it, un
     Object.assign(outlet.channel, { partsOf });
     const lease = { outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, failoverMode: "safe" } as const;
     const message = { progress: sms({ parts: [] }), content: { channel: "sms" } } as const;
-    const job = claimed(clock, { ...message, wasInterrupted: true, interruptions });
+    const job = claimed(clock, { ...message, wasInterrupted, interruptions });
     const made = { kind: "ready", message: { channel: "sms" } } as Prepared;
     await openSender(clock, done, { makingMs: 0, made })(job, { ...lease, isOurs: () => true });
     return done;
   };
   expect(await handled(19)).toEqual(["unconfirmed", ...SENT]);
+  expect(await handled(20, false)).toEqual(SENT);
   const held = ["unreserved 1", "settled: held"];
   expect(await handled(20)).toEqual(["unconfirmed", "counted", ...held]);
   expect(await handled(21)).toEqual(["unconfirmed", ...held]);

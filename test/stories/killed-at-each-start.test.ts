@@ -52,9 +52,9 @@ onBothStores(() => {
     expect(timeline.map(({ kind }) => kind)).toEqual([...Array(STARTS).fill("interrupted"), "status"]);
     expect(timeline.at(-1)?.error).toMatchObject({
       code: "unconfirmed",
-      message: "not sent again: its last 20 attempts were interrupted, and any of them may have sent it",
+      message: "not sent again: 20 attempts at it were interrupted, and any of them may have sent it",
     });
-    expect(service.output()).toContain("a message is held: its last attempts were all interrupted");
+    expect(service.output()).toContain("a message is held: too many attempts at it were interrupted");
 
     await smsc.sendReceipt(smsc.submits[0]!);
     expect(await reached(service, message, "delivered")).toMatchObject({ status: "delivered" });

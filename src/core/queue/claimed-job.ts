@@ -24,9 +24,9 @@ export interface ClaimedJob {
   readonly attempt: number;
   /** An earlier claim has ended without a settlement, so what it tried may have been sent. */
   readonly wasInterrupted: boolean;
-  /** How many claims have ended so since the last settlement. */
+  /** How many claims have ended so in all, settled since or not. */
   readonly interruptions: number;
-  /** The claim that has ended so, if it is the only one. */
+  /** The claim that has ended so, if it is the only one since the last settlement. */
   readonly interruptedClaim?: number;
   readonly messageId: string;
   readonly accountId: string;

@@ -32,7 +32,7 @@ export const RETRY_POLICIES: Record<ChannelName, RetryPolicy> = {
 };
 
 /**
- * How many attempts in a row may be interrupted before a message is not sent again. Each of them may have sent it, and nothing else
+ * How many attempts may be interrupted before a message is not sent again. Each of them may have sent it, and nothing else
  * ends this where the message itself, or what is sent with it, ends the process at each start. As many as an SMS has tries, and not
  * a few: a message that was only claimed counts as interrupted too, and one that was never sent must not be held.
  */

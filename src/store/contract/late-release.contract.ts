@@ -4,6 +4,7 @@ import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import { nextJob } from "./copies-world.contract.ts";
 import {
   CONNECTOR,
+  deferred,
   HOUR,
   inWorld,
   type OpenStore,
@@ -82,6 +83,11 @@ export function lateReleaseContract(open: OpenStore): void {
       expect(await release(world, first)).toEqual([false]);
       const third = await world.claimOne();
       expect(third).toMatchObject({ wasInterrupted: true, interruptions: 1, interruptedClaim: 1 });
+      await world.settle(third, { outcomes: [deferred()], next: { kind: "again", dueAt: world.clock.now } });
+      await world.store.queue.stage(world.clock.now, 10);
+      const fourth = await interrupted(world);
+      expect(await release(world, fourth)).toEqual([true]);
+      expect(await world.claimOne()).toMatchObject({ wasInterrupted: false, interruptions: 1 });
     }),
   );
 

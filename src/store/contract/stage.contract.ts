@@ -79,7 +79,7 @@ export function stageContract(open: OpenStore): void {
   );
 
   test(
-    "a job tells how many of its claims were interrupted since the last that was settled, and which, if it was one",
+    "a job tells how many of its claims were interrupted, and which, if it was one since the last that was settled",
     inWorld(open, async ({ store, sms, claimOne, settle, clock }) => {
       await sms();
       const interrupt = async () => {
@@ -101,9 +101,11 @@ export function stageContract(open: OpenStore): void {
       const putOff = { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } } as const;
       await settle(await claimOne(), putOff);
       await store.queue.stage(clock.now, 10);
-      expect(await told()).toEqual([8, 0, undefined]);
+      expect(await told()).toEqual([8, 2, undefined]);
       await interrupt();
-      expect(await told()).toEqual([10, 1, 9]);
+      expect(await told()).toEqual([10, 3, 9]);
+      await interrupt();
+      expect(await told()).toEqual([12, 4, undefined]);
     }),
   );
 

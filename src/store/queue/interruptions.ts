@@ -1,22 +1,21 @@
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 
-/** What a job's row says of the claims that were interrupted since the last settlement. */
+/** What a job's row says of its claims that were interrupted. */
 export interface InterruptionRow {
   readonly was_interrupted: boolean | number;
-  /** 0 if an earlier version of this program has interrupted it. */
   readonly interruptions: number;
-  /** The latest. */
+  /** As in `ClaimedJob`; means nothing unless the job `was_interrupted`. */
   readonly interrupted_claim: number | null;
 }
 
 export function toInterruptions(
   row: InterruptionRow,
 ): Pick<ClaimedJob, "wasInterrupted" | "interruptions" | "interruptedClaim"> {
-  if (!row.was_interrupted) return { wasInterrupted: false, interruptions: 0 };
-  const { interruptions, interrupted_claim: latest } = row;
+  const { interruptions, interrupted_claim: claim } = row;
+  const wasInterrupted = Boolean(row.was_interrupted);
   return {
-    wasInterrupted: true,
-    interruptions: Math.max(1, interruptions),
-    ...(interruptions === 1 && latest !== null && { interruptedClaim: latest }),
+    wasInterrupted,
+    interruptions,
+    ...(wasInterrupted && claim !== null && { interruptedClaim: claim }),
   };
 }

@@ -51,7 +51,7 @@ const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false,
         AS t (id, claim, was_interrupted, interruptions, interrupted_claim) ORDER BY id
     ) AS t, LATERAL (
       SELECT id, queue, is_leased FROM jobs WHERE id = t.id AND claim = t.claim
-        AND (is_leased OR jobs.was_interrupted AND jobs.interrupted_claim = t.claim) FOR UPDATE
+        AND (is_leased OR jobs.was_interrupted AND jobs.interruptions > t.interruptions) FOR UPDATE
     ) AS j
   ) AS held, queues q
   WHERE jobs.id = ANY(ARRAY[held.id]) AND q.number = held.queue

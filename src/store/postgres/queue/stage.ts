@@ -50,8 +50,9 @@ const STAGE = `WITH leased AS (
   ), due AS (SELECT * FROM leased UNION ALL SELECT * FROM waiting)
   UPDATE jobs SET ready_since = due_at, due_at = NULL, is_leased = false,
     was_interrupted = jobs.was_interrupted OR due.is_leased,
-    interruptions = jobs.was_interrupted::int * greatest(jobs.interruptions, 1) + due.is_leased::int,
-    interrupted_claim = CASE WHEN due.is_leased THEN jobs.claim ELSE jobs.interrupted_claim END
+    interruptions = jobs.interruptions + due.is_leased::int,
+    interrupted_claim = CASE WHEN NOT due.is_leased THEN jobs.interrupted_claim
+      WHEN NOT jobs.was_interrupted THEN jobs.claim END
   FROM due, queues q WHERE jobs.id = ANY(ARRAY[due.id]) AND q.number = jobs.queue
   RETURNING q.name, jobs.message_id, due.is_leased AS was_leased`;
 

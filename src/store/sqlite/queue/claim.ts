@@ -64,8 +64,8 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
      WHERE id = ? AND claim = ? AND is_leased = 1 RETURNING queue, message_id`,
   );
   const calm = db.prepare<{ message_id: string }>(
-    `UPDATE jobs SET was_interrupted = ?, interruptions = ?, interrupted_claim = ?
-     WHERE id = ? AND claim = ? AND is_leased = 0 AND was_interrupted = 1 AND interrupted_claim = claim
+    `UPDATE jobs SET was_interrupted = ?1, interruptions = ?2, interrupted_claim = ?3
+     WHERE id = ?4 AND claim = ?5 AND is_leased = 0 AND was_interrupted = 1 AND interruptions > ?2
      RETURNING message_id`,
   );
   const hasLeasedJob = db.prepare(HAS_LEASED_JOB);

@@ -26,8 +26,9 @@ export function createStage(
   const ready = db.prepare(
     `UPDATE jobs SET ready_since = coalesce(nullif(due_at, ${LEASE_ENDED}), ?), due_at = NULL, is_leased = 0,
        was_interrupted = max(was_interrupted, is_leased),
-       interruptions = was_interrupted * max(interruptions, 1) + is_leased,
-       interrupted_claim = iif(is_leased = 1, claim, interrupted_claim) WHERE id = ?`,
+       interruptions = interruptions + is_leased,
+       interrupted_claim = iif(is_leased = 1, iif(was_interrupted = 1, NULL, claim), interrupted_claim)
+     WHERE id = ?`,
   );
   const first = db.prepare<{ due_at: number | null }>(
     "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
