@@ -14,6 +14,13 @@ export interface StageParts {
 /** The due time of leases that a start ends: long past, since the store has no clock. */
 const LEASE_ENDED = 0;
 
+/** A lease that has run out is an interruption. Which claim it was is told as long as no other was interrupted before it. */
+const READY = `UPDATE jobs SET ready_since = coalesce(nullif(due_at, ${LEASE_ENDED}), ?), due_at = NULL, is_leased = 0,
+    was_interrupted = max(was_interrupted, is_leased),
+    interruptions = interruptions + is_leased,
+    interrupted_claim = iif(is_leased = 1, iif(was_interrupted = 1, NULL, claim), interrupted_claim)
+  WHERE id = ?`;
+
 /** `Queue.stage`: makes waiting jobs ready once their time has come. Schedules, retries and expired leases in one sweep. */
 export function createStage(
   db: Database,
@@ -23,13 +30,7 @@ export function createStage(
     `SELECT id, queue, message_id, due_at, is_leased FROM jobs
      WHERE is_leased = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
   );
-  const ready = db.prepare(
-    `UPDATE jobs SET ready_since = coalesce(nullif(due_at, ${LEASE_ENDED}), ?), due_at = NULL, is_leased = 0,
-       was_interrupted = max(was_interrupted, is_leased),
-       interruptions = interruptions + is_leased,
-       interrupted_claim = iif(is_leased = 1, iif(was_interrupted = 1, NULL, claim), interrupted_claim)
-     WHERE id = ?`,
-  );
+  const ready = db.prepare(READY);
   const first = db.prepare<{ due_at: number | null }>(
     "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
   );
