@@ -1,9 +1,10 @@
+import type { Client } from "./client.ts";
 import { isConfirmed } from "./dom/dialogs.ts";
 import { type Child, h } from "./dom/dom.ts";
 import { type Field, fieldsOf } from "./forms/fields.ts";
 import { recordForm } from "./forms/form.ts";
 import { toHash } from "./place.ts";
-import { accountName } from "./records/accounts.ts";
+import { accountName, nameAccounts } from "./records/accounts.ts";
 import { type References, readReferences, withChoices } from "./records/references.ts";
 import type { View, Visit } from "./visit.ts";
 
@@ -16,9 +17,7 @@ export async function showNewErasure({ client, place, schemas, leaveFor }: Visit
     submit: "Erase",
     back: "#/erasures",
     async save({ recipient, account_id }) {
-      const where = account_id
-        ? `the account “${accountName(known.accounts, String(account_id))}”`
-        : "all accounts";
+      const where = account_id ? await inAccount(client, known, String(account_id)) : "all accounts";
       const question = `Erase all that is stored about ${recipient} in ${where}? This cannot be undone.`;
       if (!(await isConfirmed(question, "Erase"))) return;
       const { id } = await client.send<{ id: string }>("POST", "erasures", { recipient, account_id });
@@ -26,6 +25,11 @@ export async function showNewErasure({ client, place, schemas, leaveFor }: Visit
     },
   });
   return { title: "New erasure", content: [warning(), form] };
+}
+
+/** The one that was chosen may be beyond those that were offered at first. */
+async function inAccount(client: Client, { accounts }: References, account_id: string): Promise<string> {
+  return `the account “${accountName(await nameAccounts(client, accounts, [{ account_id }]), account_id)}”`;
 }
 
 function fieldOf(field: Field, known: References): Field {

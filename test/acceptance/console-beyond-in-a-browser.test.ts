@@ -87,6 +87,37 @@ test("accounts and connectors beyond those that are offered are called by their 
   expect(complaints).toEqual([]);
 });
 
+/** Chooses an account that is beyond those that are offered at first. */
+async function chooseFound(page: Page): Promise<void> {
+  await page.getByLabel("Find another account").fill("sand");
+  await page.locator("#field-account_id").selectOption("Sandbox (sandbox)");
+}
+
+test("an account that was found is called by its name in the question before an erasure, and before an import", async () => {
+  const { page, complaints, heading, go } = await signedIn("settings");
+  await heading("Settings");
+  await crowd(page, "accounts");
+  await go("erasures/new");
+  await heading("New erasure");
+  await chooseFound(page);
+  await page.getByLabel("Recipient").fill("asha@x.test");
+  await page.getByRole("button", { name: "Erase" }).click();
+  const question = page.getByRole("dialog");
+  await question.getByText("asha@x.test in the account “Sandbox”? This cannot be undone.").waitFor();
+
+  const { page: other, heading: isAt, go: to } = await signedIn("settings");
+  await isAt("Settings");
+  await crowd(other, "accounts");
+  await to("suppressions/import");
+  await isAt("Import suppressions");
+  await chooseFound(other);
+  const buffer = Buffer.from("asha@x.test\n");
+  await other.getByLabel("File").setInputFiles({ name: "list.txt", mimeType: "text/plain", buffer });
+  await other.getByRole("button", { name: "Check the file" }).click();
+  await other.locator("dl.facts").getByText("Sandbox", { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test("a sandbox account is found however many live ones there are before it", async () => {
   const { page, complaints, heading, go } = await signedIn("settings");
   await heading("Settings");

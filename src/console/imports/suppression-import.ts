@@ -4,7 +4,7 @@ import { type Child, h } from "../dom/dom.ts";
 import { facts, link, table } from "../dom/pieces.ts";
 import { fieldsOf, labelOf, type Row } from "../forms/fields.ts";
 import { toHash } from "../place.ts";
-import { accountName } from "../records/accounts.ts";
+import { accountName, nameAccounts } from "../records/accounts.ts";
 import { type References, readReferences, withChoices } from "../records/references.ts";
 import type { View, Visit } from "../visit.ts";
 import { type Checked, fileField, fileProblem, importView, readText } from "./import-page.ts";
@@ -50,12 +50,13 @@ async function check(given: Row, { accounts }: References, visit: Visit): Promis
   if ("problem" in read) throw fileProblem(read.problem);
   const { entries, ignored } = read;
   const account_id = String(given.account_id);
+  const named = await nameAccounts(visit.client, accounts, [{ account_id }]);
   const count = entries.length.toLocaleString("en");
   return {
     preview: [
       facts([
         ["Entries", count],
-        ["For", accountName(accounts, account_id)],
+        ["For", accountName(named, account_id)],
         ["Columns not read", ignored.join(", ")],
       ]),
       entryTable(entries.slice(0, FIRST)),
