@@ -43,6 +43,20 @@ onEveryStore((start) => {
     ]);
   });
 
+  test("a connector is told the DLT id of a template also where the recipients need none, and nobody else is", async () => {
+    await using api = await start();
+    const live = await liveAccount(api);
+    const { accountId, key, templateId: template_id } = live;
+    const { connectorIds } = (await api.store.records.find("routes", { id: live.routeId }))!;
+    const { id: queue } = await api.add("routes", { accountId, channel: "sms", match: "1", connectorIds });
+    const body = { to: "+14155550123", template_id, variables: { "1": "4821", "2": 5 } };
+    const { json } = await api.post("/v1/sms/messages", body, { key });
+    const shown = await api.get(`/v1/sms/messages/${json.message_id}`, { key });
+    expect(shown.json).not.toHaveProperty("dlt_template_id");
+    const [job] = await api.store.queue.claim({ queue, limit: 1, now: api.clock.now(), leaseMs: 1000 });
+    expect(job?.content).toMatchObject({ templateId: template_id, templateDltId: "1107161234567890123" });
+  });
+
   test("an unknown template is not a template of this account", async () => {
     await using api = await start();
     const { key } = await liveAccount(api);

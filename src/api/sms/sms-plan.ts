@@ -45,6 +45,8 @@ function toContent({ request, template, resolved }: CheckedSms): SmsContent {
   const templateId = request.templateId ?? template?.id;
   if (templateId !== undefined) content.templateId = templateId;
   if (request.dltTemplateId !== undefined) content.dltTemplateId = request.dltTemplateId;
+  else if (template?.dltTemplateId !== undefined && resolved?.dltTemplateId === undefined)
+    content.templateDltId = template.dltTemplateId;
   if (request.dltEntityId !== undefined) content.dltEntityId = request.dltEntityId;
   if (request.variables !== undefined) content.variables = request.variables;
   if (request.callbackUrl !== undefined) content.callbackUrl = request.callbackUrl;

@@ -141,6 +141,8 @@ export interface SmsContent {
   readonly from?: string;
   /** The account's template, whether the request named it by this id or by its DLT id. */
   readonly templateId?: string;
+  /** The DLT id of that template where the messages do not use it, for providers that know the template by it. */
+  readonly templateDltId?: string;
   readonly dltTemplateId?: string;
   readonly dltEntityId?: string;
   readonly variables?: Readonly<Record<string, string | number>>;

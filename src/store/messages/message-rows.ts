@@ -101,13 +101,14 @@ export function splitContent(content: Content): { envelope: string; body: string
 
 /** Everything but the text. */
 function smsEnvelope(content: SmsContent): string {
-  const { channel, from, templateId, dltTemplateId, dltEntityId, variables } = content;
+  const { channel, from, templateId, templateDltId, dltTemplateId, dltEntityId, variables } = content;
   const { callbackUrl, tags, metadata, category, resolved } = content;
   return jsonWithVariables(
     {
       channel,
       from,
       templateId,
+      templateDltId,
       dltTemplateId,
       dltEntityId,
       callbackUrl,

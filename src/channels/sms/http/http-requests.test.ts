@@ -54,6 +54,13 @@ test("a provider's template is found by DLT id before our own id, and is the DLT
   expect(await named(both, { ours: "by-ours" })).toBe("by-ours");
   expect(await named(ofOurs, { ours: "by-ours" })).toBe("by-ours");
   expect(await named(both, {})).toBe("1107160000000000001");
+  const abroad = {
+    ...rest,
+    content: { ...without, templateId: "ours", templateDltId: "1107160000000000002" },
+  };
+  expect(await named(abroad, { ours: "by-ours", "1107160000000000002": "by-dlt" })).toBe("by-dlt");
+  expect(await named(abroad, {})).toBe("1107160000000000002");
+  expect(await filled("{{dlt_template_id}}", abroad)).toBeUndefined();
   expect(await named(ofOurs, {})).toBeUndefined();
 });
 

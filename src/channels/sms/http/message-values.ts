@@ -81,7 +81,8 @@ function messageValues(
   const estimate = text === undefined ? undefined : estimateSegments(text);
   const dltTemplateId = content.resolved?.dltTemplateId ?? content.dltTemplateId;
   const byOurId = content.templateId === undefined ? undefined : own(templateIds, content.templateId);
-  const byDltId = dltTemplateId === undefined ? undefined : own(templateIds, dltTemplateId);
+  const registeredId = dltTemplateId ?? content.templateDltId;
+  const byDltId = registeredId === undefined ? undefined : own(templateIds, registeredId);
   const validityMs = Math.max(1000, message.remainingMs);
   return {
     to: message.to,
@@ -95,7 +96,7 @@ function messageValues(
     template_id: content.templateId,
     dlt_template_id: dltTemplateId,
     dlt_entity_id: content.resolved?.dltEntityId ?? content.dltEntityId,
-    provider_template_id: byDltId ?? byOurId ?? dltTemplateId,
+    provider_template_id: byDltId ?? byOurId ?? registeredId,
     callback_url: callbackUrl,
     validity_seconds: Math.floor(validityMs / 1000),
     validity_minutes: Math.max(1, Math.floor(validityMs / 60_000)),
