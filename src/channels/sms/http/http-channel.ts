@@ -22,6 +22,7 @@ import { type Judgement, judgeExchange, notTried, refused, TAKEN_OVER } from "./
 import { estimateSegments, valuesOf } from "./message-values.ts";
 import { gatewayOf } from "./providers.ts";
 import { renderRequest } from "./render-request.ts";
+import { createSingleRefusals } from "./single-refusals.ts";
 
 /** How long to wait for answers under way when the channel stops. */
 const DRAIN_MS = 10_000;
@@ -52,6 +53,7 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
   const client = openClient(config, deps.clock);
   const cutOff = new AbortController();
   const availability = createAvailability({ ...deps, maxInFlight: config.max_in_flight });
+  const singleRefusals = createSingleRefusals();
   const channel: HttpChannel = { connector, config, gateway, client, deps };
   return {
     connectorId: connector.id,
@@ -61,10 +63,11 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
     async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
       const place = signal.aborted ? undefined : availability.take();
       if (!place) return outcomeOf(message, notTried("http.not_ready", "the connector takes nothing now"));
-      const judgement = await attempt(channel, message, {
+      const attempted = await attempt(channel, message, {
         signal: AbortSignal.any([signal, cutOff.signal]),
         isOurs,
       });
+      const judgement = singleRefusals.heed(message.messageId, attempted);
       place.giveBack(judgement);
       return outcomeOf(message, givingWay(judgement, availability.restMs()));
     },

@@ -69,6 +69,22 @@ test("a message that met a refusal makes way for another: it comes back five sec
   expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: 120_000 }]);
 });
 
+test("a message that alone is refused takes the gateway down once, not at each of its tries", async () => {
+  gateway.behave(({ json }) => (json.to === "+919876543211" ? { status: 403 } : ACCEPTED));
+  const refused = () => rig.channel.send(outgoingSms({ to: "+919876543211", messageId: "refused" }), never);
+  await refused();
+  await expectRest(1_000, 1);
+  expect((await send()).parts).toMatchObject([{ kind: "sent" }]);
+  for (const seconds of [10, 20]) {
+    const { parts, countsAsAttempt } = await refused();
+    expect(parts).toMatchObject([{ kind: "deferred", retryAfterMs: seconds * SECOND }]);
+    expect(countsAsAttempt).toBe(false);
+    expect(rig.channel.freeSlots()).toBe(SLOTS);
+    await send();
+  }
+  expect(rig.statuses.map(({ state }) => state)).toEqual(["up", "down", "up"]);
+});
+
 test("the shorter of two rests does not end the longer one", async () => {
   gateway.behave(({ json }) => throttling(json.to === "+919876543210" ? 10 : 2));
   await Promise.all([send(), send("+919876543211")]);
