@@ -199,3 +199,19 @@ test("only type or TLV make a receipt: any handset can write the text of one", (
   expect(isReceipt(deliver({ esmClass: 0x08 }))).toBe(false);
   expect(isReceipt(deliver({ esmClass: 0, tlvs: new Map([[0x001e, Buffer.from("1")]]) }))).toBe(true);
 });
+
+test.each([
+  ["+919876543210", "ACMECO", "+919876543210"],
+  ["919876543210", "919000000001", "919876543210"],
+  ["ACMECO", "919876543210", "919876543210"],
+  ["567678", "919876543210", "919876543210"],
+  ["ACMECO", "", "ACMECO"],
+  ["", "ACMECO", undefined],
+])("a receipt from %p to %p is about %p", (from, to, recipient) => {
+  const at = (address: string) => ({ ton: 1, npi: 1, address });
+  const receipt = byText(standard("UNDELIV", "633"), { source: at(from), destination: at(to) });
+  expect(receipt?.recipient).toBe(recipient);
+  if (recipient?.endsWith("919876543210")) expect(receipt?.error?.code).toBe("dlt.633");
+  const unmarked = byText(standard("UNDELIV"), { source: at(from), destination: at(to), esmClass: 0 });
+  expect(unmarked?.recipient ?? "").toBe(from);
+});

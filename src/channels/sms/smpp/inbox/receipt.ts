@@ -88,17 +88,31 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
   if (!providerMessageId) return undefined;
   const otherId = tlvId && fields.id !== tlvId ? fields.id : undefined;
   const reference = userReference(message);
+  const recipient = recipientOf(message);
   const raw = rawReceipt(message, fields);
   return {
     providerMessageId: providerMessageId.slice(0, RAW_LIMIT),
     ...(otherId !== undefined && { otherId: otherId.slice(0, RAW_LIMIT) }),
     ...verdictOf(message, fields, own),
     ...(!isMarked(message) && { isByText: true }),
-    ...(message.source.address && { recipient: message.source.address }),
+    ...(recipient && { recipient }),
     ...(reference !== undefined && { reference }),
     ...(raw && { raw }),
   };
 }
+
+/**
+ * The number that the message was sent to, which a receipt comes from. Some SMSCs leave both addresses as they were in the submit_sm:
+ * then it is the destination, and the sender is told from it by its letters or by being short. A receipt that only its text shows to
+ * be one may be a handset's, and is believed of the number that it comes from alone.
+ */
+function recipientOf(message: ShortMessage): string {
+  const { source, destination } = message;
+  const isTurned = NUMBER.test(source.address) || !NUMBER.test(destination.address) || !isMarked(message);
+  return isTurned ? source.address : destination.address;
+}
+
+const NUMBER = /^\+?\d{7,}$/;
 
 /** What a message_state and an error code (0: none) of a query_sm_resp mean; `undefined` for an unknown state. */
 export function readState(state: number, errorCode: number): Verdict | undefined {
@@ -112,7 +126,7 @@ type Verdict = Pick<SmppReceipt, "status" | "error" | "isUnclear">;
 function verdictOf(message: ShortMessage, fields: TextFields, own: OwnCodes | undefined): Verdict {
   const codes = [networkCode(message), fields.err && bareId(fields.err)].filter((code) => code !== undefined);
   const word = wordOf(message, fields);
-  const verdict = judge(word, codes, { own, to: message.source.address });
+  const verdict = judge(word, codes, { own, to: recipientOf(message) });
   const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
   // A notice about a failed attempt is not the end. One about delivery is, whoever sends it.
   if (isNotice && verdict.status !== "delivered") return { status: "sent" };
