@@ -21,6 +21,7 @@ export async function fromHandset(ground: Ground): Promise<unknown> {
     receivedAt: clock.now,
     key: dice.chance(0.2) ? "same" : id,
     sameSince: clock.now - 10_000,
+    ...(dice.chance(0.5) && { hasNoId: true as const }),
     ...(part && { part }),
   };
   const [results] = await ask(ground, (store) => store.inbound.receive([piece]));
