@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { Client } from "pg";
 import { openOptionsProxy } from "../../../../test/fakes/options-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
+import { until } from "../../../../test/until.ts";
 import { openConnections } from "./connections.ts";
 
 async function openWorld() {
@@ -47,4 +49,35 @@ test("of a single host nothing is asked, unless the URL says what it has to be",
   await expect(lends([reader], "?target_session_attrs=read-write")).rejects.toThrow(
     "the server is read-only",
   );
+});
+
+test("where the server has no connection left a call waits for one of ours, and there are more as soon as it has", async () => {
+  const { url, drop } = await freshDatabase();
+  const admin = new Client({ connectionString: url });
+  await admin.connect();
+  const role = `limited_${new URL(url).pathname.slice(1)}`;
+  await admin.query(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 2`);
+  const connections = openConnections(url.replace("//postrider@", `//${role}@`), { max: 8 });
+  const sessions = new Set<unknown>();
+  const work = async () => {
+    const client = await connections.lend();
+    const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
+    sessions.add(rows[0].pid);
+    client.release();
+  };
+  const workAtOnce = (calls: number) => Promise.all(Array.from({ length: calls }, work));
+
+  await work();
+  await workAtOnce(50);
+  expect(sessions.size).toBeLessThanOrEqual(2);
+
+  await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 8`);
+  await until(
+    () => workAtOnce(50),
+    () => sessions.size > 2,
+  );
+  await connections.close();
+  await admin.query(`DROP ROLE ${role}`);
+  await admin.end();
+  await drop();
 });

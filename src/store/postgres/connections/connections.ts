@@ -1,5 +1,6 @@
 /** Connections to the one of several servers that takes writes. After a failover it is another one. */
 import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { isOutOfConnections } from "../database/sql-errors.ts";
 import { readHosts } from "./hosts.ts";
 import { sessionOptions } from "./session-settings.ts";
 
@@ -26,7 +27,7 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
   let current = 0;
 
   const lendFrom = async (index: number): Promise<PoolClient> => {
-    const client = await (pools[index] as Pool).connect();
+    const client = await lendOf(pools[index] as Pool, settings.max);
     // If `judgeAgain` is called meanwhile, the result goes into the set that has been replaced, and so is forgotten.
     const known = writable;
     if (!isToBeWritable || known.has(client)) return client;
@@ -70,6 +71,26 @@ function openPool(settings: PoolConfig): Pool {
   // A connection that is lost while lent fails its next statement. Without a listener the event would end the process.
   pool.on("connect", (client) => void client.on("error", () => undefined));
   return pool;
+}
+
+/** How long a server that has no connection left is asked for no further one. */
+const ASK_AGAIN_MS = 1_000;
+
+/**
+ * Where the server has no connection left for us, waits for one of those that the pool has, as if it might have no more; a second
+ * later it may again. Throws if it has none.
+ */
+async function lendOf(pool: Pool, max = 1): Promise<PoolClient> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      // Others of the pool may be refused next: then it has fewer than there seem to be now.
+      if (!isOutOfConnections(error) || pool.totalCount === 0 || tried > max) throw error;
+      pool.options.max = pool.totalCount;
+      setTimeout(() => Object.assign(pool.options, { max }), ASK_AGAIN_MS).unref();
+    }
+  }
 }
 
 async function isReadOnly(client: PoolClient): Promise<boolean> {

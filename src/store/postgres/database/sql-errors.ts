@@ -30,6 +30,11 @@ export function isReadOnlyServer(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "25006";
 }
 
+/** The server, the database or the role has as many connections as it may have. */
+export function isOutOfConnections(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "53300";
+}
+
 /** PgBouncer's answer to settings with which a session is to start. PostgreSQL itself names the setting in other words. */
 export function isRefusedSetting(error: unknown): boolean {
   return error instanceof DatabaseError && error.message.startsWith("unsupported startup parameter");
