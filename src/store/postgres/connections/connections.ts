@@ -73,12 +73,9 @@ function openPool(settings: PoolConfig): Pool {
   return pool;
 }
 
-/** How long a server that has no connection left is asked for no further one. */
-const ASK_AGAIN_MS = 1_000;
-
 /**
- * Where the server has no connection left for us, waits for one of those that the pool has, as if it might have no more; a second
- * later it may again. Throws if it has none.
+ * Where the server has no connection left for us, waits for one of those that the pool has: for a while it is a pool of so many.
+ * Throws if it has none.
  */
 async function lendOf(pool: Pool, max = 1): Promise<PoolClient> {
   for (let tried = 1; ; tried++) {
@@ -87,10 +84,23 @@ async function lendOf(pool: Pool, max = 1): Promise<PoolClient> {
     } catch (error) {
       // Others of the pool may be refused next: then it has fewer than there seem to be now.
       if (!isOutOfConnections(error) || pool.totalCount === 0 || tried > max) throw error;
+      if (pool.options.max === max) growLater(pool, max);
       pool.options.max = pool.totalCount;
-      setTimeout(() => Object.assign(pool.options, { max }), ASK_AGAIN_MS).unref();
     }
   }
+}
+
+/** After so many calls the server is asked again. Counted, since each refusal is work for a server that is busy. */
+const CALLS_UNTIL_ASKED = 200;
+
+function growLater(pool: Pool, max: number): void {
+  let left = CALLS_UNTIL_ASKED;
+  const count = () => {
+    if (--left > 0) return;
+    pool.off("acquire", count);
+    pool.options.max = max;
+  };
+  pool.on("acquire", count);
 }
 
 async function isReadOnly(client: PoolClient): Promise<boolean> {
