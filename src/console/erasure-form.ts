@@ -4,7 +4,8 @@ import { type Child, h } from "./dom/dom.ts";
 import { type Field, fieldsOf } from "./forms/fields.ts";
 import { recordForm } from "./forms/form.ts";
 import { toHash } from "./place.ts";
-import { accountName, nameAccounts } from "./records/accounts.ts";
+import { nameAccounts } from "./records/accounts.ts";
+import { nameIn } from "./records/named.ts";
 import { type References, readReferences, withChoices } from "./records/references.ts";
 import type { View, Visit } from "./visit.ts";
 
@@ -29,7 +30,7 @@ export async function showNewErasure({ client, place, schemas, leaveFor }: Visit
 
 /** The one that was chosen may be beyond those that were offered at first. */
 async function inAccount(client: Client, { accounts }: References, account_id: string): Promise<string> {
-  return `the account “${accountName(await nameAccounts(client, accounts, [{ account_id }]), account_id)}”`;
+  return `the account “${nameIn(await nameAccounts(client, accounts, [{ account_id }]), account_id)}”`;
 }
 
 function fieldOf(field: Field, known: References): Field {

@@ -5,7 +5,8 @@ import { badge, type Column, facts, id, link, none, table, time } from "./dom/pi
 import { keepUpdated } from "./dom/updated.ts";
 import { showNewErasure } from "./erasure-form.ts";
 import { filterForm, pager, readFiltered } from "./forms/filters.ts";
-import { type Account, accountName, nameAccounts, readAccounts } from "./records/accounts.ts";
+import { type Account, nameAccounts, readAccounts } from "./records/accounts.ts";
+import { nameIn } from "./records/named.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 
 interface Erasure {
@@ -71,7 +72,7 @@ function erasureTable(erasures: readonly Erasure[], accounts: readonly Account[]
 }
 
 function accountOf({ account_id }: Erasure, accounts: readonly Account[]): Child {
-  return account_id ? link(["accounts", account_id], accountName(accounts, account_id)) : "all accounts";
+  return account_id ? link(["accounts", account_id], nameIn(accounts, account_id)) : "all accounts";
 }
 
 /** One erasure, until it is done. */

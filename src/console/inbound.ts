@@ -11,8 +11,8 @@ import {
   findAccounts,
   readAccounts,
 } from "./records/accounts.ts";
+import type { Named } from "./records/named.ts";
 import { nameConnectors, readConnectors } from "./records/references.ts";
-import type { Named } from "./records/route-text.ts";
 import type { ShowPage, View, Visit } from "./visit.ts";
 
 interface Inbound {

@@ -4,8 +4,8 @@ import { badge, type Column, facts, link, none, prose, section, table, time } fr
 import type { Choice, FindChoices } from "./forms/choices.ts";
 import { type Filter, filterForm, pager, readFiltered } from "./forms/filters.ts";
 import { findBeyond } from "./records/find-beyond.ts";
+import { type Named, nameIn } from "./records/named.ts";
 import { nameConnectors, readConnectors } from "./records/references.ts";
-import type { Named } from "./records/route-text.ts";
 import type { ShowPage } from "./visit.ts";
 
 interface Parked {
@@ -73,10 +73,13 @@ function noneParked(connectorId: string | undefined): string {
 }
 
 function receiptTable(receipts: readonly Parked[], connectors: readonly Named[]): HTMLElement {
-  const nameOf = (wanted: string) => connectors.find(({ id }) => id === wanted)?.name ?? wanted;
   const columns: readonly Column<Parked>[] = [
     { head: "Received", of: ({ received_at: at }) => time(at) },
-    { head: "Connector", kind: "text", of: ({ connector_id: id }) => link(["connectors", id], nameOf(id)) },
+    {
+      head: "Connector",
+      kind: "text",
+      of: ({ connector_id: id }) => link(["connectors", id], nameIn(connectors, id)),
+    },
     { head: "Provider's id", of: ({ provider_message_id: id, other_id: other }) => idsOf([id, other]) },
     { head: "Recipient", of: ({ recipient }) => recipient },
     { head: "Says", of: ({ status }) => badge(status) },

@@ -1,10 +1,12 @@
 /** Imports suppressions from a file. */
+
 import { counted } from "../dom/counted.ts";
 import { type Child, h } from "../dom/dom.ts";
 import { facts, link, table } from "../dom/pieces.ts";
 import { fieldsOf, labelOf, type Row } from "../forms/fields.ts";
 import { toHash } from "../place.ts";
-import { accountName, nameAccounts } from "../records/accounts.ts";
+import { nameAccounts } from "../records/accounts.ts";
+import { nameIn } from "../records/named.ts";
 import { type References, readReferences, withChoices } from "../records/references.ts";
 import type { View, Visit } from "../visit.ts";
 import { type Checked, fileField, fileProblem, importView, readText } from "./import-page.ts";
@@ -56,7 +58,7 @@ async function check(given: Row, { accounts }: References, visit: Visit): Promis
     preview: [
       facts([
         ["Entries", count],
-        ["For", accountName(named, account_id)],
+        ["For", nameIn(named, account_id)],
         ["Columns not read", ignored.join(", ")],
       ]),
       entryTable(entries.slice(0, FIRST)),

@@ -3,7 +3,7 @@ import { badge, facts, id, isolated, joined, json, link, section, table, time } 
 import { durationText } from "../dom/times.ts";
 import { keepUpdated } from "../dom/updated.ts";
 import type { Row } from "../forms/fields.ts";
-import { accountName } from "../records/accounts.ts";
+import { nameIn } from "../records/named.ts";
 import { nameAll, type References, readReferences } from "../records/references.ts";
 import type { ShowPage } from "../visit.ts";
 import { addressNode } from "./addresses.ts";
@@ -67,7 +67,7 @@ function factsOf({ message, entries, accounts }: Known): HTMLElement {
     ["Status", badge(message.status)],
     ["Error", errorText(message)],
     ["Id", id(message.message_id)],
-    ["Account", link(["accounts", message.account_id], accountName(accounts, message.account_id))],
+    ["Account", link(["accounts", message.account_id], nameIn(accounts, message.account_id))],
     ["Channel", message.channel],
     ["Created", time(message.created_at)],
     ["From", message.from && addressNode(message.from)],
@@ -110,7 +110,7 @@ function recipientTable(recipients: readonly RecipientState[]): HTMLElement {
 }
 
 function timelineOf({ entries, connectors }: Known): HTMLElement {
-  const nameOf = (connector: string) => connectors.find((each) => each.id === connector)?.name ?? connector;
+  const nameOf = (connector: string) => nameIn(connectors, connector);
   const items = toLines(entries).map(({ entry, status, error }, index, lines) => {
     const before = lines[index - 1]?.entry;
     const gap = before && new Date(entry.at).getTime() - new Date(before.at).getTime();

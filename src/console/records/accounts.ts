@@ -63,10 +63,6 @@ export function accountOf(accounts: readonly Account[], id: string): Account {
   return accounts.find((account) => account.id === id) ?? { id, name: id, mode: "live" };
 }
 
-export function accountName(accounts: readonly Account[], id: string): string {
-  return accounts.find((account) => account.id === id)?.name ?? id;
-}
-
 export function accountFilter(
   accounts: readonly Account[],
   chosen: Account | undefined,

@@ -1,7 +1,7 @@
 import { type Client, getIfThere, type Page } from "../client.ts";
 import type { Choice, FindChoices } from "../forms/choices.ts";
 import type { Query } from "../place.ts";
-import type { Named } from "./route-text.ts";
+import type { Named } from "./named.ts";
 
 /** More than anybody chooses from without looking for a name. */
 export const MOST_CHOICES = 1_000;

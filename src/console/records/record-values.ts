@@ -2,6 +2,7 @@
 import { type Child, h } from "../dom/dom.ts";
 import { badge, type Column, called, facts, id, json, link, table, time } from "../dom/pieces.ts";
 import { labelOf, type Row } from "../forms/fields.ts";
+import { nameIn } from "./named.ts";
 import { type Noun, nameOf } from "./nouns.ts";
 import { type References, referred } from "./references.ts";
 import { connectorsText, type Route } from "./route-text.ts";
@@ -60,10 +61,6 @@ function headOf(name: string): string {
 
 function isReference(name: string): boolean {
   return name === "account_id" || name === "connector_id";
-}
-
-function nameIn(rows: readonly { readonly id: string; readonly name: string }[], wanted: string): string {
-  return rows.find((row) => row.id === wanted)?.name ?? wanted;
 }
 
 /** Where absence says something. */

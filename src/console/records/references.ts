@@ -5,7 +5,8 @@ import { type Field, labelOf, type Row } from "../forms/fields.ts";
 import type { Place } from "../place.ts";
 import { type Account, findAccounts, nameAccounts, readAccounts } from "./accounts.ts";
 import { addBeyond, findBeyond, MOST_CHOICES } from "./find-beyond.ts";
-import type { Named, Route } from "./route-text.ts";
+import type { Named } from "./named.ts";
+import type { Route } from "./route-text.ts";
 
 export interface References {
   readonly accounts: readonly Account[];

@@ -1,4 +1,6 @@
 /** Routes in a line: which messages, and where they go. Pure. */
+import { type Named, nameIn } from "./named.ts";
+
 export interface Route {
   readonly id: string;
   readonly channel: string;
@@ -7,11 +9,6 @@ export interface Route {
   readonly sender?: string;
   readonly category?: string;
   readonly connectors: readonly { readonly connector_id: string; readonly weight?: number }[];
-}
-
-export interface Named {
-  readonly id: string;
-  readonly name: string;
 }
 
 /** `sms to 91…, sender ACME, transactional` */
@@ -24,7 +21,7 @@ export function routeText({ channel, match, sender, category }: Route): string {
 export function connectorsText({ connectors }: Route, known: readonly Named[]): string {
   return connectors
     .map(({ connector_id: id, weight }) => {
-      const name = known.find((connector) => connector.id === id)?.name ?? id;
+      const name = nameIn(known, id);
       return weight === undefined ? name : `${name} (weight ${weight})`;
     })
     .join(", ");

@@ -6,14 +6,8 @@ import { filterForm } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
 import { toHash, toQueryString } from "../place.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
-import {
-  type Account,
-  accountFilter,
-  accountName,
-  accountOf,
-  findAccounts,
-  readAccounts,
-} from "./accounts.ts";
+import { type Account, accountFilter, accountOf, findAccounts, readAccounts } from "./accounts.ts";
+import { nameIn } from "./named.ts";
 import { type Setting, settingField } from "./setting-field.ts";
 
 /** `#/settings?account_id=ID`, `#/settings/NAME?account_id=ID`; without an account: those of the instance. */
@@ -85,7 +79,7 @@ async function showSetting(visit: Visit, accounts: readonly Account[]): Promise<
       isSetHere && deedButton({ text: "Reset", question: `Reset ${name}?`, work: () => put(null) }, visit),
     content: [
       h("p", {}, prose(setting.description)),
-      none(account_id ? `For the account “${accountName(accounts, account_id)}”.` : "For the instance."),
+      none(account_id ? `For the account “${nameIn(accounts, account_id)}”.` : "For the instance."),
       recordForm({
         fields: [settingField(setting)],
         values: isSetHere ? { value: setting.value } : {},

@@ -8,12 +8,12 @@ import { type Filter, filterForm, pager, readFiltered } from "../forms/filters.t
 import {
   type Account,
   accountFilter,
-  accountName,
   chosenAccount,
   findAccounts,
   nameAccounts,
   readAccounts,
 } from "../records/accounts.ts";
+import { nameIn } from "../records/named.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
 import { resultText, showWebhook, type WebhookEvent } from "./webhook-page.ts";
 import { showSecrets } from "./webhook-secrets.ts";
@@ -135,7 +135,7 @@ export function pausedHostTable(hosts: readonly PausedHost[], accounts: readonly
         kind: "text",
         of: ({ host, account_id }) => link(["webhooks"], host, { account_id, host }),
       },
-      { head: "Account", kind: "text", of: ({ account_id }) => accountName(accounts, account_id) },
+      { head: "Account", kind: "text", of: ({ account_id }) => nameIn(accounts, account_id) },
       { head: "Paused until", of: ({ paused_until: at }) => time(at) },
       { head: "Failures", kind: "number", of: ({ failures }) => failures },
       { head: "Reason", kind: "wide", of: ({ reason }) => reason.replaceAll("_", " ") },
