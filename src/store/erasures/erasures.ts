@@ -3,7 +3,8 @@ import type { Erasure, NewErasure } from "../../core/messages/erasure.ts";
 
 /**
  * Erasures of a recipient, and the record that they were done. `advance` erases what existed when the erasure was asked for:
- * messages with everything that belongs to them, saved answers, parked receipts, sandbox and inbound messages, usage counts.
+ * messages with everything that belongs to them, saved answers, parked receipts, sandbox and inbound messages, usage counts,
+ * soft bounces, and the external ids of contacts that are the recipient.
  *
  * Suppressions and opt-outs stay in force, but name nobody: the recipient is replaced by its `ErasedForm`, and scrubbed from
  * operators' notes. They still apply to the recipient in `SuppressionStore`, `InboundStore` (START lifts an opt-out, STOP adds
