@@ -1,5 +1,4 @@
 /** Imports suppressions from a file. */
-
 import { counted } from "../dom/counted.ts";
 import { type Child, h } from "../dom/dom.ts";
 import { facts, link, table } from "../dom/pieces.ts";
