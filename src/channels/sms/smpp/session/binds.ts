@@ -74,8 +74,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
       void reconcile();
     },
     sessions: () => sessionsOf(share ? binds.filter(({ index }) => isHeld(index)) : binds),
-    replace: (session, reason, minAgeMs) =>
-      binds.find(({ link }) => link.session() === session)?.link.replace(reason, minAgeMs),
+    replace: (session, ...how) => binds.find(({ link }) => link.session() === session)?.link.replace(...how),
     async stop() {
       phase = "stopped";
       await Promise.all([leaving.whenEmpty(), ...binds.map(({ link }) => link.stop())]);
