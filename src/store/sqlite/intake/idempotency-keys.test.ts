@@ -24,7 +24,7 @@ interface Connection {
   readonly disk: { isFull: boolean };
 }
 
-function open(path: string, memory = createLockMemory()): Connection {
+function open(path: string, { memory = createLockMemory(), generation = GENERATION } = {}): Connection {
   const driver = openDriver(path);
   configure(driver);
   // What is looked at here does not depend on the disk.
@@ -35,7 +35,7 @@ function open(path: string, memory = createLockMemory()): Connection {
     if (disk.isFull) throw new Error("the disk is full");
   };
   const db = createDatabase({ driver, schedule: setImmediate, lock: createWriteLock(memory), beforeCommit });
-  return { driver, db, disk, keys: createIdempotencyKeys(db, GENERATION) };
+  return { driver, db, disk, keys: createIdempotencyKeys(db, generation) };
 }
 
 type Taken = readonly [name: number, body: string];
@@ -43,6 +43,10 @@ type Taken = readonly [name: number, body: string];
 function take({ keys }: Connection, [name, body]: Taken, now: number): string | undefined {
   const key = { scope: "s", key: `key ${name}`, bodyDigest: "d", now, expiresAt: now + LIFE_MS };
   return keys.take(key, { status: 202, body })?.body;
+}
+
+function takeFirst(connection: Connection, names: number): void {
+  for (let name = 0; name < names; name++) take(connection, [name, "x"], 0);
 }
 
 const count = (driver: Driver, table: string) =>
@@ -144,7 +148,7 @@ test(
       const property = fc.asyncProperty(steps, async (all) => {
         const path = join(folder, `${++run}.db`);
         const memory = createLockMemory();
-        const reopen = () => open(path, memory);
+        const reopen = () => open(path, { memory });
         const world: World = { connections: [reopen(), reopen()], model: createModel(), reopen, now: 1_000 };
         for (const [at, { act, who, names, ms }] of all.entries()) {
           world.now += ms;
@@ -196,6 +200,19 @@ test("names of keys that have expired leave the index, however many later ones a
     await db.close();
   }));
 
+test("a generation goes to the index though a call fails before each key", () =>
+  inFolder(async (folder) => {
+    const connection = open(join(folder, "p.db"), { generation: 256 });
+    const { db, driver } = connection;
+    await db.write(() => takeFirst(connection, 2 * 256 - 1), 1, "late");
+    for (let name = 0; name < 256; name++) {
+      await db.write(fail, 1, "late").catch(() => {});
+      await db.write(() => take(connection, [name + 5_000, "x"], 0), 1, "late");
+    }
+    expect(count(driver, "key_names")).toBeGreaterThanOrEqual(256);
+    await db.close();
+  }));
+
 test("after a start each of thousands of keys is a repeat, though the index has none of them yet", () =>
   inFolder(async (folder) => {
     const connection = open(join(folder, "p.db"));
@@ -214,7 +231,7 @@ test("a key whose transaction was broken off leaves nothing that another connect
   inFolder(async (folder) => {
     const path = join(folder, "p.db");
     const memory = createLockMemory();
-    const [one, other] = [open(path, memory), open(path, memory)];
+    const [one, other] = [open(path, { memory }), open(path, { memory })];
     const broken = one.db.write(() => {
       take(one, [1, "never stored"], 0);
       throw new StoreUnavailable("the disk is full");

@@ -27,6 +27,8 @@ export function createKeyMerge(
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   );
   let merging: Generation | undefined;
+  /** Whether names were taken from `merging` in this transaction. */
+  let hasTaken = false;
   let owed = 0;
 
   /** The rows of names, without those that have been given a newer number: they belong to a later generation. */
@@ -42,6 +44,7 @@ export function createKeyMerge(
     if (recent.size() < 2 * generation) return;
     const current = merging && merging.lastNumber > recent.indexedTo() ? merging : freeze(recent, generation);
     merging = current;
+    hasTaken = true;
     const names = current.take(wanted);
     insert(rowsOf(names, current.lastNumber));
     if (names.length === wanted) return;
@@ -53,8 +56,14 @@ export function createKeyMerge(
     merge(owed);
     owed = 0;
   });
+  db.onCommit(() => {
+    hasTaken = false;
+  });
   db.onRollback(() => {
-    merging = undefined;
+    // Names that were taken are not in the index: the generation begins anew. Otherwise it goes on, so that calls which fail now and
+    // then do not keep names from the index.
+    if (hasTaken) merging = undefined;
+    hasTaken = false;
     owed = 0;
   });
   return {
