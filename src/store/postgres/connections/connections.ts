@@ -84,7 +84,7 @@ async function lendOf(pool: Pool, max = 1): Promise<PoolClient> {
     } catch (error) {
       // Others of the pool may be refused next: then it has fewer than there seem to be now.
       if (!isOutOfConnections(error) || pool.totalCount === 0 || tried > max) throw error;
-      if (pool.options.max === max) growLater(pool, max);
+      if (pool.listenerCount("acquire") === 0) growLater(pool, max);
       pool.options.max = pool.totalCount;
     }
   }
