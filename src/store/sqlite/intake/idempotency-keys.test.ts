@@ -200,6 +200,20 @@ test("names of keys that have expired leave the index, however many later ones a
     await db.close();
   }));
 
+test("names go to the index in steps, and not with each transaction", () =>
+  inFolder(async (folder) => {
+    const connection = open(join(folder, "p.db"), { generation: 512 });
+    const { db, driver } = connection;
+    await db.write(() => takeFirst(connection, 2 * 512 - 1), 1, "late");
+    const counts = new Set<number | undefined>();
+    for (let name = 0; name < 32; name++) {
+      await db.write(() => take(connection, [name + 5_000, "x"], 0), 1, "late");
+      counts.add(count(driver, "key_names"));
+    }
+    expect([...counts]).toEqual([0, 16, 32, 48, 64]);
+    await db.close();
+  }));
+
 test("a generation goes to the index though a call fails before each key", () =>
   inFolder(async (folder) => {
     const connection = open(join(folder, "p.db"), { generation: 256 });

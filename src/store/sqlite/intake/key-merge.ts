@@ -8,10 +8,15 @@ export const NAMES_TO = "key_names_to";
 /** How many names are merged for each one that is added. */
 const PACE = 2;
 
+/** In how many steps a generation is merged, each in one transaction. */
+const STEPS = 32;
+
 /**
- * Merges names into the index: a generation at a time, in order of name, so that neighbours share a page; and only a few with each
- * key that is added, so that no transaction takes long. Several connections may do so at once: a name that is in the index
- * already keeps the newer number.
+ * Merges names into the index: a generation at a time, in order of name, so that neighbours share a page; and in steps, as keys are
+ * added, so that no transaction takes long. Not a few names with every transaction: a page that is split in the middle of an index
+ * makes SQLite look at every page of its cache at the commit, as long as the file is smaller than 1 GiB (ADR 27).
+ *
+ * Several connections may do so at once: a name that is in the index already keeps the newer number.
  */
 export function createKeyMerge(
   db: Database,
@@ -26,6 +31,7 @@ export function createKeyMerge(
     `INSERT INTO meta (name, value) VALUES ('${NAMES_TO}', ?)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   );
+  const step = generation / STEPS;
   let merging: Generation | undefined;
   /** Whether names were taken from `merging` in this transaction. */
   let hasTaken = false;
@@ -52,7 +58,7 @@ export function createKeyMerge(
     merging = undefined;
   };
   db.beforeEnd(() => {
-    if (owed === 0) return;
+    if (owed < step) return;
     merge(owed);
     owed = 0;
   });
@@ -60,11 +66,10 @@ export function createKeyMerge(
     hasTaken = false;
   });
   db.onRollback(() => {
-    // Names that were taken are not in the index: the generation begins anew. Otherwise it goes on, so that calls which fail now and
-    // then do not keep names from the index.
+    // Names that were taken are not in the index: the generation begins anew. Otherwise it goes on, and what is owed stays owed, so
+    // that calls which fail now and then do not keep names from the index.
     if (hasTaken) merging = undefined;
     hasTaken = false;
-    owed = 0;
   });
   return {
     keyAdded() {
