@@ -166,9 +166,10 @@ test("a recipient's full queue costs no attempt, brings that message back later,
 
 test("a message to a recipient whose queue stays full is tried ever more rarely", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({ dial: { submitStatus: 0x14 } });
+  const message = outgoingSms();
   const waits: unknown[] = [];
   for (let tries = 0; tries < 6; tries++) {
-    const { parts } = await sendThrough(channel);
+    const { parts } = await sendThrough(channel, message);
     waits.push(parts[0]?.kind === "deferred" && parts[0].retryAfterMs);
     await clock.advance(30_000);
     await smsc.request(0x15);

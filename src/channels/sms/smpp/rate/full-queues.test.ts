@@ -4,9 +4,12 @@ import { createFullQueues } from "./full-queues.ts";
 
 type Queues = ReturnType<typeof createFullQueues>;
 
+/** A segment of a message of its own, unless one is given. */
+const one = (to: string, messageId = to) => ({ to, messageId });
+
 /** For each of the refusals whether they seem to mean the SMSC. */
 function meanSmsc(queues: Queues, numbers: readonly string[]): readonly boolean[] {
-  return numbers.map((number) => queues.refused(number).isOfSmsc);
+  return numbers.map((number) => queues.refused(one(number)).isOfSmsc);
 }
 
 function refuse(queues: Queues, numbers: readonly string[]): boolean {
@@ -16,7 +19,7 @@ function refuse(queues: Queues, numbers: readonly string[]): boolean {
 test("three recipients that are refused one after the other mean the SMSC, and so does each that follows", () => {
   const queues = createFullQueues(createHeldClock());
   expect(meanSmsc(queues, ["+1", "+2", "+3", "+4"])).toEqual([false, false, true, true]);
-  queues.taken("+5");
+  queues.taken(one("+5"));
   expect(refuse(queues, ["+6", "+7"])).toBe(false);
 });
 
@@ -24,16 +27,16 @@ test("recipients that are refused between others that are taken mean themselves"
   const queues = createFullQueues(createHeldClock());
   for (let n = 0; n < 100; n++) {
     expect(refuse(queues, [`+1${n}`, `+2${n}`])).toBe(false);
-    queues.taken(`+3${n}`);
+    queues.taken(one(`+3${n}`));
   }
 });
 
 test("one whose queue is known to be full says nothing new, until a message to it was taken", () => {
   const queues = createFullQueues(createHeldClock());
   refuse(queues, ["+1", "+2"]);
-  queues.taken("+3");
+  queues.taken(one("+3"));
   expect(refuse(queues, ["+1", "+2", "+1", "+2"])).toBe(false);
-  queues.taken("+1");
+  queues.taken(one("+1"));
   expect(meanSmsc(queues, ["+1", "+2", "+4", "+5"])).toEqual([false, false, false, true]);
 });
 
@@ -42,31 +45,42 @@ test("twenty refusals with nothing taken between them mean the SMSC, whoever the
   expect(meanSmsc(queues, Array(20).fill("+1")).indexOf(true)).toBe(19);
 });
 
-test("a recipient who is refused again and again is tried ever more rarely, and at first again once it was not", async () => {
+test("a message that is refused again and again is tried ever more rarely, and at first again once it was not", async () => {
   const clock = createHeldClock();
   const queues = createFullQueues(clock);
   for (let round = 0; round < 2; round++) {
     for (const seconds of [30, 30, 30, 30, 60, 120, 240, 480, 600, 600]) {
       // Several segments are refused at once.
-      const waits = [1, 2, 3].map(() => queues.refused("+1").waitMs);
+      const waits = [1, 2, 3].map(() => queues.refused(one("+1")).waitMs);
       expect(waits).toEqual(Array(3).fill(seconds * 1000));
       await clock.advance(seconds * 1000);
     }
-    expect(queues.refused("+2").waitMs).toBe(30_000);
-    queues.taken("+1");
-    queues.taken("+2");
+    expect(queues.refused(one("+2")).waitMs).toBe(30_000);
+    queues.taken(one("+1"));
+    queues.taken(one("+2"));
   }
+});
+
+test("another message to a recipient whose queue has long been full begins with short waits", async () => {
+  const clock = createHeldClock();
+  const queues = createFullQueues(clock);
+  for (let tries = 0; tries < 10; tries++) {
+    queues.refused(one("+1", "news"));
+    await clock.advance(600_000);
+  }
+  expect(queues.refused(one("+1", "password")).waitMs).toBe(30_000);
+  expect(queues.refused(one("+1", "news")).waitMs).toBe(600_000);
 });
 
 test("the 20,000 who were refused last are remembered", () => {
   const queues = createFullQueues(createHeldClock());
-  queues.refused("+3");
+  queues.refused(one("+3"));
   for (let n = 0; n < 20_000; n++) {
-    queues.refused(`+1${n}`);
-    queues.taken("+2");
-    if (n === 0) queues.refused("+3");
+    queues.refused(one(`+1${n}`));
+    queues.taken(one("+2"));
+    if (n === 0) queues.refused(one("+3"));
   }
   expect(refuse(queues, ["+119999", "+11", "+3"])).toBe(false);
-  queues.taken("+2");
+  queues.taken(one("+2"));
   expect(meanSmsc(queues, ["+10", "+4", "+5"])).toEqual([false, false, true]);
 });

@@ -7,16 +7,22 @@ import { QUEUE_FULL_WAIT_MS } from "../wire/status-words.ts";
  * each of them halved the rate, little would be left of it.
  */
 export interface FullQueues {
-  /** To be called when a segment to this number was refused. */
-  refused(to: string): FullQueue;
-  /** To be called when a segment to this number was taken. */
-  taken(to: string): void;
+  /** To be called when a segment was refused. */
+  refused(segment: SegmentOf): FullQueue;
+  /** To be called when a segment was taken. */
+  taken(segment: SegmentOf): void;
+}
+
+/** The recipient and the message of a segment. */
+interface SegmentOf {
+  readonly to: string;
+  readonly messageId: string;
 }
 
 export interface FullQueue {
   /** Whether it seems to be the SMSC's own. */
   readonly isOfSmsc: boolean;
-  /** How long to wait before the next try. */
+  /** How long the message waits before its next try. */
   readonly waitMs: number;
 }
 
@@ -27,47 +33,55 @@ const RECIPIENTS_IN_A_ROW = 3;
 const REFUSALS_IN_A_ROW = 20;
 
 /**
- * The first waits are short, since a one-time password is of use for minutes only. Then they double: a handset that is off may be so
- * for a day, and thousands of them tried twice a minute would take a large part of the rate.
+ * The first waits of each message are short, since a one-time password is of use for minutes only, whatever has been waiting for its
+ * recipient before. Then they double: a handset that is off may be so for a day, and thousands of messages tried twice a minute would
+ * take a large part of the rate.
  */
 const SHORT_WAITS = 4;
 const LONGEST_WAIT_MS = 10 * 60_000;
 
-/** How many recipients are remembered as refused. Those whose last refusal is the oldest are forgotten first. */
+/** How many recipients, and how many messages, are remembered. Those whose last refusal is the oldest are forgotten first. */
 const MAX_REMEMBERED = 20_000;
 
-/** How often a recipient was refused since a message to it was taken, and when that was counted last. */
+/** How often a message was refused since a segment of it was taken, and when that was counted last. */
 interface Refused {
   readonly times: number;
   readonly atMs: number;
 }
 
 export function createFullQueues(clock: Clock): FullQueues {
-  const known = new Map<string, Refused>();
+  /** The recipients that were refused since a segment to them was taken. */
+  const known = new Map<string, true>();
+  const waiting = new Map<string, Refused>();
   let recipients = 0;
   let refusals = 0;
   return {
-    refused(to) {
-      const before = known.get(to);
-      const now = countAnother(before, clock.monotonicMs());
-      known.delete(to);
-      known.set(to, now);
-      const [oldest] = known.keys();
-      if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+    refused({ to, messageId }) {
       refusals++;
-      if (!before) recipients++;
+      if (!known.has(to)) recipients++;
+      remember(known, to, true);
+      const refused = countAnother(waiting.get(messageId), clock.monotonicMs());
+      remember(waiting, messageId, refused);
       const isOfSmsc = recipients >= RECIPIENTS_IN_A_ROW || refusals >= REFUSALS_IN_A_ROW;
-      return { isOfSmsc, waitMs: waitAfter(now.times) };
+      return { isOfSmsc, waitMs: waitAfter(refused.times) };
     },
-    taken(to) {
+    taken({ to, messageId }) {
       recipients = 0;
       refusals = 0;
       known.delete(to);
+      waiting.delete(messageId);
     },
   };
 }
 
-/** Refusals within the shortest wait are of several segments or messages in one try, and count once. */
+function remember<Value>(entries: Map<string, Value>, key: string, value: Value): void {
+  entries.delete(key);
+  entries.set(key, value);
+  const [oldest] = entries.keys();
+  if (entries.size > MAX_REMEMBERED && oldest !== undefined) entries.delete(oldest);
+}
+
+/** Refusals within the shortest wait are of several segments in one try, and count once. */
 function countAnother(before: Refused | undefined, nowMs: number): Refused {
   if (!before) return { times: 1, atMs: nowMs };
   return nowMs - before.atMs < QUEUE_FULL_WAIT_MS ? before : { times: before.times + 1, atMs: nowMs };

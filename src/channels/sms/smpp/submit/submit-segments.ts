@@ -212,7 +212,7 @@ function submitSegment(
     const stopWatching = submitter.abortWatch.watch(attempt.signal, () => report(CUT_OFF));
     void session.submit(body, onLate).then((answer) => {
       stopWatching();
-      const result = heedFullQueue(submitter, read(answer), { sentAtMs, to: attempt.message.to });
+      const result = heedFullQueue(submitter, read(answer), { sentAtMs, message: attempt.message });
       react(submitter, session, { result, sentAtMs });
       heedRefusal(attempt, result);
       if (!isReported) report(result);
@@ -249,12 +249,12 @@ function tellLate(
 function heedFullQueue(
   { pace, fullQueues }: Submitter,
   result: SubmitResult,
-  { sentAtMs, to }: { sentAtMs: number; to: string },
+  { sentAtMs, message }: { sentAtMs: number; message: OutgoingSms },
 ): SubmitResult {
   const { outcome, reaction } = result;
-  if (outcome.kind === "sent") fullQueues.taken(to);
+  if (outcome.kind === "sent") fullQueues.taken(message);
   if (outcome.kind !== "deferred" || reaction !== "full") return result;
-  const { isOfSmsc, waitMs } = fullQueues.refused(to);
+  const { isOfSmsc, waitMs } = fullQueues.refused(message);
   if (isOfSmsc) pace.slowDown({ sentAtMs, pauseMs: 0 });
   return { ...result, outcome: { ...outcome, retryAfterMs: waitMs } };
 }
