@@ -23,20 +23,31 @@ export function toInboundAddress(written: string, kind: AddressKind = {}): strin
   const bare = written.replaceAll(/[\s().-]/g, "");
   const digits = bare.replace(/^(?:\+|00)/, "");
   if (!/^\d+$/.test(digits)) return toName(written);
-  const national = kind.isNational ? inCountry(digits, kind.countryCode) : undefined;
-  if (national) return national;
   const isMarked = bare.length > digits.length || kind.isInternational === true;
+  // A mark in the number itself counts for more than what is said of it.
+  const national = kind.isNational && !isMarked ? inCountry(digits, kind.countryCode) : undefined;
+  if (national) return national;
   const number = parsePhoneNumber(isMarked ? `+${digits}` : digits);
   if (number) return number;
   const isNumber = digits.length > SHORT_CODE_DIGITS && !kind.isNational;
   return (isNumber && parsePhoneNumber(`+${digits}`)) || digits.slice(0, MAX_ADDRESS);
 }
 
-/** A number without its country code, with or without the zero in front of it; `undefined` for a short code. */
+/**
+ * A number without its country code, with or without the trunk prefix in front of it; `undefined` for a short code. An Indian mobile
+ * number shows by its length whether it has the code after all.
+ */
 function inCountry(digits: string, countryCode: string | undefined): PhoneNumber | undefined {
   if (countryCode === undefined || digits.length <= SHORT_CODE_DIGITS) return undefined;
-  return parsePhoneNumber(`+${countryCode}${digits.replace(/^0+/, "")}`);
+  const indian = countryCode === "91" ? parsePhoneNumber(digits) : undefined;
+  const trunk = countryCode === "1" ? NORTH_AMERICAN_TRUNK : TRUNK;
+  return indian ?? parsePhoneNumber(`+${countryCode}${digits.replace(trunk, "")}`);
 }
+
+const TRUNK = /^0+/;
+
+/** In North America the trunk prefix is 1, like the country code, and no number begins with either. */
+const NORTH_AMERICAN_TRUNK = /^[01]+/;
 
 /** The ways in which a sender with this address may be registered. `address`: as `toInboundAddress` writes it. */
 export function senderIdsOf(address: string): readonly string[] {
