@@ -73,6 +73,23 @@ test.each([
   },
 );
 
+test("a key file that the user may not read is named with what to do, as at a start", async () => {
+  const file = join(data, "master.key");
+  for (const [command = "", ...args] of [
+    ["serve"],
+    ["backup", "--to", backup, "--with-key"],
+    ["rotate-key"],
+  ]) {
+    chmodSync(file, 0o000);
+    const { code, output } = await runPostrider({ dataFolder: data, command, args, before: AS_USER });
+    chmodSync(file, 0o600);
+    expect([command, code]).toEqual([command, 1]);
+    expect(output).toMatch(
+      /^(error|postrider cannot start): \S+master\.key cannot be read \(EACCES.*\): make it a file of the user that runs this\n$/,
+    );
+  }
+});
+
 test("a POSTRIDER_DATA that is a file is named in one line too", async () => {
   for (const args of [["backup", "--to", backup], ["restore", "--from", backup], ["rotate-key"]]) {
     const { code, err } = await spawned(args, { POSTRIDER_DATA: file });

@@ -95,7 +95,8 @@ function readKeyFile(path: string): string {
   throw new Error(`${path} holds no master key: restore it, or remove it if the folder is new`);
 }
 
-function readOwnFile(path: string): string {
+/** The text of a file in the data folder. Throws, in words for the operator, if it cannot be read. */
+export function readOwnFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {

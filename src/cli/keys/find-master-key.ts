@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { errorText } from "../../core/error-text.ts";
 import { createVault } from "../../store/vault.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
-import { MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
+import { MASTER_KEY_FILE, NEXT_KEY_FILE, readOwnFile } from "../data-folder/data-folder.ts";
 
 interface KeySearch {
   readonly dataFolder: string;
@@ -33,7 +34,12 @@ export function isKeyOf(checkValue: string, masterKey: string): boolean {
   return createVault({ masterKey, randomBytes }).checkValue === checkValue;
 }
 
-/** A key file's key; `undefined` if the file does not exist or is empty. */
+/** A key file's key; `undefined` if the file does not exist or is empty. Throws if it cannot be read. */
 export function readKey(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, "utf8").trim() || undefined : undefined;
+  if (!existsSync(path)) return undefined;
+  try {
+    return readOwnFile(path).trim() || undefined;
+  } catch (error) {
+    throw new AdminFailure(errorText(error));
+  }
 }
