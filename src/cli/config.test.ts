@@ -1,4 +1,8 @@
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { testTls } from "../../test/fakes/test-tls.ts";
+import { folderUntilTheEnd } from "../../test/temp-folder.ts";
 import { readConfig } from "./config.ts";
 
 test("an empty environment gives the documented defaults", () => {
@@ -99,6 +103,21 @@ test("a certificate or key in the place of its file's path is refused, and not s
       expect(problem).not.toMatch(/hidden|aGlkZGVu/);
     }
   }
+});
+
+test("a byte order mark before a certificate or a key is none of it, nor one within a chain", () => {
+  const folder = folderUntilTheEnd("postrider-tls-");
+  const fileOf = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const result = readConfig({
+    TLS_CERT: fileOf("cert.pem", `\uFEFF${testTls.cert}\n\uFEFF${testTls.ca}\n`),
+    TLS_KEY: fileOf("key.pem", `\uFEFF${testTls.key}\n`),
+  });
+  expect(result).toMatchObject({
+    config: { tls: { cert: `${testTls.cert}\n${testTls.ca}\n`, key: `${testTls.key}\n` } },
+  });
 });
 
 test("the addresses of trusted proxies are written in full: a short form would be another network", () => {

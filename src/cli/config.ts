@@ -215,13 +215,16 @@ function readTls(env: Environment, report: Report): Config["tls"] {
 /** Recognises PEM in place of a path, as it is or in base64 once more. No path has line ends either. */
 const PEM = /-----BEGIN |^LS0tLS1CRUdJTi|\n./;
 
+/** Editors put it before a text. A block after it is not recognised as one: of a chain the server's own certificate is missed. */
+const BYTE_ORDER_MARK = "\uFEFF";
+
 function readPem(name: string, path: string, report: Report): string | undefined {
   if (PEM.test(path)) {
     report(`${name}: contains a certificate or a key: set it to the path of a file that holds it`);
     return undefined;
   }
   try {
-    const text = readFileSync(path, "utf8");
+    const text = readFileSync(path, "utf8").replaceAll(BYTE_ORDER_MARK, "");
     if (text.includes("-----BEGIN ")) return text;
     report(`${name}: ${path} holds no PEM block`);
   } catch (error) {
