@@ -6,19 +6,21 @@ import { join } from "node:path";
 
 const MIGRATIONS = new URL("../src/store/sqlite/migrations/", import.meta.url);
 
-/** Makes a database as the version left it whose last migration was this. */
-export function makeOlder(folder: string, last: number): void {
+/** Makes a database as the version left it whose last migration was this. Returns how many there have been since. */
+export function makeOlder(folder: string, last: number): number {
   const database = new Database(join(folder, "postrider.db"), { create: true, strict: true });
   database.exec(
     "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT",
   );
   const done = database.query("INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)");
-  for (const [index, file] of readdirSync(MIGRATIONS).sort().slice(0, last).entries()) {
+  const files = readdirSync(MIGRATIONS).sort();
+  for (const [index, file] of files.slice(0, last).entries()) {
     const sql = readFileSync(new URL(file, MIGRATIONS), "utf8");
     database.exec(sql);
     done.run(index + 1, file.replace(".sql", ""), createHash("sha256").update(sql).digest("hex"));
   }
   database.close();
+  return files.length - last;
 }
 
 /** The steps of a migration that a start has told of: name, number, how many. */
