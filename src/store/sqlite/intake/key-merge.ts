@@ -22,19 +22,10 @@ export function createKeyMerge(
   db: Database,
   { recent, generation }: { readonly recent: RecentNames; readonly generation: number },
 ): { keyAdded(): void } {
-  const insert = createRowInsert(db, {
-    into: "key_names",
-    columns: "name, number",
-    otherwise: "ON CONFLICT (name) DO UPDATE SET number = excluded.number WHERE number < excluded.number",
-  });
-  const mark = db.prepare(
-    `INSERT INTO meta (name, value) VALUES ('${NAMES_TO}', ?)
-     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-  );
+  const index = createNameIndex(db);
   const step = generation / STEPS;
   let merging: Generation | undefined;
-  /** Whether names were taken from `merging` in this transaction. */
-  let hasTaken = false;
+  let hasTaken = false; // from `merging`, in this transaction
   let owed = 0;
 
   /** The rows of names, without those that have been given a newer number: they belong to a later generation. */
@@ -52,9 +43,9 @@ export function createKeyMerge(
     merging = current;
     hasTaken = true;
     const names = current.take(wanted);
-    insert(rowsOf(names, current.lastNumber));
+    index.insert(rowsOf(names, current.lastNumber));
     if (names.length === wanted) return;
-    mark.run(String(current.lastNumber));
+    index.markTo(current.lastNumber);
     merging = undefined;
   };
   db.beforeEnd(() => {
@@ -75,6 +66,23 @@ export function createKeyMerge(
     keyAdded() {
       owed += PACE;
     },
+  };
+}
+
+function createNameIndex(db: Database) {
+  const insert = createRowInsert(db, {
+    into: "key_names",
+    columns: "name, number",
+    otherwise: "ON CONFLICT (name) DO UPDATE SET number = excluded.number WHERE number < excluded.number",
+  });
+  const mark = db.prepare(
+    `INSERT INTO meta (name, value) VALUES ('${NAMES_TO}', ?)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  );
+  return {
+    insert,
+    /** Notes that all names up to this number are in the index. */
+    markTo: (number: number) => void mark.run(String(number)),
   };
 }
 
