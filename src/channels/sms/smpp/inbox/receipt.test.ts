@@ -207,6 +207,10 @@ test.each([
   ["567678", "919876543210", "919876543210"],
   ["ACMECO", "", "ACMECO"],
   ["", "ACMECO", undefined],
+  ["", "919000000001", undefined],
+  ["9198765XXXXX", "14155550123", "9198765XXXXX"],
+  ["*******3210", "14155550123", "*******3210"],
+  ["5f4dcc3b5aa765d61d83", "14155550123", "5f4dcc3b5aa765d61d83"],
 ])("a receipt from %p to %p is about %p", (from, to, recipient) => {
   const at = (address: string) => ({ ton: 1, npi: 1, address });
   const receipt = byText(standard("UNDELIV", "633"), { source: at(from), destination: at(to) });

@@ -108,11 +108,20 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
  */
 function recipientOf(message: ShortMessage): string {
   const { source, destination } = message;
-  const isTurned = NUMBER.test(source.address) || !NUMBER.test(destination.address) || !isMarked(message);
-  return isTurned ? source.address : destination.address;
+  const isAsSubmitted = isMarked(message) && isSenderOnly(source.address) && NUMBER.test(destination.address);
+  return isAsSubmitted ? destination.address : source.address;
+}
+
+/** Whether the address can only be a sender's. One that is missing, or a number with hidden digits, may be the recipient's. */
+function isSenderOnly(address: string): boolean {
+  return address !== "" && address.length <= LONGEST_NAME && !MAYBE_HIDDEN.test(address);
 }
 
 const NUMBER = /^\+?\d{7,}$/;
+const MAYBE_HIDDEN = /^\+?[\dx*#]{7,}$/i;
+
+/** What is longer, and no number, is one in a disguise. */
+const LONGEST_NAME = 11;
 
 /** What a message_state and an error code (0: none) of a query_sm_resp mean; `undefined` for an unknown state. */
 export function readState(state: number, errorCode: number): Verdict | undefined {
