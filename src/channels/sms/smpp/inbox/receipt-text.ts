@@ -53,13 +53,17 @@ const TEXT_OCTETS = 1024;
 
 /**
  * Receipts are written in ASCII or UCS-2, and data_coding does not tell which: some SMSCs write UCS-2 without declaring it, and
- * others write ASCII, but declare UCS-2 because the message was in it.
+ * others write ASCII, but declare UCS-2 because the message was in it. Some write UCS-2 with the lower octet first.
  */
 function decodeText(octets: Uint8Array, dataCoding: number): string {
   const plain = (Buffer.isBuffer(octets) ? octets : Buffer.from(octets)).toString("latin1", 0, TEXT_OCTETS);
-  if (octets[0] !== 0 && (dataCoding !== UCS2 || /id\s*[:=]/i.test(plain))) return plain;
+  const [first, second] = octets;
+  const isLowFirst = first !== 0 && (second === 0 || (first === 0xff && second === 0xfe));
+  const isUcs2 = isLowFirst || first === 0 || dataCoding === UCS2;
+  if (!isUcs2 || /id\s*[:=]/i.test(plain)) return plain;
   const length = Math.min(TEXT_OCTETS, octets.length) & ~1;
-  return Buffer.from(octets.subarray(0, length)).swap16().toString("utf16le");
+  const text = Buffer.from(octets.subarray(0, length));
+  return (isLowFirst ? text : text.swap16()).toString("utf16le");
 }
 
 /** Matches a text exactly as in appendix B, which most SMSCs write: one match in place of one for each key. */

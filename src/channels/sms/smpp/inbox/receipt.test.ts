@@ -159,6 +159,16 @@ test("a text in UCS-2, declared or not, with a byte order mark, or in message_pa
   expect(readReceipt(deliver({ esmClass: 0x44, shortMessage: withHeader }))).toMatchObject(found);
 });
 
+test("a text in UCS-2 with the lower octet first is read, declared or not, with a byte order mark or without", () => {
+  const low = Buffer.from(standard("DELIVRD"), "utf16le");
+  for (const shortMessage of [low, Buffer.concat([Buffer.of(0xff, 0xfe), low])])
+    for (const dataCoding of [0, 8])
+      expect(readReceipt(deliver({ shortMessage, dataCoding }))).toMatchObject({
+        providerMessageId: "0123456789",
+        status: "delivered",
+      });
+});
+
 test("a state written into the customer's own text is not believed", () => {
   expect(byText("id:42 sub:001 text:id:43 stat:DELIVRD")).toMatchObject({
     providerMessageId: "42",
