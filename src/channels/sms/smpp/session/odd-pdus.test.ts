@@ -86,3 +86,13 @@ test("a receipt in a data_sm is stored and answered as such; one that cannot be 
     status: 0xc2,
   });
 });
+
+test("a receipt whose sm_length counts more octets than there are is stored, and acknowledged", async () => {
+  const { smsc, receipts } = await openWaiting();
+  const text = Buffer.from("id:A1 stat:DELIVRD err:000");
+  const address = Buffer.concat([Buffer.of(1, 1), cString("4917")]);
+  const fields = [cString(""), address, address, Buffer.of(0x04, 0, 0, 0, 0, 0, 0, 0, 0)];
+  const body = Buffer.concat([...fields, Buffer.of(text.length + 1), text]);
+  expect(await smsc.request(0x05, body)).toMatchObject({ commandId: responseTo(0x05), status: 0 });
+  expect(receipts).toMatchObject([{ providerMessageId: "A1", status: "delivered" }]);
+});

@@ -84,15 +84,18 @@ test("what was encoded is decoded to the same", () => {
   expect(decodeShortMessage(submitBody)).toEqual(submit);
 });
 
-test("a body cut anywhere before its TLVs is no message, and one cut within them loses only the cut one", () => {
-  const fixedLength = submitBody.length - 2 * (4 + 19);
-  for (let length = 0; length < fixedLength; length++) {
+test("a body cut anywhere before its text is no message, one cut within that has the rest, and one cut within its TLVs loses only the cut one", () => {
+  const textEnd = submitBody.length - 2 * (4 + 19);
+  const textStart = textEnd - submit.shortMessage.length;
+  for (let length = 0; length < textStart; length++) {
     expect(decodeShortMessage(submitBody.subarray(0, length))).toBeUndefined();
   }
-  for (let length = fixedLength; length < submitBody.length; length++) {
-    expect(decodeShortMessage(submitBody.subarray(0, length))?.tlvs.size).toBe(
-      length < fixedLength + 23 ? 0 : 1,
+  for (let length = textStart; length < submitBody.length; length++) {
+    const cut = decodeShortMessage(submitBody.subarray(0, length));
+    expect(Buffer.from(cut?.shortMessage ?? "")).toEqual(
+      submitBody.subarray(textStart, Math.min(length, textEnd)),
     );
+    expect(cut?.tlvs.size).toBe(length < textEnd + 23 ? 0 : 1);
   }
 });
 

@@ -139,7 +139,10 @@ export function encodeShortMessage(message: ShortMessage): Buffer {
   return body;
 }
 
-/** Reads the body of submit_sm or deliver_sm; `undefined` if it is too short for its own fields. */
+/**
+ * Reads the body of submit_sm or deliver_sm; `undefined` if it is too short for its own fields. A short_message that is shorter than
+ * sm_length says is taken as it is: an SMSC that counts wrongly would deliver it again and again.
+ */
 export function decodeShortMessage(body: Buffer): ShortMessage | undefined {
   const reader = createOctetReader(body);
   reader.cString();
@@ -154,9 +157,10 @@ export function decodeShortMessage(body: Buffer): ShortMessage | undefined {
   reader.u8();
   const dataCoding = reader.u8();
   reader.u8();
-  const shortMessage = reader.octets(reader.u8());
-  const tlvs = reader.tlvs();
+  const length = reader.u8();
   if (reader.isShort()) return undefined;
+  const shortMessage = reader.octets(length);
+  const tlvs = reader.tlvs();
   return {
     source,
     destination,
