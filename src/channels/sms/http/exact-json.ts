@@ -20,11 +20,16 @@ function asWritten(_name: string, value: unknown, ...[context]: readonly { reado
     : value;
 }
 
-/** A value for `JSON.stringify` that becomes a number with the text's own digits; the text itself if that is no number. */
+/**
+ * A value for `JSON.stringify` that becomes a number with the text's own digits; the text itself if that is no decimal number.
+ * JavaScript would also read `12E4`, `0x1F` and a blank as numbers.
+ */
 export function toExactNumber(text: string): unknown {
+  const [, sign = "", digits, fraction] = /^([+-]?)0*(\d+)(\.\d+)?$/.exec(text) ?? [];
+  if (digits === undefined) return text;
   const value = Number(text);
-  if (!Number.isFinite(value)) return text;
-  return Number.isSafeInteger(value) || !/^-?[1-9]\d*$/.test(text) ? value : rawJSON(text);
+  if (Number.isSafeInteger(value) || fraction !== undefined) return value;
+  return rawJSON(`${sign === "-" ? sign : ""}${digits}`);
 }
 
 /** Not in the types yet (ECMAScript 2026). */

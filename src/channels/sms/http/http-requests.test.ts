@@ -126,6 +126,16 @@ test("a number has its own digits, however many, and what is no number stays a t
   });
 });
 
+test("only a decimal number is a number: what JavaScript takes for one too stays a text", async () => {
+  const { content, ...rest } = outgoingSms();
+  const texts = ["12E4", "0x1F", " ", "+0001107160000000000001", "-3", "000"];
+  const variables = Object.fromEntries(texts.map((text, index) => [`${index}`, text]));
+  const json = texts.map((_, index) => `{{variables.${index}|number}}`);
+  expect(await requested({ ...rest, content: { ...content, variables } }, { send: { json } })).toMatchObject({
+    body: '["12E4","0x1F"," ",1107160000000000001,-3,0]',
+  });
+});
+
 test("an empty value is none: its field is left out, or the message is not sent without it", async () => {
   const { content, ...rest } = outgoingSms();
   const message = { ...rest, content: { ...content, variables: { 1: "" } } };
