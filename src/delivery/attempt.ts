@@ -1,6 +1,6 @@
 /** One attempt at a claimed job, up to the settlement that is to be stored. */
 import type { OutgoingMessage } from "../channels/channel.ts";
-import { type Clock, type Random, sleep } from "../core/clock.ts";
+import type { Clock, Random } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { ChannelName, MessageError } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
@@ -9,7 +9,6 @@ import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../c
 import { MAX_INTERRUPTIONS } from "../core/queue/retry-policy.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { earliestSendAt } from "../core/sms/promotional-hours.ts";
-import { STORE_RETRY_MS, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import {
   isInterruptedTooOften,
@@ -27,6 +26,7 @@ import type { Outlet } from "./outlets/outlet.ts";
 import { outletOfJob } from "./outlets/outlet-of-job.ts";
 import { canFailOver, ownerDeleted } from "./outlets/owner-of-job.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
+import { putOff } from "./sending/put-off.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Prepared } from "./sending/to-outgoing.ts";
 
@@ -75,12 +75,8 @@ export function createAttempt(given: AttemptDeps): Attempt {
       const unsent = judgeBefore(deps, job, lease.outlet);
       return unsent ? await unsent : await chooseAndSend(deps, job, handover);
     } catch (error) {
-      if (handover.isDone || !(error instanceof StoreUnavailable)) throw error;
-      // Nothing was sent: the job goes back in line, instead of counting as interrupted when its lease ends.
-      const fields = { err: error, message_id: job.messageId };
-      deps.log.warn(fields, "a message could not be prepared; it is tried again");
-      await sleep(deps.clock, STORE_RETRY_MS, deps.signal);
-      return undefined;
+      if (handover.isDone) throw error;
+      return await putOff(deps, job, error);
     } finally {
       if (!handover.isDone) handover.outlet.unreserve(1);
     }

@@ -6,7 +6,7 @@ import type { Part, Progress } from "../core/messages/message.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import { judge, judgeExpired, judgeHeld, judgeOutOfHours, judgeWaiting } from "./judge.ts";
+import { judge, judgeExpired, judgeHeld, judgeOutOfHours, judgeUnprepared, judgeWaiting } from "./judge.ts";
 import { ownerOf } from "./outlets/owner-of-job.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
@@ -37,6 +37,7 @@ test("what an interrupted attempt may have sent is not taken for unsent when a l
     judge(interrupted, { parts: [deferred], countsAsAttempt: true }, verdict),
     judgeOutOfHours(interrupted, { now: AT, opensAt: AT + 60_000 }),
     judgeWaiting(interrupted, { now: AT, owner: "c2", waitMs: 1_000 }),
+    judgeUnprepared(interrupted, AT),
   ];
   for (const settlement of settlements) {
     expect(settlement.next.kind).toBe("again");

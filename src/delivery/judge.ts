@@ -6,6 +6,7 @@ import type { NextStep } from "../core/messages/progress.ts";
 import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
 import { MAX_INTERRUPTIONS, nextAttemptAt, RETRY_POLICIES } from "../core/queue/retry-policy.ts";
 import { deferralDetail } from "../core/sms/promotional-hours.ts";
+import { MINUTE_MS } from "../core/time/durations.ts";
 
 export interface AttemptContext {
   readonly now: number;
@@ -91,6 +92,16 @@ export function judgeWaiting(
     outcomes: withDoubts(job, []),
     detail: { waits_for: owner },
     next: { kind: "again", dueAt: Math.min(job.expiresAt, now + waitMs), ...repeatOf(job) },
+  };
+}
+
+/** The message could not be prepared, because of a bug: trying again at once would hardly help. */
+export function judgeUnprepared(job: ClaimedJob, now: number): Settlement {
+  return {
+    ...settlementOf(job, now),
+    outcomes: withDoubts(job, []),
+    detail: { reason: "it could not be prepared: see the log" },
+    next: { kind: "again", dueAt: Math.min(job.expiresAt, now + MINUTE_MS), ...repeatOf(job) },
   };
 }
 

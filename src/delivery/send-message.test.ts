@@ -20,7 +20,7 @@ interface Making {
   /** The database is away for so long, when the email is made and when its job is put back. */
   readonly awayMs?: number;
   readonly job?: Partial<ClaimedJob>;
-  readonly made?: Prepared;
+  readonly made?: Prepared | Error;
   /** The process stops, and has waited long enough. */
   readonly isGivingUp?: boolean;
   /** Nothing can be stored, for another reason than that the database is away. */
@@ -134,6 +134,7 @@ function openStore(clock: HeldClock, done: string[], making: Making) {
     async toOutgoing() {
       await clock.advance(makingMs);
       whereItAnswers();
+      if (made instanceof Error) throw made;
       return made;
     },
   };
@@ -270,6 +271,13 @@ test("a message that cannot be made does not come back at once, so that a databa
   expect(done).toEqual([]);
   await clock.advance(400);
   expect(done).toEqual(PUT_BACK);
+});
+
+test("a message that a bug keeps from being made is tried again later, and not taken for one that may have been sent", async () => {
+  const bug = { makingMs: 0, made: new Error("a bug") };
+  const putOff = ["Error: a bug", "unreserved 1"];
+  expect(await sendOne(bug)).toEqual([...putOff, "settled: again"]);
+  expect(await sendOne({ ...bug, isBroken: true })).toEqual([...putOff, "Error: broken"]);
 });
 
 test("what was handed over is never put back, nor tried to store without end, whatever fails", async () => {
