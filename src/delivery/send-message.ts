@@ -19,7 +19,7 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
   return async (job, lease) => {
     try {
       const settlement = await attempt(job, lease);
-      if (settlement) await settle(deps, job, settlement);
+      if (settlement) await settle(deps, job, { settlement, lease });
       else await release(deps, job, lease);
     } catch (error) {
       // A bug. Nothing is lost: the lease runs out, and the job is claimed again.
@@ -31,10 +31,18 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
   };
 }
 
-async function settle(deps: SendMessageDeps, job: ClaimedJob, settlement: Settlement): Promise<void> {
+async function settle(
+  deps: SendMessageDeps,
+  job: ClaimedJob,
+  { settlement, lease }: { readonly settlement: Settlement; readonly lease: JobLease },
+): Promise<void> {
   const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
-  // If nothing was sent, nothing is lost: upkeep has ended the message meanwhile, as it does when one expires.
-  if (isOurs || settlement.connectorId === undefined) return;
+  if (isOurs) return;
+  if (settlement.connectorId === undefined) {
+    // If nothing is left to do, upkeep has ended the message meanwhile, as it does when one expires.
+    if (settlement.next.kind === "again") tellUnsent(deps, job, lease);
+    return;
+  }
   const { messageId: message_id, claim } = settlement;
   deps.log.warn({ message_id, claim }, "a lease was lost before its attempt was recorded");
   for (const refusal of refusalsOf(job, settlement)) deps.onLateRefusal(refusal);
@@ -64,9 +72,13 @@ function refusalBy(
 }
 
 /** Puts the job back in line, or, if its lease was lost, tells that the attempt has sent none of its parts. */
-async function release(deps: SendMessageDeps, job: ClaimedJob, { outlet }: JobLease): Promise<void> {
+async function release(deps: SendMessageDeps, job: ClaimedJob, lease: JobLease): Promise<void> {
   const [isOurs] = await untilStored(deps, () => deps.queue.release([job], deps.clock.now()));
-  if (isOurs || !holdsUnconfirmed(job)) return;
+  if (!isOurs) tellUnsent(deps, job, lease);
+}
+
+function tellUnsent(deps: SendMessageDeps, job: ClaimedJob, { outlet }: JobLease): void {
+  if (!holdsUnconfirmed(job)) return;
   const { jobId, messageId, claim } = job;
   const { connectorId } = outlet.channel;
   const outcome = { kind: "deferred", error: NOT_SENT } as const;
