@@ -70,6 +70,18 @@ test("a process that holds nothing is stopped, and sends nothing", async () => {
   expect(smsc.connections()).toBe(0);
 });
 
+test("a refused bind whose slot goes to another process is no alarm of this one", async () => {
+  let binds = 0;
+  const { channel, until, set, tell } = await openShared(createShare(2, 0, 1), {
+    dial: { bindStatus: () => (++binds === 1 ? 0 : 0x0e) },
+  });
+  await until(() => channel.status().alarm === "bind_refused");
+  set(0);
+  await tell();
+  expect(channel.status()).toMatchObject({ state: "up", binds: { up: 1, of: 1 } });
+  expect(channel.status().alarm).toBeUndefined();
+});
+
 test("a bind that is not held any more takes nothing from then on, even before it is left", async () => {
   const { channel, smsc, areUp, set, tell } = await openShared(createShare(2, 0, 1));
   await areUp(2);

@@ -65,3 +65,23 @@ test("the bind that was refused leaves the next try to one that waits, but for n
   await clock.advance(giveWayMs);
   expect(gate.holdMs(other)).toBe(0);
 });
+
+test("the alarm ends when the last of the binds that are held back is tried no more", () => {
+  const alarms: (string | undefined)[] = [];
+  const gate = createCredentialGate(createHeldClock(), (reason) => alarms.push(reason));
+  gate.passed(one);
+  gate.refused(other, "one bind too many");
+  gate.gone(one);
+  expect(alarms).toEqual(["one bind too many"]);
+  gate.gone(other);
+  expect(alarms).toEqual(["one bind too many", undefined]);
+
+  gate.left(one);
+  gate.refused(other, "wrong password");
+  gate.holdMs(one);
+  gate.gone(other);
+  expect(alarms.at(-1)).toBe("wrong password");
+  expect(gate.holdMs(one)).toBe(300_000);
+  gate.gone(one);
+  expect(alarms.at(-1)).toBeUndefined();
+});

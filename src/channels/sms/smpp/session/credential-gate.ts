@@ -15,6 +15,8 @@ export interface CredentialGate {
   passed(bind: object): void;
   /** To be called when this bind has ended, accepted or not. */
   left(bind: object): void;
+  /** To be called when this bind is tried no more: its place went to another process, say. */
+  gone(bind: object): void;
   /** Why no bind is tried, in words for the operator. */
   reason(): string;
 }
@@ -32,7 +34,9 @@ interface Closed {
   until: number;
   /** The bind that was refused. It is not the next to try if others wait: the SMSC may refuse no other, and this one always. */
   readonly refused: object;
-  doOthersWait: boolean;
+  hasGivenWay: boolean;
+  /** The binds that are held back, `refused` among them. */
+  readonly waiting: Set<object>;
   /** The binds that were up then. */
   readonly exempt: ReadonlySet<object>;
 }
@@ -41,37 +45,41 @@ interface Closed {
 export function createCredentialGate(clock: Clock, onAlarm: (reason?: string) => void): CredentialGate {
   const up = new Set<object>();
   let closed: Closed | undefined;
+  const open = () => {
+    closed = undefined;
+    onAlarm();
+  };
   return {
     holdMs(bind) {
       if (!closed || closed.exempt.has(bind)) return 0;
-      const isOther = bind !== closed.refused;
+      closed.waiting.add(bind);
       const holdMs = closed.until - clock.monotonicMs();
-      if (holdMs > 0) {
-        closed.doOthersWait ||= isOther;
-        return holdMs;
-      }
-      if (!isOther && closed.doOthersWait) {
-        closed.doOthersWait = false;
+      if (holdMs > 0) return holdMs;
+      if (bind === closed.refused && closed.waiting.size > 1 && !closed.hasGivenWay) {
+        closed.hasGivenWay = true;
         return GIVE_WAY_MS;
       }
       closed.until += TRIAL_MS - holdMs;
       return 0;
     },
     refused(bind, reason) {
-      const wasOpen = closed === undefined;
+      const before = closed;
       const until = clock.monotonicMs() + CREDENTIAL_DELAY_MS;
-      closed = { reason, until, refused: bind, doOthersWait: false, exempt: new Set(up) };
-      if (wasOpen) onAlarm(reason);
+      const waiting = new Set(before?.waiting).add(bind);
+      closed = { reason, until, refused: bind, hasGivenWay: false, waiting, exempt: new Set(up) };
+      if (!before) onAlarm(reason);
       return CREDENTIAL_DELAY_MS;
     },
     passed(bind) {
       up.add(bind);
       // That the SMSC accepts those is known, and says nothing of the one that it refused.
-      if (!closed || closed.exempt.has(bind)) return;
-      closed = undefined;
-      onAlarm();
+      if (closed && !closed.exempt.has(bind)) open();
     },
     left: (bind) => void up.delete(bind),
+    gone(bind) {
+      // The last of those that are held back: nobody here would learn that the SMSC accepts it again.
+      if (closed?.waiting.delete(bind) && closed.waiting.size === 0) open();
+    },
     reason: () => `${closed?.reason ?? "the SMSC refused us"}; tried again every 5 minutes`,
   };
 }

@@ -163,6 +163,7 @@ async function leaveSession(state: State, reason: string): Promise<void> {
 async function stop(state: State): Promise<void> {
   state.phase = "stopping";
   state.cancelRetry();
+  state.deps.gate.gone(state);
   if (state.opened) {
     if (state.boundAt === undefined) state.opened.destroy("stopped");
     else await leaveSession(state, "stopped");
