@@ -40,9 +40,15 @@ test("one whose queue is known to be full says nothing new, until a message to i
   expect(meanSmsc(queues, ["+1", "+2", "+4", "+5"])).toEqual([false, false, false, true]);
 });
 
-test("twenty refusals with nothing taken between them mean the SMSC, whoever they are about", () => {
+test("however many are refused whose queues are known to be full, with nothing taken between them, they mean themselves", () => {
   const queues = createFullQueues(createHeldClock());
-  expect(meanSmsc(queues, Array(20).fill("+1")).indexOf(true)).toBe(19);
+  const off = Array.from({ length: 50 }, (_, n) => `+1${n}`);
+  for (const number of off) {
+    queues.refused(one(number));
+    queues.taken(one("+2"));
+  }
+  expect(refuse(queues, [...off, ...off])).toBe(false);
+  expect(meanSmsc(queues, ["+3", "+4", "+5", "+3", "+6"])).toEqual([false, false, true, false, true]);
 });
 
 test("a message that is refused again and again is tried ever more rarely, and at first again once it was not", async () => {

@@ -26,11 +26,11 @@ export interface FullQueue {
   readonly waitMs: number;
 }
 
-/** So many recipients one after the other, all of whose queues have just become full, are no coincidence. */
+/**
+ * So many recipients one after the other, all of whose queues have just become full, are no coincidence. That those which are known
+ * to be full still are says nothing: at night there may be no other messages than theirs.
+ */
 const RECIPIENTS_IN_A_ROW = 3;
-
-/** So many refusals with nothing taken between them are none either, even if all these recipients had been refused before. */
-const REFUSALS_IN_A_ROW = 20;
 
 /**
  * The first waits of each message are short, since a one-time password is of use for minutes only, whatever has been waiting for its
@@ -54,20 +54,18 @@ export function createFullQueues(clock: Clock): FullQueues {
   const known = new Map<string, true>();
   const waiting = new Map<string, Refused>();
   let recipients = 0;
-  let refusals = 0;
   return {
     refused({ to, messageId }) {
-      refusals++;
-      if (!known.has(to)) recipients++;
+      const isNew = !known.has(to);
+      if (isNew) recipients++;
       remember(known, to, true);
       const refused = countAnother(waiting.get(messageId), clock.monotonicMs());
       remember(waiting, messageId, refused);
-      const isOfSmsc = recipients >= RECIPIENTS_IN_A_ROW || refusals >= REFUSALS_IN_A_ROW;
+      const isOfSmsc = isNew && recipients >= RECIPIENTS_IN_A_ROW;
       return { isOfSmsc, waitMs: waitAfter(refused.times) };
     },
     taken({ to, messageId }) {
       recipients = 0;
-      refusals = 0;
       known.delete(to);
       waiting.delete(messageId);
     },
