@@ -24,6 +24,7 @@ import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
 import { createDelivery } from "./delivery.ts";
 import { openBounces } from "./email/bounces.ts";
 import { createMailKeys, type MailKeys } from "./email/mail-keys.ts";
+import { createCertificateWatch } from "./http/certificate-watch.ts";
 import { createGate } from "./http/gate.ts";
 import { listen } from "./http/listen.ts";
 import { createHttp } from "./http/make-http.ts";
@@ -202,13 +203,15 @@ function otherListeners({ roles, listeners }: Config): number {
 
 /** Starts the loops. They are added to `running` before that, so that they are stopped if one cannot start. */
 async function startLoops(roles: Config["roles"], loops: Loops, running: Running): Promise<void> {
-  const { shares, engine, upkeep, webhooks, alarms, clocks } = loops;
+  const { shares, engine, upkeep, webhooks, alarms, clocks, certificate } = loops;
   running.add("messages that are being sent", engine);
   running.add("upkeep", upkeep);
   running.add("webhooks that are being delivered", webhooks);
   running.add("alarms", alarms);
   running.add("a look at the clock", clocks);
+  running.add("a look at the certificate", certificate);
   clocks.start();
+  certificate.start();
   await shares?.start();
   if (roles.has("delivery")) await engine.start().then(alarms.start);
   if (roles.has("upkeep") || roles.has("delivery")) upkeep.start();
@@ -236,6 +239,7 @@ function makeLoops(parts: Parts) {
     webhooks: createWebhooks({ ...parts, log, claimant: shares?.claimant ?? (() => NOBODY_ELSE) }),
     alarms: createAlarms({ ...parts, log, engine }),
     clocks: createClockWatch({ store, clock, log }),
+    certificate: createCertificateWatch({ config: parts.config, clock, log }),
   };
 }
 

@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { errorText } from "../core/error-text.ts";
+import { present } from "../core/present.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { MASTER_KEY_FILE } from "./data-folder/data-folder.ts";
 
@@ -27,6 +28,8 @@ export interface Config {
   /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly Cidr[];
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** Where `tls.cert` was read. By now there may be a newer one. */
+  readonly certificateFile?: string;
   /** Address of the bounce listener; absent: there is none. Port 0: any free port. */
   readonly bounce?: { readonly host: string; readonly port: number };
   readonly roles: ReadonlySet<Role>;
@@ -70,7 +73,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
     ...(env.DATABASE_URL && { databaseUrl: readDatabaseUrl(env, options, report) }),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     trustedProxies: readProxies(env.TRUSTED_PROXIES, report),
-    ...(tls && { tls }),
+    ...(tls && present({ tls, certificateFile: env.TLS_CERT })),
     ...(bounce && { bounce }),
     roles: readRoles(options.roles, report),
     storeThread: readStoreThread(options, listeners),

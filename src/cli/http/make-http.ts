@@ -20,6 +20,7 @@ import type { MetricsSources } from "../metrics/metrics.ts";
 import { createNetwork } from "../network/network.ts";
 import { createWeb } from "../network/web.ts";
 import type { Parts } from "../parts.ts";
+import type { CertificateWatch } from "./certificate-watch.ts";
 import { consoleAsset } from "./console-asset.ts";
 import { docsAsset } from "./docs-asset.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
@@ -37,6 +38,7 @@ export interface HttpParts {
   readonly webhooks: WebhookEngine;
   readonly alarms: AlarmWatch;
   readonly clocks: Pick<ClockWatch, "aheadMs">;
+  readonly certificate: Pick<CertificateWatch, "endsAt" | "warnings">;
   readonly listeners: Listeners;
   readonly baseUrl: string;
   readonly state: {
@@ -48,7 +50,7 @@ export interface HttpParts {
 
 export function createHttp(parts: Parts, running: HttpParts): AnswerRequest {
   const { config, clock, steadyLog: log, store, metrics, ids } = parts;
-  const { engine, baseUrl, state } = running;
+  const { engine, certificate, baseUrl, state } = running;
   const app = createApp({
     store,
     clock,
@@ -57,7 +59,7 @@ export function createHttp(parts: Parts, running: HttpParts): AnswerRequest {
     adminEndpoints: createAdmin(parts, running),
     metrics: () => metrics.text(metricsSources(parts, running)),
     readiness: () => readiness(parts, running),
-    warnings: () => warningsOf(metrics.unavailable.inLastMinute()),
+    warnings: () => [...warningsOf(metrics.unavailable.inLastMinute()), ...certificate.warnings()],
     docsAsset,
     consoleAsset,
     consoleKey: parts.consoleKey,
@@ -78,7 +80,7 @@ export function createHttp(parts: Parts, running: HttpParts): AnswerRequest {
 
 function metricsSources(
   { store, clock }: Parts,
-  { engine, domains, webhooks, alarms, clocks }: HttpParts,
+  { engine, domains, webhooks, alarms, clocks, certificate }: HttpParts,
 ): MetricsSources {
   return {
     queue: store.queue,
@@ -90,6 +92,7 @@ function metricsSources(
     webhooks,
     alarms: alarms.alarms,
     clockAheadMs: clocks.aheadMs,
+    certificateEndsAt: certificate.endsAt,
     clock,
   };
 }

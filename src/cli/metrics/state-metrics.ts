@@ -11,6 +11,8 @@ export interface StateSources {
   readonly domains: () => Readonly<Record<DomainState, number>>;
   /** How far this machine's clock is ahead of the database's. */
   readonly clockAheadMs: () => number | undefined;
+  /** When the certificate that is served ends, in Unix milliseconds. */
+  readonly certificateEndsAt: () => number | undefined;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -29,6 +31,10 @@ export function stateMetrics(
     "postrider_clock_ahead_of_database_seconds",
     "How far this machine's clock is ahead of PostgreSQL's; negative if it is behind",
   );
+  const certificateEnd = gauge(
+    "postrider_certificate_end_timestamp_seconds",
+    "When the certificate that is served ends, in Unix seconds",
+  );
   const connectors = connectorMetrics(gauge);
   const showStored = storedMetrics(gauge);
   return (sources, stored) => {
@@ -38,6 +44,8 @@ export function stateMetrics(
     for (const { id, status } of sources.connectors()) setConnector(connectors, id, status);
     const aheadMs = sources.clockAheadMs();
     setOrRemove(clockAhead, aheadMs === undefined ? undefined : aheadMs / 1_000);
+    const endsAt = sources.certificateEndsAt();
+    setOrRemove(certificateEnd, endsAt === undefined ? undefined : endsAt / 1_000);
   };
 }
 

@@ -1,0 +1,33 @@
+/** The certificate has ended: the service starts, and says so wherever an operator looks. */
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onBothStores } from "../both-stores.ts";
+import { expiredTls } from "../fakes/doubtful-tls.ts";
+import { ownProcess } from "../one-process.ts";
+
+const SAID =
+  "the certificate that is served ended at 2020-01-02T00:00:00.000Z: a new one in TLS_CERT is taken at a restart";
+
+onBothStores((store) => {
+  test.each([
+    [[]],
+    [["--roles", "delivery"]],
+    // On PostgreSQL there are more processes instead.
+    ...(store === "sqlite" ? [[["--listeners", "2"]]] : []),
+  ])("a certificate that has ended is in the log, at /readyz and in the metrics: serve %p", async (args) => {
+    await using own = ownProcess();
+    const [cert, key] = [join(own.folder(), "cert.pem"), join(own.folder(), "key.pem")];
+    writeFileSync(cert, expiredTls.cert);
+    writeFileSync(key, expiredTls.key);
+    const { url, line } = await own.start({ args, env: { TLS_CERT: cert, TLS_KEY: key } });
+    const warning = await line(/"the certificate that is served/);
+    expect(JSON.parse(warning)).toMatchObject({ level: "warn", msg: SAID });
+    const get = (path: string) => fetch(url + path, { tls: { rejectUnauthorized: false } });
+    expect(await (await get("/readyz")).json()).toEqual({ status: "ready", warnings: [SAID] });
+    expect(await (await get("/metrics")).text()).toContain(
+      `\npostrider_certificate_end_timestamp_seconds ${Date.UTC(2020, 0, 2) / 1_000}\n`,
+    );
+    await own.stop();
+  });
+});
