@@ -18,9 +18,10 @@ export interface ReceiptStore {
   recordLateAnswer(answer: LateAnswer, at: number): Promise<void>;
   /**
    * Records that a provider refused or deferred a part, as its answer says, which came after the attempt was settled; or that a lost
-   * attempt had handed nothing over, of any part. If no other attempt may have sent the part, the message moves as it would have with an answer in time: it fails, or, if it was
-   * held, is tried again by its retry policy. Otherwise the answer is only noted on the timeline. Resolves with `false`, and
-   * does nothing, while it depends on an attempt under way which of these it is; call it again later.
+   * attempt had handed nothing over, of any part. If no other attempt may have sent the part, the message moves as it would have with
+   * an answer in time: it fails, or, if it was held, is tried again by its retry policy. Otherwise the answer is only noted on the
+   * timeline. Resolves with `false`, and does nothing, while it depends on an attempt under way which of these it is; call it again
+   * later.
    */
   recordLateRefusal(refusal: LateRefusal, at: number): Promise<boolean>;
   /** Receipts that match no message (yet), in the order in which they came, or the reverse. */
