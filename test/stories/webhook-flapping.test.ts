@@ -10,12 +10,13 @@ onBothStores(() => {
   });
   afterEach(() => rig.stop());
 
-  test("a receiver that fails every other minute gets everything, and sees what it took once", async () => {
+  test("a receiver that fails every other minute of an hour gets everything, and sees what it took once", async () => {
     const taken: string[] = [];
     const startedAt = rig.service.now();
     rig.receiver.behave((delivery) => {
       const minute = Math.floor((rig.service.now() - startedAt) / 60_000);
-      if (minute % 2 === 0) return BEHAVIOURS.error;
+      // Later it takes all: the waits vary, and one in some hundred events would meet bad minutes only.
+      if (minute < 60 && minute % 2 === 0) return BEHAVIOURS.error;
       taken.push(String(delivery.headers["webhook-id"]));
       return BEHAVIOURS.ok;
     });
