@@ -5,7 +5,7 @@ import { readSetting, type StoredSettings } from "../core/records/settings.ts";
 import { DAY_MS } from "../core/time/durations.ts";
 import type { Intake } from "../store/store.ts";
 import type { Call } from "./endpoint.ts";
-import { idempotencyKeyReused, type Refusal, validationFailed } from "./errors.ts";
+import { idempotencyKeyReused, type Refusal, requestInProgress, validationFailed } from "./errors.ts";
 
 /** Answers are replayed for this long after the first request. */
 const REPLAY_WINDOW_MS = DAY_MS;
@@ -76,6 +76,7 @@ export async function replayOfRefused(
   repeat: Repeat,
 ): Promise<Response | undefined> {
   const answer = await intake.savedAnswer(idempotency);
+  if (answer === "in_progress") throw requestInProgress();
   return answer && replayed(answer, repeat);
 }
 

@@ -160,14 +160,21 @@ onEveryStore((start) => {
     }
   });
 
-  test("a key that is still running elsewhere is 409 with Retry-After", async () => {
+  test.each([
+    ["that could be accepted", sms()],
+    ["that would be refused by now, though the first may have been accepted", { to: "9876543210" }],
+  ])("a key that is still running elsewhere is 409 with Retry-After: for a request %s", async (_, body) => {
     await using api = await start({
       over: (store) => ({
         ...store,
-        intake: { ...store.intake, accept: async () => ({ kind: "in_progress" }) },
+        intake: {
+          ...store.intake,
+          accept: async () => ({ kind: "in_progress" }),
+          savedAnswer: async () => "in_progress",
+        },
       }),
     });
-    const { status, json, headers } = await api.post(PATH, sms(), { headers: KEY });
+    const { status, json, headers } = await api.post(PATH, body, { headers: KEY });
     expect(status).toBe(409);
     expect(json).toEqual({ code: 409, message: "request in progress" });
     expect(headers.get("retry-after")).toMatch(/^\d+$/);

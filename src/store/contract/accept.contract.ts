@@ -212,7 +212,7 @@ export function acceptContract(open: OpenStore): void {
       const content: Content = { ...SMS, text: odd, tags: [odd], metadata: { [odd]: odd } } as Content;
       const answer = { status: 202, body: odd };
       const [id = ""] = await sms({ content, idempotency: { ...key(odd), answer } });
-      expect((await store.intake.savedAnswer(key(odd)))?.body).toBe(odd);
+      expect(await store.intake.savedAnswer(key(odd))).toMatchObject({ body: odd });
       await store.records.setSettings(account.id, { keep_bodies: odd });
       const job = await claimOne();
       expect(job).toMatchObject({ content, settings: { keep_bodies: odd } });

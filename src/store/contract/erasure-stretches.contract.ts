@@ -227,7 +227,7 @@ async function tracesOf({ store, clock }: World, { id: accountId }: Account): Pr
     (await store.records.list("optOuts", { accountId }, { limit })).filter(
       (each) => each.recipient === HANDSET,
     ),
-    answers.filter((answer) => answer?.body.includes(HANDSET)),
+    answers.filter((answer) => JSON.stringify(answer)?.includes(HANDSET)),
     (await store.receipts.parked({ limit })).filter(({ receipt }) =>
       receipt.providerMessageId.includes(accountId),
     ),

@@ -20,6 +20,11 @@ export interface Intake {
     readonly recipients: readonly string[];
     readonly limited: LimitedRequest;
   }): Promise<LimitRefusal | undefined>;
-  /** The answer saved under a key, if the key has not expired. Waits for an `accept` of this process with the same key. */
-  savedAnswer(idempotency: Pick<Idempotency, "scope" | "key" | "now">): Promise<SavedAnswer | undefined>;
+  /**
+   * The answer saved under a key, if the key has not expired. Waits for an `accept` with the same key that is under way;
+   * `in_progress`: that takes too long, in another process (never on SQLite).
+   */
+  savedAnswer(
+    idempotency: Pick<Idempotency, "scope" | "key" | "now">,
+  ): Promise<SavedAnswer | "in_progress" | undefined>;
 }

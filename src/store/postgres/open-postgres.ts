@@ -17,7 +17,7 @@ import { pruneInbound } from "./inbound/prune-inbound.ts";
 import { createAccept } from "./intake/accept.ts";
 import { pruneKeys } from "./intake/idempotency-keys.ts";
 import { createOverLimit } from "./intake/sms-usage.ts";
-import { untilTaken } from "./intake/until-taken.ts";
+import { untilAnswered, untilTaken } from "./intake/until-taken.ts";
 import { createMailPolicies } from "./mail-policies.ts";
 import { createCancel } from "./messages/cancel.ts";
 import { createMessageList } from "./messages/message-list.ts";
@@ -134,7 +134,7 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
         first: (request) => closable.admit(() => accept(request)),
         again: (request) => closable.admit(() => acceptAlone(request)),
       }),
-      savedAnswer: (key) => closable.admit(() => savedAnswer(key)),
+      savedAnswer: untilAnswered(clock, (key) => closable.admit(() => savedAnswer(key))),
       overLimit: createOverLimit(db),
     },
     messages: {

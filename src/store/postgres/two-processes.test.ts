@@ -48,32 +48,70 @@ test("of repeats of one key on two processes one is accepted, and the others rep
   await store.close();
 });
 
-test("a key that another process is taking holds up no request but those that repeat it, and these replay it", async () => {
+test("a key that another process is taking holds up no request but those that repeat it, and these replay it", () =>
+  withHeldKey(async ({ store, send, isHeld, end }) => {
+    const repeat = send(store, "held");
+    const others = await Promise.all(["a", "b"].map((name) => send(store, name)));
+    expect(others.map(({ kind }) => kind)).toEqual(["accepted", "accepted"]);
+    await isHeld;
+    await end("COMMIT");
+    expect(await repeat).toMatchObject({ kind: "replay", answer: { body: "theirs" } });
+  }));
+
+test("who asks for the answer under a key that another process is taking waits for it, and others do not", () =>
+  withHeldKey(async ({ world, store, isHeld, end }) => {
+    const asking = store.intake.savedAnswer(world.key("held"));
+    expect(await store.intake.savedAnswer(world.key("free"))).toBeUndefined();
+    await isHeld;
+    await end("COMMIT");
+    expect(await asking).toMatchObject({ body: "theirs" });
+  }));
+
+test("a key that another process lets go of has no answer, and may be taken after it was asked for", () =>
+  withHeldKey(async ({ world, store, send, isHeld, end }) => {
+    const asking = store.intake.savedAnswer(world.key("held"));
+    await isHeld;
+    await end("ROLLBACK");
+    expect(await asking).toBeUndefined();
+    expect(await send(store, "held")).toEqual({ kind: "accepted" });
+  }));
+
+interface HeldKey {
+  readonly world: Omit<World, "inside">;
+  readonly store: Store;
+  readonly send: ReturnType<typeof sender>;
+  /** Resolves when somebody waits for the key. */
+  readonly isHeld: Promise<void>;
+  /** Ends the other process's transaction. */
+  end(how: "COMMIT" | "ROLLBACK"): Promise<unknown>;
+}
+
+/** Runs what is given while another process is taking the key `held`. */
+async function withHeldKey(run: (held: HeldKey) => Promise<void>): Promise<void> {
   const isHeld = Promise.withResolvers<void>();
   const clock = createSystemClock();
-  const after: Clock["after"] = (delayMs, run) => {
+  const after: Clock["after"] = (delayMs, then) => {
     if (delayMs === STEP_MS) isHeld.resolve();
-    return clock.after(delayMs, run);
+    return clock.after(delayMs, then);
   };
   const { store, url } = await openFresh({ clock: { ...clock, after } });
   const world = await createWorld(store);
   await world.sms();
-  const send = sender(world);
   const driver = openDriver({ url });
-  const repeating = await driver.hold(async (stranger) => {
+  await driver.hold(async (stranger) => {
     await stranger.exec("BEGIN");
     await takeKeys(stranger, [{ ...world.key("held"), answer: { status: 202, body: "theirs" } }]);
-    const repeat = send(store, "held");
-    const others = await Promise.all(["a", "b"].map((name) => send(store, name)));
-    expect(others.map(({ kind }) => kind)).toEqual(["accepted", "accepted"]);
-    await isHeld.promise;
-    await stranger.exec("COMMIT");
-    return [repeat] as const;
+    await run({
+      world,
+      store,
+      send: sender(world),
+      isHeld: isHeld.promise,
+      end: (how) => stranger.exec(how),
+    });
   });
-  expect(await repeating[0]).toMatchObject({ kind: "replay", answer: { body: "theirs" } });
   await driver.close();
   await store.close();
-});
+}
 
 test("what comes to two processes at once is no more than a limit lets through", async () => {
   const { store, url } = await openFresh();

@@ -1,10 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import type {
-  AcceptRequest,
-  AcceptResult,
-  Idempotency,
-  SavedAnswer,
-} from "../../../core/messages/accept-request.ts";
+import type { AcceptRequest, AcceptResult, SavedAnswer } from "../../../core/messages/accept-request.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { type Intake, StoreUnavailable } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -15,7 +10,15 @@ import type { Queues } from "../queue/queues.ts";
 import { createUsedAccounts } from "../records/used-accounts.ts";
 import type { Days } from "../retention/days.ts";
 import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
-import { findAnswers, KeyHeld, keyName, takeKeys } from "./idempotency-keys.ts";
+import {
+  type AskedKey,
+  findAnswers,
+  KeyHeld,
+  keyName,
+  NO_PATIENCE_MS,
+  takeKeys,
+} from "./idempotency-keys.ts";
+import { probeKey } from "./probe-key.ts";
 import { countUsage, exceededLimit, lockUsage, type RequestUsage } from "./sms-usage.ts";
 
 export interface AcceptParts {
@@ -43,7 +46,7 @@ export function createAccept(
   }) as Enter;
   return {
     accept: enter,
-    savedAnswer: async (asks) => (await enter({ asks })).answer,
+    savedAnswer: async (asks) => (await enter({ asks })).answer ?? probeKey(db, asks),
     // On its own, so that no other request waits for the key that this one needs.
     async acceptAlone(request) {
       const [result] = await run([request], NO_PATIENCE_MS);
@@ -53,12 +56,9 @@ export function createAccept(
   };
 }
 
-/** Just long enough to take a free lock; 0 would be no limit. */
-const NO_PATIENCE_MS = 50;
-
 /** A call of `Intake.savedAnswer`. It waits in line with the requests, so that earlier ones with the same key have ended. */
 interface Question {
-  readonly asks: Pick<Idempotency, "scope" | "key" | "now">;
+  readonly asks: AskedKey;
 }
 
 interface Saved {
@@ -92,7 +92,7 @@ function withQuestions(db: Database, run: RunRequests) {
 }
 
 /** A repeated answer promises what the first one did, so a standby has to have it too. */
-function findSafeAnswers(db: Database, asked: readonly Question["asks"][]) {
+function findSafeAnswers(db: Database, asked: readonly AskedKey[]) {
   return db.transaction(async (session) => {
     const answers = await findAnswers(session, asked);
     if (answers.size > 0) await session.query(WAIT_FOR_STANDBY);

@@ -8,6 +8,9 @@ interface NewKey extends Idempotency {
   readonly answer: RequestAnswer;
 }
 
+/** A key whose answer is asked for. */
+export type AskedKey = Pick<Idempotency, "scope" | "key" | "now">;
+
 /** The key's name in its table: half of a SHA-256, as a UUID. */
 export function keyName({ scope, key }: Pick<Idempotency, "scope" | "key">): string {
   return hash("sha256", `${scope.length}:${scope}${key}`, "hex").slice(0, 32);
@@ -18,6 +21,9 @@ export class KeyHeld extends Error {}
 
 /** How long to wait for a key that another transaction is taking, while a connection is occupied. */
 const PATIENCE_MS = 1_000;
+
+/** Just long enough to take a free lock; 0 would be no limit. */
+export const NO_PATIENCE_MS = 50;
 
 /**
  * The patience of a transaction that alone may take its key: it waits only while the row is being erased or pruned. It also
@@ -69,7 +75,7 @@ const TAKE = `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', $
 /** The answers saved under keys that have not expired, by index of the key. */
 export async function findAnswers(
   session: Session,
-  keys: readonly Pick<Idempotency, "scope" | "key" | "now">[],
+  keys: readonly AskedKey[],
 ): Promise<ReadonlyMap<number, SavedAnswer>> {
   if (keys.length === 0) return new Map();
   const rows = await session.query<AnswerRow>(FIND, [keys.map(keyName), keys.map((key) => key.now)]);

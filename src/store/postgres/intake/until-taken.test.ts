@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import type { AcceptRequest, AcceptResult } from "../../../core/messages/accept-request.ts";
-import { untilTaken } from "./until-taken.ts";
+import { untilAnswered, untilTaken } from "./until-taken.ts";
 
 const KEYED = { idempotency: {} } as AcceptRequest;
 const HELD: AcceptResult = { kind: "in_progress" };
@@ -36,4 +36,17 @@ test("one that stays held is waited for 30 s, and no longer", async () => {
   await accepting;
   expect(result).toEqual(HELD);
   expect(tried()).toBe(61);
+});
+
+test("so is one whose answer is asked for", async () => {
+  const clock = createHeldClock();
+  let asked = 0;
+  const answering = untilAnswered(clock, async () => {
+    asked++;
+    return "in_progress";
+  })({ scope: "s", key: "k", now: 0 });
+  await clock.advance(0);
+  await clock.advance(30_000);
+  expect(await answering).toBe("in_progress");
+  expect(asked).toBe(61);
 });
