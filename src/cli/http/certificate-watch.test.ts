@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { earlyTls, expiredTls } from "../../../test/fakes/doubtful-tls.ts";
@@ -91,6 +92,20 @@ test("a newer certificate in the file is told of, since it takes a restart to se
   rmSync(certificateFile);
   await clock.advance(DAY_MS);
   await hasLogged(3);
+  expect(warnings()).toEqual([`${ENDED}: ${AT_A_RESTART}`]);
+  await stop();
+});
+
+test("a pipe that gave the certificate at the start is not waited for", async () => {
+  const { warnings, hasLogged, clock, certificateFile, stop } = watching({
+    served: expiredTls,
+    now: FIRST_END + DAY_MS,
+  });
+  await hasLogged(1);
+  rmSync(certificateFile);
+  execFileSync("mkfifo", [certificateFile]);
+  await clock.advance(DAY_MS);
+  await hasLogged(2);
   expect(warnings()).toEqual([`${ENDED}: ${AT_A_RESTART}`]);
   await stop();
 });

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { DAY_MS } from "../../core/time/durations.ts";
@@ -70,6 +70,9 @@ function spanOf(pem: string): Span | undefined {
 
 /** `undefined` also if the file is gone, or is being written. */
 async function spanIn(path: string): Promise<Span | undefined> {
+  // A pipe is empty after the start: nobody may ever write to it again, and a stop would wait for that.
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return undefined;
   const octets = await readFile(path).catch(() => undefined);
   // Decodes without a byte order mark, which `readFile` would keep.
   return octets && spanOf(new TextDecoder().decode(octets));
