@@ -214,6 +214,22 @@ test("names go to the index in steps, and not with each transaction", () =>
     await db.close();
   }));
 
+test("however many calls fail before one that does not, it moves no more than a step of names", () =>
+  inFolder(async (folder) => {
+    const connection = open(join(folder, "p.db"), { generation: 512 });
+    const { db, driver } = connection;
+    await db.write(() => takeFirst(connection, 2 * 512 - 1), 1, "late");
+    const takeOne = () => take(connection, [5_000, "x"], 0);
+    const takeAndFail = () => {
+      takeOne();
+      fail();
+    };
+    for (let call = 0; call < 200; call++) await db.write(takeAndFail, 1, "late").catch(() => {});
+    await db.write(takeOne, 1, "late");
+    expect(count(driver, "key_names")).toBe(16 + 2);
+    await db.close();
+  }));
+
 test("a generation goes to the index though a call fails before each key", () =>
   inFolder(async (folder) => {
     const connection = open(join(folder, "p.db"), { generation: 256 });

@@ -23,27 +23,18 @@ export function createKeyMerge(
   { recent, generation }: { readonly recent: RecentNames; readonly generation: number },
 ): { keyAdded(): void } {
   const index = createNameIndex(db);
-  const step = generation / STEPS;
+  const step = Math.ceil(generation / STEPS);
   let merging: Generation | undefined;
   let hasTaken = false; // from `merging`, in this transaction
   let owed = 0;
 
-  /** The rows of names, without those that have been given a newer number: they belong to a later generation. */
-  const rowsOf = (names: readonly string[], lastNumber: number) => {
-    const values: (Buffer | number)[] = [];
-    for (const name of names) {
-      const number = recent.get(name);
-      if (number !== undefined && number <= lastNumber) values.push(Buffer.from(name, "latin1"), number);
-    }
-    return values;
-  };
   const merge = (wanted: number) => {
     if (recent.size() < 2 * generation) return;
     const current = merging && merging.lastNumber > recent.indexedTo() ? merging : freeze(recent, generation);
     merging = current;
     hasTaken = true;
     const names = current.take(wanted);
-    index.insert(rowsOf(names, current.lastNumber));
+    index.insert(rowsOf(recent, names, current.lastNumber));
     if (names.length === wanted) return;
     index.markTo(current.lastNumber);
     merging = undefined;
@@ -58,15 +49,27 @@ export function createKeyMerge(
   });
   db.onRollback(() => {
     // Names that were taken are not in the index: the generation begins anew. Otherwise it goes on, and what is owed stays owed, so
-    // that calls which fail now and then do not keep names from the index.
+    // that calls which fail now and then do not keep names from the index; but no more than a step, or the first call after many
+    // that failed, as they do on a full disk, would move a whole generation.
     if (hasTaken) merging = undefined;
     hasTaken = false;
+    owed = Math.min(owed, step);
   });
   return {
     keyAdded() {
       owed += PACE;
     },
   };
+}
+
+/** The rows of names, without those that have been given a newer number: they belong to a later generation. */
+function rowsOf(recent: RecentNames, names: readonly string[], lastNumber: number): (Buffer | number)[] {
+  const values: (Buffer | number)[] = [];
+  for (const name of names) {
+    const number = recent.get(name);
+    if (number !== undefined && number <= lastNumber) values.push(Buffer.from(name, "latin1"), number);
+  }
+  return values;
 }
 
 function createNameIndex(db: Database) {
