@@ -86,8 +86,9 @@ export function createOutlet(
       if (count > 0) onLeftOver();
     },
     handOver(message) {
-      reserved -= 1;
+      // First: if a bug keeps the segments from being counted, nothing is handed over, and the slot is given back by `unreserve`.
       if (throttle.isLimited) throttle.take(segmentsOf(message));
+      reserved -= 1;
     },
   };
 }
