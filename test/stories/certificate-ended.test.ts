@@ -25,9 +25,12 @@ onBothStores((store) => {
     expect(JSON.parse(warning)).toMatchObject({ level: "warn", msg: SAID });
     const get = (path: string) => fetch(url + path, { tls: { rejectUnauthorized: false } });
     expect(await (await get("/readyz")).json()).toEqual({ status: "ready", warnings: [SAID] });
-    expect(await (await get("/metrics")).text()).toContain(
-      `\npostrider_certificate_end_timestamp_seconds ${Date.UTC(2020, 0, 2) / 1_000}\n`,
-    );
+    const metrics = await (await get("/metrics")).text();
+    for (const [end, ms] of [
+      ["begin", Date.UTC(2020, 0, 1)],
+      ["end", Date.UTC(2020, 0, 2)],
+    ] as const)
+      expect(metrics).toContain(`\npostrider_certificate_${end}_timestamp_seconds ${ms / 1_000}\n`);
     await own.stop();
   });
 });

@@ -11,6 +11,7 @@ import { DAY_MS, SECOND_MS } from "../../core/time/durations.ts";
 import { createCertificateWatch } from "./certificate-watch.ts";
 
 /** Of `expiredTls`, */
+const FIRST_BEGIN = Date.UTC(2020, 0, 1);
 const FIRST_END = Date.UTC(2020, 0, 2);
 /** and of the others. */
 const LAST_END = Date.UTC(2120, 0, 1);
@@ -45,12 +46,23 @@ const ENDED = "the certificate that is served ended at 2020-01-02T00:00:00.000Z"
 const AT_A_RESTART = "a new one in TLS_CERT is taken at a restart";
 
 test("a certificate that is good for two weeks or longer is nothing to warn of, until it no longer is", async () => {
-  const { logged, warnings, endsAt, clock, stop } = watching({ now: LAST_END - 14 * DAY_MS });
-  expect([warnings(), endsAt()]).toEqual([[], LAST_END]);
+  const { logged, warnings, validity, clock, stop } = watching({ now: LAST_END - 14 * DAY_MS });
+  expect([warnings(), validity()?.endsAt]).toEqual([[], LAST_END]);
   await stop();
   expect(logged).toEqual([]);
   await clock.advance(1);
   expect(warnings()).toEqual([`${ENDS}: ${AT_A_RESTART}`]);
+});
+
+test("a certificate of days is nothing to warn of until a third of its time is left", async () => {
+  const third = (FIRST_END - FIRST_BEGIN) / 3;
+  const { warnings, clock, stop } = watching({ served: expiredTls, now: FIRST_END - third });
+  expect(warnings()).toEqual([]);
+  await clock.advance(1);
+  expect(warnings()).toEqual([
+    `the certificate that is served ends at 2020-01-02T00:00:00.000Z: ${AT_A_RESTART}`,
+  ]);
+  await stop();
 });
 
 test.each([
@@ -114,9 +126,9 @@ test("without a certificate there is nothing to look at", async () => {
   const clock = createHeldClock(LAST_END);
   const logged: string[] = [];
   const warn = (_: object, message: string) => void logged.push(message);
-  const { start, warnings, endsAt, stop } = createCertificateWatch({ config: {}, clock, log: { warn } });
+  const { start, warnings, validity, stop } = createCertificateWatch({ config: {}, clock, log: { warn } });
   start();
   await clock.advance(DAY_MS);
   await stop();
-  expect([logged, warnings(), endsAt()]).toEqual([[], [], undefined]);
+  expect([logged, warnings(), validity()]).toEqual([[], [], undefined]);
 });

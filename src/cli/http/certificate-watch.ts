@@ -6,8 +6,11 @@ import { DAY_MS } from "../../core/time/durations.ts";
 import { createChores } from "../../core/work/chores.ts";
 import type { Config } from "../config.ts";
 
-/** How long before its end a certificate is warned of. Tools that renew certificates do so earlier. */
+/** How long before its end a certificate is warned of at the earliest. Tools that renew certificates do so earlier, */
 const SOON_MS = 14 * DAY_MS;
+
+/** and those that last for days only, when this part of their time is left: for these, two weeks would be all the time. */
+const LAST_PART = 1 / 3;
 
 /**
  * Looks daily whether clients still accept the certificate that HTTPS and the bounce listener show. It stays the one from the
@@ -15,8 +18,8 @@ const SOON_MS = 14 * DAY_MS;
  */
 export interface CertificateWatch {
   start(): void;
-  /** Unix milliseconds; `undefined` if none is served. */
-  endsAt(): number | undefined;
+  /** That of the certificate that is served; `undefined` if there is none. */
+  validity(): Validity | undefined;
   /** What is wrong with it now, in words for the operator. */
   warnings(): readonly string[];
   stop(): Promise<void>;
@@ -31,7 +34,7 @@ export function createCertificateWatch({
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
 }): CertificateWatch {
-  const served = tls && spanOf(tls.cert);
+  const served = tls && validityOf(tls.cert);
   let renewedUntil: number | undefined;
 
   const warnings = () => {
@@ -39,7 +42,7 @@ export function createCertificateWatch({
     return problem === undefined ? [] : [`${problem}: ${whatToDo(renewedUntil)}`];
   };
   const look = async () => {
-    const filed = certificateFile === undefined ? undefined : await spanIn(certificateFile);
+    const filed = certificateFile === undefined ? undefined : await validityIn(certificateFile);
     renewedUntil = served && filed && filed.endsAt > served.endsAt ? filed.endsAt : undefined;
     for (const warning of warnings()) log.warn({}, warning);
     return 0;
@@ -49,17 +52,17 @@ export function createCertificateWatch({
     chores: served ? [{ name: "look at the certificate", everyMs: DAY_MS, run: look }] : [],
     onError: (error) => log.warn({ err: error }, "the certificate could not be looked at"),
   });
-  return { start, endsAt: () => served?.endsAt, warnings, stop };
+  return { start, validity: () => served, warnings, stop };
 }
 
 /** From when on a certificate is valid, and until when; Unix milliseconds. */
-interface Span {
+export interface Validity {
   readonly beginsAt: number;
   readonly endsAt: number;
 }
 
 /** That of the first certificate, which is the server's own; `undefined` if there is none to be read. */
-function spanOf(pem: string): Span | undefined {
+function validityOf(pem: string): Validity | undefined {
   try {
     const { validFrom, validTo } = new X509Certificate(pem);
     return { beginsAt: Date.parse(validFrom), endsAt: Date.parse(validTo) };
@@ -69,19 +72,20 @@ function spanOf(pem: string): Span | undefined {
 }
 
 /** `undefined` also if the file is gone, or is being written. */
-async function spanIn(path: string): Promise<Span | undefined> {
+async function validityIn(path: string): Promise<Validity | undefined> {
   // A pipe is empty after the start: nobody may ever write to it again, and a stop would wait for that.
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return undefined;
   const octets = await readFile(path).catch(() => undefined);
   // Decodes without a byte order mark, which `readFile` would keep.
-  return octets && spanOf(new TextDecoder().decode(octets));
+  return octets && validityOf(new TextDecoder().decode(octets));
 }
 
-function problemOf({ beginsAt, endsAt }: Span, now: number): string | undefined {
+function problemOf({ beginsAt, endsAt }: Validity, now: number): string | undefined {
   if (now > endsAt) return `the certificate that is served ended at ${timeOf(endsAt)}`;
   if (now < beginsAt) return `the certificate that is served is valid only from ${timeOf(beginsAt)} on`;
-  if (endsAt - now < SOON_MS) return `the certificate that is served ends at ${timeOf(endsAt)}`;
+  if (endsAt - now < Math.min(SOON_MS, (endsAt - beginsAt) * LAST_PART))
+    return `the certificate that is served ends at ${timeOf(endsAt)}`;
   return undefined;
 }
 

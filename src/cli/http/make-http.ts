@@ -38,7 +38,7 @@ export interface HttpParts {
   readonly webhooks: WebhookEngine;
   readonly alarms: AlarmWatch;
   readonly clocks: Pick<ClockWatch, "aheadMs">;
-  readonly certificate: Pick<CertificateWatch, "endsAt" | "warnings">;
+  readonly certificate: Pick<CertificateWatch, "validity" | "warnings">;
   readonly listeners: Listeners;
   readonly baseUrl: string;
   readonly state: {
@@ -92,7 +92,7 @@ function metricsSources(
     webhooks,
     alarms: alarms.alarms,
     clockAheadMs: clocks.aheadMs,
-    certificateEndsAt: certificate.endsAt,
+    certificate: certificate.validity,
     clock,
   };
 }

@@ -28,7 +28,7 @@ function makeSources(changes: Partial<MetricsSources> = {}) {
     webhooks: { paused: () => [], underWay: () => 9 },
     alarms: () => [ALARM],
     clockAheadMs: () => undefined,
-    certificateEndsAt: () => undefined,
+    certificate: () => undefined,
     clock,
     ...changes,
   };

@@ -11,8 +11,8 @@ export interface StateSources {
   readonly domains: () => Readonly<Record<DomainState, number>>;
   /** How far this machine's clock is ahead of the database's. */
   readonly clockAheadMs: () => number | undefined;
-  /** When the certificate that is served ends, in Unix milliseconds. */
-  readonly certificateEndsAt: () => number | undefined;
+  /** From when until when the certificate that is served is valid, in Unix milliseconds. */
+  readonly certificate: () => { readonly beginsAt: number; readonly endsAt: number } | undefined;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -31,6 +31,10 @@ export function stateMetrics(
     "postrider_clock_ahead_of_database_seconds",
     "How far this machine's clock is ahead of PostgreSQL's; negative if it is behind",
   );
+  const certificateBegin = gauge(
+    "postrider_certificate_begin_timestamp_seconds",
+    "From when on the certificate that is served is valid, in Unix seconds",
+  );
   const certificateEnd = gauge(
     "postrider_certificate_end_timestamp_seconds",
     "When the certificate that is served ends, in Unix seconds",
@@ -44,8 +48,9 @@ export function stateMetrics(
     for (const { id, status } of sources.connectors()) setConnector(connectors, id, status);
     const aheadMs = sources.clockAheadMs();
     setOrRemove(clockAhead, aheadMs === undefined ? undefined : aheadMs / 1_000);
-    const endsAt = sources.certificateEndsAt();
-    setOrRemove(certificateEnd, endsAt === undefined ? undefined : endsAt / 1_000);
+    const certificate = sources.certificate();
+    setOrRemove(certificateBegin, certificate && certificate.beginsAt / 1_000);
+    setOrRemove(certificateEnd, certificate && certificate.endsAt / 1_000);
   };
 }
 
