@@ -79,7 +79,7 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
         const databaseUrl = databaseUrlOf(target);
         const manifest =
           databaseUrl === undefined
-            ? await restoreBackup(order)
+            ? await restoreBackup({ ...order, now: clock.now() })
             : await restorePostgres({ ...order, databaseUrl, clock });
         const where = databaseUrl === undefined ? order.dataFolder : "the database of DATABASE_URL";
         terminal.stdout(`restored into ${where}\n${describe(manifest)}`);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
-import type { Inspection } from "../../store/sqlite/backup.ts";
+import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
+import { type Inspection, skipLostEventNumbers } from "../../store/sqlite/backup.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import type { OnCutOff } from "../cut-off.ts";
 import {
@@ -25,6 +25,8 @@ export interface RestoreOrder {
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
+  /** Unix milliseconds. */
+  readonly now: number;
   readonly onCutOff: OnCutOff;
   readonly onStep: OnStep;
 }
@@ -89,7 +91,7 @@ type Write = (path: string, text: string) => void;
 
 /** @param write makes every file, so that the caller can remove them again if this fails */
 async function restoreInto(
-  { dataFolder, secret, onStep }: RestoreOrder,
+  { dataFolder, secret, now, onStep }: RestoreOrder,
   { from, manifest, write }: { readonly from: string; readonly manifest: Manifest; readonly write: Write },
 ): Promise<void> {
   const draft = join(dataFolder, RESTORED_FILE);
@@ -97,6 +99,8 @@ async function restoreInto(
   await checkFiles(from, manifest, onStep);
   const copied = await slowly("copyIn", [join(from, DATABASE_FILE), draft], onStep);
   const checkValue = checkCopy(copied, manifest);
+  skipLostEventNumbers(draft, now);
+  syncFile(draft);
   const isOwn = Object.hasOwn(manifest.files, MASTER_KEY_FILE);
   const key = findMasterKey({ dataFolder, secret, checkValue });
   if (key === undefined) {

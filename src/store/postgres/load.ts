@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
+import { numberAfterRestore } from "../events/number-after-restore.ts";
 import { MOVING } from "../move/move-marks.ts";
 import { LONG_STATEMENT_MS, openDriver, type Session } from "./database/driver.ts";
 import { fillAlone } from "./database/fill-alone.ts";
@@ -60,6 +61,7 @@ async function fill(target: Database, { source, checkAlone, now }: Filling): Pro
   await checkCounts(target, source.dump);
   await endLeases(target, now);
   await setCounters(target);
+  await target.query("UPDATE event_numbers SET last = greatest(last, $1)", [numberAfterRestore(now)]);
   await target.query("ANALYZE");
   await checkAlone();
   await target.query("DELETE FROM meta WHERE name = $1", [MOVING]);

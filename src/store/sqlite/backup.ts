@@ -1,3 +1,4 @@
+import { numberAfterRestore } from "../events/number-after-restore.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { isNewer, refuseOtherVersion } from "./migrate.ts";
 
@@ -73,6 +74,24 @@ export function inspectDatabase(path: string): Inspection {
     const keyCheckValue = readKeyCheck(driver);
     const isOfNewer = isNewer(driver);
     return { problems, holdings, isNewer: isOfNewer, ...(keyCheckValue !== undefined && { keyCheckValue }) };
+  } finally {
+    driver.close();
+  }
+}
+
+/**
+ * Lets the events of a restored database that nobody has open get numbers that were never given; see `numberAfterRestore`. The
+ * file is not synced. It has no journal beside it meanwhile, which would be taken for that of the next copy if this is cut off.
+ */
+export function skipLostEventNumbers(path: string, now: number): void {
+  const driver = openDriver(path, { create: false });
+  try {
+    driver.exec("PRAGMA journal_mode = OFF");
+    const next = numberAfterRestore(now);
+    const isThere = driver
+      .prepare("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'events'")
+      .run(next);
+    if (!isThere) driver.prepare("INSERT INTO sqlite_sequence (name, seq) VALUES ('events', ?)").run(next);
   } finally {
     driver.close();
   }
