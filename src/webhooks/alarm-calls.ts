@@ -27,7 +27,7 @@ export interface AlarmCallsDeps {
 }
 
 export interface AlarmCalls {
-  /** Returns at once and never throws; failures are logged. */
+  /** Returns at once and never throws; failures are logged. The changes of one alarm go out in order, and none after a later one. */
   tell(change: AlarmChange): void;
   /** Gives up the calls under way. */
   stop(): Promise<void>;
@@ -40,11 +40,27 @@ export function createAlarmCalls(deps: AlarmCallsDeps): AlarmCalls {
   const attemptDelivery = createAttemptDelivery({ ...deps, http });
   const stopping = new AbortController();
   const calls = createInFlight();
+  /** The last call about each alarm, until it has ended. */
+  const latest = new Map<string, LatestCall>();
+
+  /** A later change makes the one before it old news: it is not tried again, and the later one goes out after it. */
+  const callAfter = async (change: AlarmChange, before: LatestCall | undefined, signal: AbortSignal) => {
+    await before?.call;
+    await callOut(deps, { change, attemptDelivery, stopping: stopping.signal, signal }).catch(onError);
+  };
   return {
     tell(change) {
-      if (calls.count() >= MAX_UNDER_WAY)
+      const key = keyOf(change);
+      const before = latest.get(key);
+      if (!before && calls.count() >= MAX_UNDER_WAY)
         return log.warn(fieldsOf(change), "the alarm webhook is not called: too many calls are under way");
-      void calls.add(callOut(deps, { change, attemptDelivery, signal: stopping.signal }).catch(onError));
+      before?.outdate();
+      const isOutdated = new AbortController();
+      const signal = AbortSignal.any([stopping.signal, isOutdated.signal]);
+      const call = calls.add(callAfter(change, before, signal));
+      const own = { call, outdate: () => isOutdated.abort() };
+      latest.set(key, own);
+      void call.then(() => latest.get(key) === own && latest.delete(key));
     },
     async stop() {
       stopping.abort();
@@ -54,13 +70,26 @@ export function createAlarmCalls(deps: AlarmCallsDeps): AlarmCalls {
   };
 }
 
+interface LatestCall {
+  /** Resolves when nothing more is sent. */
+  readonly call: Promise<void>;
+  /** Ends it once the attempt under way is over. */
+  readonly outdate: () => void;
+}
+
 interface Call {
   readonly change: AlarmChange;
   readonly attemptDelivery: AttemptDelivery;
+  /** Calls off the attempt under way. */
+  readonly stopping: AbortSignal;
+  /** Lets no other attempt begin. */
   readonly signal: AbortSignal;
 }
 
-async function callOut(deps: AlarmCallsDeps, { change, attemptDelivery, signal }: Call): Promise<void> {
+async function callOut(
+  deps: AlarmCallsDeps,
+  { change, attemptDelivery, stopping, signal }: Call,
+): Promise<void> {
   const { clock, records, log } = deps;
   for (let failures = 0; failures < MAX_ATTEMPTS && !signal.aborted; failures++) {
     // Read at every attempt, so that a corrected URL takes effect for this alarm too.
@@ -72,7 +101,7 @@ async function callOut(deps: AlarmCallsDeps, { change, attemptDelivery, signal }
       return log.warn(fieldsOf(change), "the alarm webhook is not called: alarm_webhook_secret is not set");
     const { verdict, attempt } = await attemptDelivery(
       { ...toCall(change), url, secrets: [secret], failures },
-      signal,
+      stopping,
     );
     if (verdict.kind === "delivered") return;
     const { status, error } = attempt;
@@ -95,6 +124,10 @@ function toCall({ kind, alarm, at }: AlarmChange): { readonly id: string; readon
       data: kind === "cleared" ? { ...data, cleared_at: toIso(at) } : data,
     }),
   };
+}
+
+function keyOf({ alarm: { name, subject } }: AlarmChange): string {
+  return `${name} ${subject}`;
 }
 
 function fieldsOf({ kind, alarm: { name, subject } }: AlarmChange) {
