@@ -188,7 +188,8 @@ function createRouteWorkers(deps: EngineDeps, { outlets, deleted, line, signal }
     deleted,
     signal,
   });
-  return createWorkers((route) => createWorker({ ...deps, route, send, line, outletOf: outlets.get }));
+  const shared = { ...deps, send, line, outletOf: outlets.get, allOutlets: outlets.all };
+  return createWorkers((route) => createWorker({ ...shared, route }));
 }
 
 async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Prepared> {

@@ -25,6 +25,8 @@ export interface WorkerDeps {
   /** The route as it is now. Its id, which names the queue, never changes. */
   readonly route: () => Route;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
+  /** The outlets of all connectors, also of those that the route does not name. */
+  readonly allOutlets: () => readonly Outlet[];
   readonly queue: Queue;
   readonly send: SendMessage;
   readonly line: SlotLine;
@@ -126,7 +128,7 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     if (!reservation) return deps.line.join(wake);
     deps.line.leave(wake);
     const outlets = outletsOf(deps);
-    const leaseMs = slowestMs(outlets) + LEASE_SLACK_MS;
+    const leaseMs = slowestMs(deps.allOutlets()) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
     const { isOurs, ...by } = deps.shares?.claimant() ?? NOBODY_ELSE;
     const claimed = await claim(deps, reservation, { leaseMs, ...by });
@@ -138,7 +140,10 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
   }
 }
 
-/** The longest time limit of all outlets, since a claimed job may turn out to belong to another connector of the route. */
+/**
+ * The longest time limit of these outlets. A claimed job may turn out to belong to any of them, even to one that its route no longer
+ * names: with a lease too short for that one, it would go back in line unsent at every claim.
+ */
 function slowestMs(outlets: readonly Outlet[]): number {
   return Math.max(...outlets.map(({ channel }) => channel.sendTimeoutMs));
 }

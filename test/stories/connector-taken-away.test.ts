@@ -1,4 +1,7 @@
-/** An operator deletes or disables a connector that has taken some of a long message's segments, or may have taken a message. */
+/**
+ * An operator deletes or disables a connector that has taken some of a long message's segments, or may have taken a message, or takes
+ * it off its route.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
@@ -72,6 +75,15 @@ onBothStores(() => {
     await enable(true);
     await two!.postrider.pass(90_000);
     expect(await two!.postrider.status(message)).toBe("delivered");
+  });
+
+  test("a connector that its route names no longer finishes what it has begun, also beside one that answers sooner", async () => {
+    const message = await sendInPart();
+    await admin(two!.postrider, `/connectors/${ids[1]}`, { config: IMPATIENT }, "PATCH");
+    await two!.is(two!.second, "up");
+    await two!.changeRoute(() => ({ connector_ids: [ids[1]] }));
+    expect(await two!.postrider.reached({ ...message, withinMs: 40_000 }, "delivered")).toBe("delivered");
+    expect([two!.first.submits.length, two!.second.submits.length]).toEqual([3, 0]);
   });
 
   async function sendUnanswered() {
