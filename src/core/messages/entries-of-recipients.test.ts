@@ -49,6 +49,14 @@ test("a receipt is told with its recipient, that recipient's status, and its own
   expect(told(back)).toEqual([["receipt", "a", "bounced", "5.2.2"]]);
 });
 
+test("a complaint is told with its recipient: with that recipient's status, or the message's while it is still to be tried", () => {
+  const taken = attempt(email("a", "b"), [sent("1"), unconfirmed], { kind: "held", dueAt: AT }).progress;
+  expect(told(applyReceipt(taken, 0, receipt("complained")))).toEqual([["receipt", "a", "sent", undefined]]);
+  expect(told(applyReceipt(taken, 1, receipt("complained")))).toEqual([
+    ["receipt", "b", "sending", undefined],
+  ]);
+});
+
 test("a late receipt is told with the recipient whose status it does not change", () => {
   const taken = attempt(email("a", "b"), [sent("1"), bounced]).progress;
   const delivered = applyReceipt(taken, 0, receipt("delivered")).progress;

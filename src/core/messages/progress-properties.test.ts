@@ -40,7 +40,15 @@ describe("whatever happens to a message", () => {
     { kind: "done", end: "attempts_spent" },
     { kind: "done", end: "unconfirmed" },
   );
-  const statuses = ["sent", "delivered", "undelivered", "expired", "failed", "bounced"] as const;
+  const statuses = [
+    "sent",
+    "delivered",
+    "undelivered",
+    "expired",
+    "failed",
+    "bounced",
+    "complained",
+  ] as const;
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("attempt" as const),
@@ -55,6 +63,7 @@ describe("whatever happens to a message", () => {
       kind: fc.constant("receipt" as const),
       part: fc.nat(2),
       status: fc.constantFrom(...statuses),
+      isUnclear: fc.boolean(),
     }),
     fc.record({ kind: fc.constant("expiry" as const), wasInterrupted: fc.boolean() }),
     fc.constant({ kind: "interruption" as const }),
@@ -78,9 +87,12 @@ describe("whatever happens to a message", () => {
         ? applyCancel(before, AT)
         : { progress: before, entries: [] };
     }
-    const isOfChannel = before.channel === "email" ? /sent|delivered|bounced|failed/ : /^(?!bounced)/;
-    if (!isOfChannel.test(happening.status)) return { progress: before, entries: [] };
-    return applyReceipt(before, happening.part, receipt(happening.status));
+    const { part, status, isUnclear } = happening;
+    const isOfChannel =
+      before.channel === "email" ? /sent|delivered|bounced|failed|complained/ : /^(?!bounced|complained)/;
+    if (!isOfChannel.test(status)) return { progress: before, entries: [] };
+    const unclear = status === "sent" && isUnclear ? ({ isUnclear } as const) : {};
+    return applyReceipt(before, part, { ...receipt(status), ...unclear });
   };
 
   for (const channel of ["sms", "email"] satisfies ChannelName[]) {

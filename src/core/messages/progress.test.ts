@@ -47,6 +47,12 @@ describe("an SMS", () => {
     expect(step.progress).toMatchObject({ status: "failed", error: { code: "smpp.0x0000000b" } });
   });
 
+  test("keeps its status on the timeline when a receipt leaves open what became of one segment", () => {
+    const failed = attempt(sms(), [sent("a"), rejected]).progress;
+    const { entries } = applyReceipt(failed, 0, { ...receipt("sent"), isUnclear: true });
+    expect(entries).toMatchObject([{ kind: "receipt", status: "failed" }]);
+  });
+
   test("that is tried again keeps the segments that were taken", () => {
     const step = attempt(sms(), [sent("a"), deferred], { kind: "again", dueAt: AT + 5_000 });
     expect(step.progress.status).toBe("queued");

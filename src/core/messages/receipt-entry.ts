@@ -1,6 +1,7 @@
 /** Timeline entries about receipts. Pure. */
 import type { Part, Progress, TimelineEntry } from "./message.ts";
 import type { Receipt } from "./outcome.ts";
+import { isOpen } from "./part.ts";
 import { append, type Step } from "./step.ts";
 
 /** A timeline of this length gets no more of these entries, so that a provider that repeats receipts cannot fill the disk. */
@@ -12,9 +13,7 @@ export function lateReceipt(before: Progress, receipt: Receipt, part?: Part): St
   return append(before, {
     at: receipt.receivedAt,
     kind: "late_receipt",
-    ...(part?.address === undefined
-      ? { status: before.status }
-      : { status: part.status, recipient: part.address }),
+    ...subjectOf(before, part),
     detail: receiptDetail(receipt),
     ...(receipt.error && { error: receipt.error }),
   });
@@ -26,10 +25,21 @@ export function notedReceipt(before: Progress, part: Part, receipt: Receipt): St
   return append(before, {
     at: receipt.receivedAt,
     kind: "receipt",
-    status: part.status,
-    ...(part.address !== undefined && { recipient: part.address }),
+    ...subjectOf(before, part),
     detail: receiptDetail(receipt),
   });
+}
+
+/**
+ * What the entry is about, and its status: the message, or one recipient of an email. While a recipient is still to be tried, its
+ * status is the message's: those of open parts are no words for messages.
+ */
+function subjectOf(
+  { status }: Progress,
+  part: Part | undefined,
+): Pick<TimelineEntry, "status" | "recipient"> {
+  if (part?.address === undefined) return { status };
+  return { status: isOpen(part) ? status : part.status, recipient: part.address };
 }
 
 export function receiptDetail(receipt: Receipt): NonNullable<TimelineEntry["detail"]> {
