@@ -98,6 +98,21 @@ test("a paused lane is shown with its reason, tried once after the pause, and fo
   expect(lanes.room(host)).toBeGreaterThan(0);
 });
 
+test("a lane whose pause is over is shown while it is tried, and no longer once there is nothing to try", async () => {
+  const { lanes, clock } = open();
+  const host = lane("a", "h");
+  deliver(lanes, host, { sign: { ...TIMEOUT, retryAfterMs: 20_000 } });
+  await clock.advance(19_999);
+  expect(lanes.paused()).toHaveLength(1);
+  await clock.advance(1);
+  expect(lanes.paused()).toEqual([]);
+  const [trial, ...others] = fill(lanes, host);
+  expect(others).toEqual([]);
+  expect(lanes.paused()).toMatchObject([{ host: "h", until: clock.now(), failures: 1 }]);
+  trial?.release(GONE, 5);
+  expect(lanes.paused()).toEqual([]);
+});
+
 test("the end of a pause is told in whole milliseconds", async () => {
   const { lanes, clock } = open({ random: () => 1 / 3 });
   const host = lane("a", "h");

@@ -17,7 +17,7 @@ export interface Lanes {
   acquire(lane: Lane): Permit | undefined;
   /** True if it has no room only because of other lanes: there may be room when any of their deliveries ends. */
   isCrowdedOut(lane: Lane): boolean;
-  /** Lanes that this process does not try at the moment, and why: for operators. */
+  /** Lanes that this process does not try at the moment, or tries once after a pause, and why: for operators. */
   paused(): readonly PausedHost[];
   /** How many permits of all lanes are acquired and not yet released. */
   underWay(): number;
@@ -135,12 +135,13 @@ function ownRoomOf({ circuit, concurrency, underWay }: LaneState, now: number): 
   return Math.max(0, (admitted === "one" ? 1 : concurrency) - underWay);
 }
 
+/** Not once its pause is over and nothing is tried: then nothing may be left that waits for it, and it would be shown for ever. */
 function toPaused(
-  { lane, circuit }: LaneState,
+  { lane, circuit, underWay }: LaneState,
   { now, wallNow }: { now: number; wallNow: number },
 ): PausedHost | undefined {
   const { openUntil, failures, reason } = circuit;
-  if (openUntil === undefined) return undefined;
+  if (openUntil === undefined || (openUntil <= now && underWay === 0)) return undefined;
   return { ...lane, until: Math.round(wallNow + Math.max(0, openUntil - now)), failures, reason };
 }
 
