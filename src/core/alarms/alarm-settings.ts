@@ -1,5 +1,5 @@
 /** Settings about what an operator is alarmed of, and how. */
-import { integer, secret, text } from "../records/setting-kinds.ts";
+import { integer, secret, webhookUrl } from "../records/setting-kinds.ts";
 
 export const ALARM_SETTINGS = {
   alarm_connector_down_seconds: integer(60, {
@@ -28,8 +28,7 @@ export const ALARM_SETTINGS = {
       "Free space on the disk of SQLite's data folder, in MB, below which an alarm is raised; never more than a tenth of the disk. 0: no alarm.",
     scope: "instance",
   }),
-  alarm_webhook_url: text(/^https:\/\/[^\s]+$/, {
-    expected: "an https:// URL",
+  alarm_webhook_url: webhookUrl({
     description: "Receives a webhook for every alarm raised or cleared; unset: none is sent.",
     scope: "instance",
   }),

@@ -1,9 +1,8 @@
 /** Settings about what handsets write, and about guards against numbers being pumped for the fees of their operators. */
-import { choice, integer, text, words } from "../records/setting-kinds.ts";
+import { choice, integer, text, webhookUrl, words } from "../records/setting-kinds.ts";
 
 export const INBOUND_SETTINGS = {
-  inbound_url: text(/^https:\/\/[^\s]+$/, {
-    expected: "an https:// URL",
+  inbound_url: webhookUrl({
     description:
       "URL that receives a webhook for each inbound SMS of the account (sms.received); unset: none is sent.",
   }),

@@ -2,9 +2,10 @@
 import Type from "typebox";
 import { isExactNumber, NOT_EXACT } from "../body/exact-number.ts";
 import type { ErrorCollector } from "../body/field-errors.ts";
-import { hasControls, isLonger, isStorable, NOT_STORABLE } from "../body/text-rules.ts";
+import { isLonger, isStorable, NOT_STORABLE } from "../body/text-rules.ts";
 import { DAY_MS } from "../time/durations.ts";
 import { NOT_A_TIMESTAMP, parseTimestamp } from "../time/timestamp.ts";
+import { callbackProblem } from "../webhooks/callback-url.ts";
 import type { Writable } from "../writable.ts";
 
 export interface DeliveryOptions {
@@ -101,18 +102,6 @@ const MAX_METADATA_DEPTH = 20;
 function report(errors: ErrorCollector, field: string, problem: string | undefined): void {
   if (problem !== undefined) errors.add(field, problem);
 }
-
-/** Why webhooks cannot be asked for at this URL; `undefined` if they can. */
-export function callbackProblem(text: string): string | undefined {
-  if (!text.startsWith("https://")) return "must start with https://";
-  // The URL parser drops tabs and line ends and reads `https:///host` and `\` as people did not mean them.
-  if (hasControls(text) || !text.isWellFormed() || /^https:\/\/[/?#]|[ \\]/.test(text)) return NOT_A_URL;
-  const url = URL.parse(text);
-  if (!url) return NOT_A_URL;
-  return url.username === "" && url.password === "" ? undefined : "must not hold a user name or password";
-}
-
-const NOT_A_URL = "must be a valid URL, for example https://example.com/hooks/delivery";
 
 function parseSchedule(
   text: string,

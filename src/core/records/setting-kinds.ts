@@ -1,4 +1,5 @@
 /** The kinds of settings. Each parses a text, and can say which texts it accepts. */
+import { callbackProblem } from "../webhooks/callback-url.ts";
 
 export interface Setting<Value> {
   readonly default: Value;
@@ -97,6 +98,15 @@ export function text(
     expected,
     parse: (given) => (pattern.test(given) ? given : undefined),
   };
+}
+
+/** A URL that webhooks may be sent to, without a default. */
+export function webhookUrl(description: Description): Setting<string | undefined> {
+  const isAccepted = { test: (given: string) => callbackProblem(given) === undefined };
+  return text(isAccepted, {
+    ...description,
+    expected: "a valid https:// URL without a user name or password",
+  });
 }
 
 /** Text without a default that is never shown, because only the service itself reads it. */

@@ -87,6 +87,18 @@ describe("settings", () => {
       "must be two times of a day, the earlier first, for example 10:00-21:00",
     ],
     ["default_dlt_entity_id", "ACME", "must be 8 to 30 digits"],
+    ["inbound_url", "http://acme.test/in", "must be a valid https:// URL without a user name or password"],
+    [
+      "inbound_url",
+      "https://u:p@acme.test/in",
+      "must be a valid https:// URL without a user name or password",
+    ],
+    [
+      "inbound_url",
+      "https://acme.test:99999/",
+      "must be a valid https:// URL without a user name or password",
+    ],
+    ["inbound_url", "https:///in", "must be a valid https:// URL without a user name or password"],
   ])("%s = %p is refused: %s", (name, value, problem) => {
     expect(settingProblem(name, { value, forAccount: true })).toBe(problem);
   });
@@ -100,6 +112,7 @@ describe("settings", () => {
     ["webhook_ca", testTls.ca.replace(/MII.*\n/, ""), "one or more certificates (PEM)"],
     ["webhook_ca", testTls.ca.trim() + testTls.ca, "one or more certificates (PEM)"],
     ["webhook_ca", testTls.key, "one or more certificates (PEM)"],
+    ["alarm_webhook_url", "https://u@ops.test/", "a valid https:// URL without a user name or password"],
   ])("%s = %p, which the service could not work with, is refused", (name, value, expected) => {
     expect(settingProblem(name, { value, forAccount: false })).toBe(`must be ${expected}`);
   });

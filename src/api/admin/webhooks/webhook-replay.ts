@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { callbackProblem } from "../../../core/messages/delivery-options.ts";
 import { present } from "../../../core/present.ts";
 import { NOT_A_TIMESTAMP, parseTimestamp } from "../../../core/time/timestamp.ts";
+import { callbackProblem } from "../../../core/webhooks/callback-url.ts";
 import { NO_HOST, parseHost, type WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict, notFound } from "../../errors.ts";
