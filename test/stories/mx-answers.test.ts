@@ -50,6 +50,22 @@ onBothStores(() => {
     expect((await list()).data).toMatchObject([{ email: "cid@example.net", reason: "hard_bounce" }]);
   });
 
+  test("nobody is suppressed because hosts refuse the sender's name or relaying, but whom Yahoo does not know is", async () => {
+    smtp.dial.rcpt = {
+      "ann@example.net": { code: 550, text: "Access denied - Invalid HELO name (See RFC2821 4.1.1.1)" },
+      "bob@example.net": { code: 553, text: "that domain isn't in my list of allowed rcpthosts (#5.7.1)" },
+      "cid@example.net": { code: 550, text: "Mailbox is full" },
+    };
+    expect(await mx.end(await mx.send("ann", "bob", "cid"))).toBe("bounced");
+    smtp.dial.message = {
+      code: 554,
+      text: "30 Sorry, your message cannot be delivered. This mailbox is disabled.",
+    };
+    expect(await mx.end(await mx.send("dan"))).toBe("bounced");
+    const { data } = await admin<{ data: { email: string }[] }>(mx.postrider, "/suppressions");
+    expect(data).toMatchObject([{ email: "dan@example.net", reason: "hard_bounce" }]);
+  });
+
   test("the timeline tells why a recipient is waited for, also where another was refused", async () => {
     smtp.dial.rcpt = {
       "bob@example.net": { code: 550, text: "5.1.1 no such user" },

@@ -36,35 +36,62 @@ const HARD = new Set(["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1", "5.
 /** Full, overloaded, or given up on after trying for days. */
 const SOFT = new Set(["5.2.2", "5.3.1", "5.4.5", "5.4.7"]);
 
-function enhancedKind({ code, text = "", stage, server = "" }: Refusal, firstDigit: string): BounceKind {
+function enhancedKind({ code, text = "", server = "" }: Refusal, firstDigit: string): BounceKind {
   if (firstDigit !== "5") return "soft";
-  if (HARD.has(code)) return "hard";
-  if (SOFT.has(code)) return "soft";
+  if (HARD.has(code)) return FULL.test(text) ? "soft" : "hard";
+  if (SOFT.has(code)) return code === "5.4.5" && ABOUT_US.test(text) ? "message" : "soft";
   if (code === "5.4.1") return MICROSOFT.test(`${server} ${text}`) ? "hard" : "message";
-  // 5.0.0 and 5.1.0 say nothing, so the text and the stage decide.
-  if (code === "5.0.0" || code === "5.1.0") return vagueKind({ text, stage });
+  // These say nothing, so the text decides.
+  if (code === "5.0.0" || code === "5.1.0") return kindByWords(text) ?? "message";
   return "message";
 }
 
 /** Exchange Online answers 5.4.1 for a recipient that is not in its directory. */
 const MICROSOFT = /\.outlook\.com|Recipient address rejected: Access denied/i;
 
-/** At RCPT TO these name the mailbox (RFC 5321 §4.2.3); 552 and 554 are about the message or the policy. */
+/** Refusals of mail (RFC 5321 §4.2.3), and those of them that are about the mailbox if they answer RCPT TO. */
+const MAIL_CODES = /^55[0-4]$/;
 const MAILBOX_CODES = new Set(["550", "551", "553"]);
 
 function basicKind({ text = "", stage }: Refusal, code: string): BounceKind {
-  if (!MAILBOX_CODES.has(code) || stage === "message") return "message";
+  if (!MAIL_CODES.test(code)) return "message";
+  return kindByWords(text) ?? (stage === "recipient" && MAILBOX_CODES.has(code) ? "hard" : "message");
+}
+
+/** What the text says, whatever it answers: Yahoo tells only after DATA, with 554, that it has no such mailbox. */
+function kindByWords(text: string): BounceKind | undefined {
   if (ABOUT_US.test(text)) return "message";
-  return stage === "recipient" || UNKNOWN_USER.test(text) ? "hard" : "message";
+  if (FULL.test(text)) return "soft";
+  return UNKNOWN_USER.test(text) ? "hard" : undefined;
 }
 
-function vagueKind({ text, stage }: { text: string; stage: Refusal["stage"] }): BounceKind {
-  return stage !== "message" && UNKNOWN_USER.test(text) && !ABOUT_US.test(text) ? "hard" : "message";
-}
+/**
+ * Words of servers that refuse the sender, but with a code that is about the mailbox: its name in HELO, its address and reverse DNS,
+ * lists that it is on, relaying, a login or TLS that is missing, policies, limits, headers.
+ */
+const ABOUT_US = new RegExp(
+  [
+    "\\brelay(?! recipient)|rcpthosts|not a gateway|authenticat|authori[sz]|\\bauth\\b|encrypt|\\btls\\b",
+    "sender|sending|\\bspf\\b|dkim|dmarc|return[- ]path|(?:mail|message|envelope)s? from|no mx\\b",
+    "\\b(?:helo|ehlo|ptr|rdns)\\b|reverse dns|\\bresolve\\b|unresolvable|client host|\\bip address|dynamic ip",
+    "your (?:ip|access|(?:mail ?)?server|host|network|domain|account|quota)\\b|header",
+    "spam|junk|block|blacklist|dnsbl|\\brbl\\b|(?<!not )listed (?:at|by|in|on)\\b|reputation|gr[ae]y-?list",
+    "polic(?:y|ies)|prohibit|protocol|too many|daily|per (?:hour|day)|you are not|go away|(?<!rejected: )access denied",
+  ].join("|"),
+  "i",
+);
 
-/** Words of servers that refuse the sender, but with a code that is about the mailbox. */
-const ABOUT_US =
-  /\brelay|spam|block|blacklist|blocklist|reputation|policy|spf\b|dkim|dmarc|authenticat|sender/i;
+/** A full mailbox takes mail again once its owner has made room. */
+const FULL =
+  /\bquota|\b(?:mailbox|mailfolder|inbox)\b.{0,20}\bfull\b|\bfull (?:mailbox|inbox)\b|storage|disk space|receiving limit/i;
 
-const UNKNOWN_USER =
-  /\b(?:unknown|invalid|no such|non-?existent|unrouteable)\b.{0,20}\b(?:user|mailbox|recipient|account|address|local part)\b|\b(?:user|mailbox|recipient|account|address)\b.{0,60}\b(?:unknown|not found|no longer|does(?:n't| not) exist|invalid|disabled|unavailable)\b/i;
+/** `<address>` stands for one that was taken out of the text, and may be anybody's. */
+const UNKNOWN_USER = new RegExp(
+  [
+    "\\b(?:unknown|invalid|no such|non-?existent|unrouteable)\\b.{0,20}\\b(?:user|mailbox|recipient|account|(?<!<)address|local part)\\b",
+    "\\b(?:user|mailbox|recipient|account|(?<!<)address)\\b.{0,60}\\b(?:unknown|not found|no longer|does(?:n't| not) exist|invalid|disabled|discontinued|inactive|unavailable)\\b",
+    "(?:<address>|[^\\s@]@[^\\s@]+) (?:is )?(?:unknown|not found|no longer|does(?:n't| not) exist)\\b",
+    "\\buser does(?:n't| not) have an? .{0,40}\\baccount\\b",
+  ].join("|"),
+  "i",
+);

@@ -60,8 +60,13 @@ describe("the verdict follows the code and what it answered:", () => {
     ["a size is the message's", { status: "5.3.4", reply: "552 5.3.4 too big" }, undefined],
     [
       "content refused at DATA is the message's",
-      { status: "5.0.0", reply: "550 unknown user", stage: "end of DATA" },
+      { status: "5.0.0", reply: "550 no", stage: "end of DATA" },
       undefined,
+    ],
+    [
+      "a mailbox that is missing at DATA is hard",
+      { status: "5.0.0", reply: "554 30 This mailbox is disabled (554.30).", stage: "end of DATA" },
+      "hard_bounce",
     ],
     ["a bare 550 at RCPT is hard", { status: "5.0.0", reply: "550 no" }, "hard_bounce"],
     ["a bare 554 at RCPT is the message's", { status: "5.0.0", reply: "554 no" }, undefined],

@@ -52,10 +52,15 @@ test("a message that is refused for the one mailbox it is for has bounced, also 
   const end = { kind: "message_refused", reply: "550 5.1.1 no such user" } as const;
   expect(toPartOutcome({ recipients, end }, "a@b.test", [])).toMatchObject({ bounced: true });
   expect(refusedWith("550 5.4.1 Recipient address rejected: Access denied")).toMatchObject({ bounced: true });
-  expect(refusedWith("550 5.0.0 user unknown")).not.toHaveProperty("bounced");
+  for (const reply of [
+    "550 5.0.0 user unknown",
+    "554 30 This mailbox is disabled (554.30).",
+    "550 over quota (#5.2.2)",
+  ])
+    expect(refusedWith(reply)).toMatchObject({ bounced: true });
   // With two of them in the envelope it does not say which one.
   expect(refusedWith("550 5.1.1 no such user", ["bob@example.test"])).not.toHaveProperty("bounced");
-  for (const reply of ["550 no such user", "554 5.7.1 spam", "552 5.3.4 too big", "550 5.1.8 bad sender"])
+  for (const reply of ["550 no", "554 5.7.1 spam", "552 5.3.4 too big", "550 5.1.8 bad sender"])
     expect(refusedWith(reply)).not.toHaveProperty("bounced");
   expect(refusedWith("450 5.1.1 busy").kind).toBe("deferred");
 });
@@ -88,6 +93,18 @@ test("the error is one line of at most 200 characters, without addresses", () =>
   expect(toMessageError(`550 ${"é".repeat(5_000)}`).message).toHaveLength(200);
   expect(toMessageError(`550 ${"a".repeat(100_000)}@${"b".repeat(100_000)}`).message.length).toBe(200);
   expect(toMessageError("??").code).toBe("smtp.reply");
+});
+
+test("an enhanced code may also stand behind a number sign, unless it says nothing or is of another class", () => {
+  const codeOf = (reply: string) => toMessageError(reply).code;
+  expect(codeOf("553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)")).toBe("5.7.1");
+  expect(codeOf("550 #5.7.1 Your access to submit messages has been rejected.")).toBe("5.7.1");
+  expect(codeOf("522 mailbox is full (#5.2.2 - chkuser)")).toBe("5.2.2");
+  expect(codeOf("451 no answer from DNS (#4.4.3)")).toBe("4.4.3");
+  expect(codeOf("550 #5.1.0 Address rejected.")).toBe("smtp.550");
+  expect(codeOf("450 busy (#5.1.1)")).toBe("smtp.450");
+  expect(codeOf("550 5.1.1 gone (#5.7.1)")).toBe("5.1.1");
+  expect(codeOf("550 order#5.1.1 is unknown")).toBe("smtp.550");
 });
 
 test("an enhanced code that contradicts its reply is no code of the refusal", () => {

@@ -70,10 +70,10 @@ function refusalOutcome(reply: string, { isRecipient }: { isRecipient: boolean }
   return isRecipient ? { kind: "rejected", error, bounced: true } : { kind: "rejected", error };
 }
 
-/** Some servers look at the mailbox only once they have the message: then only the enhanced code tells that it is about it. */
+/** Some servers look at the mailbox only once they have the message: then only code and words tell that it is about it. */
 function isAboutMailbox(reply: string): boolean {
   const { code, message } = toMessageError(reply);
-  return code.startsWith("5.") && bounceKind({ code, text: message, stage: "message" }) !== "message";
+  return /^(?:smtp\.)?5/.test(code) && bounceKind({ code, text: message, stage: "message" }) !== "message";
 }
 
 /** Replies about the session, not the message, although they begin with 5: RFC 5321 §4.2.4, RFC 4954 §6. */
@@ -149,7 +149,7 @@ export function isServiceClosing(reply: string): boolean {
 
 /** `code` is the enhanced status code, else `smtp.550`; `message` is one line of at most 200 characters without addresses. */
 export function toMessageError(reply: string): MessageError {
-  const enhanced = ENHANCED.exec(reply)?.[1];
+  const enhanced = (ENHANCED.exec(reply) ?? MARKED.exec(reply.slice(0, MAX_REPLY_READ)))?.[1];
   const basic = /^\d{3}/.exec(reply)?.[0];
   return { code: enhanced ?? (basic ? `smtp.${basic}` : "smtp.reply"), message: toReplyLine(reply) };
 }
@@ -159,6 +159,13 @@ export function toMessageError(reply: string): MessageError {
  * unknown that is only busy. After a 5yz, 4.y.z still tells a full mailbox from an unknown one.
  */
 const ENHANCED = /^(?:4\d\d[ -](?=4)|5\d\d[ -](?=[45])|[^45]\d\d[ -])([245]\.\d{1,3}\.\d{1,3})\b/;
+
+/**
+ * Where qmail and Cisco's servers write an enhanced code: behind a `#`, and anywhere (`550 no mailbox here (#5.1.1)`). Codes that say
+ * nothing are passed over, since the reply code says more.
+ */
+const MARKED =
+  /^(?:4\d\d(?=[ -]).*?[\s(]#(?=4)|5\d\d(?=[ -]).*?[\s(]#(?=[45]))(\d\.(?!0\.0\b|1\.0\b)\d{1,3}\.\d{1,3})\b/s;
 
 /** Longer replies are cut before they are looked at. */
 export const MAX_REPLY_READ = 2_000;
