@@ -3,7 +3,7 @@ import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { sessionOptions } from "../connections/session-settings.ts";
 import { CONNECTIONS } from "../database/driver.ts";
 import { race } from "../database/race.contract.ts";
-import { openOther } from "../postgres-world.contract.ts";
+import { behindProxy, openOther } from "../postgres-world.contract.ts";
 
 const beatOf = (process: string) => ({ process, isSharing: true, keep: [], take: [], dead: [], now: 1 });
 
@@ -17,6 +17,25 @@ test("a process whose connections are all busy still shows that it lives", () =>
       expect((await other.leases.heartbeat(beatOf("busy"))).processes).toMatchObject([{ process: "busy" }]);
     });
     await Promise.all(writes);
+  }));
+
+test("a heartbeat takes two round trips whatever it has to say, since all others wait for it meanwhile", () =>
+  behindProxy(async ({ near, far, proxy }) => {
+    const { processes } = await near.leases.heartbeat(beatOf("dying"));
+    const slots = [0, 1].map((slot) => ({ name: "c", slot }));
+    await far.leases.heartbeat({ ...beatOf("own"), take: slots.slice(0, 1) });
+    const before = proxy.roundTrips();
+    const keep = slots.map((slot) => ({ ...slot, isUp: true }));
+    const beat = await far.leases.heartbeat({ ...beatOf("own"), dead: processes, keep, take: slots });
+    expect(proxy.roundTrips() - before).toBe(2);
+    expect(beat).toEqual({
+      isNew: false,
+      processes: [{ process: "own", heartbeat: 3, isSharing: true }],
+      leases: [
+        { name: "c", slot: 0, process: "own", isUp: true },
+        { name: "c", slot: 1, process: "own", isUp: false },
+      ],
+    });
   }));
 
 /** How long leases are valid, less the second from one heartbeat to the next (ADR 20). */

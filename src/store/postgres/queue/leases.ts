@@ -1,17 +1,18 @@
 import type { Heartbeat, LeaseSnapshot, LeaseStore, LiveProcess, SlotLease } from "../../store.ts";
-import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
-import type { Database } from "../database/transactions.ts";
+import type { Database, Transaction } from "../database/transactions.ts";
 
 export function createLeases(db: Database): LeaseStore {
   return {
+    // The heartbeats of all others wait for the lock, so none of these statements waits for an answer to the one before.
     heartbeat: (beat) =>
       db.transaction(async (session) => {
         session.run(LOCK);
-        await removeDead(session, beat);
-        const [live] = await session.query<{ isNew: boolean }>(LIVE, [beat.process, beat.isSharing]);
-        await keepAndTake(session, beat);
-        return { isNew: live?.isNew ?? false, ...(await readSnapshot(session)) };
+        removeDead(session, beat);
+        const live = session.query<{ isNew: boolean }>(LIVE, [beat.process, beat.isSharing]);
+        keepAndTake(session, beat);
+        const [[own], snapshot] = await Promise.all([live, readSnapshot(session)]);
+        return { isNew: own?.isNew ?? false, ...snapshot };
       }),
     leave: async (process) => void (await db.query("DELETE FROM lease_processes WHERE id = $1", [process])),
   };
@@ -33,9 +34,9 @@ const LOCK = `SELECT set_config('idle_in_transaction_session_timeout', '${STANDS
  */
 export const MAY_END = `(holder IS NULL OR holder = $4::text OR holder NOT IN (SELECT id FROM lease_processes))`;
 
-async function removeDead(session: Session, { dead, now }: Heartbeat): Promise<void> {
+function removeDead(session: Transaction, { dead, now }: Heartbeat): void {
   if (dead.length === 0) return;
-  await session.query(REMOVE_DEAD, [dead.map((one) => one.process), dead.map((one) => one.heartbeat), now]);
+  session.run(REMOVE_DEAD, [dead.map((one) => one.process), dead.map((one) => one.heartbeat), now]);
 }
 
 /**
@@ -61,12 +62,12 @@ const LIVE = `WITH before AS (SELECT FROM lease_processes WHERE id = $1)
   INSERT INTO lease_processes (id, turn, is_sharing) VALUES ($1, nextval('lease_turns'), $2)
   ON CONFLICT (id) DO UPDATE SET turn = excluded.turn, is_sharing = excluded.is_sharing RETURNING NOT EXISTS (SELECT FROM before) AS "isNew"`;
 
-async function keepAndTake(session: Session, { process, keep, take }: Heartbeat): Promise<void> {
+function keepAndTake(session: Transaction, { process, keep, take }: Heartbeat): void {
   const slotsOf = (leases: Heartbeat["take"]) =>
     [leases.map(({ name }) => name), leases.map(({ slot }) => slot)] as const;
-  await session.query(GIVE_UP, [process, ...slotsOf(keep)]);
-  await session.query(MARK, [process, ...slotsOf(keep), keep.map(({ isUp }) => isUp)]);
-  if (take.length > 0) await session.query(TAKE, [process, ...slotsOf(take)]);
+  session.run(GIVE_UP, [process, ...slotsOf(keep)]);
+  session.run(MARK, [process, ...slotsOf(keep), keep.map(({ isUp }) => isUp)]);
+  if (take.length > 0) session.run(TAKE, [process, ...slotsOf(take)]);
 }
 
 const GIVE_UP = `DELETE FROM leases WHERE process = $1
@@ -79,12 +80,14 @@ const MARK = `UPDATE leases AS l SET is_up = kept.is_up
 const TAKE = `INSERT INTO leases (name, slot, process)
   SELECT name, slot, $1 FROM unnest($2::text[], $3::int[]) AS t (name, slot) ON CONFLICT DO NOTHING`;
 
-async function readSnapshot(session: Session): Promise<Omit<LeaseSnapshot, "isNew">> {
-  const processes = await session.query<LiveProcess>(
-    'SELECT id AS process, turn AS heartbeat, is_sharing AS "isSharing" FROM lease_processes',
-  );
-  const leases = await session.query<SlotLease>(
-    'SELECT name, slot, process, is_up AS "isUp" FROM leases ORDER BY name, slot',
-  );
+async function readSnapshot(session: Transaction): Promise<Omit<LeaseSnapshot, "isNew">> {
+  const [processes, leases] = await Promise.all([
+    session.query<LiveProcess>(PROCESSES),
+    session.query<SlotLease>(LEASES),
+  ]);
   return { processes, leases };
 }
+
+const PROCESSES = `SELECT id AS process, turn AS heartbeat, is_sharing AS "isSharing" FROM lease_processes`;
+
+const LEASES = `SELECT name, slot, process, is_up AS "isUp" FROM leases ORDER BY name, slot`;
