@@ -112,10 +112,7 @@ async function viewOf(visit: Visit): Promise<View> {
     const again = h("button", { type: "button", onclick: visit.reload }, "Try again");
     return {
       title: isMissing ? "Not found" : "This page could not be read",
-      content: [
-        h("p", { class: "problem" }, isMissing ? "It does not exist, or no longer." : failureText(error)),
-        again,
-      ],
+      content: [h("p", { class: "problem" }, failureText(error)), again],
     };
   }
 }

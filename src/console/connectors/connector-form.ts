@@ -3,6 +3,7 @@ import type { Client, Page } from "../client.ts";
 import { type Field, fieldsOf, labelOf, type Row, type Schema } from "../forms/fields.ts";
 import { filterForm } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
+import { watchOthers } from "../forms/overtaken.ts";
 import { toHash } from "../place.ts";
 import type { View, Visit } from "../visit.ts";
 import type { Connector } from "./connector-state.ts";
@@ -60,20 +61,28 @@ export async function showEditConnector({ client, place, notify, leaveFor }: Vis
   if (!kind) throw new Error(`the service does not know the kind ${connector.kind}`);
   const { needed, rarely } = configFields(kind, connector.secrets);
   const back = toHash(["connectors", connector.id]);
-  const before: Row = { ...connector.config, name: connector.name };
+  const record = toRecord(connector);
+  const tellOfOthers = watchOthers({ record });
   const form = recordForm({
     fields: [NAME, ...needed],
     rarely,
-    values: before,
+    values: record,
     submit: "Save",
     back,
-    async save(_, { name, ...config }) {
+    async save(_, changes) {
+      tellOfOthers(toRecord(await client.get<Connector>(path)), changes);
+      const { name, ...config } = changes;
       const saved = await client.send<Connector>("PATCH", path, { name, config });
       leaveFor(back);
       notify(`${saved.name}: saved`);
     },
   });
   return { title: `Edit ${connector.name}`, content: form };
+}
+
+/** What its form holds; secrets are not shown. */
+function toRecord({ name, config }: Connector): Row {
+  return { ...config, name };
 }
 
 async function readKinds(client: Client): Promise<readonly Kind[]> {

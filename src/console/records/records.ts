@@ -6,6 +6,7 @@ import { none } from "../dom/pieces.ts";
 import { type Field, fieldsOf, labelOf, type Row } from "../forms/fields.ts";
 import { type Filter, filterForm, pager, readFiltered, searchFilter } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
+import { watchOthers } from "../forms/overtaken.ts";
 import { showDltImport } from "../imports/dlt-import.ts";
 import { showSuppressionImport } from "../imports/suppression-import.ts";
 import { type Place, toHash } from "../place.ts";
@@ -15,6 +16,7 @@ import { type Noun, nameOf } from "./nouns.ts";
 import { showRecord } from "./record-page.ts";
 import { recordTable } from "./record-values.ts";
 import { nameAll, type References, readReferences, withChoices } from "./references.ts";
+import { connectorsText, type Route } from "./route-text.ts";
 
 const ROWS_ON_A_PAGE = "50";
 
@@ -95,12 +97,18 @@ async function showEdit(noun: Noun, { client, place, schemas, notify, leaveFor }
     schemas("patch", `${noun.name}/{id}`),
   ]);
   const back = toHash([noun.name, String(record.id)]);
+  const tellOfOthers = watchOthers({
+    record,
+    inWords: (name, now) =>
+      name === "connectors" ? connectorsText(now as unknown as Route, known.connectors) : undefined,
+  });
   const form = recordForm({
     fields: shownFields(noun, fieldsOf(schema), known),
     values: record,
     submit: "Save",
     back,
     async save(_, changes) {
+      tellOfOthers(await client.get<Row>(path), changes);
       const saved = await client.send<Row>("PATCH", path, changes);
       leaveFor(back);
       notify(`${nameOf(noun, saved)}: saved`);

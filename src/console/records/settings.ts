@@ -4,6 +4,7 @@ import { type Child, h } from "../dom/dom.ts";
 import { link, none, prose, table } from "../dom/pieces.ts";
 import { filterForm } from "../forms/filters.ts";
 import { recordForm } from "../forms/form.ts";
+import { watchOthers } from "../forms/overtaken.ts";
 import { toHash, toQueryString } from "../place.ts";
 import type { ShowPage, View, Visit } from "../visit.ts";
 import { type Account, accountFilter, accountOf, findAccounts, readAccounts } from "./accounts.ts";
@@ -67,6 +68,7 @@ async function showSetting(visit: Visit, accounts: readonly Account[]): Promise<
   const path = `settings/${encodeURIComponent(name)}`;
   const setting = await client.get<Setting>(path, { account_id });
   const back = toHash(["settings"], { account_id });
+  const tellOfOthers = watchOthers({ record: { value: setting.value } });
   const put = async (value: unknown) => {
     await client.send("PUT", `${path}${toQueryString({ account_id })}`, { value });
     leaveFor(back);
@@ -85,7 +87,11 @@ async function showSetting(visit: Visit, accounts: readonly Account[]): Promise<
         values: isSetHere ? { value: setting.value } : {},
         submit: "Set",
         back,
-        save: ({ value }) => put(value),
+        async save({ value }) {
+          const now = await client.get<Setting>(path, { account_id });
+          tellOfOthers({ value: now.value }, { value });
+          await put(value);
+        },
       }),
     ],
   };

@@ -1,0 +1,43 @@
+/** Two people who change one record: the second is told before what the first has saved is replaced. Pure. */
+import { Failure } from "../client.ts";
+import { type Row, toText } from "./fields.ts";
+
+export interface Began {
+  /** The record as it was when its form was opened. */
+  readonly record: Row;
+  /** The value of a field, where its text would say less; `undefined`: it does not. */
+  readonly inWords?: (name: string, record: Row) => string | undefined;
+}
+
+/**
+ * The function is to be given what is stored now and what the form would change, just before that is sent. It throws a failure that names each field
+ * which somebody else has changed meanwhile, to another value. Whoever then sends the form again has been told, and replaces it.
+ */
+export function watchOthers({ record, inWords }: Began): (now: Row, changes: Row) => void {
+  let known = record;
+  return (now, changes) => {
+    const overtaken = Object.keys(changes).filter(
+      (name) => !isSame(now[name], known[name]) && !isSame(now[name], changes[name]),
+    );
+    known = now;
+    if (overtaken.length === 0) return;
+    const details = overtaken.map((name) => [name, problemOf(inWords?.(name, now) ?? textOf(now[name]))]);
+    throw new Failure(409, "somebody else has saved this meanwhile", Object.fromEntries(details));
+  };
+}
+
+function problemOf(text: string): string {
+  const what = text === "" ? "emptied it" : `changed it to “${text}”`;
+  return `somebody else has ${what} meanwhile: save again to replace that`;
+}
+
+function textOf(value: unknown): string {
+  return Array.isArray(value) && value.every((one) => typeof one === "string")
+    ? value.join(", ")
+    : toText(value);
+}
+
+/** Absent, and cleared by `null`, are one. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
+}
