@@ -194,6 +194,13 @@ test("where the first that are found are not all, one is told to type more, and 
   await find.fill("a");
   await page.getByText("100 so far: type more").waitFor();
   expect(await places()).toEqual(before);
+  // As narrow as a page is whose letters are four times as large (WCAG 2.2, 1.4.10).
+  await page.setViewportSize({ width: 320, height: 800 });
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+  const narrow = await places();
+  await find.fill("");
+  await page.getByText("100 so far: type more").waitFor({ state: "detached" });
+  expect(await places()).toEqual(narrow);
 
   // What is no account is still to be chosen.
   await go("inbound");
