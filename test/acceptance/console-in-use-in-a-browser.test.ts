@@ -222,7 +222,7 @@ test("long names and addresses stay within a narrow window", async () => {
     text: "z".repeat(1_600),
   });
   const { page, complaints, heading, go } = await signedIn();
-  await page.setViewportSize({ width: 380, height: 800 });
+  await page.setViewportSize({ width: 320, height: 800 });
   const places = {
     "": "Overview",
     [`messages?account_id=${id}`]: "Messages",
@@ -233,7 +233,7 @@ test("long names and addresses stay within a narrow window", async () => {
   for (const [place, title] of Object.entries(places)) {
     await go(place);
     await heading(title);
-    expect([place, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([place, 380]);
+    expect([place, await page.evaluate("document.documentElement.scrollWidth")]).toEqual([place, 320]);
     expect(await page.title()).toBe(`${title} · Postrider`);
   }
   const [menu, link] = [
