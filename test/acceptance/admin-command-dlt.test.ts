@@ -79,7 +79,7 @@ test("a long file that is no list is refused as a short one is", async () => {
   expect([code, err]).toEqual([1, expect.stringContaining("--file: has no row that names its columns")]);
 });
 
-test("spreadsheets' Unicode text is read; workbooks, other encodings and missing files are not", async () => {
+test("spreadsheets' Unicode text is read; workbooks, other encodings, and missing and empty files are not", async () => {
   const utf16 = Buffer.from("\uFEFFEntity ID\tEntity Name\n1101172974420810001\tआशा\n", "utf16le");
   expect(await text(...importing(file(utf16)))).toStartWith("1 row of entities: 1 created");
   expect(await text("dlt-entities", "list")).toContain("आशा");
@@ -104,5 +104,6 @@ test("spreadsheets' Unicode text is read; workbooks, other encodings and missing
     2,
     'error: "nowhere.csv" cannot be read: there is no such file\n',
   ]);
+  expect(await refused(file(""))).toEqual([2, 'error: "/export.csv" is empty\n']);
   expect(await refused("")).toEqual([2, 'error: "" cannot be read: there is no such file\n']);
 });

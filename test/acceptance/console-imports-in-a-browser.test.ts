@@ -33,6 +33,9 @@ test("a DLT list is checked before it is imported, and each refused row is shown
   await choose(page, "PK\u0003\u0004\u0000\u0000");
   await press(page, "Check the file");
   await page.locator("#problem-csv", { hasText: "is an Excel workbook" }).waitFor();
+  await choose(page, "");
+  await press(page, "Check the file");
+  await page.locator("#problem-csv", { hasText: "is empty" }).waitFor();
   await choose(page, "Sr No,Remark\n1,none\n");
   await press(page, "Check the file");
   await page.locator("#problem-csv", { hasText: "has no row that names its columns" }).waitFor();

@@ -1,7 +1,14 @@
 /** `dlt import`: imports a DLT portal's export into an account. */
 import { DLT_LISTS } from "../../core/dlt/dlt-columns.ts";
 import { AdminFailure } from "./admin-client.ts";
-import { addNoun, type CommandLine, type Row, type Run, type Terminal } from "./command-line.ts";
+import {
+  addNoun,
+  type CommandLine,
+  type Row,
+  type Run,
+  type Terminal,
+  UsageFailure,
+} from "./command-line.ts";
 import { LONG, splitDltCsv } from "./dlt-pieces.ts";
 import { readTextFile } from "./input-file.ts";
 import { addOptions } from "./option-rows.ts";
@@ -72,7 +79,9 @@ interface Part extends Report {
 }
 
 async function importAll(run: Run, progress: Progress): Promise<Report> {
-  const csv = await readTextFile(String(run.options.file));
+  const path = String(run.options.file);
+  const csv = await readTextFile(path);
+  if (csv === "") throw new UsageFailure(`"${path}" is empty`);
   if (csv.length < LONG) return importText(run, csv, progress);
   const { kind } = run.options;
   const split = await splitDltCsv(

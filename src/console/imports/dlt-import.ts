@@ -63,6 +63,7 @@ const OWN: Readonly<Record<string, (field: Field) => Field>> = {
 
 async function check(given: Row, tell: Tell, { client, left }: Visit): Promise<Checked> {
   const csv = await readText(given);
+  if (csv === "") throw fileProblem("is empty");
   const body = { account_id: given.account_id, kind: given.kind, csv };
   if (new Blob([JSON.stringify(body)]).size > MOST_OCTETS - 100)
     throw fileProblem("has more than 8 MiB: split it, or import it on the command line");
