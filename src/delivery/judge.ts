@@ -1,5 +1,5 @@
 /** Turns the outcome of an attempt into its settlement: which parts are done, and whether and when to try again. Pure. */
-import type { MessageError } from "../core/messages/message.ts";
+import type { MessageError, PartStatus } from "../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
 import { isOpen } from "../core/messages/part.ts";
 import type { NextStep } from "../core/messages/progress.ts";
@@ -189,7 +189,7 @@ function stillOpen(job: ClaimedJob, outcome: SendOutcome): readonly Unsettled[] 
 }
 
 /** An open part that this attempt did not try. */
-function asBefore(status: string): Unsettled {
+function asBefore(status: PartStatus): Unsettled {
   return status === "unconfirmed"
     ? { kind: "unconfirmed", error: { code: "unconfirmed", message: "no answer came" } }
     : { kind: "untried" };

@@ -1,7 +1,7 @@
 /** Timeline entries about attempts. Each shows the result of its attempt, not of the whole message. Pure. */
-import type { MessageError, Progress, TimelineEntry } from "./message.ts";
+import type { MessageError, MessageStatus, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
-import { isOpen } from "./part.ts";
+import { statusInWords } from "./part.ts";
 import type { Occasion } from "./step.ts";
 
 type Detail = NonNullable<TimelineEntry["detail"]>;
@@ -71,9 +71,9 @@ function onlyRecipient(before: Progress, after: Progress, attempt: ToldAttempt):
   const tried = after.parts.filter((_, index) => attempt.outcomes[index] !== undefined);
   const [only] = tried;
   if (!only || tried.length > 1) return undefined;
-  return { recipient: only.address, status: isOpen(only) ? openStatus(attempt) : only.status };
+  return { recipient: only.address, status: statusInWords(only, openStatus(attempt)) };
 }
 
-function openStatus({ next }: ToldAttempt): string {
+function openStatus({ next }: ToldAttempt): MessageStatus {
   return next.kind === "held" ? "sending" : "queued";
 }

@@ -124,8 +124,8 @@ export interface TimelineEntry {
   /** Unix milliseconds. */
   readonly at: number;
   readonly kind: TimelineKind;
-  /** The status after the entry: that of the `recipient`, if there is one, else that of the message. */
-  readonly status: string;
+  /** After the entry: that of the `recipient`, if there is one, else that of the message. `received`: of an SMS from a handset. */
+  readonly status: MessageStatus | "received";
   readonly sequence?: number;
   /** Public event type, for example `sms.delivered`; present exactly when `sequence` is. */
   readonly eventType?: string;

@@ -1,4 +1,4 @@
-import type { ChannelName, MessageError, Part, PartStatus } from "./message.ts";
+import type { ChannelName, MessageError, MessageStatus, Part, PartStatus } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 
 /**
@@ -10,6 +10,11 @@ export type EndReason = "window_over" | "attempts_spent" | "unconfirmed";
 /** Whether a part is still to be tried, or unconfirmed, until an attempt, a receipt or the end of the window settles it. */
 export function isOpen(part: Part): boolean {
   return part.status === "pending" || part.status === "unconfirmed";
+}
+
+/** The status of a part in the words for messages: `whileOpen` if it is open, since its own words are none of these. */
+export function statusInWords({ status }: Part, whileOpen: MessageStatus): MessageStatus {
+  return status === "pending" || status === "unconfirmed" ? whileOpen : status;
 }
 
 /** Whether a receipt may change a part. Final states stay, except that an email's `delivered` may become a bounce. */

@@ -93,7 +93,10 @@ export function applyReceipt(before: Progress, partIndex: number, receipt: Recei
 function movedByReceipt(
   before: Progress,
   partIndex: number,
-  { moved, receipt }: { readonly moved: Part; readonly receipt: Receipt },
+  {
+    moved,
+    receipt,
+  }: { readonly moved: Part & { readonly status: MessageStatus }; readonly receipt: Receipt },
 ): Step {
   const { parts } = withPart(before, partIndex, moved);
   const proven = proveSent(before, parts, receipt.receivedAt);

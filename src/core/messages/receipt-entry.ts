@@ -1,7 +1,7 @@
 /** Timeline entries about receipts. Pure. */
 import type { Part, Progress, TimelineEntry } from "./message.ts";
 import type { Receipt } from "./outcome.ts";
-import { isOpen } from "./part.ts";
+import { statusInWords } from "./part.ts";
 import { append, type Step } from "./step.ts";
 
 /** A timeline of this length gets no more of these entries, so that a provider that repeats receipts cannot fill the disk. */
@@ -30,16 +30,13 @@ export function notedReceipt(before: Progress, part: Part, receipt: Receipt): St
   });
 }
 
-/**
- * What the entry is about, and its status: the message, or one recipient of an email. While a recipient is still to be tried, its
- * status is the message's: those of open parts are no words for messages.
- */
+/** What the entry is about, and its status: the message, or one recipient of an email, who is as far as the message while open. */
 function subjectOf(
   { status }: Progress,
   part: Part | undefined,
 ): Pick<TimelineEntry, "status" | "recipient"> {
   if (part?.address === undefined) return { status };
-  return { status: isOpen(part) ? status : part.status, recipient: part.address };
+  return { status: statusInWords(part, status), recipient: part.address };
 }
 
 export function receiptDetail(receipt: Receipt): NonNullable<TimelineEntry["detail"]> {

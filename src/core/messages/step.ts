@@ -1,5 +1,12 @@
 /** A step in a message's life: its new progress, and the timeline entries (some of them public events) that record it. Pure. */
-import type { MessageError, Progress, TimelineEntry, TimelineKind } from "./message.ts";
+import type {
+  MessageError,
+  MessageStatus,
+  PartStatus,
+  Progress,
+  TimelineEntry,
+  TimelineKind,
+} from "./message.ts";
 
 export interface Step {
   readonly progress: Progress;
@@ -18,11 +25,10 @@ export interface Occasion {
   readonly detail?: TimelineEntry["detail"] | undefined;
   readonly error?: MessageError | undefined;
   /** If it is about a single recipient of an email: the recipient, and the recipient's status afterwards. */
-  readonly about?: { readonly recipient: string | undefined; readonly status: string } | undefined;
+  readonly about?: { readonly recipient: string | undefined; readonly status: MessageStatus } | undefined;
 }
 
-/** The statuses that are announced by a public event. */
-const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
+const PUBLIC_STATUSES: ReadonlySet<string> = new Set<MessageStatus>([
   "sent",
   "delivered",
   "undelivered",
@@ -31,10 +37,14 @@ const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
   "bounced",
 ]);
 
+/** Whether a public event announces a change to this status. */
+function isAnnounced(status: MessageStatus | PartStatus): status is MessageStatus {
+  return PUBLIC_STATUSES.has(status);
+}
+
 /** The step from `before` to `after`: an entry for the occasion, and a public event for each status that has changed. */
 export function record(before: Progress, after: Progress, occasion: Occasion): Step {
-  const isPublic =
-    after.channel === "sms" && after.status !== before.status && PUBLIC_STATUSES.has(after.status);
+  const isPublic = after.channel === "sms" && after.status !== before.status && isAnnounced(after.status);
   const first = append(
     after,
     { ...compact(occasion), ...subjectOf(after, occasion) },
@@ -56,17 +66,18 @@ function subjectOf(
 function recordRecipients(before: Progress, first: Step, at: number): Step {
   let step = first;
   first.progress.parts.forEach((part, index) => {
-    if (part.status === before.parts[index]?.status || !PUBLIC_STATUSES.has(part.status)) return;
+    const { status } = part;
+    if (status === before.parts[index]?.status || !isAnnounced(status)) return;
     const next = append(
       step.progress,
       {
         at,
         kind: "status",
-        status: part.status,
+        status,
         ...(part.address !== undefined && { recipient: part.address }),
         ...(part.error && { error: part.error }),
       },
-      `email.${part.status}`,
+      `email.${status}`,
     );
     step = { progress: next.progress, entries: [...step.entries, ...next.entries] };
   });

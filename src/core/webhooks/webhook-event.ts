@@ -29,7 +29,7 @@ export interface WebhookEvent {
     /** Email: the address that the event is about. */
     readonly recipient?: string;
     /** The status of the `recipient`, if there is one, or else of the message. */
-    readonly status: string;
+    readonly status: TimelineEntry["status"];
     /** Counts the events of a message from 1. */
     readonly sequence: number;
     readonly occurred_at: string;

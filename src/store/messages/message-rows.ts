@@ -35,7 +35,7 @@ export interface TimelineRow {
   readonly position: number;
   readonly at: number;
   readonly kind: TimelineEntry["kind"];
-  readonly status: string;
+  readonly status: TimelineEntry["status"];
   readonly sequence: number | null;
   readonly event_type: string | null;
   readonly recipient: string | null;
