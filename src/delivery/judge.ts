@@ -15,7 +15,7 @@ export interface AttemptContext {
   readonly jitter: number;
 }
 
-/** The settlement after an attempt. The next functions, up to `judgeWaiting`, are for attempts that handed nothing over. */
+/** The settlement after an attempt. The next functions, up to `judgeUnprepared`, are for attempts that handed nothing over. */
 export function judge(job: ClaimedJob, outcome: SendOutcome, context: AttemptContext): Settlement {
   return {
     ...settlementOf(job, context.now),
