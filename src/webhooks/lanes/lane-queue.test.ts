@@ -75,6 +75,18 @@ test("a full queue leaves new lanes to polling, and hears of those that it knows
   expect([hosts(queue), queue.size()]).toEqual([["y", "z"], 2]);
 });
 
+test("an account with lanes without end leaves room for those of others, and hears of its own once some are gone", () => {
+  const queue = createLaneQueue(100);
+  for (let n = 0; n < 200; n++) queue.add(lane(`h${n}`));
+  expect(queue.size()).toBe(80);
+  for (const accountId of ["b", "c"]) queue.add({ accountId, host: "h" });
+  expect(queue.size()).toBe(82);
+  for (const each of [...queue.eligible()].slice(0, 10)) queue.drained(each, each.additions);
+  for (let n = 100; n < 200; n++) queue.add(lane(`h${n}`));
+  expect(hosts(queue).filter((host) => host.startsWith("h1"))).not.toEqual([]);
+  expect(queue.size()).toBeLessThan(100);
+});
+
 test("the lane whose place comes free takes it behind those that wait", () => {
   const queue = createLaneQueue();
   for (const host of ["x", "y"]) queue.add(lane(host));

@@ -9,7 +9,7 @@ import { laneKey } from "./lane-key.ts";
  * claims down.
  */
 export interface LaneQueue {
-  /** The lane may have a new ready event. Ignored while the queue is full: polling finds such lanes later. */
+  /** The lane may have a new ready event. Ignored while there is no room for its account: polling finds such lanes later. */
   add(lane: Lane): void;
   /**
    * To be called when a delivery of the lane, or its pause, has ended: the lane may have room, and after a delivery there is one more
@@ -39,18 +39,33 @@ export interface QueuedLane {
 
 const MAX_LANES = 50_000;
 
+/**
+ * One account may have at most this many times as many lanes as there is still room for: alone it gets four fifths, and the next
+ * account finds room (as in `slots.ts`). Lanes of hosts that are paused stay known for as long as their events wait.
+ */
+const SHARE = 4;
+
 /** @param maxLanes how many lanes may be known at a time */
 export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
   const known = new Map<string, Entry>();
+  const perAccount = createTally();
   const eligible = new Set<Entry>();
   const crowdedOut = createCrowdedOut(eligible);
+
+  const hasRoomFor = ({ accountId }: Lane) => perAccount.of(accountId) < SHARE * (maxLanes - known.size);
+  const learn = (key: string, lane: Lane): Entry | undefined => {
+    if (!hasRoomFor(lane)) return undefined;
+    const entry = { key, lane, additions: 0 };
+    known.set(key, entry);
+    perAccount.change(lane.accountId, 1);
+    return entry;
+  };
 
   return {
     add(lane) {
       const key = laneKey(lane);
-      const entry = known.get(key) ?? { key, lane, additions: 0 };
-      if (entry.additions === 0 && known.size >= maxLanes) return;
-      known.set(key, entry);
+      const entry = known.get(key) ?? learn(key, lane);
+      if (!entry) return;
       entry.additions++;
       if (!crowdedOut.has(entry)) eligible.add(entry);
     },
@@ -75,9 +90,23 @@ export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
       if (entry.additions !== additions) return;
       eligible.delete(entry);
       crowdedOut.remove(entry);
-      known.delete(entry.key);
+      if (known.delete(entry.key)) perAccount.change(entry.lane.accountId, -1);
     },
     size: () => known.size,
+  };
+}
+
+/** Counts by name, and forgets names whose count is 0. */
+function createTally() {
+  const counts = new Map<string, number>();
+  const of = (name: string) => counts.get(name) ?? 0;
+  return {
+    of,
+    change(name: string, by: 1 | -1) {
+      const count = of(name) + by;
+      if (count === 0) counts.delete(name);
+      else counts.set(name, count);
+    },
   };
 }
 
