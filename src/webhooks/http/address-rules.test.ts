@@ -129,6 +129,28 @@ describe("an operator who allows a range", () => {
     expect(rules.blockedBy("::1")).toBeUndefined();
   });
 
+  test("allows with the local NAT64 no private address behind it, wherever that may be in the address", () => {
+    const rules = createAddressRules(ranges("64:ff9b:1::/48", "192.168.7.0/24"));
+    for (const inner of ["8.8.8.8", "1.0.0.0", "192.168.7.9"])
+      expect([inner, rules.blockedBy(`64:ff9b:1::${inner}`)]).toEqual([inner, undefined]);
+    for (const metadata of [
+      "64:ff9b:1:a9fe:a9:fe00::",
+      "64:ff9b:1:a9:fe:a9fe::",
+      "64:ff9b:1:0:a9:fea9:fe00:0",
+      "64:ff9b:1::a9fe:a9fe",
+      // With more behind it, which translators ignore.
+      "64:ff9b:1:a9fe:a9:fe00:808:808",
+    ])
+      expect([metadata, rules.blockedBy(metadata)]).toEqual([metadata, "169.254.0.0/16"]);
+  });
+
+  test("allows with one prefix of 96 bits what that translates, and no private address", () => {
+    const rules = createAddressRules(ranges("64:ff9b:1:fffe::/96"));
+    expect(rules.blockedBy("64:ff9b:1:fffe::808:808")).toBeUndefined();
+    expect(rules.blockedBy("64:ff9b:1:fffe::a00:1")).toBe("10.0.0.0/8");
+    expect(rules.blockedBy("64:ff9b:1:a9fe:a9:fe00::")).toBe("64:ff9b:1::/48");
+  });
+
   test.each([
     "10.0.0.0/33",
     "::/129",

@@ -12,8 +12,10 @@ export type Range = readonly [address: Address, bits: number];
 
 /** @param allowed ranges that may be connected to although they are blocked */
 export function createAddressRules(allowed: readonly Range[]): AddressRules {
-  const verdict = (address: Address): string | undefined =>
-    find(allowed, address) ? judgeEmbedded(address, verdict) : find(BLOCKED, address)?.join("/");
+  const verdict = (address: Address): string | undefined => {
+    const range = find(allowed, address);
+    return range ? judgeEmbedded(address, range, verdict) : find(BLOCKED, address)?.join("/");
+  };
   return {
     blockedBy: memoize((text) => {
       const address = parseAddress(text);
@@ -77,12 +79,24 @@ const BLOCKED: readonly Range[] = [
   return [ipaddr.parse(address), Number(bits)];
 });
 
-/** Ranges whose IPv6 addresses embed an IPv4 address and lead to it, and the octet at which it begins. All are blocked. */
-const EMBEDDING: readonly (readonly [range: Range, firstOctet: number])[] = [
-  [[ipaddr.parse("64:ff9b::"), 96], 12],
-  [[ipaddr.parse("2002::"), 16], 2],
-  [[ipaddr.parse("::"), 96], 12],
-  [[ipaddr.parse("::ffff:0:0:0"), 96], 12],
+/** Which octets of an IPv6 address are an IPv4 address, behind a prefix of that length. */
+type Place = readonly [prefixBits: number, octets: readonly [number, number, number, number]];
+
+const LAST: Place = [96, [12, 13, 14, 15]];
+
+/**
+ * Ranges whose IPv6 addresses embed an IPv4 address and lead to it, and where it may be. All are blocked. In the range for NAT64
+ * that is local each network chooses the length of its prefix (RFC 6052 §2.2).
+ */
+const EMBEDDING: readonly (readonly [range: Range, places: readonly Place[]])[] = [
+  [[ipaddr.parse("64:ff9b::"), 96], [LAST]],
+  [
+    [ipaddr.parse("64:ff9b:1::"), 48],
+    [[48, [6, 7, 9, 10]], [56, [7, 9, 10, 11]], [64, [9, 10, 11, 12]], LAST],
+  ],
+  [[ipaddr.parse("2002::"), 16], [[16, [2, 3, 4, 5]]]],
+  [[ipaddr.parse("::"), 96], [LAST]],
+  [[ipaddr.parse("::ffff:0:0:0"), 96], [LAST]],
 ];
 
 /**
@@ -102,14 +116,25 @@ function find(ranges: readonly Range[], address: Address): Range | undefined {
   );
 }
 
-/** Judges the IPv4 address that an allowed address embeds: allowing NAT64 does not allow every address behind it. */
+/**
+ * Judges the IPv4 address that an address of an allowed range embeds: allowing NAT64 does not allow every address behind it. If
+ * it may be in several places, it must be allowed in each that the range leaves open; in a wrong one there are mostly zeros.
+ */
 function judgeEmbedded(
   address: Address,
+  [, allowedBits]: Range,
   verdict: (inner: Address) => string | undefined,
 ): string | undefined {
-  const firstOctet = EMBEDDING.find(([range]) => find([range], address))?.[1];
-  if (firstOctet === undefined || isUnspecifiedOrLoopback(address)) return undefined;
-  return verdict(ipaddr.fromByteArray(address.toByteArray().slice(firstOctet, firstOctet + 4)));
+  const places = EMBEDDING.find(([range]) => find([range], address))?.[1];
+  if (!places || isUnspecifiedOrLoopback(address)) return undefined;
+  const octets = address.toByteArray();
+  for (const [prefixBits, place] of places) {
+    const inner = place.map((at) => octets[at] ?? 0);
+    const isElsewhere = places.length > 1 && (prefixBits < Math.min(allowedBits, 96) || inner[0] === 0);
+    const range = isElsewhere ? undefined : verdict(ipaddr.fromByteArray(inner));
+    if (range !== undefined) return range;
+  }
+  return undefined;
 }
 
 /** `::` and `::1` embed no IPv4 address. */
