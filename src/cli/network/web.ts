@@ -26,6 +26,8 @@ export function createWeb(clock: Clock, fixed?: FixedAddress): Web {
           path: url.pathname + url.search,
           headers: { host: url.host },
           agent: false,
+          // Not left to NODE_TLS_REJECT_UNAUTHORIZED.
+          rejectUnauthorized: true,
           ...present({ port: fixed?.port ?? (url.port || undefined), ca: fixed?.ca }),
         });
         const finish = (text?: string) => {

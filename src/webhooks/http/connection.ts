@@ -43,6 +43,8 @@ export function openConnection(
     port,
     ...(servername !== undefined && { servername }),
     secureContext,
+    // Not left to NODE_TLS_REJECT_UNAUTHORIZED.
+    rejectUnauthorized: true,
     ALPNProtocols: ["http/1.1"],
   });
   const end = (error?: Error) => {

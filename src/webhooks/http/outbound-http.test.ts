@@ -191,6 +191,13 @@ test("a certificate for another name, or of an unknown authority, is refused bef
   expect([...named.receiver.deliveries, ...unknown.receiver.deliveries]).toEqual([]);
 });
 
+test("no variable of the environment makes certificates count for nothing", async () => {
+  const unknown = await rig({ ca: testTls.ca });
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+  const outcome = await unknown.post().finally(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  expect(outcome).toMatchObject({ kind: "failed", reason: "tls" });
+});
+
 test("an address in the URL is checked against the certificate, without SNI and without asking for a name", async () => {
   const { post, receiver, dns } = await rig({ tls: testTls, ca: testTls.ca });
   expect(await post(receiver.url({ name: "127.0.0.1" }))).toMatchObject({ status: 200 });

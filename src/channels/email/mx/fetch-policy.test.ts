@@ -19,6 +19,7 @@ afterEach(async () => {
 async function fetchFrom(
   speak: (socket: TLSSocket, request: string) => void,
   signal = NEVER,
+  host = "mta-sts.example.net",
 ): Promise<string | undefined> {
   const server = createServer({ key: mailTls.key, cert: mailTls.cert }, (socket) => {
     socket.on("error", () => {});
@@ -27,7 +28,7 @@ async function fetchFrom(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const place = { host: "mta-sts.example.net", address: "127.0.0.1", port, ca: mailTls.ca };
+  const place = { host, address: "127.0.0.1", port, ca: mailTls.ca };
   return fetchPolicy(place, createHeldClock(), signal);
 }
 
@@ -74,4 +75,13 @@ test("the host is asked for under its name, with a port that is not the usual on
 
 test("what was called off before it began is not waited for", async () => {
   expect(await fetchFrom(() => {}, AbortSignal.abort())).toBeUndefined();
+});
+
+test("a host without a certificate for its name has no policy, whatever the environment says", async () => {
+  const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${POLICY.length}\r\n\r\n${POLICY}`;
+  const speak = (socket: TLSSocket) => socket.write(answer);
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+  cleanups.push(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  expect(await fetchFrom(speak)).toBe(POLICY);
+  expect(await fetchFrom(speak, NEVER, "mta-sts.elsewhere.test")).toBeUndefined();
 });

@@ -45,6 +45,8 @@ function get({ host, address, port, ca }: PolicyPlace, signal: AbortSignal): Pro
       path: "/.well-known/mta-sts.txt",
       headers: { host: port === 443 ? host : `${host}:${port}` },
       agent: false,
+      // Not left to NODE_TLS_REJECT_UNAUTHORIZED.
+      rejectUnauthorized: true,
       ...(ca !== undefined && { ca }),
     });
     const finish = (text?: string) => {
