@@ -189,7 +189,8 @@ export type RawAnswer = string | "drop" | "silence" | { readonly lastWords: stri
 export type RawScript = (verb: string, line: string, connection: number) => RawAnswer | Promise<RawAnswer>;
 
 export interface RawSmtp {
-  readonly host: "127.0.0.1";
+  /** 127.0.0.1, if no other was asked for. */
+  readonly host: string;
   readonly port: number;
   /** Every line a client sent outside of messages. */
   readonly lines: readonly string[];
@@ -199,7 +200,7 @@ export interface RawSmtp {
   readonly close: () => Promise<void>;
 }
 
-export async function startRawSmtp(script: RawScript, port = 0): Promise<RawSmtp> {
+export async function startRawSmtp(script: RawScript, port = 0, host = "127.0.0.1"): Promise<RawSmtp> {
   const lines: string[] = [];
   const sockets = new Set<Socket>();
   const changes = createChanges();
@@ -216,9 +217,9 @@ export async function startRawSmtp(script: RawScript, port = 0): Promise<RawSmtp
     // A client that resets the connection ends the loop with an error.
     serveRaw(socket, (verb, line) => script(verb, line, connection), note).catch(() => {});
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   return {
-    host: "127.0.0.1",
+    host,
     port: portOf(server.address()),
     lines,
     connections: () => connections,

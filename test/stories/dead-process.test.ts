@@ -7,7 +7,7 @@ import { Client } from "pg";
 import { admin, liveAccount, reached, send } from "../admin.ts";
 import { startFakeDns } from "../fakes/fake-dns.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
-import { type FakeSmtp, startFakeSmtp, startRawSmtp } from "../fakes/fake-smtp.ts";
+import { type RawSmtp, startFakeSmtp, startRawSmtp } from "../fakes/fake-smtp.ts";
 import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
@@ -94,7 +94,7 @@ test.concurrent("what a process had on the wire when it was killed is sent by an
 async function openLiveEmail(
   { closing }: World,
   service: PostriderProcess,
-  { host, port, close }: Pick<FakeSmtp, "host" | "port" | "close">,
+  { host, port, close }: Pick<RawSmtp, "host" | "port" | "close">,
 ) {
   const dns = await startFakeDns();
   closing.push(close, dns.close);

@@ -35,8 +35,9 @@ export interface Delivered {
   readonly isSecure?: boolean;
 }
 
-/** How many connections are tried for one message to one domain. */
+/** How many connections are tried for one message to one domain, and how many hosts may put it off. */
 const MAX_TRIES = 8;
+const MAX_PUT_OFF = 3;
 
 /** Hands a message to the first host of a domain (in A-labels) that takes it. Rejects only for a bug. */
 export async function deliverToDomain(
@@ -109,9 +110,11 @@ async function tryTargets(
   let left = handover.envelopes;
   let untried: PartOutcome = deferred(CALLED_OFF);
   let wasAsked = false;
+  let timesPutOff = 0;
   let isSecure: boolean | undefined;
   for (const target of targets) {
-    if (left.length === 0 || handover.signal.aborted || !handover.isOurs()) break;
+    if (left.length === 0 || timesPutOff === MAX_PUT_OFF || handover.signal.aborted || !handover.isOurs())
+      break;
     const entry = await parts.hostLimits.enter(target.name, handover.signal);
     if (entry.kind === "full") {
       untried = wasAsked ? untried : held(entry.retryAfterMs);
@@ -120,12 +123,14 @@ async function tryTargets(
     const source = parts.sessions.connectionsTo(target);
     const handed = await handOver(source, { ...handover, envelopes: left }).finally(entry.leave);
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
-    ({ left } = handed);
+    // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
+    left = [...handed.putOff, ...handed.left];
+    timesPutOff += Math.min(1, handed.putOff.length);
     wasAsked ||= handed.outcomes.size > 0 || handed.fault?.code !== CALLED_OFF.code;
     isSecure = handed.outcomes.size > 0 ? handed.detail.tls === true : isSecure;
     if (handed.fault) untried = deferred(faultOf(handed.fault));
   }
-  for (const address of addressesOf(left)) outcomes.set(address, untried);
+  for (const address of addressesOf(left)) outcomes.set(address, outcomes.get(address) ?? untried);
   return { outcomes, countsAsAttempt: wasAsked, ...(isSecure !== undefined && { isSecure }) };
 }
 

@@ -3,6 +3,8 @@ import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import type { ComposedMail } from "../mail/compose-mail.ts";
 import { isAscii } from "../mail/mail-address.ts";
 import {
+  isHostUnable,
+  isOfSystem,
   isServiceClosing,
   isThrottled,
   missingCredentials,
@@ -41,6 +43,8 @@ export interface HandedOver {
   readonly outcomes: ReadonlyMap<string, PartOutcome>;
   /** Envelopes that were not offered to the server. */
   readonly left: readonly Envelope[];
+  /** Envelopes that the server put off for a reason of its own, as far as it did. They have outcomes too. */
+  readonly putOff: readonly Envelope[];
   /** Why the rest was not offered: no connection, no time left, or a login is required. */
   readonly fault?: MessageError;
   /** Set if the server takes no mail without a login or TLS. */
@@ -57,11 +61,13 @@ export async function handOver(
 ): Promise<HandedOver> {
   const outcomes = new Map<string, PartOutcome>();
   const left = [...envelopes];
+  const putOff: Envelope[] = [];
   let detail: HandedOver["detail"] = {};
   let throttled = false;
   for (let envelope = left[0]; envelope; envelope = left[0]) {
     const tried = await tryEnvelope(source, { ...limits, envelope });
-    if ("fault" in tried) return { outcomes, left, fault: tried.fault, isThrottled: throttled, detail };
+    if ("fault" in tried)
+      return { outcomes, left, putOff, fault: tried.fault, isThrottled: throttled, detail };
     const { report, session } = tried;
     throttled ||= isThrottled(report);
     const behind = cutOff(tried);
@@ -69,11 +75,15 @@ export async function handOver(
     for (const address of envelope.to) {
       if (!behind.includes(address)) outcomes.set(address, outcomeFor(address, tried));
     }
+    const elsewhere = envelope.to.filter(
+      (address) => !behind.includes(address) && isHostsFault(tried, address),
+    );
+    if (elsewhere.length > 0) putOff.push({ ...envelope, to: elsewhere });
     detail = { ...detail, ...detailOf(report, session, envelopes.length) };
     const wanted = missingCredentials(report);
-    if (wanted) return { outcomes, left, fault: wanted, wanted, isThrottled: throttled, detail };
+    if (wanted) return { outcomes, left, putOff, fault: wanted, wanted, isThrottled: throttled, detail };
   }
-  return { outcomes, left, isThrottled: throttled, detail };
+  return { outcomes, left, putOff, isThrottled: throttled, detail };
 }
 
 interface Tried {
@@ -173,6 +183,17 @@ function hasClosed({ recipients, end }: TransactionReport): boolean {
 /** Refused by a reply that is about the recipient, and not about the connection. */
 function isRefused(answer: RecipientAnswer | undefined): boolean {
   return typeof answer === "object" && !isServiceClosing(answer.refusal);
+}
+
+/** Whether the server could not take mail for the address now, having judged neither us nor the recipient nor the message. */
+function isHostsFault({ report, session, envelope, mail }: Tried, address: string): boolean {
+  if (!takenBy(session, envelope, mail).includes(address)) return false;
+  const { recipients, end } = report;
+  const answer = recipients.get(address);
+  if (end.kind === "sender_refused") return isHostUnable(end.reply);
+  if (typeof answer === "object") return isServiceClosing(answer.refusal) && isHostUnable(answer.refusal);
+  if (end.kind === "message_refused") return isOfSystem(end.reply) && isHostUnable(end.reply);
+  return end.kind === "lost" && !end.wasContentSent;
 }
 
 function outcomeFor(address: string, { report, session, envelope, mail }: Tried): PartOutcome {

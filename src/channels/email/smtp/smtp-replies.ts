@@ -113,6 +113,19 @@ export function isThrottled({ end }: TransactionReport): boolean {
 const TOO_FAST =
   /^4\d\d[ -](?:4\.\d{1,3}\.\d{1,3} )?(?:\w+ ){0,4}(?:throttl|rate limit|sending rate|too many (?:messages|emails))/i;
 
+/**
+ * Whether a server cannot take mail now. What it says of us holds for the other hosts of its domain too: that we send too fast, are
+ * greylisted or have a bad name (4.7.z, RFC 3463 §3.8).
+ */
+export function isHostUnable(reply: string): boolean {
+  return /^4/.test(reply) && !TOO_FAST.test(reply) && !/^4\d\d[ -]4\.7\./.test(reply);
+}
+
+/** Whether a reply is about the server (RFC 3463 §3.4), whatever it answers. */
+export function isOfSystem(reply: string): boolean {
+  return isServiceClosing(reply) || /^4\d\d[ -]4\.3\./.test(reply);
+}
+
 /** Whether the server was told content of the message, which it may repeat as long as the session lasts. */
 export function wasTold({ end }: TransactionReport): boolean {
   return end.kind === "taken" || (end.kind === "message_refused" && end.mayQuote === true);
