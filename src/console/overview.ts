@@ -110,7 +110,8 @@ function sectionsOf(state: State, accounts: readonly Account[]): readonly Child[
   ];
 }
 
-function alarmsOf({ alarms, routes }: State): Child {
+function alarmsOf(state: State): Child {
+  const { alarms } = state;
   if (alarms.length === 0) return none("No alarms.");
   return alarms.map(({ name, subject, subject_name: called, reason, since }) =>
     h(
@@ -118,7 +119,7 @@ function alarmsOf({ alarms, routes }: State): Child {
       { class: "alarm" },
       h("strong", {}, name.replaceAll("_", " ")),
       " ",
-      called === undefined ? queueName(subject, routes) : isolated(called),
+      called === undefined ? queueName(subject, state) : isolated(called),
       ": ",
       isolated(reason),
       " ",
@@ -127,10 +128,12 @@ function alarmsOf({ alarms, routes }: State): Child {
   );
 }
 
-/** A route's queue has its id. Others, the simulator's, have names. */
-function queueName(queue: string, routes: readonly Route[]): Child {
+/** The queue of a route, or of a connector, has its id. Others, the simulator's, have names. */
+function queueName(queue: string, { routes, connectors }: State): Child {
   const route = routes.find(({ id }) => id === queue);
-  return route ? link(["routes", queue], routeText(route)) : queue;
+  if (route) return link(["routes", queue], routeText(route));
+  const connector = connectors.find(({ id }) => id === queue);
+  return connector ? link(["connectors", queue], ["Only over ", isolated(connector.name)]) : queue;
 }
 
 function connectorsOf(connectors: readonly Connector[]): Child {
@@ -160,7 +163,8 @@ function troubledFirst(connectors: readonly Connector[]): readonly Connector[] {
   return connectors.toSorted((one, other) => rank(one) - rank(other));
 }
 
-function queuesOf({ queues, routes, connectors }: State): Child {
+function queuesOf(state: State): Child {
+  const { queues, routes, connectors } = state;
   const waiting = queues.filter(({ ready }) => ready > 0);
   if (waiting.length === 0) return none("No messages are waiting in line.");
   const connectorsOfRoute = (queue: string) => {
@@ -170,7 +174,7 @@ function queuesOf({ queues, routes, connectors }: State): Child {
   return table(
     "Queues",
     [
-      { head: "Route", of: ({ queue }) => queueName(queue, routes) },
+      { head: "Route", of: ({ queue }) => queueName(queue, state) },
       { head: "Connectors", of: ({ queue }) => connectorsOfRoute(queue) },
       { head: "In line", kind: "number", of: readyText },
       { head: "Oldest", of: ({ oldest_ready_at: at }) => ago(at) },

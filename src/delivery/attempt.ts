@@ -23,7 +23,7 @@ import {
 import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
 import type { Outlet } from "./outlets/outlet.ts";
-import { outletOfJob } from "./outlets/outlet-of-job.ts";
+import { outletOfJob, type WaitsForOwner } from "./outlets/outlet-of-job.ts";
 import { canFailOver, ownerDeleted } from "./outlets/owner-of-job.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
 import { putOff } from "./sending/put-off.ts";
@@ -60,7 +60,12 @@ export interface JobLease extends Assignment {
 }
 
 /** Resolves with the settlement to store; `undefined` if nothing was sent and the job goes back in line. Rejects only for a bug. */
-export type Attempt = (job: ClaimedJob, lease: JobLease) => Promise<Settlement | undefined>;
+export type Attempt = (job: ClaimedJob, lease: JobLease) => Promise<Attempted | undefined>;
+
+export interface Attempted extends Settlement {
+  /** The queue in which the job waits from then on; absent: its own. */
+  readonly moveTo?: string;
+}
 
 /**
  * The steps of an attempt, in order: decide whether the message may be sent at all (`judgeBefore`), choose its outlet, take a
@@ -145,7 +150,7 @@ async function chooseAndSend(
   deps: Attempting,
   job: ClaimedJob,
   handover: Handover,
-): Promise<Settlement | undefined> {
+): Promise<Attempted | undefined> {
   const choice = outletOfJob(deps, job, handover);
   const chosen = "waitMs" in choice ? await awaitOwner(deps, job, { ...choice, lease: handover }) : choice;
   if (!("outlet" in chosen)) return chosen;
@@ -161,18 +166,21 @@ async function chooseAndSend(
 }
 
 /**
- * For a message that only one connector may send (`ownerOf`), which cannot take it now: the message waits. If that connector has
- * been deleted, the message goes over another one, or fails if some of its segments were taken.
+ * For a message that only one connector may send (`ownerOf`), which cannot take it now: the message waits, and in that connector's own
+ * queue if it is up. If it has been deleted, the message goes over another one, or fails if some of its segments were taken.
  */
 async function awaitOwner(
   deps: Attempting,
   job: ClaimedJob,
-  { lease, ...waiting }: { readonly lease: JobLease; readonly owner: string; readonly waitMs: number },
-): Promise<Settlement | { readonly outlet: Outlet }> {
-  const isDeleted = await deps.deleted.includes(waiting.owner);
-  if (!isDeleted) return judgeWaiting(job, { now: deps.clock.now(), ...waiting });
+  { lease, owner, waitMs, isUp }: WaitsForOwner & { readonly lease: JobLease },
+): Promise<Attempted | { readonly outlet: Outlet }> {
+  const isDeleted = await deps.deleted.includes(owner);
+  if (!isDeleted) {
+    const waiting = judgeWaiting(job, { now: deps.clock.now(), owner, waitMs });
+    return isUp ? { ...waiting, moveTo: owner } : waiting;
+  }
   const choice = outletOfJob(deps, job, { ...lease, failoverMode: "always" });
-  return "outlet" in choice ? choice : judgeImpossible(deps, job, ownerDeleted(job, waiting.owner));
+  return "outlet" in choice ? choice : judgeImpossible(deps, job, ownerDeleted(job, owner));
 }
 
 /** Renders the message, and hands it over if the lease lasts. */

@@ -53,7 +53,7 @@ export interface EngineDeps {
   readonly builtIn: { readonly connectors: readonly Connector[]; readonly routes: readonly Route[] };
 }
 
-/** Everything between the queue and the channels: a worker for each route, an outlet for each connector. */
+/** Everything between the queue and the channels: a worker for each queue, an outlet for each connector. */
 export interface Engine {
   start(): Promise<void>;
   /** Applies the configuration as it is now; does nothing before `start`. */
@@ -189,7 +189,10 @@ function createRouteWorkers(deps: EngineDeps, { outlets, deleted, line, signal }
     signal,
   });
   const shared = { ...deps, send, line, outletOf: outlets.get, allOutlets: outlets.all };
-  return createWorkers((route) => createWorker({ ...shared, route }));
+  return createWorkers(
+    (route) => createWorker({ ...shared, route }),
+    (queue) => outlets.get(queue) !== undefined,
+  );
 }
 
 async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Prepared> {

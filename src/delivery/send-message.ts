@@ -3,10 +3,10 @@ import type { PartOutcome } from "../core/messages/outcome.ts";
 import { type ClaimedJob, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
 import type { LateRefusal } from "../core/receipts/late-answer.ts";
 import { type Queue, untilStored } from "../store/store.ts";
-import { type AttemptDeps, createAttempt, type JobLease } from "./attempt.ts";
+import { type AttemptDeps, type Attempted, createAttempt, type JobLease } from "./attempt.ts";
 
 export interface SendMessageDeps extends AttemptDeps {
-  readonly queue: Pick<Queue, "settle" | "release">;
+  readonly queue: Pick<Queue, "settle" | "move" | "release">;
   /** Takes the word of an attempt whose lease was lost that it has not sent a part, or any. Returns at once, and never throws. */
   readonly onLateRefusal: (refusal: LateRefusal) => void;
 }
@@ -18,8 +18,8 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
   const attempt = createAttempt(deps);
   return async (job, lease) => {
     try {
-      const settlement = await attempt(job, lease);
-      if (settlement) await settle(deps, job, { settlement, lease });
+      const attempted = await attempt(job, lease);
+      if (attempted) await settle(deps, job, { attempted, lease });
       else await release(deps, job, lease);
     } catch (error) {
       // A bug. Nothing is lost: the lease runs out, and the job is claimed again.
@@ -34,9 +34,14 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
 async function settle(
   deps: SendMessageDeps,
   job: ClaimedJob,
-  { settlement, lease }: { readonly settlement: Settlement; readonly lease: JobLease },
+  { attempted, lease }: { readonly attempted: Attempted; readonly lease: JobLease },
 ): Promise<void> {
+  const { moveTo: queue, ...settlement } = attempted;
   const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
+  if (isOurs && queue !== undefined) {
+    const { jobId, claim } = job;
+    await untilStored(deps, () => deps.queue.move([{ jobId, claim, queue }]));
+  }
   if (isOurs) return;
   if (settlement.connectorId === undefined) {
     // If nothing is left to do, upkeep has ended the message meanwhile, as it does when one expires.

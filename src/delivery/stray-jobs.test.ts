@@ -22,6 +22,8 @@ function open(queues: readonly string[] = []) {
   const looks: string[] = [];
   const moved: MovedJob[] = [];
   const stored = new Map<string, Route>();
+  const connectors = new Set<string>();
+  const warned: unknown[] = [];
   let line: Partial<JobInLine>[] = [];
   let awayUntilMs = 0;
   let onLook: ((count: number) => void) | undefined;
@@ -39,14 +41,19 @@ function open(queues: readonly string[] = []) {
         line = line.filter(({ jobId }) => !jobs.some((job) => job.jobId === jobId));
       },
     },
-    records: { find: (async (_: string, { id }: { id: string }) => stored.get(id)) as never },
+    records: {
+      find: (async (kind: string, { id }: { id: string }) =>
+        kind === "routes" ? stored.get(id) : connectors.has(id) || undefined) as never,
+    },
     clock,
-    log: { warn: () => {} },
+    log: { warn: (fields) => void warned.push(fields) },
     builtIn: { routes: [SANDBOX] },
   });
   const stopping = new AbortController();
   return {
     clock,
+    connectors,
+    warned,
     looks,
     moved,
     stored,
@@ -203,5 +210,20 @@ test("where a look has stopped in a queue is forgotten once that is empty: what 
   queued(sms(0, "+919876543210"));
   await clock.advance(60_000);
   expect(moved.map(({ jobId }) => jobId)).toEqual([0]);
+  stop();
+});
+
+test("what waits in a connector's own queue goes back to a route, of which only that of a deleted one is news", async () => {
+  const { strays, clock, connectors, moved, queued, warned, start, stop } = open(["c"]);
+  connectors.add("c");
+  strays.reconcile([route("india", "91")]);
+  queued(sms(1, "+919876543210"), sms(2, "+14155550901"));
+  start();
+  await clock.advance(0);
+  expect([moved, warned]).toEqual([[{ jobId: 1, claim: 1, queue: "india" }], []]);
+  connectors.delete("c");
+  queued(sms(3, "+919876543211"));
+  await clock.advance(60_000);
+  expect(warned).toEqual([{ route: "c", moved: 1, waiting: 1 }]);
   stop();
 });

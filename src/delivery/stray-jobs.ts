@@ -1,4 +1,8 @@
-/** Stray jobs: jobs in the queue of a deleted route. Another process, not knowing of the deletion yet, accepted them for it. */
+/**
+ * Stray jobs: jobs in a queue that is no route's. Either another process accepted them for a route that was deleted, not knowing of
+ * that yet, or they wait in a connector's own queue (ADR 40): there, what is still in line a minute later goes back to a route, whose
+ * worker sees what has become of the connector.
+ */
 import { type Clock, sleep } from "../core/clock.ts";
 import { domainOf } from "../core/email/email-address.ts";
 import type { Log } from "../core/log.ts";
@@ -32,7 +36,7 @@ export interface StrayJobsDeps {
 export interface StrayJobs {
   /** To be called whenever the routes have changed. */
   reconcile(routes: readonly Route[]): void;
-  /** Moves jobs of deleted routes to the routes that serve their recipients now, until `signal` aborts. Never throws. */
+  /** Moves stray jobs to the routes that serve their recipients now, until `signal` aborts. Never throws. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -79,7 +83,7 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
     async run(signal) {
       for (let round = 0; !signal.aborted; round++) {
         await look(round % ALL_EVERY === 0, signal).catch((error) =>
-          log.warn({ err: error }, "the queues of deleted routes could not be checked"),
+          log.warn({ err: error }, "the queues of no route could not be checked"),
         );
         await sleep(clock, ROUND_MS, signal);
       }
@@ -120,8 +124,12 @@ async function moveJobs(
     place = jobs.length < CHUNK ? undefined : jobs.at(-1);
     if (!place) break;
   }
-  if (moved > 0) deps.log.warn({ route: name, moved, waiting }, MOVED);
+  if (moved > 0 && !(await isConnector(deps, name))) deps.log.warn({ route: name, moved, waiting }, MOVED);
   return place;
+}
+
+async function isConnector({ records }: StrayJobsDeps, id: string): Promise<boolean> {
+  return (await records.find("connectors", { id })) !== undefined;
 }
 
 const MOVED =

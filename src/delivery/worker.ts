@@ -21,9 +21,12 @@ const LEASE_SLACK_MS = 30_000;
 /** How often a worker looks at its queue when nothing wakes it. */
 const POLL_MS = 1_000;
 
+/** What a worker needs to know of the route whose queue it empties. */
+export type ServedRoute = Pick<Route, "id" | "connectorIds" | "weights" | "failover">;
+
 export interface WorkerDeps {
   /** The route as it is now. Its id, which names the queue, never changes. */
-  readonly route: () => Route;
+  readonly route: () => ServedRoute;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   /** The outlets of all connectors, also of those that the route does not name. */
   readonly allOutlets: () => readonly Outlet[];

@@ -1,22 +1,16 @@
 import { expect, test } from "bun:test";
-import type { Route } from "../core/records/accounts.ts";
+import type { ServedRoute } from "./worker.ts";
 import { createWorkers } from "./workers.ts";
 
-const route = (id: string, change: Partial<Route> = {}): Route => ({
-  id,
-  channel: "sms",
-  match: "",
-  connectorIds: [],
-  createdAt: 0,
-  ...change,
-});
+const route = (id: string, connectorIds: readonly string[] = []): ServedRoute => ({ id, connectorIds });
 
 function open() {
   const happened: string[] = [];
   const stops = new Map<string, () => void>();
-  const routes = new Map<string, () => Route>();
+  const routes = new Map<string, () => ServedRoute>();
+  const connectors = new Set(["c"]);
   const turns = new Map<string, number>();
-  const workers = createWorkers((current) => {
+  const create = (current: () => ServedRoute) => {
     const { id } = current();
     routes.set(id, current);
     happened.push(`start ${id}`);
@@ -30,8 +24,9 @@ function open() {
           stops.set(id, resolve);
         }),
     };
-  });
-  return { happened, routes, stops, turns, workers };
+  };
+  const workers = createWorkers(create, (queue) => connectors.has(queue));
+  return { connectors, happened, routes, stops, turns, workers };
 }
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
@@ -39,13 +34,26 @@ const soon = () => new Promise((resolve) => setImmediate(resolve));
 test("each route has one worker, which goes by the route as it is now and is stopped when it is gone", () => {
   const { happened, routes, workers } = open();
   workers.reconcile([route("a"), route("b")]);
-  workers.reconcile([route("a", { match: "91" })]);
+  workers.reconcile([route("a", ["x"])]);
   expect(happened).toEqual(["start a", "start b", "stop b"]);
-  expect(routes.get("a")?.().match).toBe("91");
+  expect(routes.get("a")?.().connectorIds).toEqual(["x"]);
   workers.wake("a");
   workers.wake("b");
   workers.wakeAll();
   expect(happened.slice(3)).toEqual(["wake a", "wake a"]);
+});
+
+test("a connector's own queue gets a worker when it first has a job, until the connector is closed", () => {
+  const { connectors, happened, routes, workers } = open();
+  workers.reconcile([route("a")]);
+  for (const queue of ["c", "c", "unknown"]) workers.wake(queue);
+  workers.reconcile([route("a")]);
+  expect(happened).toEqual(["start a", "start c", "wake c", "wake c"]);
+  expect(routes.get("c")?.()).toEqual(route("c", ["c"]));
+  connectors.delete("c");
+  workers.reconcile([route("a")]);
+  workers.wake("c");
+  expect(happened.slice(4)).toEqual(["stop c"]);
 });
 
 test("a stop waits for all workers, those of routes that are gone included", async () => {

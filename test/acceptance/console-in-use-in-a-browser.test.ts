@@ -139,17 +139,12 @@ test("the overview names what alarms are about, what waits in line, and hosts th
   await heading("Settings");
   const answers = {
     alarms: [
-      {
-        name: "connector_down",
-        subject: connector.id,
-        subject_name: turning,
-        reason: reversed,
-        since: at,
-      },
+      { name: "connector_down", subject: connector.id, subject_name: turning, reason: reversed, since: at },
       { name: "queue_too_old", subject: route.id, reason: "waits since long", since: at },
     ],
     queues: [
       { queue: route.id, ready: 10_000, has_more: true, oldest_ready_at: at },
+      { queue: connector.id, ready: 1, has_more: false, oldest_ready_at: at },
       { queue: "sandbox:sms", ready: 0, has_more: false },
     ],
     "webhooks/hosts": [
@@ -170,7 +165,10 @@ test("the overview names what alarms are about, what waits in line, and hosts th
   expect(await page.evaluate<number>(BEHIND_AGE)).toBeCloseTo(0, 0);
   const rows = (name: string) => page.getByRole("region", { name }).locator("tbody tr").allInnerTexts();
   const cells = (texts: string[]) => texts.map((text) => text.split("\t").map((cell) => cell.trim()));
-  expect(cells(await rows("Queues"))).toEqual([["email all", "direct", "10,000+", "2 h ago"]]);
+  expect(cells(await rows("Queues"))).toEqual([
+    ["email all", "direct", "10,000+", "2 h ago"],
+    ["Only over direct", "", "1", "2 h ago"],
+  ]);
   const [host] = cells(await rows("Paused hosts"));
   expect(host).toEqual(["hooks.example", "Acme Live", expect.any(String), "12", "no answer"]);
   for (const path of Object.keys(answers)) await page.unroute(`**/admin/v1/${path}`);

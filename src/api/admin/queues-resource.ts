@@ -8,7 +8,7 @@ import { shownTime } from "./shown-fields.ts";
 /** Counting costs, and from here on it makes no difference to whoever looks. */
 const COUNTED = 10_000;
 
-/** What waits to be sent: each route has a queue of its own, and so has the simulator. */
+/** What waits to be sent: each route has a queue of its own, and so has the simulator. What only one connector may send may be in that one's. */
 export function queueEndpoints({ store }: Pick<AdminDeps, "store">): readonly Endpoint[] {
   return [
     {
@@ -25,7 +25,10 @@ export function queueEndpoints({ store }: Pick<AdminDeps, "store">): readonly En
 }
 
 const shown = Type.Object({
-  queue: Type.String({ description: "Id of the route; or a name, of queues that belong to no route" }),
+  queue: Type.String({
+    description:
+      "Id of the route, or of the connector that alone may send what waits; or the name of one of the sandbox's",
+  }),
   ready: Type.Integer({ description: `Messages in line, counted up to ${COUNTED}` }),
   has_more: Type.Boolean({ description: "Whether more are in line than were counted" }),
   oldest_ready_at: Type.Optional(

@@ -42,11 +42,12 @@ export const INBOUND: ListedNoun = {
 export const QUEUES: ListedNoun = {
   name: "queues",
   description: "see what waits to be sent",
-  summary: "list the queues, one for each route, with the messages ready to be sent",
+  summary:
+    "list the queues, of routes and of connectors that alone may send a message, with what is ready to be sent",
   list: {
     path: "queues",
     columns: [
-      column("ROUTE", "queue"),
+      column("QUEUE", "queue"),
       { head: "READY", of: ({ ready, has_more }) => (has_more ? `${ready}+` : ready) },
       column("OLDEST", "oldest_ready_at"),
     ],

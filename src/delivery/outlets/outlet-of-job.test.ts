@@ -58,10 +58,10 @@ test("claimed for its owner it stays there, though that was the last slot", () =
   expect([owner.available(), told.leftOver]).toEqual([0, 0]);
 });
 
-test("it waits for an owner that is full, down or gone, and longer the longer that has been down", async () => {
+test("it waits in the queue of an owner that is full, and for one that is down or gone longer the longer that has been down", async () => {
   const { outlet: offered } = openOutlet("offered", 5);
   const { outlet: full } = openOutlet("owner", 0);
-  expect(choose("owner", offered, full)).toEqual({ owner: "owner", waitMs: 1_000 });
+  expect(choose("owner", offered, full)).toEqual({ owner: "owner", waitMs: 0, isUp: true });
   const { clock, outlet: down } = openOutlet("owner", 5, "down");
   for (const [passMs, waitMs] of [
     [0, 1_000],

@@ -4,7 +4,16 @@ import type { Assignment, Failover } from "./failover.ts";
 import type { Outlet } from "./outlet.ts";
 import { ownerOf } from "./owner-of-job.ts";
 
-/** How long, at least and at most, a message waits for the only connector that may send it. */
+/** A job whose message only one connector may send, `owner`, which cannot take it now. */
+export interface WaitsForOwner {
+  readonly owner: string;
+  /** How long the job waits. */
+  readonly waitMs: number;
+  /** The owner is up, but without a free slot in this process: the job waits in the owner's own queue. */
+  readonly isUp?: true;
+}
+
+/** How long, at least and at most, a message waits for an owner that is not up. */
 const OWNER_WAIT_MS = { least: 1_000, most: 30_000 };
 
 export interface OutletOfJobDeps {
@@ -14,13 +23,13 @@ export interface OutletOfJobDeps {
 
 /**
  * The outlet that a job was claimed for, unless another one owns its message or is next to try it: then the slot reserved at the
- * first is given back, and one is reserved at the other. If the owner cannot take the message now: how long the job waits.
+ * first is given back, and one is reserved at the other.
  */
 export function outletOfJob(
   { outletOf, failover }: OutletOfJobDeps,
   job: ClaimedJob,
   assignment: Assignment & { readonly failoverMode: Route["failover"] },
-): { readonly outlet: Outlet } | { readonly owner: string; readonly waitMs: number } {
+): { readonly outlet: Outlet } | WaitsForOwner {
   const { outlet: assigned } = assignment;
   const owner = ownerOf(job, assignment.failoverMode);
   if (owner === undefined) {
@@ -31,7 +40,7 @@ export function outletOfJob(
   const outlet = outletOf(owner);
   if (!outlet) return { owner, waitMs: OWNER_WAIT_MS.most };
   if (!outlet.isUp()) return { owner, waitMs: downWaitMs(outlet) };
-  if (outlet.available() <= 0) return { owner, waitMs: OWNER_WAIT_MS.least };
+  if (outlet.available() <= 0) return { owner, waitMs: 0, isUp: true };
   return { outlet: moveReservation(assigned, outlet) };
 }
 

@@ -79,4 +79,19 @@ export function moveContract(open: OpenStore): void {
       await store.queue.move(moved(read));
     }),
   );
+
+  test(
+    "one that waits for its time becomes ready in the other queue",
+    inWorld(open, async (world) => {
+      const { store, sms, claim, claimOne, settle, clock } = world;
+      await sms();
+      const job = await claimOne();
+      await settle(job, { outcomes: [], next: { kind: "again", dueAt: clock.now + 1_000 } });
+      await store.queue.move(moved([job]));
+      clock.now += 1_000;
+      await store.queue.stage(clock.now, 10);
+      expect(await claim()).toEqual([]);
+      expect(await claim(10, ANOTHER)).toMatchObject([{ jobId: job.jobId, claim: 2, wasInterrupted: false }]);
+    }),
+  );
 }

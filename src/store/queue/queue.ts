@@ -34,8 +34,9 @@ export interface Queue {
     page: { readonly after?: PlaceInLine; readonly limit: number },
   ): Promise<readonly JobInLine[]>;
   /**
-   * Moves ready jobs to other queues, where they have been in line for as long as in their own. Ignores those that have been
-   * claimed since they were read. Unlike a claim it leaves nothing in doubt, whatever becomes of the process meanwhile.
+   * Moves ready or waiting jobs to other queues. Those that are ready have been in line there for as long as in their own queue. Ignores
+   * those that have been claimed since they were read. Unlike a claim it leaves nothing in doubt, whatever becomes of the process
+   * meanwhile.
    */
   move(jobs: readonly MovedJob[]): Promise<void>;
   /**

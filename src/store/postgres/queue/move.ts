@@ -64,7 +64,7 @@ const MOVE = `UPDATE jobs SET queue = line.queue
   FROM (
     SELECT j.id, t.queue
     FROM (SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[]) AS t (id, claim, queue) ORDER BY id) AS t, LATERAL (
-      SELECT id FROM jobs WHERE id = t.id AND claim = t.claim AND due_at IS NULL FOR UPDATE
+      SELECT id FROM jobs WHERE id = t.id AND claim = t.claim AND NOT is_leased FOR UPDATE
     ) AS j
   ) AS line
   WHERE jobs.id = ANY(ARRAY[line.id])`;

@@ -11,7 +11,7 @@ export interface Queues {
 }
 
 export function createQueues(db: Database): Queues {
-  // A number is never taken back, so it is remembered for good. Queues are routes: there are few.
+  // A number is never taken back, so it is remembered for good. Queues are routes or connectors: there are few.
   const numbers = new Map<string, number>();
   const notifier = createNotifier<string>();
 

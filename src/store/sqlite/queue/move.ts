@@ -22,7 +22,7 @@ export function createMove(db: Database, parts: MoveParts): Pick<Queue, "inLine"
      WHERE due_at IS NULL AND queue = +? AND (flow, deadline, jobs.id) > (?, ?, ?)
      ORDER BY flow, deadline, jobs.id LIMIT ?`,
   );
-  const move = db.prepare("UPDATE jobs SET queue = ? WHERE id = ? AND claim = ? AND due_at IS NULL");
+  const move = db.prepare("UPDATE jobs SET queue = ? WHERE id = ? AND claim = ? AND is_leased = 0");
   return {
     inLine: (name, { after, limit }) =>
       db.read(() => {

@@ -14,7 +14,7 @@ export interface Queues {
   onReady(listener: (queue: string) => void): () => void;
 }
 
-/** The most queues that are remembered. Queues are routes, so there are few; beyond this all are forgotten and read again. */
+/** The most queues that are remembered. They are routes or connectors, so there are few; beyond this all are forgotten and read again. */
 const MAX_KEPT = 10_000;
 
 export function createQueues(db: Database): Queues {
