@@ -68,6 +68,47 @@ export function limitsContract(open: OpenStore): void {
   );
 
   test(
+    "requests that come at once are counted one after the other, those of another account apart",
+    inWorld(open, async (world) => {
+      const limits = { daily_message_limit: 3, recipient_daily_limit: 2 };
+      const other = { ...world, account: await world.addAccount() };
+      const to = [[A], [A], [B], [B], [A], [B]];
+      const ways = [world, other].map((each) => to.map((one) => accept(each, limits, one)));
+      for (const results of await Promise.all(ways.map((way) => Promise.all(way)))) {
+        expect(results.map(({ kind }) => kind === "accepted")).toEqual([
+          true,
+          true,
+          true,
+          false,
+          false,
+          false,
+        ]);
+        expect(results.at(-1)).toMatchObject({ refusal: { limit: "daily_message_limit", used: 3 } });
+      }
+      expect(await accept(world, { recipient_daily_limit: 2 }, [A])).toMatchObject({ kind: "over_limit" });
+      expect(await accept(world, { recipient_daily_limit: 2 }, [B])).toEqual({ kind: "accepted" });
+    }),
+  );
+
+  test(
+    "of requests that come at once before and after the full hour, or midnight, each counts where it belongs",
+    inWorld(open, async (world) => {
+      const limits = { recipient_hourly_limit: 1, recipient_daily_limit: 2 };
+      const hours = [21, 22, 22, 23, 24, 24].map((hour) => ({ ...world, clock: { now: hourOf(hour) } }));
+      const results = await Promise.all(hours.map((each) => accept(each, limits, [A])));
+      const judged = results.map((result) => (result.kind === "over_limit" ? result.refusal.limit : "-"));
+      expect(judged).toEqual([
+        "-",
+        "-",
+        "recipient_daily_limit",
+        "recipient_daily_limit",
+        "-",
+        "recipient_hourly_limit",
+      ]);
+    }),
+  );
+
+  test(
     "a repeat under an idempotency key is answered as before and not counted again",
     inWorld(open, async (world) => {
       const limits = { daily_message_limit: 1 };
@@ -101,6 +142,11 @@ export function limitsContract(open: OpenStore): void {
       expect(await ask([B, B, B, B], world.id())).toBeUndefined();
     }),
   );
+}
+
+/** An hour of 15 January 2026, as Unix milliseconds. */
+function hourOf(hour: number): number {
+  return Date.UTC(2026, 0, 15, hour);
 }
 
 /** Apart from the others, since it takes more of the store than accepting. */

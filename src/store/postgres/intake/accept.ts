@@ -19,7 +19,7 @@ import {
   takeKeys,
 } from "./idempotency-keys.ts";
 import { probeKey } from "./probe-key.ts";
-import { countUsage, exceededLimit, lockUsage, type RequestUsage } from "./sms-usage.ts";
+import { loadUsage, lockUsage, type RequestUsage } from "./sms-usage.ts";
 
 export interface AcceptParts {
   readonly clock: Clock;
@@ -163,24 +163,32 @@ function refuseWithoutAccount(entries: readonly Entry[]): readonly Entry[] {
 }
 
 /** Checks limits before keys are taken, since a refused request stores nothing. A repeat is answered without a check. */
-async function refuseOverLimit(session: Session, entries: readonly Entry[]): Promise<readonly Entry[]> {
+async function refuseOverLimit(session: Transaction, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const limited = entries.flatMap((entry) => {
     const usage = usageOf(entry);
     return usage ? [{ entry, usage }] : [];
   });
   if (limited.length === 0) return entries;
-  await lockUsage(
+  const usages = limited.map(({ usage }) => usage);
+  lockUsage(
     session,
-    limited.map(({ usage }) => usage.account),
+    usages.map(({ account }) => account),
   );
+  const [saved, counts] = await Promise.all([
+    savedAnswers(
+      session,
+      limited.map(({ entry }) => entry),
+    ),
+    loadUsage(session, usages),
+  ]);
   for (const { entry, usage } of limited) {
-    const { idempotency: key } = entry.request;
-    const saved = key && (await findAnswers(session, [key])).get(0);
-    const refusal = saved ? undefined : await exceededLimit(session, usage);
-    if (saved) entry.result = { kind: "replay", answer: saved };
+    const answer = saved.get(entry);
+    const refusal = answer ? undefined : counts.exceeded(usage);
+    if (answer) entry.result = { kind: "replay", answer };
     else if (refusal) entry.result = { kind: "over_limit", refusal };
-    else await countUsage(session, usage);
+    else counts.count(usage);
   }
+  counts.write(session);
   return entries.filter(({ result }) => !result);
 }
 
@@ -197,24 +205,41 @@ async function replayTaken(
   entries: readonly Entry[],
   keyPatienceMs?: number,
 ): Promise<readonly Entry[]> {
-  const keyed = entries.flatMap((entry) => {
-    const { idempotency: key } = entry.request;
-    return key ? [{ entry, key }] : [];
-  });
+  const keyed = entries.flatMap(withKey);
   if (keyed.length === 0) return entries;
   const keys = keyed.map(({ key }) => key);
   const lost = await takeKeys(session, keys, keyPatienceMs);
-  const repeats = keyed.filter((_, index) => lost.has(index));
+  const repeats = keyed.flatMap(({ entry }, index) => (lost.has(index) ? [entry] : []));
+  const saved = await savedAnswers(session, repeats);
+  for (const entry of repeats) {
+    const answer = saved.get(entry);
+    entry.result = answer && { kind: "replay", answer };
+  }
+  const repeated = new Set(repeats);
+  return entries.filter((entry) => !repeated.has(entry));
+}
+
+/** The answers saved under the keys of requests. */
+async function savedAnswers(
+  session: Session,
+  entries: readonly Entry[],
+): Promise<ReadonlyMap<Entry, SavedAnswer>> {
+  const keyed = entries.flatMap(withKey);
   const answers = await findAnswers(
     session,
-    repeats.map(({ key }) => key),
+    keyed.map(({ key }) => key),
   );
-  repeats.forEach(({ entry }, index) => {
-    const saved = answers.get(index);
-    entry.result = saved && { kind: "replay", answer: saved };
-  });
-  const repeated = new Set(repeats.map(({ entry }) => entry));
-  return entries.filter((entry) => !repeated.has(entry));
+  return new Map(
+    keyed.flatMap(({ entry }, index) => {
+      const answer = answers.get(index);
+      return answer ? [[entry, answer] as const] : [];
+    }),
+  );
+}
+
+function withKey(entry: Entry) {
+  const { idempotency: key } = entry.request;
+  return key ? [{ entry, key }] : [];
 }
 
 function store(session: Transaction, entries: readonly Entry[], queueNumber: (name: string) => number): void {
