@@ -62,6 +62,21 @@ test("an address that only the first start's sandbox.json knows is said to be fr
   moved.remove();
 });
 
+test("an address at which something else than HTTP is spoken is said to be so", async () => {
+  const mailHost = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data() {}, open: (socket) => void socket.write("220 mail.example.net ESMTP\r\n") },
+  });
+  const url = `http://127.0.0.1:${mailHost.port}`;
+  expect(await run(["accounts", "list", "--url", url])).toEqual({
+    code: 1,
+    out: "",
+    err: `error: ${url} cannot be reached: what answers there does not speak HTTP\n`,
+  });
+  mailHost.stop(true);
+});
+
 test("a certificate of nobody known is said to be so, with how to trust its authority", async () => {
   const fetch = () => new Response("{}");
   const secure = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch, tls: testTls });

@@ -1,4 +1,5 @@
 /** A client of the admin API. Its failures tell the operator what to do. */
+import { fetchProblem } from "../network/fetch-problem.ts";
 import { pastProxy } from "../network/past-proxy.ts";
 import { missingField } from "./answer-fields.ts";
 
@@ -130,7 +131,7 @@ function notReached(server: AdminServer, error: unknown): string {
     return `${baseUrl} closes the connection: if the service has a certificate, name ${secure} with --url or POSTRIDER_URL`;
   }
   const hint = /self.signed|issuer|verify the first/i.test(message ?? "") ? `; ${OWN_CA}` : "";
-  return `${baseUrl} cannot be reached: ${message ?? code ?? String(error)}${hint}`;
+  return `${baseUrl} cannot be reached: ${fetchProblem(error)}${hint}`;
 }
 
 /** The first start wrote the file. Its process may have had another port, or not the role api. */

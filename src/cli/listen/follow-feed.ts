@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../../core/clock.ts";
-import { errorText } from "../../core/error-text.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
+import { fetchProblem } from "../network/fetch-problem.ts";
 import { type FeedItem, type FeedServer, readFeed } from "./feed-client.ts";
 
 export interface Follow {
@@ -39,7 +39,7 @@ export async function followFeed(follow: Follow): Promise<string> {
       if (error instanceof AdminFailure) throw error;
       isConnected = false;
       const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures++);
-      follow.onTrouble(errorText(error), waitMs);
+      follow.onTrouble(fetchProblem(error), waitMs);
       await sleep(clock, waitMs, signal);
     }
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { sign } from "../../webhooks/sign.ts";
+import { fetchProblem } from "../network/fetch-problem.ts";
 import { pastProxy } from "../network/past-proxy.ts";
 import type { FeedItem } from "./feed-client.ts";
 
@@ -37,7 +38,7 @@ export async function forwardEvent(event: FeedItem, { url, secret, clock }: Forw
     await response.body?.cancel();
     return `${response.status} in ${Math.round(clock.monotonicMs() - startedMs)} ms`;
   } catch (error) {
-    const { name, message } = error as Error;
-    return name === "TimeoutError" ? `no answer in ${TIME_LIMIT_MS / 1_000} s` : message;
+    const isTooLate = (error as Error).name === "TimeoutError";
+    return isTooLate ? `no answer in ${TIME_LIMIT_MS / 1_000} s` : fetchProblem(error);
   }
 }

@@ -57,7 +57,8 @@ async function listen(
     signal: stopped(),
     onConnected: () => say(`listening to ${server.baseUrl}, forwarding to ${url}`),
     onEvent: async (event) => say(lineOf(event, await forwardEvent(event, forwarding))),
-    onTrouble: (problem, waitMs) => say(`the feed cannot be read (${problem}); again in ${waitMs / 1_000} s`),
+    onTrouble: (problem, waitMs) =>
+      say(`the feed of ${server.baseUrl} cannot be read (${problem}); again in ${waitMs / 1_000} s`),
   });
   say(cursor === "now" ? "stopped" : `stopped; to go on from here: --after ${cursor}`);
 }
