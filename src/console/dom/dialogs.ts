@@ -98,12 +98,18 @@ function openDialog({ content, buttons, close, onClose }: DialogPlan): HTMLDialo
   const opener = document.activeElement;
   dialog.addEventListener("close", () => {
     dialog.remove();
-    // The browser forgets where one was while a dialog is aside.
-    if (opener instanceof HTMLElement && document.activeElement === document.body) opener.focus();
+    // The browser forgets where one was while a dialog is aside, or where that is gone with its page.
+    if (document.activeElement === document.body) goOnFrom(opener);
     onClose?.();
   });
   showInFront(dialog);
   return dialog;
+}
+
+/** At the title of the page that has come since, if its own is gone. */
+function goOnFrom(opener: Element | null): void {
+  const place = opener?.isConnected ? opener : document.querySelector("main h1");
+  if (place instanceof HTMLElement) place.focus({ preventScroll: true });
 }
 
 function showInFront(dialog: HTMLDialogElement): void {
