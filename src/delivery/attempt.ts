@@ -5,7 +5,13 @@ import type { Log } from "../core/log.ts";
 import type { ChannelName, MessageError } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
 import { isSettled } from "../core/messages/progress.ts";
-import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
+import {
+  type ClaimedJob,
+  covers,
+  holdsUnconfirmed,
+  type Settlement,
+  WITHOUT_CONNECTOR,
+} from "../core/queue/claimed-job.ts";
 import { MAX_INTERRUPTIONS } from "../core/queue/retry-policy.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { earliestSendAt } from "../core/sms/promotional-hours.ts";
@@ -264,7 +270,11 @@ function judgeImpossible(deps: AttemptDeps, job: ClaimedJob, error: MessageError
 
 /** Settles a message by an outcome that was decided here, without a connector. */
 function judgeUnsent(deps: AttemptDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
-  const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
+  const settlement = judge(job, outcome, {
+    now: deps.clock.now(),
+    connectorId: WITHOUT_CONNECTOR,
+    jitter: 0,
+  });
   report(deps, job, { outcome, settlement, ms: 0 });
   return settlement;
 }

@@ -23,7 +23,7 @@ export function mayMove(from: PartStatus, to: PartStatus): boolean {
   return from === "delivered" && to === "bounced";
 }
 
-/** Identifies an attempt. Without `connectorId`, nothing was handed to a provider. */
+/** Identifies an attempt. Without `connectorId`, nothing was tried. */
 export interface AttemptBy {
   readonly connectorId?: string | undefined;
   readonly claim?: number | undefined;

@@ -57,13 +57,19 @@ export interface JobInLine
   extends PlaceInLine,
     Pick<ClaimedJob, "claim" | "accountId" | "recipient" | "progress" | "parts" | "content"> {}
 
+/**
+ * In place of a connector's id if the outcomes were decided here, and nothing was handed over: an address is suppressed, a recipient
+ * has opted out. Such a settlement is told like an attempt, on the timeline and in metrics.
+ */
+export const WITHOUT_CONNECTOR = "postrider";
+
 /** The result of an attempt, as the judge decided it and the store records it. */
 export interface Settlement {
   readonly jobId: number;
   readonly claim: number;
   readonly messageId: string;
   readonly at: number;
-  /** Absent if nothing was handed to a connector, for example because the message had expired. */
+  /** The connector, or `WITHOUT_CONNECTOR`. Absent if there are no outcomes of an attempt, as when the message had expired. */
   readonly connectorId?: string;
   readonly countsAsAttempt: boolean;
   /** One for each part of the message; `undefined`: this attempt did not try it. SMS: as many as there are segments. */
