@@ -27,9 +27,9 @@ export async function shareReceipts(deps: SharedReceiptsDeps, signal: AbortSigna
   /** For each connector, the last receipt that need not be tried again. */
   let done = new Map<string, string>();
   while (!signal.aborted) {
-    const now = deps.groups();
-    if (now !== groups) done = new Map();
-    groups = now;
+    const current = deps.groups();
+    if (current !== groups) done = new Map();
+    groups = current;
     for (const [connectorId, alsoOf] of groups) {
       await matchParked(deps, { connectorId, alsoOf, done, signal }).catch((error) =>
         deps.log.warn({ err: error, connector: connectorId }, "parked receipts could not be read"),
