@@ -37,6 +37,17 @@ const PURE_NAMES = ["isIP", "isIPv4", "isIPv6", "BlockList"];
 
 const ENGINES = ["src/store/sqlite/", "src/store/postgres/"];
 
+const SMPP = "src/channels/sms/smpp/";
+
+/** What each folder of the SMPP channel may import from the other folders. */
+const SMPP_LAYERS: Readonly<Record<string, readonly string[]>> = {
+  wire: [],
+  rate: [],
+  session: ["wire"],
+  submit: ["wire", "session", "rate"],
+  inbox: ["wire", "submit"],
+};
+
 export const coreImportsOnlyCore: Rule = onImports(
   "core imports only core",
   (source) => moduleOf(source.path) === "core",
@@ -85,6 +96,16 @@ export const enginesStandAlone: Rule = onImports(
     ENGINES.some((engine) => target.startsWith(engine) && !source.path.startsWith(engine))
       ? `one engine imports the other: ${target}`
       : undefined,
+);
+
+export const smppIsLayered: Rule = onImports(
+  "the folders of the SMPP channel are layers: the wire and the rate know no other",
+  (source) => folderOfSmpp(source.path) in SMPP_LAYERS,
+  (target, source) => {
+    const [from, to] = [folderOfSmpp(source.path), folderOfSmpp(target)];
+    const isAllowed = from === to || !(to in SMPP_LAYERS) || SMPP_LAYERS[from]?.includes(to);
+    return isAllowed ? undefined : `smpp/${from} may not import smpp/${to}: ${target}`;
+  },
 );
 
 export const consoleStandsAlone: Rule = onImports(
@@ -143,6 +164,12 @@ function onImports(
 
 function moduleOf(path: string): string {
   return path.split("/")[1] ?? "";
+}
+
+/** "" for a file directly in the channel's folder, and for one elsewhere. */
+function folderOfSmpp(path: string): string {
+  const [folder = "", file] = path.startsWith(SMPP) ? path.slice(SMPP.length).split("/") : [];
+  return file === undefined ? "" : folder;
 }
 
 function bothApart(module: string, target: string): boolean {

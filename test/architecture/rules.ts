@@ -7,6 +7,7 @@ import {
   modulesKeepToTheirInterfaces,
   modulesThatMeetInTheStore,
   packagesStayAtHome,
+  smppIsLayered,
 } from "./dependency-rules.ts";
 import { fewPositionalParameters, filesAreShort, functionsAreShort, shallowNesting } from "./limit-rules.ts";
 import {
@@ -33,6 +34,7 @@ export const RULES: readonly Rule[] = [
   packagesStayAtHome,
   sqlStaysInTheStore,
   enginesStandAlone,
+  smppIsLayered,
   consoleStandsAlone,
   buildsImportNoTests,
   buildsImportWhatTheyDeclare,

@@ -21,6 +21,7 @@ import { attemptSms, type SmsAttemptDeps } from "./submit/attempt-sms.ts";
 import { createSubmitLine } from "./submit/submit-line.ts";
 import { planSubmit } from "./submit/submit-plan.ts";
 import type { Submitter } from "./submit/submit-segments.ts";
+import { QUEUE_FULL_WAIT_MS } from "./wire/status-words.ts";
 
 /** How much longer a send may take than its waits together. */
 const SEND_MARGIN_MS = 5000;
@@ -147,7 +148,7 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     isServing: () => deps.share === undefined || deps.share.held().size > 0,
     line,
     pace,
-    fullQueues: createFullQueues(deps.clock),
+    fullQueues: createFullQueues(deps.clock, QUEUE_FULL_WAIT_MS),
     abortWatch: createAbortWatch(),
     reading: {
       statusClasses,

@@ -4,6 +4,8 @@ import { createFullQueues } from "./full-queues.ts";
 
 type Queues = ReturnType<typeof createFullQueues>;
 
+const open = (clock = createHeldClock()) => createFullQueues(clock, 30_000);
+
 /** A segment of a message of its own, unless one is given. */
 const one = (to: string, messageId = to) => ({ to, messageId });
 
@@ -17,14 +19,14 @@ function refuse(queues: Queues, numbers: readonly string[]): boolean {
 }
 
 test("three recipients that are refused one after the other mean the SMSC, and so does each that follows", () => {
-  const queues = createFullQueues(createHeldClock());
+  const queues = open();
   expect(meanSmsc(queues, ["+1", "+2", "+3", "+4"])).toEqual([false, false, true, true]);
   queues.taken(one("+5"));
   expect(refuse(queues, ["+6", "+7"])).toBe(false);
 });
 
 test("recipients that are refused between others that are taken mean themselves", () => {
-  const queues = createFullQueues(createHeldClock());
+  const queues = open();
   for (let n = 0; n < 100; n++) {
     expect(refuse(queues, [`+1${n}`, `+2${n}`])).toBe(false);
     queues.taken(one(`+3${n}`));
@@ -32,7 +34,7 @@ test("recipients that are refused between others that are taken mean themselves"
 });
 
 test("one whose queue is known to be full says nothing new, until a message to it was taken", () => {
-  const queues = createFullQueues(createHeldClock());
+  const queues = open();
   refuse(queues, ["+1", "+2"]);
   queues.taken(one("+3"));
   expect(refuse(queues, ["+1", "+2", "+1", "+2"])).toBe(false);
@@ -41,7 +43,7 @@ test("one whose queue is known to be full says nothing new, until a message to i
 });
 
 test("however many are refused whose queues are known to be full, with nothing taken between them, they mean themselves", () => {
-  const queues = createFullQueues(createHeldClock());
+  const queues = open();
   const off = Array.from({ length: 50 }, (_, n) => `+1${n}`);
   for (const number of off) {
     queues.refused(one(number));
@@ -53,7 +55,7 @@ test("however many are refused whose queues are known to be full, with nothing t
 
 test("a message that is refused again and again is tried ever more rarely, and at first again once it was not", async () => {
   const clock = createHeldClock();
-  const queues = createFullQueues(clock);
+  const queues = open(clock);
   for (let round = 0; round < 2; round++) {
     for (const seconds of [30, 30, 30, 30, 60, 120, 240, 480, 600, 600]) {
       // Several segments are refused at once.
@@ -69,7 +71,7 @@ test("a message that is refused again and again is tried ever more rarely, and a
 
 test("another message to a recipient whose queue has long been full begins with short waits", async () => {
   const clock = createHeldClock();
-  const queues = createFullQueues(clock);
+  const queues = open(clock);
   for (let tries = 0; tries < 10; tries++) {
     queues.refused(one("+1", "news"));
     await clock.advance(600_000);
@@ -79,7 +81,7 @@ test("another message to a recipient whose queue has long been full begins with 
 });
 
 test("the 20,000 who were refused last are remembered", () => {
-  const queues = createFullQueues(createHeldClock());
+  const queues = open();
   queues.refused(one("+3"));
   for (let n = 0; n < 20_000; n++) {
     queues.refused(one(`+1${n}`));

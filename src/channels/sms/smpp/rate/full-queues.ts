@@ -1,5 +1,4 @@
 import type { Clock } from "../../../../core/clock.ts";
-import { QUEUE_FULL_WAIT_MS } from "../wire/status-words.ts";
 
 /**
  * Whose queue is full when an SMSC answers ESME_RMSGQFUL: its own, or that of one recipient, whose handset has been off for long.
@@ -49,7 +48,8 @@ interface Refused {
   readonly atMs: number;
 }
 
-export function createFullQueues(clock: Clock): FullQueues {
+/** @param shortWaitMs how long a message waits after each of its first refusals */
+export function createFullQueues(clock: Clock, shortWaitMs: number): FullQueues {
   /** The recipients that were refused since a segment to them was taken. */
   const known = new Map<string, true>();
   const waiting = new Map<string, Refused>();
@@ -59,10 +59,10 @@ export function createFullQueues(clock: Clock): FullQueues {
       const isNew = !known.has(to);
       if (isNew) recipients++;
       remember(known, to, true);
-      const refused = countAnother(waiting.get(messageId), clock.monotonicMs());
+      const refused = countAnother(waiting.get(messageId), clock.monotonicMs(), shortWaitMs);
       remember(waiting, messageId, refused);
       const isOfSmsc = isNew && recipients >= RECIPIENTS_IN_A_ROW;
-      return { isOfSmsc, waitMs: waitAfter(refused.times) };
+      return { isOfSmsc, waitMs: waitAfter(refused.times, shortWaitMs) };
     },
     taken({ to, messageId }) {
       recipients = 0;
@@ -80,11 +80,11 @@ function remember<Value>(entries: Map<string, Value>, key: string, value: Value)
 }
 
 /** Refusals within the shortest wait are of several segments in one try, and count once. */
-function countAnother(before: Refused | undefined, nowMs: number): Refused {
+function countAnother(before: Refused | undefined, nowMs: number, shortWaitMs: number): Refused {
   if (!before) return { times: 1, atMs: nowMs };
-  return nowMs - before.atMs < QUEUE_FULL_WAIT_MS ? before : { times: before.times + 1, atMs: nowMs };
+  return nowMs - before.atMs < shortWaitMs ? before : { times: before.times + 1, atMs: nowMs };
 }
 
-function waitAfter(times: number): number {
-  return Math.min(LONGEST_WAIT_MS, QUEUE_FULL_WAIT_MS * 2 ** Math.max(0, times - SHORT_WAITS));
+function waitAfter(times: number, shortWaitMs: number): number {
+  return Math.min(LONGEST_WAIT_MS, shortWaitMs * 2 ** Math.max(0, times - SHORT_WAITS));
 }
