@@ -35,14 +35,15 @@ export interface OrderedPage extends Page {
   readonly order: ListOrder;
 }
 
-/** `isCursor`: whether a text may be a `next` of the list; absent: the UUID of a row. Other texts are refused. */
-export function readPage(query: URLSearchParams, isCursor: (text: string) => boolean = isUuid): Page {
+/** Refuses an `after` that is not the UUID of a row. */
+export function readPage(query: URLSearchParams): Page {
   const errors = createErrors();
-  const page = pageOf(query, isCursor, errors);
+  const page = pageOf(query, isUuid, errors);
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return page;
 }
 
+/** `isCursor`: whether a text may be a `next` of the list; absent: the UUID of a row. Other texts are refused. */
 export function readOrderedPage(
   query: URLSearchParams,
   isCursor: (text: string) => boolean = isUuid,
