@@ -1,6 +1,9 @@
 import type { EmailStatus, Part } from "../messages/message.ts";
 
-/** The life cycle of an email. A later DSN (`delivered` → `bounced`) is the one move out of a final state. */
+/**
+ * The life cycle of an email; see `SMS_MOVES`. A later DSN (`delivered` → `bounced`) is the one move out of a final state, which
+ * `mayMove` allows.
+ */
 export const EMAIL_MOVES = {
   scheduled: ["queued", "failed"],
   queued: ["sending", "failed"],

@@ -1,6 +1,10 @@
 import type { Part, PartStatus, SmsStatus } from "../messages/message.ts";
 
-/** The life cycle of an SMS. `docs/statuses.md` is drawn from this table. */
+/**
+ * The life cycle of an SMS. `docs/statuses.md` is drawn from this table. No move is looked up in it: staging and claiming make theirs in
+ * the stores, and all others follow from the statuses of the parts (`core/messages/progress.ts`). `progress-properties.test.ts` holds
+ * them to the table.
+ */
 export const SMS_MOVES = {
   scheduled: ["queued", "expired", "failed"],
   queued: ["sending", "expired", "failed"],
