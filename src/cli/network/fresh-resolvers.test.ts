@@ -80,7 +80,7 @@ test("that there is no such name is an answer too, and that nobody could say is 
   expect(await ask(0, "a.test")).toEqual([0, 1, 0]);
 });
 
-test("without servers of the operator's the machine's own are asked", () => {
+test("a resolver opens without servers of the operator's: then it has the machine's own", () => {
   expect(() => createFreshResolvers(createHeldClock())(undefined)).not.toThrow();
 });
 
