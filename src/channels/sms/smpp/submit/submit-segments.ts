@@ -176,10 +176,12 @@ function tooLate(
   const { message, plan, heldTurn } = attempt;
   const segmentMs = heldTurn?.intervalMs() ?? 0;
   const isFirst = segment === 0 && !wasBegun(message);
-  const perSecond = pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY;
-  const lastMs = isFirst ? (plan.submits - 1) * Math.max(1000 / perSecond, segmentMs) : 0;
+  const ownMs = 1000 / (pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY);
+  const lastMs = isFirst ? (plan.submits - 1) * Math.max(ownMs, segmentMs) : 0;
   if (lastMs < remainingMs) return undefined;
-  const words = `at the rate of ${segmentMs > 1000 / perSecond ? "its sender" : "its connector"} the message needs ${Math.ceil(lastMs / 1000)} s for its segments, more than is left`;
+  const slower = segmentMs > ownMs ? "its sender" : "its connector";
+  const needs = `the message needs ${Math.ceil(lastMs / 1000)} s for its segments`;
+  const words = `at the rate of ${slower} ${needs}, more than is left`;
   attempt.refused = notTried("smpp.too_late", words, remainingMs / 2);
   return attempt.refused;
 }
