@@ -30,9 +30,10 @@ export const LIST_QUERY = {
   limit: countSchema(LIST_LIMIT),
 } as const;
 
-/** What a list holds: the messages of a channel, in one of its statuses. */
+/** What a list holds: the messages of a channel. */
 export interface Listed {
   readonly channel: ChannelName;
+  /** The channel's statuses, by one of which the list may be filtered. */
   readonly statuses: readonly MessageStatus[];
   /** The name of the parameter that continues a page; absent: `cursor`. */
   readonly cursor?: "cursor" | "after";
