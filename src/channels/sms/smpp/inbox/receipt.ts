@@ -50,8 +50,11 @@ const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
   REJECTED: "REJECTD",
 };
 
+/** The words for a message that is not in a final state yet. */
+const UNDER_WAY: ReadonlySet<string> = new Set(["SCHEDULED", "ENROUTE", "ACCEPTD"]);
+
 /** In these states the message was not refused, so a scrub code in the receipt does not count. */
-const NOT_REFUSED: ReadonlySet<string> = new Set(["SCHEDULED", "ENROUTE", "DELIVRD", "ACCEPTD"]);
+const NOT_REFUSED: ReadonlySet<string> = new Set([...UNDER_WAY, "DELIVRD"]);
 
 /**
  * Whether a deliver_sm or data_sm is a receipt, and not a message from a handset. `byText`: the SMSC does not set the type of
@@ -120,7 +123,7 @@ function isSenderOnly(address: string): boolean {
 const NUMBER = /^\+?\d{7,}$/;
 const MAYBE_HIDDEN = /^\+?[\dx*#]{7,}$/i;
 
-/** What is longer, and no number, is one in a disguise. */
+/** The longest name that a sender can have (3GPP TS 23.040 §9.1.2.5): what is longer is a number, however it is disguised. */
 const LONGEST_NAME = 11;
 
 /** What a message_state and an error code (0: none) of a query_sm_resp mean; `undefined` for an unknown state. */
@@ -141,9 +144,6 @@ function verdictOf(message: ShortMessage, fields: TextFields, own: OwnCodes | un
   if (isNotice && verdict.status !== "delivered") return { status: "sent" };
   return verdict.status === "sent" && !UNDER_WAY.has(word) ? { ...verdict, isUnclear: true } : verdict;
 }
-
-/** The words for a message that is not in a final state yet. */
-const UNDER_WAY: ReadonlySet<string> = new Set(["SCHEDULED", "ENROUTE", "ACCEPTD"]);
 
 /**
  * The state as a word: the TLV's, else the text's. If the text is a complete receipt with a final state, a TLV that says "under
