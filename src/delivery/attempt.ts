@@ -31,6 +31,7 @@ import { type Assignment, createFailover, type Failover } from "./outlets/failov
 import type { Outlet } from "./outlets/outlet.ts";
 import { outletOfJob, type WaitsForOwner } from "./outlets/outlet-of-job.ts";
 import { canFailOver, ownerDeleted } from "./outlets/owner-of-job.ts";
+import { reportAttempt } from "./report-attempt.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
 import { putOff } from "./sending/put-off.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
@@ -231,7 +232,7 @@ async function send(
   const context = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };
   const judged = judge(job, outcome, context);
   const settlement = orFailOver(deps, job, { outcome, lease, judged });
-  report(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
+  reportAttempt(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
   return settlement;
 }
 
@@ -275,29 +276,6 @@ function judgeUnsent(deps: AttemptDeps, job: ClaimedJob, outcome: SendOutcome): 
     connectorId: WITHOUT_CONNECTOR,
     jitter: 0,
   });
-  report(deps, job, { outcome, settlement, ms: 0 });
+  reportAttempt(deps, job, { outcome, settlement, ms: 0 });
   return settlement;
-}
-
-/** Reports an attempt to the metrics and the debug log. */
-function report(
-  deps: AttemptDeps,
-  job: ClaimedJob,
-  attempt: { readonly outcome: SendOutcome; readonly settlement: Settlement; readonly ms: number },
-): void {
-  const kinds = attempt.outcome.parts.flatMap((part) => (part ? [part.kind] : []));
-  const connector = attempt.settlement.connectorId ?? "";
-  deps.observe.attempt({ channel: job.progress.channel, connector, kinds, ms: attempt.ms });
-  if (!deps.log.isDebug()) return;
-  deps.log.debug(
-    {
-      message_id: job.messageId,
-      connector,
-      attempt: job.attempt + 1,
-      outcomes: kinds,
-      next: attempt.settlement.next.kind,
-      ms: Math.round(attempt.ms),
-    },
-    "attempt",
-  );
 }

@@ -5,6 +5,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
+import { createChanges } from "./changes.ts";
 import { testTls } from "./test-tls.ts";
 
 export interface ReceivedMail {
@@ -276,26 +277,4 @@ async function serveRaw(
 function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === "string") throw new Error("not listening on a port");
   return address.port;
-}
-
-/** Lets tests wait for a state without polling. */
-function createChanges() {
-  const waiting = new Set<() => void>();
-  return {
-    announce() {
-      for (const look of [...waiting]) look();
-    },
-    until<T>(look: () => T | undefined): Promise<T> {
-      return new Promise((resolve) => {
-        const tryNow = () => {
-          const found = look();
-          if (found === undefined) return;
-          waiting.delete(tryNow);
-          resolve(found);
-        };
-        waiting.add(tryNow);
-        tryNow();
-      });
-    },
-  };
 }
