@@ -59,7 +59,8 @@ function begin({ leftMs = 60 * SECONDS, isOurs = true, failures = 0, awayMs = 0,
     signal: new AbortController().signal,
     ...deps,
   });
-  const permit = { release: (...released: unknown[]) => void seen.push(["room", ...released]) };
+  const release = (...released: unknown[]) => void seen.push(["room", ...released]);
+  const permit = { isForNewest: false, release };
   const lease = { endsMs: clock.monotonicMs() + leftMs, isOurs: () => isOurs };
   return { clock, settled, seen, end: deliverEvent({ ...WEBHOOK, failures }, permit, lease) };
 }

@@ -93,7 +93,11 @@ async function turn(deps: WorkerDeps, start: Start): Promise<boolean> {
   // Counted from before the claim, so that the lease never ends here after it has ended in the store.
   const endsMs = clock.monotonicMs() + LEASE_MS;
   const { isOurs, ...by } = deps.claimant();
-  const wanted = reservations.map(({ queued, permits }) => ({ lane: queued.lane, limit: permits.length }));
+  const wanted = reservations.map(({ queued, permits }) => ({
+    lane: queued.lane,
+    limit: permits.length,
+    isNewestFirst: permits.some(({ isForNewest }) => isForNewest),
+  }));
   try {
     const claimed = await outbox.claim({ lanes: wanted, now: clock.now(), leaseMs: LEASE_MS, ...by });
     for (const { webhook, permit } of assign(claimed, reservations, queue)) {

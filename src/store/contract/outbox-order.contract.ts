@@ -27,6 +27,25 @@ async function takeOf(world: World, id: string): Promise<ClaimedWebhook> {
 
 export function outboxOrderContract(open: OpenStore): void {
   test(
+    "a claim takes the newest of a lane where it says so, beside the oldest of another, and leaves the rest",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const host = "other.test";
+      const ids: string[] = [];
+      for (const content of [CALLBACK, { ...CALLBACK, callbackUrl: `https://${host}/` }])
+        for (let n = 0; n < 3; n++) ids.push(await sendAndReceive(world, content));
+      const newest = { lane: laneOf(world), limit: 1, isNewestFirst: true };
+      const lanes = [newest, { lane: laneOf(world, host), limit: 1 }];
+      const claimed = await store.outbox.claim({ lanes, now: clock.now, leaseMs: SECOND });
+      expect(claimed.map(({ lane, messageId }) => [lane, messageId])).toEqual([
+        [laneOf(world), ids[2]!],
+        [laneOf(world, host), ids[3]!],
+      ]);
+      expect((await take(world)).map(({ messageId }) => messageId)).toEqual(ids.slice(0, 2));
+    }),
+  );
+
+  test(
     "an event that comes once the one before it holds up nobody is in line at once",
     inWorld(open, async (world) => {
       const { store, clock } = world;

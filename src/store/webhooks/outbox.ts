@@ -19,7 +19,7 @@ export interface Outbox {
   /** Lanes that have events in line, in a fixed order; `after`: only those behind this one. */
   readyLanes(page: { readonly after?: Lane; readonly limit: number }): Promise<readonly Lane[]>;
   /**
-   * Leases the oldest events in line of each lane, at most as many as the claim asks for. The cost depends on the events
+   * Leases the oldest events in line of each lane (or the newest), at most as many as the claim asks for. The cost depends on the events
    * claimed, not on how many others wait. No other claim gets such an event until it is settled, or its lease has ended
    * (`stage`).
    */
@@ -53,12 +53,20 @@ export interface Outbox {
 }
 
 export interface WebhookClaim {
-  /** Each lane once, with the most events to claim of it. */
-  readonly lanes: readonly { readonly lane: Lane; readonly limit: number }[];
+  /** Each lane once. */
+  readonly lanes: readonly ClaimedLane[];
   readonly now: number;
   readonly leaseMs: number;
   /** See `Claimant`. */
   readonly process?: string;
+}
+
+export interface ClaimedLane {
+  readonly lane: Lane;
+  /** The most events to claim of it. */
+  readonly limit: number;
+  /** Takes the newest events in place of the oldest. */
+  readonly isNewestFirst?: boolean;
 }
 
 export interface WebhookPage {

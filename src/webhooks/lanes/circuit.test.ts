@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { HostHealth } from "../judge.ts";
-import { admits, afterAttempt, type Circuit, CLOSED } from "./circuit.ts";
+import { admits, afterAttempt, type Circuit, CLOSED, isForNewest } from "./circuit.ts";
 
 const FAILING: HostHealth = { kind: "failing", reason: "timeout" };
 const HEALTHY: HostHealth = { kind: "healthy" };
@@ -43,6 +43,18 @@ test("after the pause one try decides: a success closes, a failure pauses for tw
     pauses.push(((circuit.openUntil ?? 0) - now) / 1_000);
   }
   expect(pauses).toEqual([20, 40, 80, 160, 320, 600, 600, 600, 600]);
+});
+
+test("after the first pause for failures, and every other one, the try is for the newest event; after a Retry-After never", () => {
+  let circuit = failing(9, 5_000);
+  const isForNewestAfter: boolean[] = [isForNewest(circuit)];
+  for (let i = 0; i < 4; i++) {
+    circuit = afterAttempt(circuit, FAILING, { now: circuit.openUntil ?? 45_000, jitter: 0.5 });
+    isForNewestAfter.push(isForNewest(circuit));
+  }
+  expect(isForNewestAfter).toEqual([false, true, false, true, false]);
+  const asked = afterAttempt(CLOSED, { ...FAILING, retryAfterMs: 5_000 }, { now: 0, jitter: 0.5 });
+  expect([admits(asked, 0), isForNewest(asked)]).toEqual(["none", false]);
 });
 
 test("pauses are spread by a tenth either way", () => {

@@ -36,6 +36,15 @@ export function admits(circuit: Circuit, now: number): "any" | "one" | "none" {
   return now >= circuit.openUntil ? "one" : "none";
 }
 
+/**
+ * Whether the next attempt is to be of the newest event: so is every other one after a pause for failures, from the first on. The
+ * oldest events may all be for one URL that fails, of several behind the host. If they were tried alone, those for the other URLs
+ * would wait for as many pauses.
+ */
+export function isForNewest({ openUntil, pauses }: Circuit): boolean {
+  return openUntil !== undefined && pauses % 2 === 1;
+}
+
 /** `jitter` in [0, 1) spreads pauses by ±10 %. */
 export function afterAttempt(
   before: Circuit,

@@ -1,7 +1,7 @@
 import type { Clock, Random } from "../../core/clock.ts";
 import type { Lane, PausedHost } from "../../core/webhooks/webhook-outbox.ts";
 import type { HostHealth } from "../judge.ts";
-import { admits, afterAttempt, type Circuit, CLOSED } from "./circuit.ts";
+import { admits, afterAttempt, type Circuit, CLOSED, isForNewest } from "./circuit.ts";
 import { laneKey } from "./lane-key.ts";
 import { type Budgets, createSlots, type ServiceClass, type Slots } from "./slots.ts";
 
@@ -25,6 +25,8 @@ export interface Lanes {
 
 /** The room for one delivery. */
 export interface Permit {
+  /** Whether to deliver the newest event of the lane in place of the oldest. */
+  readonly isForNewest: boolean;
   /**
    * Gives the room back. `health` is what the delivery says about the host, `ms` how long it took. To be called exactly once;
    * with `unknown` and 0 if nothing was sent.
@@ -79,7 +81,10 @@ export function createLanes(deps: LanesDeps): Lanes {
       const { serviceClass } = state;
       state.underWay++;
       slots.take(lane.accountId, serviceClass);
-      return { release: (health, ms) => release(state, serviceClass, { health, ms }) };
+      return {
+        isForNewest: isForNewest(state.circuit),
+        release: (health, ms) => release(state, serviceClass, { health, ms }),
+      };
     },
     isCrowdedOut: (lane) => ownRoomOf(states.peek(lane), clock.monotonicMs()) > 0,
     paused() {

@@ -73,25 +73,36 @@ async function lease(
   session: Session,
   { lanes, now, leaseMs, process }: WebhookClaim,
 ): Promise<readonly LeasedRow[]> {
-  const rows = await session.query<LeasedRow>(LEASE, [
-    lanes.map(({ lane }) => lane.accountId),
-    lanes.map(({ lane }) => lane.host),
-    lanes.map(({ limit }) => limit),
-    now + leaseMs,
-    process ?? null,
-  ]);
+  const of = (isNewestFirst: boolean) => {
+    const chosen = [...lanes.entries()].filter(([, lane]) => (lane.isNewestFirst ?? false) === isNewestFirst);
+    if (chosen.length === 0) return [];
+    return session.query<LeasedRow>(isNewestFirst ? LEASE_NEWEST : LEASE_OLDEST, [
+      chosen.map(([, { lane }]) => lane.accountId),
+      chosen.map(([, { lane }]) => lane.host),
+      chosen.map(([, { limit }]) => limit),
+      now + leaseMs,
+      process ?? null,
+      chosen.map(([index]) => index + 1),
+    ]);
+  };
+  const rows = [...(await of(false)), ...(await of(true))];
   return rows.toSorted((one, other) => one.index - other.index || one.id - other.id);
 }
 
 /** Skips events that another process is claiming at the moment. */
-const LEASE = `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim + 1, holder = $5
-  FROM unnest($1::text[], $2::text[], $3::int[]) WITH ORDINALITY AS l (account_id, host, wanted, index)
+const leaseSql = (
+  order: "w.id" | "w.id DESC",
+) => `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim + 1, holder = $5
+  FROM unnest($1::text[], $2::text[], $3::int[], $6::int[]) AS l (account_id, host, wanted, index)
     JOIN accounts a ON a.id = l.account_id, LATERAL (
     SELECT w.id FROM webhooks w WHERE w.state = 'ready' AND w.lane = a.number || ' ' || l.host
-    ORDER BY w.id LIMIT l.wanted FOR UPDATE SKIP LOCKED
+    ORDER BY ${order} LIMIT l.wanted FOR UPDATE SKIP LOCKED
   ) AS picked
   WHERE webhooks.id = ANY(ARRAY[picked.id])
   RETURNING webhooks.id, l.index, message_id, sequence, position, failures, webhooks.claim`;
+
+const LEASE_OLDEST = leaseSql("w.id");
+const LEASE_NEWEST = leaseSql("w.id DESC");
 
 async function readBodies(
   session: Session,

@@ -18,7 +18,8 @@ export function createWebhookClaim(
   db: Database,
   { accounts, log }: { readonly accounts: AccountCache; readonly log: WebhookLog },
 ): Pick<Outbox, "claim" | "readyLanes"> {
-  const oldest = db.prepare<ReadyRow>(OLDEST);
+  const oldest = db.prepare<ReadyRow>(readySql("w.id"));
+  const newest = db.prepare<ReadyRow>(readySql("w.id DESC"));
   const lease = db.prepare(
     "UPDATE webhooks SET state = 'leased', due_at = ?, claim = claim + 1 WHERE id = ?",
   );
@@ -38,8 +39,10 @@ export function createWebhookClaim(
     return [{ id, claim: row.claim + 1, messageId, sequence, lane, failures, ...written }];
   };
   const claimNow = ({ lanes, now, leaseMs }: WebhookClaim) =>
-    lanes.flatMap(({ lane, limit }) =>
-      oldest.all(keyOf(lane), limit).flatMap((row) => claimOne(row, lane, now + leaseMs)),
+    lanes.flatMap(({ lane, limit, isNewestFirst }) =>
+      (isNewestFirst ? newest : oldest)
+        .all(keyOf(lane), limit)
+        .flatMap((row) => claimOne(row, lane, now + leaseMs)),
     );
   return {
     claim: (request) => db.write(() => claimNow(request), weightOf(request)),
@@ -47,8 +50,8 @@ export function createWebhookClaim(
   };
 }
 
-/** The oldest ready events of a lane, with everything that their bodies are made from. */
-const OLDEST = `
+/** The first ready events of a lane, with everything that their bodies are made from. */
+const readySql = (order: "w.id" | "w.id DESC") => `
   SELECT w.id AS number, w.message_id, w.sequence AS webhook_sequence, w.failures, w.claim,
     m.recipient AS message_recipient, coalesce(m.envelope, c.envelope) AS envelope,
     t.position, t.at, t.kind, t.status, t.sequence, t.event_type, t.recipient, t.error, t.detail
@@ -56,7 +59,7 @@ const OLDEST = `
   LEFT JOIN messages m ON m.id = w.message_id
   LEFT JOIN contents c ON c.id = m.content
   LEFT JOIN timeline t ON t.message_id = w.message_id AND t.position = w.position
-  WHERE w.state = 'ready' AND w.lane = +? ORDER BY w.id LIMIT ?`;
+  WHERE w.state = 'ready' AND w.lane = +? ORDER BY ${order} LIMIT ?`;
 
 interface ReadyRow extends EventRow {
   readonly number: number;

@@ -1,0 +1,26 @@
+/** Several receivers of an account are behind one host, and one of them fails, such as a workflow that was turned off. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { onBothStores } from "../both-stores.ts";
+import { BEHAVIOURS } from "../fakes/fake-webhook-receiver.ts";
+import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
+
+onBothStores(() => {
+  const MINUTE = 60_000;
+
+  let rig: WebhookRig;
+  beforeEach(async () => {
+    rig = await startWebhookRig();
+  });
+  afterEach(() => rig.stop());
+
+  test("events for one URL that fails, however many, do not keep those for another on its host waiting", async () => {
+    const { receiver, service } = rig;
+    receiver.behave(({ path }) => (path === "/off" ? { kind: "answer", status: 404 } : BEHAVIOURS.ok));
+    for (let n = 0; n < 40; n++) await rig.sms(receiver.url({ path: "/off" }));
+    const isPaused = () => service.logged.some(({ msg }) => msg === "webhooks to a host are paused");
+    await service.passUntil(isPaused, 10 * MINUTE);
+    const id = await rig.sms(receiver.url({ path: "/on" }));
+    await rig.until(id, ["delivered", "delivered"], 15 * MINUTE);
+    expect(receiver.deliveries.map(({ path }) => path)).toContain("/on");
+  }, 60_000);
+});
