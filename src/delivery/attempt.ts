@@ -236,14 +236,19 @@ async function send(
   return settlement;
 }
 
-/** If the message was deferred and another connector of its route may take it now, it goes there at once. */
+/**
+ * If the message was deferred and another connector of its route may take it now, it goes there at once. If it was not sent because
+ * its own one has been closed meanwhile, it only goes back in line: a connector that was changed is opened again, and waited for.
+ */
 function orFailOver(
-  { failover }: Attempting,
+  { failover, outletOf }: Attempting,
   job: ClaimedJob,
   attempt: { readonly outcome: SendOutcome; readonly lease: JobLease; readonly judged: Settlement },
 ): Settlement {
   const { outcome, lease, judged } = attempt;
   if (judged.next.kind === "again" && canFailOver(job, outcome, lease.failoverMode)) {
+    const isClosed = outletOf(lease.outlet.channel.connectorId) !== lease.outlet;
+    if (isClosed && !outcome.countsAsAttempt) return judgeFailover(judged);
     return failover.noteDeferral(job.messageId, lease) ? judgeFailover(judged) : judged;
   }
   failover.forget(job.messageId);

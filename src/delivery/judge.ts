@@ -105,7 +105,7 @@ export function judgeUnprepared(job: ClaimedJob, now: number): Settlement {
   };
 }
 
-/** The same settlement, except that the message goes over another connector at once, and no attempt is counted. */
+/** The same settlement, except that the message is tried again at once, over another connector or channel, and no attempt is counted. */
 export function judgeFailover(settlement: Settlement): Settlement {
   const next = { ...settlement.next, kind: "again" as const, dueAt: settlement.at };
   return { ...settlement, countsAsAttempt: false, next };

@@ -61,6 +61,21 @@ onBothStores(() => {
     expect(counts(two)).toEqual([3, 0]);
   });
 
+  test("what waits in a connector whose settings are changed waits for it, and goes over no other", async () => {
+    let changed = "";
+    const order = (ids: readonly [string, string]) => {
+      [changed] = ids;
+      return {};
+    };
+    two = await openTwoSmscs(order, { max_per_second_per_sender: 5 });
+    for (let count = 0; count < 12; count++) await two.live.send(NUMBER);
+    await two.postrider.passUntil(() => counts(two!)[0]! > 2, 10_000);
+    expect(counts(two)[0]).toBeLessThan(8);
+    await admin(two.postrider, `/connectors/${changed}`, { config: { window: 11 } }, "PATCH");
+    await two.postrider.passUntil(() => counts(two!)[0] === 12, 20_000);
+    expect(counts(two)).toEqual([12, 0]);
+  });
+
   test("a message that waits long for the rate of its sender notes it ever more rarely", async () => {
     two = await openTwoSmscs(() => ({}), { max_per_second_per_sender: 0.01 });
     await two.live.send(NUMBER);
