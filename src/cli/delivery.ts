@@ -21,6 +21,7 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
     queue: store.queue,
     receipts: store.receipts,
     records: store.records,
+    messages: store.messages,
     open: (connector, listeners) =>
       openChannel(
         connector,

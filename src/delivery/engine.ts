@@ -7,11 +7,12 @@ import { present } from "../core/present.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import { type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
-import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
+import type { MessageStore, Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { createDeletedConnectors, type DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
+import { byTimeline } from "./outlets/receipt-watch.ts";
 import { createSlotLine, type SlotLine } from "./outlets/slot-line.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";
 import { type SharedReceiptsDeps, shareReceipts } from "./receipts/shared-receipts.ts";
@@ -35,6 +36,7 @@ export interface EngineDeps {
   readonly queue: Queue;
   readonly receipts: ReceiptStore;
   readonly records: Records;
+  readonly messages: Pick<MessageStore, "timeline">;
   readonly open: OpenChannel;
   readonly findSenderDomain: FindSenderDomain;
   readonly suppressions: Pick<SuppressionStore, "find">;
@@ -164,7 +166,8 @@ function noteReceipts(
 /** The outlets and workers. A worker that finds no free slot waits in the slot line, and outlets wake it. */
 function createParts(deps: EngineDeps, signal: AbortSignal) {
   const line = createSlotLine();
-  const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call });
+  const hasReceipt = byTimeline(deps.messages);
+  const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call, hasReceipt });
   const deleted = createDeletedConnectors(deps.records);
   const workers = createRouteWorkers(deps, { outlets, deleted, line, signal });
   return { outlets, workers, deleted };

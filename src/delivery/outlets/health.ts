@@ -3,7 +3,7 @@ import type { ConnectorHealth, HealthProblem } from "../../core/alarms/connector
 import type { Clock } from "../../core/clock.ts";
 import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
-import { createReceiptWatch, type SeenReceipt } from "./receipt-watch.ts";
+import { createReceiptWatch, type HasReceipt, type SeenReceipt } from "./receipt-watch.ts";
 import { createRecentScore } from "./recent-score.ts";
 
 /** How healthy a connector is, judged by its attempts and receipts. In memory only, and of bounded size. */
@@ -20,6 +20,8 @@ export interface HealthTraits {
   readonly keepsRate: boolean;
   /** The channel talks to many hosts, so the answer of one of them says nothing against the connector. */
   readonly reachesMany: boolean;
+  /** See `createReceiptWatch`. */
+  readonly hasReceipt?: HasReceipt;
 }
 
 /** The factor of a throttled connector: below `HEALTHY_SCORE`, and above that of a failing one. */
@@ -28,9 +30,9 @@ const THROTTLED = 0.45;
 /** Factors below this are listed among the problems. */
 const NOTICEABLE = 0.9;
 
-export function createHealth(clock: Clock, { keepsRate, reachesMany }: HealthTraits): Health {
+export function createHealth(clock: Clock, { keepsRate, reachesMany, hasReceipt }: HealthTraits): Health {
   const attempts = createRecentScore(clock);
-  const receipts = createReceiptWatch(clock);
+  const receipts = createReceiptWatch(clock, hasReceipt);
   return {
     attempt({ messageId, progress }, outcome) {
       const isGood = judgeAttempt(outcome, { keepsRate, reachesMany });

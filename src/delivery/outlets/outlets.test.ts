@@ -50,6 +50,7 @@ function open() {
     onSlots: () => void slotsTold++,
     onLeftOver() {},
     shares: shares.shares,
+    hasReceipt: async () => false,
     slotsOf: ({ config }) => config.slots as number | undefined,
   });
   return {

@@ -7,6 +7,7 @@ import type { OwnShare, Shares } from "../shares/shares.ts";
 import { createHealth, type Health } from "./health.ts";
 import { createLargeLimit } from "./large-limit.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
+import type { HasReceipt } from "./receipt-watch.ts";
 import { createStatusLog } from "./status-log.ts";
 import { createThrottle } from "./throttle.ts";
 
@@ -32,6 +33,8 @@ export interface OutletsDeps {
   readonly onLeftOver: () => void;
   /** Absent: no other process uses the connectors. */
   readonly shares?: Shares;
+  /** Whether a message has had a receipt, as the store knows. It is asked only if there may be other processes. */
+  readonly hasReceipt: HasReceipt;
   /** How many slots a connector has that only one process at a time may use; `undefined`: it has no such slots. */
   readonly slotsOf: (connector: Connector) => number | undefined;
 }
@@ -155,7 +158,7 @@ function joinShares({ shares, slotsOf, onSlots }: OutletsDeps, connector: Connec
 }
 
 function createOutletOf(
-  { clock, onLeftOver, shares }: OutletsDeps,
+  { clock, onLeftOver, shares, hasReceipt }: OutletsDeps,
   connector: Connector,
   { channel, share }: { channel: Channel; share: OwnShare | undefined },
 ): Outlet {
@@ -166,7 +169,11 @@ function createOutletOf(
     share !== undefined &&
     (shares?.isUpElsewhere(connector.id) === true ||
       (state === "stopped" && shares?.isMoving(connector.id) === true));
-  const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
+  const health = createHealth(clock, {
+    keepsRate,
+    reachesMany: channel.reachesMany === true,
+    ...(shares && { hasReceipt }),
+  });
   const largeLimit = createLargeLimit(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);
   return createOutlet(channel, {
     clock,

@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
+import type { MessageStore } from "../../store/store.ts";
 import { createRecentScore } from "./recent-score.ts";
 
 /** A receipt that has not come after this long is slow. */
@@ -7,7 +8,7 @@ const SLOW_MS = 60_000;
 /** The most messages that are watched at a time, and early receipts that are kept. Further messages are not watched. */
 const MAX_WATCHED = 1_000;
 
-/** Tells whether a connector's receipts come in time, by the messages that this process sent and the receipts that it sees. */
+/** Tells whether a connector's receipts come in time, by the messages that this process sent. */
 export interface ReceiptWatch {
   sent(message: Watched): void;
   came(receipt: SeenReceipt): void;
@@ -26,11 +27,35 @@ export interface SeenReceipt {
   readonly messageId?: string;
 }
 
-export function createReceiptWatch(clock: Clock): ReceiptWatch {
+/**
+ * Whether a message has had a receipt, whichever process it came to. A provider reports to any of them, and one that saw only its own
+ * would miss the receipts of half of its messages.
+ */
+export type HasReceipt = (messageId: string) => Promise<boolean>;
+
+export function byTimeline(messages: Pick<MessageStore, "timeline">): HasReceipt {
+  return async (id) => {
+    const entries = await messages.timeline({ id });
+    return entries?.some(({ kind }) => kind === "receipt") === true;
+  };
+}
+
+/** @param hasReceipt asked of a message whose receipt has not come here; absent: all receipts come to this process */
+export function createReceiptWatch(clock: Clock, hasReceipt?: HasReceipt): ReceiptWatch {
   const score = createRecentScore(clock);
-  const waiting = createWaiting(clock, score.note);
   const early = new Set<string>();
   let hasReceipts = false;
+
+  const noteLate = ({ messageId }: Watched) => {
+    if (!hasReceipt) return score.note(false);
+    const learn = (isInTime: boolean) => {
+      score.note(isInTime);
+      hasReceipts ||= isInTime;
+    };
+    // If the database is away, nothing is learned of this message.
+    hasReceipt(messageId).then(learn, () => {});
+  };
+  const waiting = createWaiting(clock, { noteLate, noteInTime: () => score.note(true) });
 
   return {
     sent(message) {
@@ -52,8 +77,13 @@ export function createReceiptWatch(clock: Clock): ReceiptWatch {
   };
 }
 
+interface Noting {
+  readonly noteInTime: () => void;
+  readonly noteLate: (message: Watched) => void;
+}
+
 /** The messages whose receipts are awaited, oldest first. */
-function createWaiting(clock: Clock, note: (isInTime: boolean) => void) {
+function createWaiting(clock: Clock, { noteInTime, noteLate }: Noting) {
   const byMessage = new Map<string, Watched & { readonly sinceMs: number }>();
   const byProviderId = new Map<string, string>();
 
@@ -66,7 +96,7 @@ function createWaiting(clock: Clock, note: (isInTime: boolean) => void) {
     for (const message of byMessage.values()) {
       if (message.sinceMs > slowSinceMs) return;
       remove(message);
-      note(false);
+      noteLate(message);
     }
   };
   return {
@@ -82,7 +112,7 @@ function createWaiting(clock: Clock, note: (isInTime: boolean) => void) {
       const message = byMessage.get(messageId ?? byProviderId.get(providerMessageId) ?? "");
       if (!message) return false;
       remove(message);
-      note(true);
+      noteInTime();
       return true;
     },
     giveUp,

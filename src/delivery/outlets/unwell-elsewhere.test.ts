@@ -33,7 +33,15 @@ function openProcess(clock: ReturnType<typeof createHeldClock>, leases = createL
     const process = `process ${count++}`;
     const shares = createShares({ leases, clock, log, process, isSharing: true });
     void shares.start();
-    const deps = { clock, log, shares, onSlots() {}, onLeftOver() {}, slotsOf: () => 1 };
+    const deps = {
+      clock,
+      log,
+      shares,
+      onSlots() {},
+      onLeftOver() {},
+      slotsOf: () => 1,
+      hasReceipt: async () => true,
+    };
     const outlets = createOutlets({ ...deps, open: channelOf });
     outlets.reconcile(CONNECTORS);
     const balancer = createBalancer(clock);
