@@ -16,8 +16,10 @@ export const LOCKS = {
   pruning: 7_031_005,
   /** One process at a time makes its heartbeat. */
   leases: 7_031_006,
-  /** One transaction at a time changes an app's registrations. */
+  /** Shared by transactions that change an app's registrations. */
   registering: 7_031_007,
+  /** Devices and tokens that are being registered. */
+  devices: 7_031_014,
   /** One transaction at a time takes what may be the same inbound message, or parts of one. */
   inbound: 7_031_010,
   /** Ids and references that receipts are matched by. */

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
 import type { Session } from "../database/driver.ts";
 import { isLockTimeout } from "../database/sql-errors.ts";
+import type { Transaction } from "../database/transactions.ts";
 
 /** A key with the answer that is to be saved under it. */
 interface NewKey extends Idempotency {
@@ -43,19 +44,26 @@ export async function takeKeys(
   patienceMs = PATIENCE_MS,
 ): Promise<ReadonlySet<number>> {
   const names = keys.map(keyName);
-  const taken = await session
-    .query<{ name: string }>(TAKE, [
-      names,
-      keys.map((key) => key.bodyDigest),
-      keys.map((key) => key.answer.status),
-      keys.map((key) => key.answer.body),
-      keys.map((key) => key.now),
-      keys.map((key) => key.expiresAt),
-      String(patienceMs),
-    ])
-    .catch(throwHeld);
+  const taken = await session.query<{ name: string }>(TAKE, columnsOf(keys, patienceMs)).catch(throwHeld);
   const ours = new Set(taken.map(({ name }) => name.replaceAll("-", "")));
   return new Set(names.flatMap((name, index) => (ours.has(name) ? [] : [index])));
+}
+
+/** Saves an answer under a key that the transaction has locked, and found to be new or expired. */
+export function saveAnswer(session: Transaction, key: NewKey): void {
+  session.run(TAKE, columnsOf([key], WITHOUT_LIMIT));
+}
+
+function columnsOf(keys: readonly NewKey[], patienceMs: number) {
+  return [
+    keys.map(keyName),
+    keys.map((key) => key.bodyDigest),
+    keys.map((key) => key.answer.status),
+    keys.map((key) => key.answer.body),
+    keys.map((key) => key.now),
+    keys.map((key) => key.expiresAt),
+    String(patienceMs),
+  ];
 }
 
 function throwHeld(error: unknown): never {
@@ -98,9 +106,9 @@ interface AnswerRow {
 }
 
 /** Locks a key, whether taken or not, until the transaction ends. */
-export async function lockKey(session: Session, key: Pick<Idempotency, "scope" | "key">): Promise<void> {
+export function lockKey(session: Transaction, key: Pick<Idempotency, "scope" | "key">): void {
   const half = BigInt.asIntN(64, BigInt(`0x${keyName(key).slice(0, 16)}`));
-  await session.query("SELECT pg_advisory_xact_lock($1::bigint)", [String(half)]);
+  session.run("SELECT pg_advisory_xact_lock($1::bigint)", [String(half)]);
 }
 
 /** Deletes at most `limit` expired keys; returns how many. Keys that others have locked are left to the next call. */

@@ -2,16 +2,15 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Idempotency, RequestAnswer } from "../../../core/messages/accept-request.ts";
 import { fillAnswer, type PushAnswer } from "../../../core/push/push-registration.ts";
 import type { PushStore } from "../../store.ts";
-import type { Session } from "../database/driver.ts";
-import type { Database } from "../database/transactions.ts";
+import type { Database, Transaction } from "../database/transactions.ts";
 import { inTurns } from "../database/turns.ts";
-import { findAnswers, lockKey, takeKeys, WITHOUT_LIMIT } from "../intake/idempotency-keys.ts";
+import { findAnswers, lockKey, saveAnswer } from "../intake/idempotency-keys.ts";
 import { identify } from "./push-identify.ts";
 import { register } from "./push-register.ts";
 
 /** Registrations of devices and their contacts, each call with its idempotency key in one transaction. */
 export function createPush(db: Database, clock: Pick<Clock, "after">): PushStore {
-  // Devices of one app are registered one after the other, and anyone may send hundreds at once.
+  // Some wait for one another, and anyone may send hundreds at once.
   const inTurn = inTurns(db, clock, "too many devices wait to be registered or identified");
   return {
     register: (device, idempotency) =>
@@ -34,18 +33,14 @@ export function createPush(db: Database, clock: Pick<Clock, "after">): PushStore
 }
 
 /** Locks the key from the start, since the answer that is saved under it is known only at the end. */
-async function replayOf(session: Session, key: Idempotency | undefined): Promise<PushAnswer | undefined> {
+async function replayOf(session: Transaction, key: Idempotency | undefined): Promise<PushAnswer | undefined> {
   if (!key) return undefined;
-  await lockKey(session, key);
+  lockKey(session, key);
   const answer = (await findAnswers(session, [key])).get(0);
   return answer && { kind: "replay", answer };
 }
 
-async function done(
-  session: Session,
-  answer: RequestAnswer,
-  key: Idempotency | undefined,
-): Promise<PushAnswer> {
-  if (key) await takeKeys(session, [{ ...key, answer }], WITHOUT_LIMIT);
+function done(session: Transaction, answer: RequestAnswer, key: Idempotency | undefined): PushAnswer {
+  if (key) saveAnswer(session, { ...key, answer });
   return { kind: "done", answer };
 }
