@@ -11,8 +11,16 @@ const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03|25P04)$/;
 
 /** An error that `pg` itself throws is about the connection, unless it is about our values. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof DatabaseError) return OUTAGES.test(error.code ?? "");
+  if (error instanceof DatabaseError) return OUTAGES.test(error.code ?? "") || isOutOfIds(error);
   return !(error instanceof TypeError || error instanceof RangeError);
+}
+
+/**
+ * The server gives out no ids of transactions, or of row locks that several share, until vacuum has freed some: so it guards against their
+ * wraparound. It has no SQLSTATE of its own for that, but one for statements that are too large.
+ */
+function isOutOfIds({ code, routine }: DatabaseError): boolean {
+  return code === "54000" && /^GetNew(Transaction|MultiXact)Id$/.test(routine ?? "");
 }
 
 /** The connection is gone, or in an unknown state. */

@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { DatabaseError } from "pg";
+import { isOutage } from "./sql-errors.ts";
+
+/** As the server sends it. */
+function errorOf(fields: { readonly code: string; readonly routine: string }): DatabaseError {
+  return Object.assign(new DatabaseError("no", 0, "error"), fields);
+}
+
+test("a server that guards against the wraparound of its ids is away, whatever statement it refuses for that", () => {
+  for (const routine of ["GetNewTransactionId", "GetNewMultiXactId"])
+    expect(isOutage(errorOf({ code: "54000", routine }))).toBe(true);
+});
+
+test("a value that is too large for an index is not the server's fault", () => {
+  expect(isOutage(errorOf({ code: "54000", routine: "_bt_check_third_page" }))).toBe(false);
+});
