@@ -106,3 +106,26 @@ test("a messenger whose connection is cut, and one that hears nonsense, hears on
   await client.end();
   await drop();
 });
+
+test("a messenger that cannot look for copies, since its connection has fallen silent, hears on over another", async () => {
+  const { url, drop } = await freshDatabase();
+  const { client } = await listener(url);
+  const held = createHeldClock();
+  const heard: string[] = [];
+  let looks = 0;
+  const copies = { look: () => (++looks === 2 ? Promise.reject(new Error("silent")) : Promise.resolve()) };
+  const messenger = openMessenger({ url, clock: held, hear: (word) => void heard.push(word), copies });
+  const first = await untilListening(client, 1);
+  const advanced = async () => {
+    await held.advance(30_000);
+    return looks;
+  };
+  await until(advanced, (count) => count > 2);
+  await untilListening(client, 1, first);
+  await client.query(`SELECT pg_notify('postrider', '["queue a"]')`);
+  await until(() => heard.length);
+  expect(heard).toEqual(["queue a"]);
+  await messenger.close();
+  await client.end();
+  await drop();
+});

@@ -75,7 +75,7 @@ export function openMessenger({ url, clock, hear, copies }: MessengerOptions): M
     link = made;
     made.onLost(() => reconnect(made));
     pauseMs = FIRST_PAUSE_MS;
-    looks.begin(made);
+    looks.begin(made, () => reconnect(made));
     outgoing.release(async (words) => {
       if (!(await made.send(words))) reconnect(made);
     });
@@ -134,14 +134,19 @@ function createLooks(clock: Clock, copies: CopyWatch | undefined) {
   let current: Link | undefined;
   let cancel = () => {};
 
-  const lookOn = async (link: Link, watch: CopyWatch) => {
-    await link.use(watch.look);
-    if (link === current) cancel = clock.after(COPIES_EVERY_MS, () => void lookOn(link, watch));
+  const lookLater = (link: Link, watch: CopyWatch, onFailed: () => void) => {
+    if (link !== current) return;
+    cancel = clock.after(COPIES_EVERY_MS, async () => {
+      const isUsable = await link.use(watch.look);
+      if (isUsable) lookLater(link, watch, onFailed);
+      else if (link === current) onFailed();
+    });
   };
   return {
-    begin(link: Link) {
+    /** `onFailed`: the connection may have fallen silent, and then nothing is heard on it either. */
+    begin(link: Link, onFailed: () => void) {
       current = link;
-      if (copies) void lookOn(link, copies);
+      if (copies) void link.use(copies.look).then(() => lookLater(link, copies, onFailed));
     },
     end() {
       current = undefined;
@@ -155,8 +160,8 @@ interface Link {
   onLost(run: () => void): void;
   /** False if the connection did not take them. */
   send(words: readonly string[]): Promise<boolean>;
-  /** Runs `work` on the connection, and ignores its errors. */
-  use(work: (session: PoolClient) => Promise<void>): Promise<void>;
+  /** Runs `work` on the connection. False if it failed. */
+  use(work: (session: PoolClient) => Promise<void>): Promise<boolean>;
 }
 
 const CHANNEL = "postrider";
@@ -185,7 +190,11 @@ async function openLink(lend: () => Promise<PoolClient>, hear: (word: string) =>
         ({ rows }) => rows[0]?.is_read_only !== true,
         () => false,
       ),
-    use: (work) => work(client).catch(() => undefined),
+    use: (work) =>
+      work(client).then(
+        () => true,
+        () => false,
+      ),
   };
 }
 
