@@ -146,3 +146,19 @@ test("webhooks replay of an account wants to know which of its events", async ()
       "0 queued for delivery again\n",
     );
 });
+
+test("what is wrong inside a value is said with its place there, and with what would be right", async () => {
+  const refused = await refusedBy(
+    ...["connectors", "create", "--kind", "smpp", "--host", "127.0.0.1", "--system-id", "acme"],
+    ...["--dlt-codes", '{"5308":"scrubbed"}', "--receipts-with", "airtel", "--max-per-second", "0"],
+    ...['--status-classes={"0x00000401":"never"}', "--inbound-country-code", "+1"],
+  );
+  expect(refused.toSorted()).toEqual([
+    "--dlt-codes, 5308: must look like 633",
+    "--inbound-country-code: must look like 1 or 44",
+    "--max-per-second: must be more than 0",
+    "--receipts-with, value 1: must look like 01a1fe47-d900-7336-aaba-2350b1b7f3a7",
+    "--receipts-with: 1 of 1 entries is invalid",
+    "--status-classes, 0x00000401: must be one of throttled, full, transient, session, framing, permanent",
+  ]);
+});

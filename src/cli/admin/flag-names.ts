@@ -22,7 +22,9 @@ export function namedAsOption(command: Command, field: string, reason: string): 
     const [name = "", ...deeper] = inside;
     const option = optionOf(name);
     if (isInJson(command, option)) return { name: whole("--config", inside), reason };
-    return { name: whole(option, deeper), reason: deeper.length > 0 ? reason : ofKind(reason) };
+    if (deeper.length === 0) return { name: option, reason: ofKind(reason) };
+    const isMap = isTypedAsObject(command, option);
+    return { name: isMap ? `${option}, ${deeper.join(".")}` : whole(option, deeper), reason };
   }
   const option = command.options.find((each) => sets(each as FieldOption, head));
   return { name: option?.long ? whole(option.long, inside) : field, reason: ofPage(reason) };
@@ -44,6 +46,13 @@ function takesFields(command: Command): boolean {
 function isInJson(command: Command, option: string): boolean {
   const isTyped = command.args.some((word) => word === option || word.startsWith(`${option}=`));
   return command.getOptionValue("config") !== undefined && !isTyped;
+}
+
+/** Whether the option got a JSON object: what is inside has names then, also if these are numbers. */
+function isTypedAsObject({ args }: Command, option: string): boolean {
+  const at = args.indexOf(option);
+  const attached = args.find((word) => word.startsWith(`${option}=`))?.slice(option.length + 1);
+  return (at < 0 ? attached : args[at + 1])?.trimStart().startsWith("{") ?? false;
 }
 
 /** `system_id` as `--system-id`. */

@@ -31,9 +31,12 @@ interface Place {
 /** The keywords that body schemas use. */
 interface Schema {
   readonly type?: string;
-  readonly enum?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  /** Of a map. Its names are judged elsewhere. */
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
   readonly maxProperties?: number;
@@ -46,11 +49,13 @@ interface Schema {
   /** Values that fit the pattern. An error message shows one, because a caller understands it sooner than a pattern. */
   readonly examples?: readonly unknown[];
   readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
   readonly maximum?: number;
 }
 
 /** The value without what was refused in it; `undefined` if it was refused itself. */
-function validValue(schema: Schema, value: unknown, place: Place): unknown {
+function validValue(given: Schema, value: unknown, place: Place): unknown {
+  const schema = choiceOf(given) ?? given;
   const branch = schema.anyOf ? schema.anyOf.find((one) => isOfType(one, value)) : schema;
   if (!branch || !isOfType(branch, value)) {
     place.report(place.field, typeProblem(schema, value));
@@ -62,6 +67,12 @@ function validValue(schema: Schema, value: unknown, place: Place): unknown {
   if (problem === undefined) return value;
   place.report(place.field, problem);
   return undefined;
+}
+
+/** One of several constants; `undefined`: the schema is no such choice. */
+function choiceOf({ anyOf = [] }: Schema): Schema | undefined {
+  const isChoice = anyOf.length > 0 && anyOf.every((one) => one.const !== undefined);
+  return isChoice ? { enum: anyOf.map((one) => one.const) } : undefined;
 }
 
 function validObject(
@@ -79,7 +90,8 @@ function validObject(
     });
     if (kept !== undefined) valid[name] = kept;
   }
-  const others = schema.additionalProperties;
+  const [ofMap] = Object.values(schema.patternProperties ?? {});
+  const others = ofMap ?? schema.additionalProperties;
   if (others === true) return { ...value, ...valid };
   return typeof others === "object" ? { ...validMap(others, value, { schema, place }), ...valid } : valid;
 }
@@ -147,7 +159,7 @@ function countProblem({ minItems = 0, maxItems = Infinity }: Schema, count: numb
 }
 
 function scalarProblem(schema: Schema, value: unknown): string | undefined {
-  if (schema.enum && !schema.enum.includes(value as string)) {
+  if (schema.enum && !schema.enum.includes(value)) {
     return `must be one of ${schema.enum.join(", ")}`;
   }
   if (typeof value === "number") return rangeProblem(schema, value);
@@ -157,9 +169,10 @@ function scalarProblem(schema: Schema, value: unknown): string | undefined {
 }
 
 function rangeProblem(
-  { minimum = -Infinity, maximum = Infinity }: Schema,
+  { minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity }: Schema,
   value: number,
 ): string | undefined {
+  if (value <= exclusiveMinimum) return `must be more than ${exclusiveMinimum}`;
   if (value >= minimum && value <= maximum) return undefined;
   if (minimum === -Infinity) return `must be at most ${maximum}`;
   return maximum === Infinity ? `must be at least ${minimum}` : `must be from ${minimum} to ${maximum}`;

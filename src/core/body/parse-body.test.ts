@@ -21,6 +21,15 @@ const Letter = Type.Object({
   values: Type.Optional(
     Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number()]), maxProperties: 2 }),
   ),
+  size: Type.Optional(Type.Union([Type.Literal("small"), Type.Literal("large")])),
+  rate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100 })),
+  classes: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: "^0x" }),
+      Type.Union([Type.Literal("transient"), Type.Literal("permanent")]),
+    ),
+  ),
+  codes: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: "^[0-9]{3}$", examples: ["633"] }))),
 });
 const good = { from: { email: "a@b.c" }, to: [{ email: "d@e.f" }], subject: "hello" };
 /** The same with every field. */
@@ -34,6 +43,10 @@ const whole = {
   topic: "arn:x",
   link: "https://a",
   values: { "1": "x" },
+  size: "small",
+  rate: 0.5,
+  classes: { "0x401": "transient" },
+  codes: { "5308": "633" },
 };
 
 /** What becomes of a body that is judged by its schema alone. */
@@ -133,6 +146,26 @@ describe("checking a body by its schema", () => {
       to: "must have 1 to 50 entries",
       values: "must have at most 2 entries",
     });
+  });
+
+  test("a choice is told with what there is to choose, also as a value of a map", () => {
+    expect(
+      errorsOf({
+        ...good,
+        size: "huge",
+        rate: 0,
+        classes: { "0x401": "never", "0x402": 7 },
+        codes: { a: "b", c: 633 },
+      }),
+    ).toEqual({
+      size: "must be one of small, large",
+      rate: "must be more than 0",
+      "classes.0x401": "must be one of transient, permanent",
+      "classes.0x402": "must be one of transient, permanent",
+      "codes.a": "must look like 633",
+      "codes.c": "must be a string",
+    });
+    expect(errorsOf({ ...good, rate: 101 })).toEqual({ rate: "must be at most 100" });
   });
 
   test("lengths are counted in code points", () => {

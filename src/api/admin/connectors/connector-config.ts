@@ -1,9 +1,8 @@
 /** A connector's settings: `config`, judged by the schema of the connector's kind, and its secrets. */
-import type { TObject, TSchema } from "typebox";
+import type { TObject } from "typebox";
 import { Value } from "typebox/value";
 import type { ConnectorKind } from "../../../channels/channel.ts";
 import { createErrors, type ErrorCollector } from "../../../core/body/field-errors.ts";
-import { isObject } from "../../../core/body/is-object.ts";
 import { validFields } from "../../../core/body/parse-body.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { unknownFields } from "./unknown-fields.ts";
@@ -78,7 +77,7 @@ function givenSchema(schema: TObject): TObject {
   } as TObject;
 }
 
-/** Notes what only the full schema finds (literals, entries of maps), for fields that have no problem yet. */
+/** Notes what only the full schema finds, for fields that have no problem yet. */
 function noteRest(kind: ConnectorKind, config: Record<string, unknown>, errors: ErrorCollector): void {
   const full = withDefaults(kind, config);
   if (Value.Check(kind.config, full)) return;
@@ -86,21 +85,11 @@ function noteRest(kind: ConnectorKind, config: Record<string, unknown>, errors: 
   for (const { instancePath, message } of Value.Errors(kind.config, full)) {
     const field = instancePath.slice(1).replaceAll("/", ".");
     if (reported.some((other) => isWithin(other, field) || isWithin(field, other))) continue;
-    const top = (kind.config as TObject).properties[field];
-    const choices = top && literalsOf(top);
-    errors.add(field || "config", choices ? `must be one of ${choices.join(", ")}` : message);
+    errors.add(field || "config", message);
   }
 }
 
 /** Whether `field` is `whole` or inside it. The empty name is the whole configuration. */
 function isWithin(field: string, whole: string): boolean {
   return whole === "" || field === whole || field.startsWith(`${whole}.`);
-}
-
-/** The strings that a union of literals allows; `undefined` for any other schema. */
-function literalsOf(schema: TSchema): readonly string[] | undefined {
-  const { anyOf } = schema as { anyOf?: unknown };
-  if (!Array.isArray(anyOf)) return undefined;
-  const literals = anyOf.map((one) => (isObject(one) ? one.const : undefined));
-  return literals.every((one) => typeof one === "string") ? (literals as string[]) : undefined;
 }

@@ -103,6 +103,7 @@ export const smppConfigSchema = Type.Object({
   inbound_country_code: Type.Optional(
     Type.String({
       pattern: "^[1-9]\\d{0,2}$",
+      examples: ["1", "44"],
       description: "Country code of the numbers that this SMSC delivers without one (TON 2), for example 1",
     }),
   ),
