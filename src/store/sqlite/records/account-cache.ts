@@ -29,9 +29,10 @@ export function createAccountCache(db: Database): AccountCache {
   const columns = "number, id, name, mode, created_at";
   const findById = db.prepare<AccountRow>(`SELECT ${columns} FROM accounts WHERE id = ?`);
   const findByNumber = db.prepare<AccountRow>(`SELECT ${columns} FROM accounts WHERE number = ?`);
+  // The instance's first, since of two with one name the later one counts.
   const settingsOf = db.prepare<{ name: string; value: string }>(
     `SELECT name, value FROM settings WHERE account_id IS NULL
-     UNION ALL SELECT name, value FROM (SELECT name, value FROM settings WHERE account_id = ?)`,
+     UNION ALL SELECT name, value FROM settings WHERE account_id = ?`,
   );
   const mark = db.prepare("UPDATE accounts SET has_messages = 1 WHERE number = ? AND has_messages = 0");
 
