@@ -2,16 +2,10 @@ import { applyExpiry } from "../../../core/messages/expiry.ts";
 import { toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { Contents } from "../messages/contents.ts";
-import { createEnding } from "../messages/ending.ts";
-import type { MessageLog } from "../messages/message-log.ts";
-import type { AccountCache } from "../records/account-cache.ts";
+import { createEnding, type EndingParts } from "../messages/ending.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
-export interface ExpireParts {
-  readonly accounts: AccountCache;
-  readonly contents: Contents;
-  readonly messages: MessageLog;
+export interface ExpireParts extends EndingParts {
   readonly suppressions: SuppressionList;
 }
 

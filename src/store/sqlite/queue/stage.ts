@@ -27,7 +27,7 @@ export function createStage(
   { messages, queues }: StageParts,
 ): Pick<Queue, "stage" | "nextDueAt"> {
   const due = db.prepare<WaitingRow>(
-    `SELECT id, queue, message_id, due_at, is_leased FROM jobs
+    `SELECT id, queue, message_id, is_leased FROM jobs
      WHERE is_leased = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
   );
   const ready = db.prepare(READY);
@@ -72,7 +72,6 @@ interface WaitingRow {
   readonly id: number;
   readonly queue: number;
   readonly message_id: string;
-  readonly due_at: number;
   readonly is_leased: number;
 }
 

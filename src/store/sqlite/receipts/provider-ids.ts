@@ -4,7 +4,7 @@ import { createProviderIds as createRules, type ProviderIds } from "../../receip
 import type { KnownMessage } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import { createEndWaiting, type EndingParts } from "../messages/ending.ts";
-import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
+import { HAS_LEASED_JOB } from "../queue/jobs-of-message.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import { createKnownIds } from "./known-ids.ts";
 import { createParkedReceipts } from "./parked-receipts.ts";
@@ -49,9 +49,10 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
 }
 
 function createIsSentAgain(db: Database, { accounts }: ProviderIdsParts) {
-  const leased = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
   const isHolding = (account: number) => accounts.byNumber(account)?.settings.on_unconfirmed === "hold";
-  return ({ id, row }: FoundMessage): boolean => leased.get(id) !== undefined && !isHolding(row.account);
+  return ({ id, row }: FoundMessage): boolean =>
+    hasLeasedJob.get(id) !== undefined && !isHolding(row.account);
 }
 
 interface FoundMessage extends KnownMessage {
