@@ -1,3 +1,4 @@
+import { present } from "../core/present.ts";
 import { parseRetryAfter } from "../core/time/retry-after.ts";
 import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import { nextDeliveryAt } from "../core/webhooks/webhook-schedule.ts";
@@ -33,7 +34,13 @@ export function afterFailure({ failures, now, jitter }: AttemptContext, retryAft
 /** What an attempt says about the host, for its circuit. */
 export type HostHealth =
   | { readonly kind: "healthy" }
-  | { readonly kind: "failing"; readonly reason: string; readonly retryAfterMs?: number }
+  | {
+      readonly kind: "failing";
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      /** Present if it answered, with an error. */
+      readonly isThere?: true;
+    }
   /** 410: it answers, but that is about one URL, and ends no failures of others. */
   | { readonly kind: "gone" }
   /** An attempt that sent nothing. */
@@ -44,8 +51,8 @@ export function healthOf(outcome: PostOutcome, now: number): HostHealth {
   if (isGone(outcome)) return { kind: "gone" };
   if (outcome.kind === "failed" && NOT_THE_HOST.includes(outcome.reason)) return { kind: "unknown" };
   const retryAfterMs = retryAfterOf(outcome, now);
-  const reason = outcome.kind === "answered" ? `status ${outcome.status}` : outcome.reason;
-  return { kind: "failing", reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  if (outcome.kind === "failed") return { kind: "failing", reason: outcome.reason };
+  return { kind: "failing", reason: `status ${outcome.status}`, isThere: true, ...present({ retryAfterMs }) };
 }
 
 const NOT_THE_HOST: readonly string[] = ["stopped", "refused_url"];

@@ -45,6 +45,17 @@ test("after the pause one try decides: a success closes, a failure pauses for tw
   expect(pauses).toEqual([20, 40, 80, 160, 320, 600, 600, 600, 600]);
 });
 
+test("a host that answers, if only with errors, is paused for half a minute at most", () => {
+  let circuit = failing(10, 5_000);
+  const pauses: number[] = [];
+  for (const isThere of [true, true, false, false, true, true]) {
+    const now = circuit.openUntil ?? 0;
+    circuit = afterAttempt(circuit, { ...FAILING, ...(isThere && { isThere }) }, { now, jitter: 0.5 });
+    pauses.push(((circuit.openUntil ?? 0) - now) / 1_000);
+  }
+  expect(pauses).toEqual([20, 30, 80, 160, 30, 30]);
+});
+
 test("after the first pause for failures, and every other one, the try is for the newest event; after a Retry-After never", () => {
   let circuit = failing(9, 5_000);
   const isForNewestAfter: boolean[] = [isForNewest(circuit)];

@@ -27,6 +27,9 @@ const OPENS_AFTER_MS = 30_000;
 const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
+/** A host that answers is not away: it may be one URL that fails, or a server that is restarted. */
+const LONGEST_PAUSE_IF_THERE_MS = 30_000;
+
 /** The event that was answered waits for all of a Retry-After. Other events for the host wait no longer than this. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
@@ -63,7 +66,8 @@ export function afterAttempt(
   if (before.openUntil !== undefined && now < before.openUntil) return failed;
   const retryAfterMs = Math.min(health.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
   if (isOpening(failed, now)) {
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failed.pauses, 20), LONGEST_PAUSE_MS);
+    const longestMs = health.isThere ? LONGEST_PAUSE_IF_THERE_MS : LONGEST_PAUSE_MS;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failed.pauses, 20), longestMs);
     const openUntil = now + Math.max(pauseMs * (0.9 + 0.2 * jitter), retryAfterMs);
     return { ...failed, pauses: failed.pauses + 1, openUntil };
   }
