@@ -2,6 +2,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Command } from "commander";
+import { addCommands } from "../../src/cli/commands.ts";
 import { makeDataFolder } from "../postrider-process.ts";
 import { typeInto } from "./typed-commands.ts";
 
@@ -52,4 +54,29 @@ test("help for a command that is not there names it, and near ones, as the comma
     [["help", "keys", "revoke"], "postrider keys revoke [options] <id>"],
   ] as const)
     expect(await spawned(args)).toMatchObject({ code: 0, out: expect.stringContaining(usage), err: "" });
+});
+
+test("all options that are missing are named at once, and a misspelt one before them", async () => {
+  const seeHelp = "Add --help to see the commands and options.";
+  for (const [args, said] of [
+    [["accounts", "create"], "required options '--name <name>', '--mode <mode>' not specified"],
+    [["accounts", "create", "--name", "Acme"], "required option '--mode <mode>' not specified"],
+    [["accounts", "create", "--nmae", "Acme"], "unknown option '--nmae'\n(Did you mean --name?)"],
+    [["suppressions", "import"], "required options '--account <id>', '--file <path>' not specified"],
+  ] as const)
+    expect(await run(args)).toEqual({ code: 2, out: "", err: `error: ${said}\n${seeHelp}\n` });
+  for (const [args, said] of [
+    [["backup"], "required option '--to <folder>' not specified"],
+    [["restore", "--form", "x"], "unknown option '--form'\n(Did you mean --from?)"],
+    [["listen"], "required option '--forward-to <url>' not specified"],
+  ] as const)
+    expect(await spawned(args)).toEqual({ code: 2, out: "", err: `error: ${said}\n${seeHelp}\n` });
+});
+
+test("no command has options that Commander asks for by itself", () => {
+  const program = new Command();
+  addCommands(program, "0");
+  const all = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(all)];
+  const asked = all(program).flatMap(({ options }) => options.filter(({ mandatory }) => mandatory));
+  expect(asked.map(({ flags }) => flags)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** How `--help` shows the options of a command: its own first, and those that have to be given are marked. */
 import { Help, type HelpConfiguration, type Option } from "commander";
+import { isNeeded } from "./needed-options.ts";
 
 /** Options that many commands have, in the order in which they are shown below the others. */
 const SHARED = ["--json", "--url", "--token", "--api-key", "--help"];
@@ -11,7 +12,7 @@ export const COMMAND_HELP: HelpConfiguration = {
   },
   optionDescription(option) {
     const text = Help.prototype.optionDescription.call(this, option).replace(" (default: false)", "");
-    return option.mandatory && option.defaultValue === undefined ? `${text} (required)` : text;
+    return isNeeded(option) ? `${text} (required)` : text;
   },
 };
 

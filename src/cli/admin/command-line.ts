@@ -4,6 +4,7 @@ import { type AdminClient, AdminFailure, createAdminClient } from "./admin-clien
 import { COMMAND_HELP } from "./command-help.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
 import { namedAsOption } from "./flag-names.ts";
+import { refuseMissing } from "./needed-options.ts";
 import { formatTable, toCell, toJson, toLines } from "./table.ts";
 
 export interface CommandLine {
@@ -65,6 +66,7 @@ export function tellUsage(command: Command, terminal: Terminal): void {
   command.configureHelp(COMMAND_HELP);
   command.showHelpAfterError("Add --help to see the commands and options.");
   command.addHelpText("before", refuseUnknown);
+  command.hook("preAction", (_, called) => refuseMissing(called));
   command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
 }
 

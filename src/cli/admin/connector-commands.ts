@@ -12,6 +12,7 @@ import {
 } from "./command-line.ts";
 import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
 import { readValue } from "./input-file.ts";
+import { needed } from "./needed-options.ts";
 import type { Noun } from "./nouns.ts";
 import {
   addDelete,
@@ -72,7 +73,7 @@ function addCreate(noun: NounCommand): void {
       printCreated(run, CONNECTORS, (await run.client.request("POST", "connectors", { body })) as Row);
     },
   });
-  verb.requiredOption("--kind <kind>", "smpp, smtp …; `connectors kinds` lists them with their fields");
+  verb.addOption(needed("--kind <kind>", "smpp, smtp …; `connectors kinds` lists them with their fields"));
   addSharedOptions(verb);
 }
 

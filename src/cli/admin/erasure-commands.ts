@@ -1,5 +1,6 @@
 import { addNoun, type Column, type CommandLine, column } from "./command-line.ts";
 import { ORDER } from "./lists.ts";
+import { needed } from "./needed-options.ts";
 import type { OptionRow } from "./option-rows.ts";
 import { addReading } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
@@ -31,7 +32,7 @@ export function addErasureCommands(commandLine: CommandLine): void {
         print(await client.request("POST", "erasures", { body }), formatFields);
       },
     })
-    .requiredOption("--recipient <recipient>", "the phone number or email address")
+    .addOption(needed("--recipient <recipient>", "the phone number or email address"))
     .option("--account <id>", "only in this account; none: in all");
   addReading(noun, { name: "erasures", one: "erasure", columns: COLUMNS, filters: FILTERS });
 }

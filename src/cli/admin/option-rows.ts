@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import type { Run } from "./command-line.ts";
 import type { FieldOption } from "./flag-names.ts";
+import { needed } from "./needed-options.ts";
 
 export interface OptionRow {
   /** In commander's notation: `--name <name>`. */
@@ -25,7 +26,7 @@ export function required(row: OptionRow): OptionRow {
 export function addOptions(verb: Command, rows: readonly OptionRow[]): void {
   for (const row of rows) {
     const meaning = row.isList ? `${row.meaning} (repeatable)` : row.meaning;
-    const option: FieldOption = new Option(row.flags, meaning).makeOptionMandatory(row.isRequired ?? false);
+    const option: FieldOption = row.isRequired ? needed(row.flags, meaning) : new Option(row.flags, meaning);
     option.field = row.field;
     if (row.isList)
       option.argParser((value: string, before?: string[]) => [...(before ?? []), ...splitList(value)]);

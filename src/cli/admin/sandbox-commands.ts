@@ -1,5 +1,6 @@
 import { addNoun, type CommandLine, column, type NounCommand } from "./command-line.ts";
 import { addList, type List, ORDER, PAGES } from "./lists.ts";
+import { needed } from "./needed-options.ts";
 
 const SENT: List = {
   path: "sandbox/messages",
@@ -46,8 +47,8 @@ function addReceive(noun: NounCommand): void {
         );
       },
     })
-    .requiredOption("--account <id>", "a sandbox account")
-    .requiredOption("--from <number>", "who writes")
-    .requiredOption("--to <number>", "the number or short code it is written to")
-    .requiredOption("--text <text>", "what it says");
+    .addOption(needed("--account <id>", "a sandbox account"))
+    .addOption(needed("--from <number>", "who writes"))
+    .addOption(needed("--to <number>", "the number or short code it is written to"))
+    .addOption(needed("--text <text>", "what it says"));
 }

@@ -2,6 +2,7 @@
 import { Option } from "commander";
 import { AdminFailure } from "./admin-client.ts";
 import type { NounCommand, Row, Run } from "./command-line.ts";
+import { needed } from "./needed-options.ts";
 import { CSV_HEAD, csvLine, type FileEntry, jsonLine, readEntries } from "./suppression-file.ts";
 import { toCell } from "./table.ts";
 
@@ -14,19 +15,15 @@ const PROGRESS = 10_000;
 export function addSuppressionCommands(noun: NounCommand): void {
   const { stdout, stderr } = noun.terminal;
   const verb = (usage: string, summary: string, work: (run: Run) => Promise<void>) =>
-    noun.verb({ usage, summary, work }).requiredOption("--account <id>", "the account");
-  verb("import", "add the addresses of a CSV or JSON lines file", (run) =>
-    importAll(run, stderr),
-  ).requiredOption(
-    "--file <path>",
-    "CSV or JSON lines with `email` and, if you like, reason, source and expires_at",
+    noun.verb({ usage, summary, work }).addOption(needed("--account <id>", "the account"));
+  verb("import", "add the addresses of a CSV or JSON lines file", (run) => importAll(run, stderr)).addOption(
+    needed("--file <path>", "CSV or JSON lines with `email` and, if you like, reason, source and expires_at"),
   );
   verb("export", "print the list, as CSV or JSON lines", (run) => exportAll(run, stdout)).addOption(
     new Option("--format <format>", "how to print it").choices(["csv", "jsonl"]).default("csv"),
   );
-  verb("release", "allow email to an address again", release).requiredOption(
-    "--email <address>",
-    "who may be written to again",
+  verb("release", "allow email to an address again", release).addOption(
+    needed("--email <address>", "who may be written to again"),
   );
 }
 

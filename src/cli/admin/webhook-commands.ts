@@ -13,6 +13,7 @@ import {
   UsageFailure,
 } from "./command-line.ts";
 import { addList, addListOptions, type List, ORDER, PAGES, showList } from "./lists.ts";
+import { needed } from "./needed-options.ts";
 import { addOptions } from "./option-rows.ts";
 import { pathOf } from "./record-verbs.ts";
 import { formatFields } from "./table.ts";
@@ -235,7 +236,7 @@ function addSecret(noun: NounCommand): void {
         print(shown, ({ secrets }: Secrets) => secrets.map(({ secret }) => `${secret}\n`).join(""));
       },
     })
-    .requiredOption("--account <id>", "the account")
+    .addOption(needed("--account <id>", "the account"))
     .option("--rotate", "make a new one; the one before stays valid beside it")
     .option("--newest <time>", "when the newest one was made; needed to rotate again within a minute");
 }

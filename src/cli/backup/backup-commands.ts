@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
 import type { Terminal } from "../admin/command-line.ts";
+import { needed } from "../admin/needed-options.ts";
 import { toCell } from "../admin/table.ts";
 import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
@@ -32,10 +33,10 @@ function addBackup(program: Command, { target, terminal, clock, version }: Backu
     .description(
       "copy the database as it is now, also while the service runs: DATABASE_URL, else the data folder",
     )
-    .requiredOption(
-      "--to <folder>",
-      "a new folder; if it exists, the backup is created inside it",
-      parseFolder,
+    .addOption(
+      needed("--to <folder>", "a new folder; if it exists, the backup is created inside it").argParser(
+        parseFolder,
+      ),
     )
     .option(
       "--with-key",
@@ -71,7 +72,7 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
     .description(
       "restore a backup into a data folder without a database, or into an empty database at DATABASE_URL",
     )
-    .requiredOption("--from <folder>", "the backup", parseFolder)
+    .addOption(needed("--from <folder>", "the backup").argParser(parseFolder))
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((options: { from: string; data?: string }) =>
       untilCutOff(terminal, async (onCutOff) => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
 import { type Terminal, UsageFailure } from "../admin/command-line.ts";
+import { needed } from "../admin/needed-options.ts";
 import { toCell } from "../admin/table.ts";
 import { orRefusal } from "../or-refusal.ts";
 import type { FeedItem } from "./feed-client.ts";
@@ -28,7 +29,7 @@ export function addListenCommand(program: Command, listening: Listening): void {
   program
     .command("listen")
     .description("follow the event feed, and forward each event to a local program as its webhook")
-    .requiredOption("--forward-to <url>", "for example http://localhost:3000/hook")
+    .addOption(needed("--forward-to <url>", "for example http://localhost:3000/hook"))
     .option("--after <cursor>", "where to begin: a cursor, or now", "now")
     .option(
       "--secret <whsec>",
