@@ -1,4 +1,5 @@
 import type { AcceptResult } from "../../../core/messages/accept-request.ts";
+import type { ChannelName, MessageStatus } from "../../../core/messages/message.ts";
 import type { LimitedRequest } from "../../../core/messages/sending-limits.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import type { Database } from "../database/database.ts";
@@ -125,7 +126,7 @@ const NO_ACCOUNT: AcceptResult = { kind: "no_account" };
 interface MessageFrame {
   readonly account: number;
   readonly content: number;
-  readonly channel: string;
+  readonly channel: ChannelName;
   readonly callbackHost: string | null;
   /** The content, if it goes into the row of its message. */
   readonly ownEnvelope: string | null;
@@ -167,7 +168,7 @@ const MESSAGE_COLUMNS =
 const JOB_COLUMNS =
   "id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt";
 
-function createDeferralNote(db: Database): (id: string, status: string, detail: string) => void {
+function createDeferralNote(db: Database): (id: string, status: MessageStatus, detail: string) => void {
   const note = db.prepare(
     "INSERT INTO timeline (message_id, position, at, kind, status, detail) VALUES (?, 1, ?, 'status', ?, ?)",
   );

@@ -14,7 +14,7 @@ import type { BodyTexts } from "../messages/content-pieces.ts";
 export type PackedAccept = readonly [
   accountId: string,
   flow: AcceptRequest["flow"],
-  channel: string,
+  channel: Content["channel"],
   envelope: string,
   body: string | null,
   key: PackedKey | null,

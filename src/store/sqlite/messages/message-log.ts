@@ -1,4 +1,4 @@
-import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
+import type { MessageStatus, Progress, TimelineEntry } from "../../../core/messages/message.ts";
 import type { Step } from "../../../core/messages/step.ts";
 import { fromParts, type MessageRow, toJson, toProgress } from "../../messages/message-rows.ts";
 import { toldFailures } from "../../receipts/told-failure.ts";
@@ -27,7 +27,7 @@ export interface MessageLog {
   /** Wipes the body that is in the message's row. */
   wipe(id: string): void;
   /** Changes the status `from` to `to`, without a timeline entry. A message with another status stays as it is. */
-  moveStatus(id: string, from: string, to: string): void;
+  moveStatus(id: string, from: MessageStatus, to: MessageStatus): void;
 }
 
 export interface ReadMessage {

@@ -1,3 +1,4 @@
+import type { ChannelName } from "../../../core/messages/message.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 
@@ -11,7 +12,7 @@ export const OWN_CONTENT = 0;
 const MAX_OWN = 600;
 
 /** Whether the content of a single message goes into its row. */
-export function fitsInMessageRow(channel: string, envelope: string, body: string | null): boolean {
+export function fitsInMessageRow(channel: ChannelName, envelope: string, body: string | null): boolean {
   return channel === "sms" && envelope.length + (body?.length ?? 0) <= MAX_OWN;
 }
 
