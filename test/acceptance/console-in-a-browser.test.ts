@@ -92,6 +92,11 @@ test("an account and a key that are made in forms send, and the form says what i
   await page.locator("main").getByRole("link", { name: "API keys" }).click();
   await heading("API keys");
   await page.getByRole("link", { name: "New API key" }).click();
+  // The answer comes once the browser has taken the focus from the button, which is disabled until then.
+  await page.route("**/admin/v1/keys", async (route) => {
+    await page.waitForFunction("document.activeElement === document.body");
+    await route.fallback();
+  });
   await page.getByRole("button", { name: "Create API key" }).click();
   const apiKey = await page.getByRole("dialog").locator("pre").innerText();
   await send("/v1/sms/messages", { to: "+919876543210", dlt_template_id: "1107160000000000001" }, apiKey);

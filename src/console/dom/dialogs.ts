@@ -106,9 +106,10 @@ function openDialog({ content, buttons, close, onClose }: DialogPlan): HTMLDialo
   return dialog;
 }
 
-/** At the title of the page that has come since, if its own is gone. */
+/** At the title of the page that has come since, if its own is gone. A button that is disabled while it saves leaves it to the body. */
 function goOnFrom(opener: Element | null): void {
-  const place = opener?.isConnected ? opener : document.querySelector("main h1");
+  const isThere = opener?.isConnected && opener !== document.body;
+  const place = isThere ? opener : document.querySelector("main h1");
   if (place instanceof HTMLElement) place.focus({ preventScroll: true });
 }
 
