@@ -240,3 +240,18 @@ test.each([
   await page.setViewportSize({ width: 1280, height: 800 });
   expect(complaints).toEqual([]);
 });
+
+test("the test of an mx connector asks the hosts of the domain that is given", async () => {
+  const made = await admin<{ id: string }>(opened.service, "/connectors", { kind: "mx", name: "direct" });
+  const { page, complaints, heading } = await signedIn(`connectors/${made.id}`);
+  await heading("direct");
+  const domain = page.getByLabel("Domain whose mail hosts are tested");
+  await domain.fill("no domain");
+  await domain.press("Enter");
+  await page.getByRole("alert").getByText("Test: Validation failed: domain").waitFor();
+  await domain.fill("nowhere.invalid");
+  await domain.press("Enter");
+  await page.locator(".result.bad").getByText("The test failed: nowhere.invalid").waitFor();
+  await admin(opened.service, `/connectors/${made.id}`, undefined, "DELETE");
+  expect(complaints).toEqual([]);
+});
