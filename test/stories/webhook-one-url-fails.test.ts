@@ -22,5 +22,5 @@ onBothStores(() => {
     const id = await rig.sms(receiver.url({ path: "/on" }));
     await rig.until(id, ["delivered", "delivered"], 15 * MINUTE);
     expect(receiver.deliveries.map(({ path }) => path)).toContain("/on");
-  }, 60_000);
+  }, 120_000);
 });
