@@ -6,9 +6,9 @@ import type { ChannelLog } from "../../channel.ts";
 import type { AddressRules, Network } from "../../network.ts";
 import { CALLED_OFF, type Handover, handOver } from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
-import type { DestinationLimits } from "./destination-limits.ts";
+import { COME_BACK_MS, type DestinationLimits } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
-import type { HostAddress, HostSessions } from "./host-sessions.ts";
+import { type HostAddress, type HostSessions, TOO_MANY } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import type { MxSettings } from "./mx-config.ts";
@@ -126,9 +126,11 @@ async function tryTargets(
     // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
     left = [...handed.putOff, ...handed.left];
     timesPutOff += Math.min(1, handed.putOff.length);
-    wasAsked ||= handed.outcomes.size > 0 || handed.fault?.code !== CALLED_OFF.code;
+    const isHeld = handed.fault === TOO_MANY;
+    wasAsked ||= handed.outcomes.size > 0 || (handed.fault?.code !== CALLED_OFF.code && !isHeld);
     isSecure = handed.outcomes.size > 0 ? handed.detail.tls === true : isSecure;
-    if (handed.fault) untried = deferred(faultOf(handed.fault));
+    if (isHeld) untried = wasAsked ? untried : held(COME_BACK_MS);
+    else if (handed.fault) untried = deferred(faultOf(handed.fault));
   }
   for (const address of addressesOf(left)) outcomes.set(address, outcomes.get(address) ?? untried);
   return { outcomes, countsAsAttempt: wasAsked, ...(isSecure !== undefined && { isSecure }) };

@@ -15,7 +15,8 @@ export type Entry =
 
 /** The longest wait in line. Meanwhile the message holds a slot that a message to another destination could use. */
 const PATIENCE_MS = 10_000;
-const COME_BACK_MS = 15_000;
+/** After this time a message is tried again that was held back, since as many as allowed were under way. */
+export const COME_BACK_MS = 15_000;
 
 /** How many may wait in line for each place; more are refused. */
 const WAITING_PER_PLACE = 2;

@@ -1,7 +1,10 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { ConnectionSource } from "../smtp/hand-over.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { ConnectionSource, LentSession } from "../smtp/hand-over.ts";
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
+import { isServiceClosing } from "../smtp/smtp-replies.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
+import { createHostFaults } from "./host-faults.ts";
 import type { MxSettings } from "./mx-config.ts";
 
 /** One address of a mail host, and whether its certificate has to prove the host's name. */
@@ -14,61 +17,91 @@ export interface HostAddress {
 
 /** Connections to many hosts, reused while they are idle for a short time. */
 export interface HostSessions {
+  /** `connect` gives the fault `TOO_MANY` where the host refuses one connection more than it has of ours. */
   readonly connectionsTo: (host: HostAddress) => ConnectionSource;
   /** Whether the address could not be connected to lately, so that others should be tried first. */
   readonly hasFailed: (host: HostAddress) => boolean;
   readonly quitAll: () => Promise<void>;
 }
 
-/** For how long an address that could not be connected to is tried last. */
-const TRIED_LAST_MS = 60_000;
+export const TOO_MANY: MessageError = {
+  code: "mx.busy",
+  message: "the mail host takes no more connections at a time",
+};
 
-/** How many hosts, and failed addresses, are remembered before some are dropped. */
+/** How many hosts are remembered before some are dropped. */
 const MANY = 5_000;
 
-export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
-  const lines = new Map<string, IdleSessions>();
-  const triedLastUntil = new Map<string, number>();
+/** The connections to one address: those that wait for a message, and how many carry one. */
+interface Line {
+  readonly idle: IdleSessions;
+  lent: number;
+}
 
-  const idleOf = (key: string): IdleSessions => {
+export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
+  const lines = new Map<string, Line>();
+  const faults = createHostFaults(clock);
+
+  const lineOf = (key: string): Line => {
     const known = lines.get(key);
     if (known) return known;
-    if (lines.size >= MANY) for (const [each, idle] of lines) if (idle.count() === 0) lines.delete(each);
-    const made = createIdleSessions(clock, settings.session.idleTimeoutMs);
+    if (lines.size >= MANY) for (const [each, line] of lines) if (!isUsed(line)) lines.delete(each);
+    const made = { idle: createIdleSessions(clock, settings.session.idleTimeoutMs), lent: 0 };
     lines.set(key, made);
     return made;
   };
-  const idleCount = () => [...lines.values()].reduce((sum, idle) => sum + idle.count(), 0);
-  const noteFault = (address: string) => {
-    if (triedLastUntil.size >= MANY) triedLastUntil.clear();
-    triedLastUntil.set(address, clock.monotonicMs() + TRIED_LAST_MS);
+  const idleCount = () => [...lines.values()].reduce((sum, { idle }) => sum + idle.count(), 0);
+  const open = async (host: HostAddress, line: Line, signal: AbortSignal): Promise<LentSession> => {
+    const tried = faults.begin(placeOf(host));
+    if ("fault" in tried) return tried;
+    try {
+      const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal);
+      if ("session" in opened) {
+        tried.reached();
+        return { ...opened, isReused: false };
+      }
+      // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
+      if (isServiceClosing(opened.fault.message) && isUsed(line)) return { fault: TOO_MANY };
+      if (!signal.aborted) tried.failed(opened.fault);
+      return opened;
+    } finally {
+      tried.end();
+    }
   };
 
   return {
     connectionsTo(host) {
-      const idle = idleOf(`${host.address} ${host.name} ${host.mustProve}`);
+      const line = lineOf(`${host.address} ${host.name} ${host.mustProve}`);
       return {
         async connect({ isFresh, signal }) {
-          const waiting = isFresh ? undefined : idle.take();
-          if (waiting) return { session: waiting, isReused: true };
-          const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal);
-          if (!("fault" in opened)) triedLastUntil.delete(host.address);
-          else if (!signal.aborted) noteFault(host.address);
-          return "fault" in opened ? opened : { ...opened, isReused: false };
+          const waiting = isFresh ? undefined : line.idle.take();
+          const lent = waiting ? { session: waiting, isReused: true } : await open(host, line, signal);
+          if ("session" in lent) line.lent++;
+          return lent;
         },
         giveBack(session) {
+          line.lent--;
           if (!session.isOpen()) return;
           const isSpent = session.messages() >= settings.session.maxMessagesPerConnection;
           if (isSpent || idleCount() >= settings.maxConnections) void session.quit();
-          else idle.put(session);
+          else line.idle.put(session);
         },
       };
     },
-    hasFailed: ({ address }) => (triedLastUntil.get(address) ?? 0) > clock.monotonicMs(),
+    hasFailed: (host) => faults.hasFailed(placeOf(host)),
     async quitAll() {
-      await Promise.all([...lines.values()].map((idle) => idle.quitAll()));
+      await Promise.all([...lines.values()].map(({ idle }) => idle.quitAll()));
     },
   };
+}
+
+function isUsed({ idle, lent }: Line): boolean {
+  return lent + idle.count() > 0;
+}
+
+/** What a fault is about: the address, or also its certificate. */
+function placeOf({ address, name, mustProve }: HostAddress): string {
+  return mustProve ? `${address} ${name}` : address;
 }
 
 export function sessionSettings({ session }: MxSettings, { name, address, mustProve }: HostAddress) {
