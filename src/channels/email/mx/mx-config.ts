@@ -34,7 +34,7 @@ export const mxConfigSchema = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        "Name sent in EHLO: an ASCII domain name, or an address in brackets; absent: the machine's name. " +
+        "Name sent in EHLO: an ASCII domain name, or an address in brackets; absent: the machine's name if it has a dot, else [127.0.0.1], which many hosts refuse. " +
         "Forward and reverse DNS of the name and the sending address should match.",
     }),
   ),

@@ -53,7 +53,7 @@ export const smtpConfigSchema = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        "Name sent in EHLO: an ASCII domain name, or an address in brackets; absent: the machine's name.",
+        "Name sent in EHLO: an ASCII domain name, or an address in brackets; absent: the machine's name if it has a dot, else [127.0.0.1].",
     }),
   ),
   provider: Type.Optional(
