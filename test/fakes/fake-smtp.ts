@@ -190,7 +190,6 @@ export type RawAnswer = string | "drop" | "silence" | { readonly lastWords: stri
 export type RawScript = (verb: string, line: string, connection: number) => RawAnswer | Promise<RawAnswer>;
 
 export interface RawSmtp {
-  /** 127.0.0.1, if no other was asked for. */
   readonly host: string;
   readonly port: number;
   /** Every line a client sent outside of messages. */

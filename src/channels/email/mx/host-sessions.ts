@@ -4,7 +4,7 @@ import type { ConnectionSource, LentSession } from "../smtp/hand-over.ts";
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
 import { isServiceClosing } from "../smtp/smtp-replies.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
-import { createHostFaults } from "./host-faults.ts";
+import { createHostFaults, type HostFaults } from "./host-faults.ts";
 import type { MxSettings } from "./mx-config.ts";
 
 /** One address of a mail host, and whether its certificate has to prove the host's name. */
@@ -41,6 +41,7 @@ interface Line {
 export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
   const lines = new Map<string, Line>();
   const faults = createHostFaults(clock);
+  const open = createOpening(settings, { clock, faults });
 
   const lineOf = (key: string): Line => {
     const known = lines.get(key);
@@ -51,24 +52,6 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
     return made;
   };
   const idleCount = () => [...lines.values()].reduce((sum, { idle }) => sum + idle.count(), 0);
-  const open = async (host: HostAddress, line: Line, signal: AbortSignal): Promise<LentSession> => {
-    const tried = faults.begin(placeOf(host));
-    if ("fault" in tried) return tried;
-    try {
-      const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal);
-      if ("session" in opened) {
-        tried.reached();
-        return { ...opened, isReused: false };
-      }
-      // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
-      if (isServiceClosing(opened.fault.message) && isUsed(line)) return { fault: TOO_MANY };
-      if (!signal.aborted) tried.failed(opened.fault);
-      return opened;
-    } finally {
-      tried.end();
-    }
-  };
-
   return {
     connectionsTo(host) {
       const line = lineOf(`${host.address} ${host.name} ${host.mustProve}`);
@@ -92,6 +75,30 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
     async quitAll() {
       await Promise.all([...lines.values()].map(({ idle }) => idle.quitAll()));
     },
+  };
+}
+
+/** Opens a connection to a host, unless the host has failed and it is not the time to try it again. */
+function createOpening(
+  settings: MxSettings,
+  { clock, faults }: { readonly clock: Clock; readonly faults: HostFaults },
+) {
+  return async (host: HostAddress, line: Line, signal: AbortSignal): Promise<LentSession> => {
+    const tried = faults.begin(placeOf(host));
+    if ("fault" in tried) return tried;
+    try {
+      const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal);
+      if ("session" in opened) {
+        tried.reached();
+        return { ...opened, isReused: false };
+      }
+      // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
+      if (isServiceClosing(opened.fault.message) && isUsed(line)) return { fault: TOO_MANY };
+      if (!signal.aborted) tried.failed(opened.fault);
+      return opened;
+    } finally {
+      tried.end();
+    }
   };
 }
 
