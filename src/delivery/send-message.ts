@@ -18,8 +18,8 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
   const attempt = createAttempt(deps);
   return async (job, lease) => {
     try {
-      const attempted = await attempt(job, lease);
-      if (attempted) await settle(deps, job, { attempted, lease });
+      const settlement = await attempt(job, lease);
+      if (settlement) await settle(deps, job, { settlement, lease });
       else await release(deps, job, lease);
     } catch (error) {
       // A bug. Nothing is lost: the lease runs out, and the job is claimed again.
@@ -34,9 +34,9 @@ export function createSendMessage(deps: SendMessageDeps): SendMessage {
 async function settle(
   deps: SendMessageDeps,
   job: ClaimedJob,
-  { attempted, lease }: { readonly attempted: Attempted; readonly lease: JobLease },
+  { settlement, lease }: { readonly settlement: Attempted; readonly lease: JobLease },
 ): Promise<void> {
-  const { moveTo: queue, ...settlement } = attempted;
+  const { moveTo: queue } = settlement;
   const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
   if (isOurs && queue !== undefined) {
     const { jobId, claim } = job;
