@@ -14,6 +14,11 @@ const NUMBER = "+14155550711";
 /** Two segments. */
 const LONG = "A long tale of two cities. ".repeat(8);
 
+interface Route {
+  readonly route_id: string;
+  readonly match: string;
+}
+
 /** The SMSC takes the first segment, and puts the second one off. */
 async function takeInPart<Message>(smsc: FakeSmsc, sendOne: () => Promise<Message>): Promise<Message> {
   smsc.dial.submitStatus = () => (smsc.submits.length === 0 ? 0 : 0x08);
@@ -51,6 +56,37 @@ onBothStores(() => {
     expect(await postrider.reached({ ...message, withinMs: 10_000 }, "delivered")).toBe("delivered");
     expect(first.submits.length).toBeLessThan(200);
     expect(second.submits).toEqual([]);
+  });
+
+  test("what waits for a connector that is busy is decided anew within a minute after that is gone", async () => {
+    let ids: readonly [string, string] = ["", ""];
+    two = await openTwoSmscs(
+      (given) => {
+        ids = given;
+        return {};
+      },
+      { window: 1 },
+      LONG,
+    );
+    const { first, second, live, postrider } = two;
+    const message = await takeInPart(first, () => live.send(NUMBER));
+    await postrider.reached(message, "queued");
+    await two.addRoute(() => ({ match: "44", connector_ids: [ids[0]] }));
+    first.dial.holdSubmits = true;
+    await live.send("+447700900711");
+    await first.until(() => first.submits.length === 3);
+    await two.changeRoute(() => ({ connector_ids: [ids[1]] }));
+    const waitsForOwner = async () =>
+      (await live.timeline(message)).some(({ detail }) => detail?.waits_for === ids[0]);
+    await postrider.passUntil(waitsForOwner, 10_000);
+    const { data } = await admin<{ data: Route[] }>(postrider, "/routes");
+    const other = data.find(({ match }) => match === "44");
+    await admin(postrider, `/routes/${other?.route_id}`, { connector_ids: [ids[1]] }, "PATCH");
+    await admin(postrider, `/connectors/${ids[0]}`, undefined, "DELETE");
+    expect(await postrider.reached({ ...message, withinMs: 62_000 }, "failed")).toBe("failed");
+    expect((await live.timeline(message)).at(-1)).toMatchObject({ error: { code: "connector_deleted" } });
+    const numbers = second.submits.map(({ destination }) => `+${destination.address}`);
+    expect(numbers).not.toContain(NUMBER);
   });
 });
 
