@@ -5,7 +5,7 @@ import { createWorld, QUEUE, rejection, SECOND, type World } from "../../contrac
 import { OutcomeUnknown, type Store } from "../../store.ts";
 import { behindProxy, type ProxiedStore } from "../postgres-world.contract.ts";
 
-type Claim = () => ReturnType<Store["queue"]["claim"]>;
+type Claim = (laterMs?: number) => ReturnType<Store["queue"]["claim"]>;
 
 /** A claim by this process, whose way to the database can be cut, and one by another. */
 type Way = ProxiedStore & Pick<World, "sms"> & { readonly claim: Claim; readonly claimElsewhere: Claim };
@@ -17,7 +17,8 @@ function onTheWay(run: (way: Way) => Promise<void>): Promise<void> {
     await run({
       ...stores,
       sms,
-      claim: () => stores.far.queue.claim({ ...request, process: "this" }),
+      claim: (laterMs = 0) =>
+        stores.far.queue.claim({ ...request, now: clock.now + laterMs, process: "this" }),
       claimElsewhere: () => stores.near.queue.claim({ ...request, process: "another" }),
     });
   };
@@ -51,4 +52,15 @@ test("what another process has claimed meanwhile, under the same number, stays i
     await openAgain();
     expect(await claim()).toEqual([]);
     expect(await claimElsewhere()).toEqual([]);
+  }));
+
+test("what this process claims later, under the same number, is not taken for what was in doubt", () =>
+  onTheWay(async ({ sms, claim, proxy, openAgain }) => {
+    await sms();
+    const lost = proxy.loseNext("COMMIT").then(proxy.close);
+    expect(await rejection(claim())).toBeInstanceOf(OutcomeUnknown);
+    await lost;
+    await openAgain();
+    expect((await claim(SECOND)).map((job) => job.claim)).toEqual([1]);
+    expect(await claim(2 * SECOND)).toEqual([]);
   }));
