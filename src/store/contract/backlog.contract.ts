@@ -47,6 +47,20 @@ export function backlogContract(open: OpenStore): void {
   );
 
   test(
+    "a job has been ready since its lease ran out, though it is released later",
+    inWorld(open, async ({ store, sms, claim, clock }) => {
+      await sms();
+      const jobs = await claim();
+      clock.now += 60 * SECOND;
+      const ranOut = clock.now;
+      await store.queue.stage(ranOut, 1);
+      clock.now += SECOND;
+      await store.queue.release(jobs, clock.now);
+      expect((await store.queue.backlog(1)).map((each) => each.oldestReadySince)).toEqual([ranOut]);
+    }),
+  );
+
+  test(
     "a queue's oldest is found whichever account's window ends first",
     inWorld(open, async ({ store, sms, clock, account, addAccount }) => {
       const start = clock.now;

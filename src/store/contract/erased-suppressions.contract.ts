@@ -115,6 +115,21 @@ function erasedOptOuts(open: OpenStore): void {
   );
 
   test(
+    "so does an opt-out from all senders of the account",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      const { sender: _, ...ofAll } = optOutOf(world, {});
+      await store.records.create("optOuts", ofAll);
+      await erase(world, HANDSET);
+      const asked = { accountId: account.id, to: [HANDSET] };
+      expect(await store.suppressions.findOptedOut(asked)).toEqual([HANDSET]);
+      expect(await store.suppressions.findOptedOut({ ...asked, sender: "ACME" })).toEqual([HANDSET]);
+      await world.sms({ to: [HANDSET], content: { ...SMS, from: "ACME" } as never });
+      expect(await world.claimOne()).toMatchObject({ isOptedOut: true });
+    }),
+  );
+
+  test(
     "START from the handset ends an opt-out that names nobody; STOP before that adds nothing to it",
     inWorld(open, async (world) => {
       const { store, account, clock } = world;

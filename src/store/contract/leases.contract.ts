@@ -30,6 +30,16 @@ export function leasesContract(open: OpenStore): void {
   );
 
   test(
+    "who does not have a slot, or no longer, does not say whether it is up",
+    inWorld(open, async ({ store: { leases } }) => {
+      await leases.heartbeat({ ...idle, process: "a", take: [slot(0)] });
+      const keep = [{ ...slot(0), isUp: true }];
+      const { leases: after } = await leases.heartbeat({ ...idle, process: "b", keep });
+      expect(after).toEqual([{ ...slot(0), process: "a", isUp: false }]);
+    }),
+  );
+
+  test(
     "of many that take the same slots at once each is had by one",
     inWorld(open, async ({ store: { leases } }) => {
       const names = Array.from({ length: 8 }, (_, index) => `p${index}`);

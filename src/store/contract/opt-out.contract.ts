@@ -63,6 +63,20 @@ export function optOutContract(open: OpenStore): void {
   );
 
   test(
+    "a start word lifts nothing of another sender of the account",
+    inWorld(open, async (world) => {
+      const { store, account, id } = world;
+      await map(world);
+      const optOut = { id: id(), accountId: account.id, recipient: HANDSET, reason: "r", createdAt: 1 };
+      await store.records.create("optOuts", { ...optOut, sender: "ACME" });
+      await write(world, "stop");
+      await write(world, "start");
+      expect(await out(world, NUMBER)).toEqual([]);
+      expect(await out(world, "ACME")).toEqual([HANDSET]);
+    }),
+  );
+
+  test(
     "a start word lifts nothing of another account, of the same number or of all",
     inWorld(open, async (world) => {
       const { store, id } = world;
