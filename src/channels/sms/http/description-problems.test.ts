@@ -23,7 +23,8 @@ test("a header that can be neither read nor written is refused, and does not fai
     },
   };
   const answer = { id: { header: "X-Id:" } };
-  const found = problems({ provider: "custom", gateway: { send: { url: "https://x" }, answer, callback } });
+  const config = { provider: "custom", gateway: { send: { url: "https://x" }, answer, callback } };
+  const found = problems(config, { auth_token: "t0ken" });
   expect(Object.keys(found ?? {}).sort()).toEqual([
     "gateway.answer.id",
     "gateway.callback.answer.content_type",
@@ -62,4 +63,28 @@ test("a secret that goes into a header is refused where it cannot stand there", 
   const infobip = { provider: "infobip", base_url: "https://x" };
   expect(problems(infobip, { api_key: "key\n" })).toEqual({ api_key: word });
   expect(problems(infobip, { api_key: "key" })).toEqual({});
+});
+
+test("a secret that requests or callbacks cannot do without is required", () => {
+  const callback = {
+    verify: { scheme: "hmac", header: "X-Signature", secret: "signature_secret" },
+    id: { json: "/ref" },
+    status: [{ json: "/state" }],
+    statuses: { DONE: "delivered" },
+  };
+  const custom = (value: string) => ({
+    provider: "custom",
+    gateway: {
+      send: { url: "https://x", auth: { kind: "bearer", value } },
+      answer: { id: { json: "/ref" } },
+      callback,
+    },
+  });
+  const token = custom("{{secret.auth_token}}");
+  expect(problems(token)).toEqual({
+    auth_token: "required by gateway.send.auth",
+    signature_secret: "required by gateway.callback.verify",
+  });
+  expect(problems(token, { auth_token: "t0ken", signature_secret: "s3cret" })).toEqual({});
+  expect(problems(custom("{{secret.auth_token|default:none}}"), { signature_secret: "s3cret" })).toEqual({});
 });

@@ -175,3 +175,18 @@ export function secretProblems(
     bad.map((name) => [name, "must be printable ASCII without line ends: it goes into a header"]),
   );
 }
+
+/** Secrets that are not set although nothing could be sent, or no callback be authentic, without them: by the secret's name. */
+export function missingSecrets(
+  { send: { auth }, callback }: Gateway,
+  secrets: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const verify = callback?.verify;
+  // With a default nothing is missing.
+  const sent = auth && !/\|\s*default:/.test(auth.value) ? secretsIn(auth.value) : [];
+  const needed = [
+    ...sent.map((name) => [name, "required by gateway.send.auth"] as const),
+    ...(verify ? [[verify.secret, "required by gateway.callback.verify"] as const] : []),
+  ];
+  return Object.fromEntries(needed.filter(([name]) => Object.hasOwn(HTTP_SECRETS, name) && !secrets[name]));
+}

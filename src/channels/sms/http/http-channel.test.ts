@@ -237,7 +237,7 @@ describe("a description", () => {
     httpConnectorKind.problems?.({ config: { provider: "custom", ...over }, secrets });
 
   test("that is good has no problem", () => {
-    expect(problems({ gateway: description() })).toEqual({});
+    expect(problems({ gateway: description() }, { auth_token: "t0ken" })).toEqual({});
   });
 
   test("has its mistakes named, all at once", () => {
@@ -273,6 +273,7 @@ describe("a description", () => {
       "gateway.send.method",
       "gateway.send.required",
       "gateway.send.url",
+      "password",
     ]);
     expect(found?.["gateway.send.json"]).toContain("there is no secret pasword");
   });

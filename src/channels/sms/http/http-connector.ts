@@ -8,7 +8,7 @@ import { withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
 import { withoutEcho } from "../../without-echo.ts";
-import { descriptionProblems, secretProblems } from "./description-problems.ts";
+import { descriptionProblems, missingSecrets, secretProblems } from "./description-problems.ts";
 import { tidyText } from "./error-words.ts";
 import type { Gateway } from "./gateway.ts";
 import { openClient, openHttpChannel } from "./http-channel.ts";
@@ -44,7 +44,7 @@ export const httpConnectorKind: ConnectorKind = {
       ...tokenProblem(secrets[CALLBACK_TOKEN]),
       ...authorityProblem("tls_ca", config.tls_ca),
       ...(gateway && secretProblems(gateway, secrets)),
-      ...(read.gateway && descriptionProblems(read.gateway)),
+      ...(read.gateway && { ...missingSecrets(read.gateway, secrets), ...descriptionProblems(read.gateway) }),
     };
   },
   open: openHttpChannel,
