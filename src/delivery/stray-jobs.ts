@@ -74,9 +74,9 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   };
 
   return {
-    reconcile(now) {
+    reconcile(current) {
       const before = routes;
-      routes = new Map(now.map((route) => [route.id, route]));
+      routes = new Map(current.map((route) => [route.id, route]));
       for (const id of before.keys()) if (!routes.has(id)) goneAt.set(id, clock.monotonicMs());
       for (const id of routes.keys()) goneAt.delete(id);
     },

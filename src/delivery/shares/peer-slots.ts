@@ -66,11 +66,11 @@ export function createPeerSlots({ clock, isHeld }: PeerSlotsOptions): PeerSlots 
 /** Whether a connector that nobody has up is on its way to a process, and not down where it is. */
 function isOnItsWay(
   { isNew, slots, up: before, movingSinceMs }: Watched,
-  now: readonly SlotLease[],
+  leases: readonly SlotLease[],
 ): boolean {
-  if (isNew) return now.length < slots;
+  if (isNew) return leases.length < slots;
   const hasStayed = before.some(({ slot, process }) =>
-    now.some((lease) => lease.slot === slot && lease.process === process),
+    leases.some((lease) => lease.slot === slot && lease.process === process),
   );
   return !hasStayed && (before.length > 0 || movingSinceMs !== undefined);
 }

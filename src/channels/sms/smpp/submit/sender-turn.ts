@@ -38,21 +38,21 @@ export function takeSenderTurn(
   const most = 1 + Math.floor(Math.min(LONGEST_TURN_MS, config.response_timeout_ms / 2) / segmentMs);
   // Turns of equal size: a last turn with few segments would wait as long as any other.
   const size = Math.ceil(due.length / Math.ceil(due.length / most));
-  const now = due.slice(0, size);
+  const first = due.slice(0, size);
   const later = due.slice(size);
   const turn = senderPace.turn({
     sender,
     messageId: message.messageId,
     flow: message.flow ?? 0,
     isBegun: wasBegun(message),
-    segments: now.length === plan.submits ? plan.segments : now.length,
-    submits: now.length,
+    segments: first.length === plan.submits ? plan.segments : first.length,
+    submits: first.length,
     remainingMs: message.remainingMs,
     signal,
   });
   const begun: SenderTurn = {
     ...attempt,
-    ...(later.length > 0 && { message: { ...message, only: now } }),
+    ...(later.length > 0 && { message: { ...message, only: first } }),
     later,
   };
   if (turn instanceof Promise) return afterTurn(clock, begun, turn);
