@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   AT,
-  attempt,
   bounced,
   deferred,
   email,
@@ -13,15 +12,28 @@ import {
   unconfirmed,
 } from "../../../test/progress-samples.ts";
 import { EMAIL_MOVES } from "../email/email-status.ts";
+import { applyLateAnswer, applyLateRefusal } from "../receipts/late-answer.ts";
 import { SMS_MOVES } from "../sms/sms-status.ts";
 import { applyCancel, judgeCancel } from "./cancel.ts";
+import { keepEarlyFailure, settleAttempt, settleReceipt } from "./early-failure.ts";
 import { applyExpiry } from "./expiry.ts";
 import { noteLostSettle } from "./lost-settle.ts";
 import type { ChannelName, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { isOpen } from "./part.ts";
-import { applyInterruption, applyReceipt, isSettled, type NextStep } from "./progress.ts";
+import { applyInterruption, isSettled, type NextStep } from "./progress.ts";
 import type { Step } from "./step.ts";
+
+/** The claim of all attempts. */
+const CLAIM = 1;
+
+const lateDeferral = { kind: "deferred", error: { code: "4.2.2", message: "mailbox busy" } } as const;
+const lateRejection = { kind: "rejected", error: { code: "smpp.0x0b", message: "refused" } } as const;
+
+const claim = (before: Progress): Progress =>
+  before.status === "queued" ? { ...before, status: "sending" } : before;
+
+const nothing = (before: Progress): Step => ({ progress: before, entries: [] });
 
 describe("whatever happens to a message", () => {
   const outcome = fc.constantFrom<PartOutcome | undefined>(
@@ -68,31 +80,85 @@ describe("whatever happens to a message", () => {
     fc.record({ kind: fc.constant("expiry" as const), wasInterrupted: fc.boolean() }),
     fc.constant({ kind: "interruption" as const }),
     fc.constant({ kind: "cancel" as const }),
+    fc.record({ kind: fc.constant("late answer" as const), part: fc.nat(2) }),
+    fc.record({
+      kind: fc.constant("late refusal" as const),
+      part: fc.option(fc.nat(1), { nil: undefined }),
+      outcome: fc.constantFrom(lateDeferral, lateRejection),
+      isLeased: fc.boolean(),
+      isHolding: fc.boolean(),
+    }),
+    fc.record({
+      kind: fc.constant("early failure" as const),
+      part: fc.nat(1),
+      connectorId: fc.constantFrom("c1", "c2"),
+      status: fc.constantFrom("failed", "expired", "undelivered"),
+      isOwnId: fc.boolean(),
+    }),
   );
+  type Happening = typeof step extends fc.Arbitrary<infer T> ? T : never;
+  type Of<Kind extends Happening["kind"]> = Extract<Happening, { kind: Kind }>;
 
-  const run = (before: Progress, happening: typeof step extends fc.Arbitrary<infer T> ? T : never): Step => {
-    const claimed: Progress = before.status === "queued" ? { ...before, status: "sending" } : before;
+  const answerLate = (before: Progress, { part }: Of<"late answer">): Step => {
+    if (before.channel === "email") return nothing(before);
+    const answer = { messageId: "m", connectorId: "c1", part, parts: 2, providerMessageIds: ["late"] };
+    return applyLateAnswer(before, answer, AT);
+  };
+
+  const refuseLate = (before: Progress, given: Of<"late refusal">): Step => {
+    const { part, isLeased, isHolding } = given;
+    const outcome = before.channel === "email" ? lateDeferral : given.outcome;
+    const about = part === undefined ? {} : { part };
+    const refusal = { messageId: "m", connectorId: "c1", claim: CLAIM, outcome, ...about };
+    const isHeld = before.status === "sending" && !isLeased;
+    const job = { isLeased, isHeld, isHolding, attempt: 1, deadline: AT + 1_000_000 };
+    return applyLateRefusal(before, refusal, { at: AT, job }) ?? nothing(before);
+  };
+
+  const failEarly = (before: Progress, given: Of<"early failure">): Step => {
+    if (before.channel === "email" || before.status === "scheduled" || isSettled(before))
+      return nothing(before);
+    const { part, status, connectorId, isOwnId } = given;
+    const own = isOwnId ? ({ isOwnId } as const) : {};
+    return keepEarlyFailure(claim(before), part, {
+      receipt: { ...receipt(status), connectorId, ...own },
+      size: {},
+    });
+  };
+
+  const report = (before: Progress, { part, status, isUnclear }: Of<"receipt">): Step => {
+    const isOfChannel =
+      before.channel === "email" ? /sent|delivered|bounced|failed|complained/ : /^(?!bounced|complained)/;
+    if (!isOfChannel.test(status)) return nothing(before);
+    const unclear = status === "sent" && isUnclear ? ({ isUnclear } as const) : {};
+    return settleReceipt(before, part, { ...receipt(status), ...unclear });
+  };
+
+  const run = (before: Progress, happening: Happening): Step => {
     if (happening.kind === "attempt" || happening.kind === "lost attempt") {
       const outcomes = happening.outcomes.map((each) =>
         before.channel === "sms" && each === bounced ? rejected : each,
       );
-      if (happening.kind === "attempt") return attempt(claimed, outcomes, happening.next);
+      if (happening.kind === "attempt")
+        return settleAttempt(claim(before), {
+          at: AT,
+          connectorId: "c1",
+          claim: CLAIM,
+          outcomes,
+          next: happening.next,
+        });
       return noteLostSettle(before, { at: AT, connectorId: "c-lost", outcomes, next: { kind: "done" } });
     }
     if (happening.kind === "expiry")
       return applyExpiry(before, { at: AT, wasInterrupted: happening.wasInterrupted });
     if (happening.kind === "interruption") return applyInterruption(before, AT);
     if (happening.kind === "cancel") {
-      return judgeCancel(before, false) === "cancel"
-        ? applyCancel(before, AT)
-        : { progress: before, entries: [] };
+      return judgeCancel(before, false) === "cancel" ? applyCancel(before, AT) : nothing(before);
     }
-    const { part, status, isUnclear } = happening;
-    const isOfChannel =
-      before.channel === "email" ? /sent|delivered|bounced|failed|complained/ : /^(?!bounced|complained)/;
-    if (!isOfChannel.test(status)) return { progress: before, entries: [] };
-    const unclear = status === "sent" && isUnclear ? ({ isUnclear } as const) : {};
-    return applyReceipt(before, part, { ...receipt(status), ...unclear });
+    if (happening.kind === "late answer") return answerLate(before, happening);
+    if (happening.kind === "late refusal") return refuseLate(before, happening);
+    if (happening.kind === "early failure") return failEarly(before, happening);
+    return report(before, happening);
   };
 
   for (const channel of ["sms", "email"] satisfies ChannelName[]) {
