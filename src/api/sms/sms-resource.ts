@@ -3,6 +3,7 @@ import Type from "typebox";
 import type { NewMessage } from "../../core/messages/accept-request.ts";
 import { SMS_STATUSES, type SmsContent, type StoredMessage } from "../../core/messages/message.ts";
 import { jsonWithVariables } from "../../core/sms/json-with-variables.ts";
+import { sentDltIds } from "../../core/sms/sent-dlt-ids.ts";
 import { sentFrom } from "../../core/sms/sent-from.ts";
 import { toIso } from "../../core/time/timestamp.ts";
 
@@ -70,15 +71,15 @@ export function toSmsResource(message: StoredMessage, content: SmsContent) {
 }
 
 function fieldsBeforeVariables(message: StoredMessage, content: SmsContent) {
-  const { resolved } = content;
+  const { dltTemplateId, dltEntityId } = sentDltIds(content);
   return {
     message_id: message.id,
     account_id: message.accountId,
     to: message.recipient,
     from: sentFrom(content),
     template_id: content.templateId,
-    dlt_template_id: resolved?.dltTemplateId ?? content.dltTemplateId,
-    dlt_entity_id: resolved?.dltEntityId ?? content.dltEntityId,
+    dlt_template_id: dltTemplateId,
+    dlt_entity_id: dltEntityId,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { MessageError } from "../../core/messages/message.ts";
+import { sentDltIds } from "../../core/sms/sent-dlt-ids.ts";
 import { MAX_SEGMENTS, segmentSms } from "../../core/sms/sms-segments.ts";
 import { valueText } from "../../core/sms/template.ts";
 import type { OutgoingSms } from "../channel.ts";
@@ -16,9 +17,8 @@ export function renderSms({ from, text, content }: OutgoingSms): Rendering {
   const counted = text === undefined ? {} : countSegments(text);
   if (counted === undefined) return { kind: "refused", error: TOO_LONG };
   const truncation = createTruncation();
-  const { templateId, variables, resolved } = content;
-  const dltTemplateId = resolved?.dltTemplateId ?? content.dltTemplateId;
-  const dltEntityId = resolved?.dltEntityId ?? content.dltEntityId;
+  const { templateId, variables } = content;
+  const { dltTemplateId, dltEntityId } = sentDltIds(content);
   const shown =
     variables &&
     mapValues(variables, (value) => truncation.truncate("variables", valueText(value), MAX_VALUE));

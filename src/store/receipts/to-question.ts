@@ -1,6 +1,7 @@
 import { awaitedFrom, idAt } from "../../core/messages/copies.ts";
 import type { Content, Progress } from "../../core/messages/message.ts";
 import type { PartRef } from "../../core/messages/outcome.ts";
+import { sentFrom } from "../../core/sms/sent-from.ts";
 import type { Question } from "../store.ts";
 
 type Overdue = PartRef & { readonly connectorId: string };
@@ -15,7 +16,7 @@ export function toQuestion(
   const providerMessageId = found?.status === "sent" ? idAt(found, connectorId) : undefined;
   if (providerMessageId === undefined) return undefined;
   const content = contentOf();
-  const from = content?.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
+  const from = content?.channel === "sms" ? sentFrom(content) : undefined;
   return { messageId, part, providerMessageId, ...(from !== undefined && { from }) };
 }
 

@@ -1,3 +1,4 @@
+import { sentDltIds } from "../../../core/sms/sent-dlt-ids.ts";
 import { segmentSms } from "../../../core/sms/sms-segments.ts";
 import { valueText } from "../../../core/sms/template.ts";
 import type { OutgoingSms } from "../../channel.ts";
@@ -79,7 +80,7 @@ function messageValues(
 ): Readonly<Record<Placeholder, string | number | undefined>> {
   const { content, text } = message;
   const estimate = text === undefined ? undefined : estimateSegments(text);
-  const dltTemplateId = content.resolved?.dltTemplateId ?? content.dltTemplateId;
+  const { dltTemplateId, dltEntityId } = sentDltIds(content);
   const byOurId = content.templateId === undefined ? undefined : own(templateIds, content.templateId);
   const registeredId = dltTemplateId ?? content.templateDltId;
   const byDltId = registeredId === undefined ? undefined : own(templateIds, registeredId);
@@ -95,7 +96,7 @@ function messageValues(
     account_id: message.accountId,
     template_id: content.templateId,
     dlt_template_id: dltTemplateId,
-    dlt_entity_id: content.resolved?.dltEntityId ?? content.dltEntityId,
+    dlt_entity_id: dltEntityId,
     provider_template_id: byDltId ?? byOurId ?? registeredId,
     callback_url: callbackUrl,
     validity_seconds: Math.floor(validityMs / 1000),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isIndian } from "../../../../core/sms/phone-number.ts";
+import { sentDltIds } from "../../../../core/sms/sent-dlt-ids.ts";
 import type { OutgoingSms } from "../../../channel.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 import type { Tlvs } from "../wire/octets.ts";
@@ -10,8 +11,7 @@ import type { Tlvs } from "../wire/octets.ts";
  */
 export function dltTlvs({ to, content }: OutgoingSms, config: SmppConfig): Tlvs | undefined {
   if (!isIndian(to)) return new Map();
-  const entityId = content.resolved?.dltEntityId ?? content.dltEntityId;
-  const templateId = content.resolved?.dltTemplateId ?? content.dltTemplateId;
+  const { dltEntityId: entityId, dltTemplateId: templateId } = sentDltIds(content);
   const ids: [number, string | undefined][] = [
     [config.dlt_entity_tag, entityId],
     [config.dlt_template_tag, templateId],
