@@ -105,6 +105,24 @@ export function endedByReceiptContract(open: OpenStore): void {
   );
 
   test(
+    "so does one at some recipients of an email while another job of it waits, which ends",
+    inWorld(open, async (world) => {
+      const { email, claim, claimOne, settle, clock, receive, status, inside } = world;
+      const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending" as const, address }));
+      const jobs = ["queue-a", "queue-b"].map((queue, part) => ({ queue, parts: [part] }));
+      const id = await email({ parts, jobs });
+      const next = { kind: "again", dueAt: clock.now + DAY } as const;
+      await settle(await claimOne(), { outcomes: [deferred("4.2.0")], next });
+      const [job] = await claim(1, "queue-b");
+      for (const part of [0, 1]) await receive("", { target: { messageId: id, part } });
+      expect([await status(id, "email"), await inside.hasBody(id)]).toEqual(["delivered", true]);
+      expect(await settle(job!, { outcomes: [undefined, sent("b")] })).toBe(true);
+      expect([await status(id, "email"), await inside.hasBody(id)]).toEqual(["delivered", false]);
+      expect(await laterJobs(world)).toEqual([]);
+    }),
+  );
+
+  test(
     "where that attempt is never settled, job and body end with the window",
     inWorld(open, async (world) => {
       const { claimOne, clock, store, status, inside } = world;

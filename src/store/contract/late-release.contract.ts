@@ -10,6 +10,7 @@ import {
   type OpenStore,
   QUEUE,
   SECOND,
+  sent,
   unconfirmed,
   type World,
 } from "./world.contract.ts";
@@ -134,23 +135,30 @@ export function lateReleaseContract(open: OpenStore): void {
       await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
       const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending", address }) as const);
       const jobs = parts.map((_, part) => ({ queue: QUEUE, parts: [part] }));
-      for (const of of [{}, { part: 0 }]) {
+      for (const { one, other, of } of [
+        { one: 0, other: 1, of: {} },
+        { one: 1, other: 0, of: {} },
+        { one: 0, other: 1, of: { part: 0 } },
+        { one: 1, other: 0, of: { part: 1 } },
+      ]) {
         const id = await world.email({ parts, jobs });
         const slow = await world.claim();
         world.clock.now += 60 * SECOND;
         await world.store.queue.stage(world.clock.now, 10);
         for (const job of await world.claim()) await hold(world, job, 1);
-        expect(await tellUnsent(world, slow[0]!, of)).toBe(true);
+        expect(await tellUnsent(world, slow[one]!, of)).toBe(true);
         world.clock.now += 60 * SECOND;
         await world.store.queue.stage(world.clock.now, 10);
         const again = await world.claimOne();
-        expect(again).toMatchObject({ messageId: id, claim: 3, parts: [0] });
-        expect(again.progress.parts).toMatchObject([parts[0], { ...parts[1], status: "unconfirmed" }]);
-        await world.settle(again);
-        await tellUnsent(world, slow[1]!);
+        expect(again).toMatchObject({ messageId: id, claim: 3, parts: [one] });
+        expect(again.progress.parts[one]).toMatchObject(parts[one]!);
+        expect(again.progress.parts[other]).toMatchObject({ ...parts[other], status: "unconfirmed" });
+        const outcomes = parts.map((_, part) => (part === one ? sent(`${id} ${one}`) : undefined));
+        await world.settle(again, { outcomes });
+        await tellUnsent(world, slow[other]!);
         world.clock.now += 60 * SECOND;
         await world.store.queue.stage(world.clock.now, 10);
-        expect(await world.claimOne()).toMatchObject({ messageId: id, claim: 3, parts: [1] });
+        expect(await world.claimOne()).toMatchObject({ messageId: id, claim: 3, parts: [other] });
       }
     }),
   );

@@ -198,6 +198,22 @@ export function outboxContract(open: OpenStore): void {
   );
 
   test(
+    "staging moves no more than its limit, leases that ran out first, then the retries due first",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      for (let count = 0; count < 4; count++) await sendAndReceive(world);
+      const [late, soon, ...leased] = await take(world);
+      await settleWebhook(world, late!, { kind: "again", at: clock.now + 2 * SECOND });
+      await settleWebhook(world, soon!, { kind: "again", at: clock.now + SECOND });
+      expect(await store.outbox.stage(clock.now + HOUR, 3)).toBe(3);
+      for (const { messageId } of [soon!, ...leased])
+        expect(await states(world, messageId)).toEqual(["1 ready", "2 held"]);
+      expect(await states(world, late!.messageId)).toEqual(["1 waiting", "2 held"]);
+      expect(await store.outbox.stage(clock.now + HOUR, 3)).toBe(1);
+    }),
+  );
+
+  test(
     "a lane is named once, however much is in it, and a claim takes from those it names no more than it says, the oldest first",
     inWorld(open, async (world) => {
       const { store, clock } = world;
