@@ -6,7 +6,7 @@ export interface Place {
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** `#/messages/sms/ID?account_id=…` */
+/** `#/messages?account_id=…` */
 export function parsePlace(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#?\/?/, "").split("?", 2);
   return {
