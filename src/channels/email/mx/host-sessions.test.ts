@@ -14,22 +14,34 @@ const SIGNAL = new AbortController().signal;
 const UNREACHED = { parts: [{ kind: "deferred", error: { code: "4.4.1" } }], countsAsAttempt: true };
 const DELIVERED = { parts: [{ kind: "sent", delivered: true }] };
 
+/** It costs no attempt. */
+const BUSY = {
+  parts: [{ kind: "deferred", error: { code: "mx.busy" }, retryAfterMs: 15_000 }],
+  countsAsAttempt: false,
+};
+
 interface Domain {
   readonly rig: MxRig;
   readonly host: RawSmtp;
-  send(): ReturnType<MxRig["channel"]["send"]>;
+  send(domain?: string): ReturnType<MxRig["channel"]["send"]>;
 }
 
-async function openDomain(greet: (connection: number) => RawAnswer | Promise<RawAnswer>): Promise<Domain> {
+type Answer = RawAnswer | Promise<RawAnswer>;
+
+async function openDomain(
+  greet: (connection: number) => Answer,
+  answer: (verb: string) => Answer = () => undefined,
+): Promise<Domain> {
   const host = await startRawSmtp((verb, _, connection) =>
-    verb === "GREETING" ? greet(connection) : undefined,
+    verb === "GREETING" ? greet(connection) : answer(verb),
   );
   closing.push(host.close);
   const rig = await openMxRig({ port: host.port });
   closing.push(rig.close);
   rig.host("example.test", "mx.example.test");
-  const to = [{ email: "ann@example.test" }];
-  return { rig, host, send: () => rig.channel.send(outgoingEmail({ to }), SIGNAL) };
+  const send = (domain = "example.test") =>
+    rig.channel.send(outgoingEmail({ to: [{ email: `ann@${domain}` }] }), SIGNAL);
+  return { rig, host, send };
 }
 
 test("mail to a host that could not be connected to is put off for 50 seconds, and nobody waits for the host", async () => {
@@ -74,22 +86,41 @@ test("an attempt that was called off says nothing of a host: the next message tr
 
 test("a host that refuses one connection more than it has of ours is not down: that message waits, and it costs no attempt", async () => {
   const hold = Promise.withResolvers<undefined>();
-  const host = await startRawSmtp(async (verb, _, connection) => {
-    if (verb === "GREETING") return connection === 2 ? { lastWords: "421 too many connections" } : undefined;
-    return verb === "DOT" ? await hold.promise : undefined;
-  });
-  closing.push(host.close);
-  const rig = await openMxRig({ port: host.port });
-  closing.push(rig.close);
-  rig.host("example.test", "mx.example.test");
-  const send = () => rig.channel.send(outgoingEmail({ to: [{ email: "ann@example.test" }] }), SIGNAL);
+  const { host, send } = await openDomain(
+    (connection) => (connection === 2 ? { lastWords: "421 too many connections" } : undefined),
+    async (verb) => (verb === "DOT" ? await hold.promise : undefined),
+  );
   const first = send();
   await host.heard("DATA");
-  expect(await send()).toMatchObject({
-    parts: [{ kind: "deferred", error: { code: "mx.busy" }, retryAfterMs: 15_000 }],
-    countsAsAttempt: false,
-  });
+  expect(await send()).toMatchObject(BUSY);
   hold.resolve(undefined);
   expect(await first).toMatchObject(DELIVERED);
   expect(await send()).toMatchObject(DELIVERED);
+});
+
+test("of connections that are opened at the same time, those that are refused as too many wait for the one that is not", async () => {
+  const hold = Promise.withResolvers<undefined>();
+  const { host, send } = await openDomain((connection) =>
+    connection === 1 ? hold.promise : { lastWords: "421 too many connections" },
+  );
+  const first = send();
+  while (host.connections() < 1) await new Promise(setImmediate);
+  expect(await Promise.all([send(), send()])).toMatchObject([BUSY, BUSY]);
+  hold.resolve(undefined);
+  expect(await first).toMatchObject(DELIVERED);
+});
+
+test("a host that has a connection for mail to another name of it is not down because it refuses one more", async () => {
+  const hold = Promise.withResolvers<undefined>();
+  const { rig, host, send } = await openDomain(
+    (connection) => (connection === 2 ? { lastWords: "421 too many connections" } : undefined),
+    async (verb) => (verb === "DOT" ? await hold.promise : undefined),
+  );
+  rig.host("example.org", "mx.example.org");
+  const first = send();
+  await host.heard("DATA");
+  expect(await send("example.org")).toMatchObject(BUSY);
+  hold.resolve(undefined);
+  expect(await first).toMatchObject(DELIVERED);
+  expect(await send("example.org")).toMatchObject(DELIVERED);
 });

@@ -32,29 +32,36 @@ export const TOO_MANY: MessageError = {
 /** How many hosts are remembered before some are dropped. */
 const MANY = 5_000;
 
-/** The connections to one address: those that wait for a message, and how many carry one. */
+/** The connections to one address: those that wait for a message, and how many are being opened or carry one. */
 interface Line {
+  readonly address: string;
   readonly idle: IdleSessions;
+  opening: number;
   lent: number;
 }
 
 export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
   const lines = new Map<string, Line>();
   const faults = createHostFaults(clock);
-  const open = createOpening(settings, { clock, faults });
+  // Of all lines to the address: many domains name the same host differently.
+  const isInUse = (address: string) =>
+    [...lines.values()].some((line) => line.address === address && isUsed(line));
+  const open = createOpening(settings, { clock, faults, isInUse });
 
-  const lineOf = (key: string): Line => {
+  const lineOf = ({ address, name, mustProve }: HostAddress): Line => {
+    const key = `${address} ${name} ${mustProve}`;
     const known = lines.get(key);
     if (known) return known;
     if (lines.size >= MANY) for (const [each, line] of lines) if (!isUsed(line)) lines.delete(each);
-    const made = { idle: createIdleSessions(clock, settings.session.idleTimeoutMs), lent: 0 };
+    const idle = createIdleSessions(clock, settings.session.idleTimeoutMs);
+    const made = { address, idle, opening: 0, lent: 0 };
     lines.set(key, made);
     return made;
   };
   const idleCount = () => [...lines.values()].reduce((sum, { idle }) => sum + idle.count(), 0);
   return {
     connectionsTo(host) {
-      const line = lineOf(`${host.address} ${host.name} ${host.mustProve}`);
+      const line = lineOf(host);
       return {
         async connect({ isFresh, signal }) {
           const waiting = isFresh ? undefined : line.idle.take();
@@ -78,22 +85,29 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
   };
 }
 
+interface Opening {
+  readonly clock: Clock;
+  readonly faults: HostFaults;
+  /** Whether there are other connections to the address. */
+  readonly isInUse: (address: string) => boolean;
+}
+
 /** Opens a connection to a host, unless the host has failed and it is not the time to try it again. */
-function createOpening(
-  settings: MxSettings,
-  { clock, faults }: { readonly clock: Clock; readonly faults: HostFaults },
-) {
+function createOpening(settings: MxSettings, { clock, faults, isInUse }: Opening) {
   return async (host: HostAddress, line: Line, signal: AbortSignal): Promise<LentSession> => {
     const tried = faults.begin(placeOf(host));
     if ("fault" in tried) return tried;
     try {
-      const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal);
+      line.opening++;
+      const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal).finally(
+        () => line.opening--,
+      );
       if ("session" in opened) {
         tried.reached();
         return { ...opened, isReused: false };
       }
       // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
-      if (isServiceClosing(opened.fault.message) && isUsed(line)) return { fault: TOO_MANY };
+      if (isServiceClosing(opened.fault.message) && isInUse(host.address)) return { fault: TOO_MANY };
       if (!signal.aborted) tried.failed(opened.fault);
       return opened;
     } finally {
@@ -102,8 +116,8 @@ function createOpening(
   };
 }
 
-function isUsed({ idle, lent }: Line): boolean {
-  return lent + idle.count() > 0;
+function isUsed({ idle, opening, lent }: Line): boolean {
+  return opening + lent + idle.count() > 0;
 }
 
 /** What a fault is about: the address, or also its certificate. */
