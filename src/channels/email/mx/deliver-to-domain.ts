@@ -107,14 +107,16 @@ async function tryTargets(
   handover: Handover,
 ): Promise<Delivered> {
   const outcomes = new Map<string, PartOutcome>();
+  let waiting = targets;
   let left = handover.envelopes;
   let untried: PartOutcome = deferred(CALLED_OFF);
   let wasAsked = false;
   let timesPutOff = 0;
   let isSecure: boolean | undefined;
-  for (const target of targets) {
+  for (let target = waiting[0]; target; target = waiting[0]) {
     if (left.length === 0 || timesPutOff === MAX_PUT_OFF || handover.signal.aborted || !handover.isOurs())
       break;
+    waiting = waiting.slice(1);
     const entry = await parts.hostLimits.enter(target.name, handover.signal);
     if (entry.kind === "full") {
       untried = wasAsked ? untried : held(entry.retryAfterMs);
@@ -125,7 +127,10 @@ async function tryTargets(
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
     // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
     left = [...handed.putOff, ...handed.left];
-    timesPutOff += Math.min(1, handed.putOff.length);
+    if (handed.putOff.length > 0) {
+      timesPutOff++;
+      waiting = withLast(waiting, target.name);
+    }
     const isHeld = handed.fault === TOO_MANY;
     wasAsked ||= handed.outcomes.size > 0 || (handed.fault?.code !== CALLED_OFF.code && !isHeld);
     isSecure = handed.outcomes.size > 0 ? handed.detail.tls === true : isSecure;
@@ -134,6 +139,11 @@ async function tryTargets(
   }
   for (const address of addressesOf(left)) outcomes.set(address, outcomes.get(address) ?? untried);
   return { outcomes, countsAsAttempt: wasAsked, ...(isSecure !== undefined && { isSecure }) };
+}
+
+/** The targets with those of a host at the end: behind its other addresses it is likely to be as full. */
+function withLast(targets: readonly HostAddress[], last: string): readonly HostAddress[] {
+  return targets.toSorted((a, b) => Number(a.name === last) - Number(b.name === last));
 }
 
 /** Turns `sent` into delivered: the recipient's own host has taken the mail. Nothing more will be heard, unless it bounces. */

@@ -108,6 +108,16 @@ test("three hosts that cannot take it are enough for one attempt, and the reply 
   expect(last.connections()).toBe(0);
 });
 
+test("another host comes before the other addresses of one that has put it off", async () => {
+  const { rig, last } = await openDomain((verb) => (verb === "MAIL" ? "452 4.3.1 disk full" : undefined));
+  rig.dns.a.set("mx0.example.test", ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"]);
+  for (const address of ["127.0.0.3", "127.0.0.4", "127.0.0.5"]) {
+    const other = await startRawSmtp(answering("MAIL", "452 4.3.1 disk full"), last.port, address);
+    closing.push(other.close);
+  }
+  expect(await outcomesOf(rig, "ann")).toMatchObject([{ kind: "sent", delivered: true }]);
+});
+
 test("that the next host cannot be reached does not hide what the first one said", async () => {
   const { rig, last } = await openDomain(answering("MAIL", "452 4.3.1 insufficient system storage"));
   await last.close();
