@@ -109,7 +109,7 @@ async function tryTargets(
   const outcomes = new Map<string, PartOutcome>();
   let waiting = targets;
   let left = handover.envelopes;
-  let untried: PartOutcome = deferred(CALLED_OFF);
+  let untried: PartOutcome | undefined;
   let wasAsked = false;
   let timesPutOff = 0;
   let isSecure: boolean | undefined;
@@ -119,7 +119,7 @@ async function tryTargets(
     waiting = waiting.slice(1);
     const entry = await parts.hostLimits.enter(target.name, handover.signal);
     if (entry.kind === "full") {
-      untried = wasAsked ? untried : held(entry.retryAfterMs);
+      untried ??= held(entry.retryAfterMs);
       continue;
     }
     const source = parts.sessions.connectionsTo(target);
@@ -134,10 +134,11 @@ async function tryTargets(
     const isHeld = handed.fault === TOO_MANY;
     wasAsked ||= handed.outcomes.size > 0 || (handed.fault?.code !== CALLED_OFF.code && !isHeld);
     isSecure = handed.outcomes.size > 0 ? handed.detail.tls === true : isSecure;
-    if (isHeld) untried = wasAsked ? untried : held(COME_BACK_MS);
+    if (isHeld) untried ??= held(COME_BACK_MS);
     else if (handed.fault) untried = deferred(faultOf(handed.fault));
   }
-  for (const address of addressesOf(left)) outcomes.set(address, outcomes.get(address) ?? untried);
+  for (const address of addressesOf(left))
+    outcomes.set(address, outcomes.get(address) ?? untried ?? deferred(CALLED_OFF));
   return { outcomes, countsAsAttempt: wasAsked, ...(isSecure !== undefined && { isSecure }) };
 }
 

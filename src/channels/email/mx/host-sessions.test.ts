@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { type RawAnswer, type RawSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
+import { createReturnPaths } from "../return-path.ts";
 
 const closing: (() => unknown)[] = [];
 
@@ -30,13 +31,14 @@ type Answer = RawAnswer | Promise<RawAnswer>;
 
 async function openDomain(
   greet: (connection: number) => Answer,
-  answer: (verb: string) => Answer = () => undefined,
+  answer: (verb: string, connection: number) => Answer = () => undefined,
 ): Promise<Domain> {
   const host = await startRawSmtp((verb, _, connection) =>
-    verb === "GREETING" ? greet(connection) : answer(verb),
+    verb === "GREETING" ? greet(connection) : answer(verb, connection),
   );
   closing.push(host.close);
-  const rig = await openMxRig({ port: host.port });
+  const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
+  const rig = await openMxRig({ port: host.port, deps: { returnPaths } });
   closing.push(rig.close);
   rig.host("example.test", "mx.example.test");
   const send = (domain = "example.test") =>
@@ -123,4 +125,25 @@ test("a host that has a connection for mail to another name of it is not down be
   hold.resolve(undefined);
   expect(await first).toMatchObject(DELIVERED);
   expect(await send("example.org")).toMatchObject(DELIVERED);
+});
+
+test("a recipient for whom no connection was left waits for that reason, although another has got the message", async () => {
+  const hold = Promise.withResolvers<undefined>();
+  const { rig, host, send } = await openDomain(
+    (connection) => (connection > 2 ? { lastWords: "421 too many connections" } : undefined),
+    async (verb, connection) => {
+      if (verb !== "DOT") return undefined;
+      return connection === 1 ? await hold.promise : { lastWords: "250 ok, and good-bye" };
+    },
+  );
+  const first = send();
+  await host.heard("DATA");
+  const to = [{ email: "bob@example.test" }, { email: "cid@example.test" }];
+  const each = outgoingEmail({ to }, { returnPathHost: "bounces.acme.example" });
+  expect(await rig.channel.send(each, SIGNAL)).toMatchObject({
+    parts: [{ kind: "sent" }, { kind: "deferred", error: { code: "mx.busy" } }],
+    countsAsAttempt: true,
+  });
+  hold.resolve(undefined);
+  await first;
 });
