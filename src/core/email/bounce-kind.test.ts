@@ -11,24 +11,14 @@ const BY_ENHANCED_CODE: readonly Row[] = [
   ...["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1", "5.7.13"].map((code) => [code, "hard"] as const),
   ...["5.2.2", "5.3.1", "5.4.5", "5.4.7"].map((code) => [code, "soft"] as const),
   ...["4.0.0", "4.1.1", "4.2.2", "4.4.7", "4.7.1"].map((code) => [code, "soft"] as const),
-  ...[
-    "5.1.7",
-    "5.1.8",
-    "5.3.4",
-    "5.5.0",
-    "5.5.4",
-    "5.6.0",
-    "5.6.3",
-    "5.7.0",
-    "5.7.1",
-    "5.7.26",
-    "5.7.27",
-  ].map((code) => [code, "message", { text: UNKNOWN }] as const),
+  ...["5.1.7", "5.1.8", "5.3.4", "5.5.4", "5.6.0", "5.6.3", "5.7.0", "5.7.1", "5.7.26", "5.7.27"].map(
+    (code) => [code, "message", { text: UNKNOWN }] as const,
+  ),
 ];
 
 /** Codes that say nothing by themselves: the words beside them count. */
 const BY_WORDS: readonly Row[] = [
-  ...["5.0.0", "5.1.0"].flatMap((code): readonly Row[] => [
+  ...["5.0.0", "5.1.0", "5.5.0"].flatMap((code): readonly Row[] => [
     [code, "hard", { text: UNKNOWN }],
     [code, "hard", { text: UNKNOWN, stage: "recipient" }],
     [code, "hard", { text: UNKNOWN, stage: "message" }],
@@ -41,6 +31,14 @@ const BY_WORDS: readonly Row[] = [
   ["5.4.1", "hard", { text: "550 5.4.1 Recipient address rejected: Access denied." }],
   ["5.4.1", "message", { text: UNKNOWN }],
   ["5.1.1", "soft", { text: "550 User over quota" }],
+  [
+    "5.2.1",
+    "soft",
+    {
+      text: "550 The user you are trying to contact is receiving mail at a rate that prevents additional messages",
+    },
+  ],
+  ["5.5.0", "hard", { text: "550 Requested action not taken: mailbox unavailable (S2017062302)." }],
   ["5.4.5", "message", { text: "550 Daily user sending limit exceeded" }],
 ];
 
@@ -86,6 +84,8 @@ const WORDINGS: Readonly<Record<BounceKind, readonly string[]>> = {
     "550 no PTR Record found.",
     "550 JunkMail rejected - [192.0.2.1] is in an RBL on zen.example.org",
     "550 Rejected: 192.0.2.1 listed at bl.example.org",
+    "550 Rejected: 192.0.2.1 is in a black list at bl.example.org",
+    "550 Callback setup failed while verifying <address> no such user",
     "550 Server access forbidden by your IP 192.0.2.1",
     "550 We do not accept mail from dynamic IPs",
     "550 SMTP AUTH is required for message submission on port 587",

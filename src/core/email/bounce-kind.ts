@@ -41,10 +41,11 @@ function enhancedKind({ code, text = "", server = "" }: Refusal, firstDigit: str
   if (HARD.has(code)) return FULL.test(text) ? "soft" : "hard";
   if (SOFT.has(code)) return code === "5.4.5" && ABOUT_US.test(text) ? "message" : "soft";
   if (code === "5.4.1") return MICROSOFT.test(`${server} ${text}`) ? "hard" : "message";
-  // These say nothing, so the text decides.
-  if (code === "5.0.0" || code === "5.1.0") return kindByWords(text) ?? "message";
-  return "message";
+  return (VAGUE.has(code) && kindByWords(text)) || "message";
 }
+
+/** These say nothing, so the text decides. Microsoft's mailboxes for everybody answer 5.5.0 for one that does not exist. */
+const VAGUE = new Set(["5.0.0", "5.1.0", "5.5.0"]);
 
 /** Exchange Online answers 5.4.1 for a recipient that is not in its directory. */
 const MICROSOFT = /\.outlook\.com|Recipient address rejected: Access denied/i;
@@ -72,18 +73,18 @@ function kindByWords(text: string): BounceKind | undefined {
 const ABOUT_US = new RegExp(
   [
     "\\brelay(?! recipient)|rcpthosts|not a gateway|authenticat|authori[sz]|\\bauth\\b|encrypt|\\btls\\b",
-    "sender|sending|\\bspf\\b|dkim|dmarc|return[- ]path|(?:mail|message|envelope)s? from|no mx\\b",
+    "sender|sending|call(?:back|out)\\b|\\bspf\\b|dkim|dmarc|return[- ]path|(?:mail|message|envelope)s? from|no mx\\b",
     "\\b(?:helo|ehlo|ptr|rdns)\\b|reverse dns|\\bresolve\\b|unresolvable|client host|\\bip address|dynamic ip",
     "your (?:ip|access|(?:mail ?)?server|host|network|domain|account|quota)\\b|header",
-    "spam|junk|block|blacklist|dnsbl|\\brbl\\b|(?<!not )listed (?:at|by|in|on)\\b|reputation|gr[ae]y-?list",
+    "spam|junk|block|black[- ]?list|dnsbl|\\brbl\\b|(?<!not )listed (?:at|by|in|on)\\b|reputation|gr[ae]y-?list",
     "polic(?:y|ies)|prohibit|protocol|too many|daily|per (?:hour|day)|you are not|go away|(?<!rejected: )access denied",
   ].join("|"),
   "i",
 );
 
-/** A full mailbox takes mail again once its owner has made room. */
+/** A full mailbox takes mail again once its owner has made room, and one that gets too much at once (5.2.1 at Gmail) a little later. */
 const FULL =
-  /\bquota|\b(?:mailbox|mailfolder|inbox)\b.{0,20}\bfull\b|\bfull (?:mailbox|inbox)\b|storage|disk space|receiving limit/i;
+  /receiving (?:e?mail|messages) at a rate|\bquota|\b(?:mailbox|mailfolder|inbox)\b.{0,20}\bfull\b|\bfull (?:mailbox|inbox)\b|storage|disk space|receiving limit/i;
 
 /** `<address>` stands for one that was taken out of the text, and may be anybody's. */
 const UNKNOWN_USER = new RegExp(
