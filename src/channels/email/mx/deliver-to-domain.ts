@@ -123,7 +123,10 @@ async function tryTargets(
       continue;
     }
     const source = parts.sessions.connectionsTo(target);
-    const handed = await handOver(source, { ...handover, envelopes: left }).finally(entry.leave);
+    const leavesSilent = waiting.some(({ name }) => name !== target.name);
+    const handed = await handOver(source, { ...handover, envelopes: left, leavesSilent }).finally(
+      entry.leave,
+    );
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
     // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
     left = [...handed.putOff, ...handed.left];

@@ -9,6 +9,7 @@ import {
 } from "../../../../test/fakes/fake-smtp.ts";
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
+import { createReturnPaths } from "../return-path.ts";
 
 const closing: (() => unknown)[] = [];
 
@@ -17,20 +18,28 @@ afterEach(async () => {
 });
 
 const SIGNAL = new AbortController().signal;
+const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
 
-/** `example.test` has a host at 127.0.0.1 that takes everything, and `first`, at 127.0.0.2 and so on, are asked before it. */
-async function openDomain(...first: readonly RawScript[]): Promise<{
+interface Domain {
   readonly rig: MxRig;
   readonly first: readonly RawSmtp[];
   readonly last: FakeSmtp;
-}> {
+}
+
+const openDomain = (...first: readonly RawScript[]) => openDomainWith({}, ...first);
+
+/** `example.test` has a host at 127.0.0.1 that takes everything, and `first`, at 127.0.0.2 and so on, are asked before it. */
+async function openDomainWith(
+  config: Readonly<Record<string, unknown>>,
+  ...first: readonly RawScript[]
+): Promise<Domain> {
   const last = await startFakeSmtp();
   closing.push(last.close);
   const hosts = await Promise.all(
     first.map((script, index) => startRawSmtp(script, last.port, `127.0.0.${index + 2}`)),
   );
   closing.push(...hosts.map((host) => host.close));
-  const rig = await openMxRig({ port: last.port });
+  const rig = await openMxRig({ port: last.port, config, deps: { returnPaths } });
   closing.push(rig.close);
   const names = [...hosts.keys()].map((index) => `mx${index}.example.test`);
   rig.dns.mx.set(
@@ -96,6 +105,32 @@ test("the recipients that a host has judged are not offered to the next", async 
     { kind: "rejected", bounced: true },
   ]);
   expect(last.received.map(({ to }) => to)).toEqual([["ann@example.test"]]);
+});
+
+const IMPATIENT = { response_timeout_ms: 2_000 };
+
+test("a host that has stopped answering is not waited for by each recipient: the next one gets the rest", async () => {
+  const { rig, first, last } = await openDomainWith(IMPATIENT, answering("MAIL", "silence"));
+  const to = ["ann", "bob", "cid"].map((name) => ({ email: `${name}@example.test` }));
+  const each = outgoingEmail({ to }, { returnPathHost: "bounces.acme.example" });
+  const sent = { kind: "sent", delivered: true };
+  expect((await rig.channel.send(each, SIGNAL)).parts).toMatchObject([sent, sent, sent]);
+  expect(first[0]?.connections()).toBe(1);
+  expect(last.received.map((mail) => mail.to)).toEqual(to.map(({ email }) => [email]));
+});
+
+test("the only host is asked for each recipient, whatever it did for the one before", async () => {
+  const { rig, first, last } = await openDomainWith(IMPATIENT, (verb, line) =>
+    verb === "RCPT" && line.includes("ann") ? "silence" : undefined,
+  );
+  rig.dns.mx.set("example.test", ["0 mx0.example.test"]);
+  const to = ["ann", "bob"].map((name) => ({ email: `${name}@example.test` }));
+  const each = outgoingEmail({ to }, { returnPathHost: "bounces.acme.example" });
+  expect((await rig.channel.send(each, SIGNAL)).parts).toMatchObject([
+    { kind: "deferred" },
+    { kind: "sent" },
+  ]);
+  expect([first[0]?.connections(), last.connections()]).toEqual([2, 0]);
 });
 
 test("three hosts that cannot take it are enough for one attempt, and the reply of the last is told", async () => {

@@ -35,6 +35,8 @@ export type LentSession =
 export interface Handover extends TransactionLimits {
   readonly mail: Mail;
   readonly envelopes: readonly Envelope[];
+  /** Whether a server that does not answer in time is left at that: each further envelope could take as long, and others wait. */
+  readonly leavesSilent?: boolean;
 }
 
 /** What became of the envelopes. */
@@ -80,6 +82,7 @@ export async function handOver(
     );
     if (elsewhere.length > 0) putOff.push({ ...envelope, to: elsewhere });
     detail = { ...detail, ...detailOf(report, session, envelopes.length) };
+    if (limits.leavesSilent && report.end.kind === "lost" && report.end.wasSilent) break;
     const wanted = missingCredentials(report);
     if (wanted) return { outcomes, left, putOff, fault: wanted, wanted, isThrottled: throttled, detail };
   }

@@ -31,6 +31,8 @@ export type TransactionEnd =
       readonly wasContentSent: boolean;
       /** There was no reply except that the server is closing. */
       readonly wasUnanswered: boolean;
+      /** Time ran out. */
+      readonly wasSilent?: true;
     };
 
 /** What the report means for one recipient. `ids`: the provider message ids of a `sent` outcome. */

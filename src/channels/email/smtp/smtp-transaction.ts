@@ -56,12 +56,13 @@ export function runTransaction(
     if (isInDoubt(end, content)) connection.close();
     resolve({ recipients: repliesOf(envelope), end });
   };
-  const lose = (reason: string) =>
+  const lose = (reason: string, wasSilent = false) =>
     settle({
       kind: "lost",
       reason: toOneLine(reason),
       wasContentSent: content.isSent(),
       wasUnanswered: isUnanswered(connection),
+      ...(wasSilent && { wasSilent }),
     });
   if (limits.signal.aborted) {
     lose(String(limits.signal.reason));
@@ -74,7 +75,7 @@ export function runTransaction(
     const mayQuote = content.isBegun();
     const end = error ? toEnd(error, envelope, mayQuote) : toTakenEnd(info.response, content.isSent());
     if (end) settle(end);
-    else lose(describe(error));
+    else lose(describe(error), error?.code === "ETIMEDOUT");
   });
   return promise;
 }
