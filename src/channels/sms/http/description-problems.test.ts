@@ -88,3 +88,29 @@ test("a secret that requests or callbacks cannot do without is required", () => 
   expect(problems(token, { auth_token: "t0ken", signature_secret: "s3cret" })).toEqual({});
   expect(problems(custom("{{secret.auth_token|default:none}}"), { signature_secret: "s3cret" })).toEqual({});
 });
+
+test("so is one in the URL or in the user name, and one beside another that has a default", () => {
+  const custom = (send: object) => ({ provider: "custom", gateway: { send, answer: {} } });
+  const basic = { kind: "basic", username: "{{secret.api_key}}", value: "x" };
+  expect(problems(custom({ url: "https://x/{{secret.authkey}}/sms", auth: basic }))).toEqual({
+    authkey: "required by gateway.send.url",
+    api_key: "required by gateway.send.auth",
+  });
+  const bearer = { kind: "bearer", value: "{{secret.api_key|default:a}}.{{secret.api_secret}}" };
+  expect(problems(custom({ url: "https://x", auth: bearer }))).toEqual({
+    api_secret: "required by gateway.send.auth",
+  });
+  const optional = { url: "https://x", query: { key: "{{secret.api_key}}" } };
+  expect(problems(custom(optional))).toEqual({});
+});
+
+test("the token of callbacks is not, whatever is proven with it: one that is not given is made", () => {
+  const callback = {
+    verify: { scheme: "header", header: "X-Token", secret: "callback_token" },
+    id: { json: "/ref" },
+    status: [{ json: "/state" }],
+    statuses: { DONE: "delivered" },
+  };
+  const gateway = { send: { url: "https://x" }, answer: { id: { json: "/ref" } }, callback };
+  expect(problems({ provider: "custom", gateway })).toEqual({});
+});

@@ -1,6 +1,6 @@
 /** Problems of a description that its schema cannot express: placeholders, pointers, patterns, fields that need each other. */
 import type { CallbackDescription, Gateway, SendDescription, Source } from "./gateway.ts";
-import { HTTP_SECRETS } from "./http-config.ts";
+import { CALLBACK_TOKEN, HTTP_SECRETS } from "./http-config.ts";
 import { isPlaceholder } from "./message-values.ts";
 import { isHeaderValue } from "./render-request.ts";
 import { sourceProblem } from "./source.ts";
@@ -178,15 +178,25 @@ export function secretProblems(
 
 /** Secrets that are not set although nothing could be sent, or no callback be authentic, without them: by the secret's name. */
 export function missingSecrets(
-  { send: { auth }, callback }: Gateway,
+  { send: { url, auth }, callback }: Gateway,
   secrets: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const verify = callback?.verify;
-  // With a default nothing is missing.
-  const sent = auth && !/\|\s*default:/.test(auth.value) ? secretsIn(auth.value) : [];
+  const credentials = auth ? [auth.value, auth.username ?? ""] : [];
   const needed = [
-    ...sent.map((name) => [name, "required by gateway.send.auth"] as const),
+    ...neededIn(url).map((name) => [name, "required by gateway.send.url"] as const),
+    ...credentials.flatMap(neededIn).map((name) => [name, "required by gateway.send.auth"] as const),
     ...(verify ? [[verify.secret, "required by gateway.callback.verify"] as const] : []),
   ];
-  return Object.fromEntries(needed.filter(([name]) => Object.hasOwn(HTTP_SECRETS, name) && !secrets[name]));
+  return Object.fromEntries(needed.filter(([name]) => mustBeGiven(name) && !secrets[name]));
+}
+
+/** The secrets whose placeholder has no default. */
+function neededIn(template: string): readonly string[] {
+  return secretsIn(template.replaceAll(/\{\{[^{}]*\|\s*default:[^{}]*\}\}/g, ""));
+}
+
+/** A token that is not given is made. */
+function mustBeGiven(name: string): boolean {
+  return name !== CALLBACK_TOKEN && Object.hasOwn(HTTP_SECRETS, name);
 }
