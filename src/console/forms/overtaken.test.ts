@@ -32,6 +32,14 @@ describe("what somebody else has saved since a form was opened", () => {
     expect(told(others, { ...record, name: "Acme Inc" }, changes)).toHaveProperty("name");
   });
 
+  test("is told of a field that is changed in the form only after another one was refused", () => {
+    const others = watchOthers({ record });
+    const now = { ...record, name: "Acme Ltd", note: "new" };
+    expect(Object.keys(told(others, now, { name: "ACME" }))).toEqual(["name"]);
+    expect(Object.keys(told(others, now, { name: "ACME", note: "mine" }))).toEqual(["note"]);
+    expect(told(others, now, { name: "ACME", note: "mine" })).toEqual({});
+  });
+
   test("is nothing to tell of where it is what the form would save, or what was there before", () => {
     expect(told(watchOthers({ record }), { ...record, name: "ACME" }, { name: "ACME" })).toEqual({});
     expect(told(watchOthers({ record }), { name: "Acme", tags: ["a"] }, { note: null })).toEqual({});

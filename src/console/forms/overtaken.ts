@@ -19,8 +19,9 @@ export function watchOthers({ record, inWords }: Began): (now: Row, changes: Row
     const overtaken = Object.keys(changes).filter(
       (name) => !isSame(now[name], known[name]) && !isSame(now[name], changes[name]),
     );
-    known = now;
     if (overtaken.length === 0) return;
+    // Of other fields nothing is told yet: these may be changed in the form before it is sent again.
+    known = { ...known, ...Object.fromEntries(overtaken.map((name) => [name, now[name]])) };
     const details = overtaken.map((name) => [name, problemOf(inWords?.(name, now) ?? textOf(now[name]))]);
     throw new Failure(409, "somebody else has saved this meanwhile", Object.fromEntries(details));
   };
