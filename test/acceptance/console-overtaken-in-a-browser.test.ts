@@ -75,6 +75,28 @@ test("so it is with connectors and settings, and nothing is said of what two hav
   expect(complaints).toEqual([]);
 });
 
+test("of an account's own setting, nothing is said where only the instance's has been changed, and what is where it was reset", async () => {
+  const { id } = await make("/accounts", { name: "Acme", mode: "live" });
+  const ofAccount = `/settings/stop_words?account_id=${id}`;
+  const put = (path: string, value: string | null) => admin(opened.service, path, { value }, "PUT");
+  const { page, complaints, heading } = await signedIn(`settings/stop_words?account_id=${id}`);
+  await heading("stop_words");
+  await page.getByLabel("Value").fill("STOP,HALT");
+  await put("/settings/stop_words", "STOP,ARRET");
+  await page.getByRole("button", { name: "Set", exact: true }).click();
+  await heading("Settings");
+  await page.getByRole("link", { name: "stop_words" }).click();
+  await heading("stop_words");
+  await page.getByLabel("Value").fill("STOP");
+  await put(ofAccount, null);
+  await page.getByRole("button", { name: "Set", exact: true }).click();
+  await page.locator("#problem-value", { hasText: "somebody else has emptied it" }).waitFor();
+  await page.getByRole("button", { name: "Set", exact: true }).click();
+  await heading("Settings");
+  expect((await admin<Made>(opened.service, ofAccount)).value).toBe("STOP");
+  expect(complaints).toEqual([]);
+});
+
 test("whoever changes or deletes what another has deleted is told that it is gone", async () => {
   const { id } = await make("/accounts", { name: "Short-lived", mode: "live" });
   const { page, complaints, heading, go } = await signedIn(`accounts/${id}/edit`);

@@ -68,31 +68,41 @@ async function showSetting(visit: Visit, accounts: readonly Account[]): Promise<
   const path = `settings/${encodeURIComponent(name)}`;
   const setting = await client.get<Setting>(path, { account_id });
   const back = toHash(["settings"], { account_id });
-  const tellOfOthers = watchOthers({ record: { value: setting.value } });
+  const tellOfOthers = watchOthers({ record: ownValue(setting, account_id) });
   const put = async (value: unknown) => {
     await client.send("PUT", `${path}${toQueryString({ account_id })}`, { value });
     leaveFor(back);
     notify(value === null ? `${name}: reset` : `${name}: set`);
   };
-  const isSetHere = setting.set_by === (account_id ? "account" : "instance");
   return {
     title: name,
     actions:
-      isSetHere && deedButton({ text: "Reset", question: `Reset ${name}?`, work: () => put(null) }, visit),
+      isSetHere(setting, account_id) &&
+      deedButton({ text: "Reset", question: `Reset ${name}?`, work: () => put(null) }, visit),
     content: [
       h("p", {}, prose(setting.description)),
       none(account_id ? `For the account “${nameIn(accounts, account_id)}”.` : "For the instance."),
       recordForm({
         fields: [settingField(setting)],
-        values: isSetHere ? { value: setting.value } : {},
+        values: ownValue(setting, account_id),
         submit: "Set",
         back,
         async save({ value }) {
           const now = await client.get<Setting>(path, { account_id });
-          tellOfOthers({ value: now.value }, { value });
+          tellOfOthers(ownValue(now, account_id), { value });
           await put(value);
         },
       }),
     ],
   };
+}
+
+/** What is set for the account, or the instance, that is looked at: the value in force may be set elsewhere. */
+function ownValue(setting: Setting, accountId: string | undefined): Pick<Setting, "value"> {
+  const { value } = setting;
+  return isSetHere(setting, accountId) && value !== undefined ? { value } : {};
+}
+
+function isSetHere({ set_by: setBy }: Setting, accountId: string | undefined): boolean {
+  return setBy === (accountId ? "account" : "instance");
 }
