@@ -36,6 +36,9 @@ onEveryAdmin((startAdmin) => {
       await admin.store.records.update("connectors", read!, { config: { ...read!.config, hots: "a" } });
       const disabled = await admin.call("PATCH", `connectors/${id}`, { is_enabled: false });
       expect([disabled.status, disabled.json.is_enabled]).toEqual([200, false]);
+      // As the command line and the console send it.
+      const renamed = await admin.call("PATCH", `connectors/${id}`, { name: "older", config: {} });
+      expect([renamed.status, renamed.json.name]).toEqual([200, "older"]);
       const changed = await admin.call("PATCH", `connectors/${id}`, { config: { port: 7 } });
       expect(Object.keys(changed.json.details)).toEqual(["config.hots"]);
     });

@@ -69,14 +69,20 @@ function updateConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
     judge({ valid, errors }, current) {
       const kind = kindNamed(deps, current.kind);
       // What is stored may be older than a rule: it must not keep a connector from being disabled.
-      if (kind && valid.config) changeSettings(kind, { current, given: valid.config }, errors);
+      if (kind && changesAny(valid.config)) changeSettings(kind, { current, given: valid.config }, errors);
     },
     toChanges(given, current) {
       const kind = kindNamed(deps, current.kind);
-      const settings = kind && given.config ? settingsOf(deps, kind, { current, given: given.config }) : {};
+      const { config } = given;
+      const settings = kind && changesAny(config) ? settingsOf(deps, kind, { current, given: config }) : {};
       return { ...present({ name: given.name, isEnabled: given.is_enabled }), ...settings };
     },
   });
+}
+
+/** The command line and the console name no fields where only something else is changed. */
+function changesAny(config: object | undefined): boolean {
+  return config !== undefined && Object.keys(config).length > 0;
 }
 
 /** The settings after a change. If callbacks need a token and there is none, or it was cleared, a new one is added. */
