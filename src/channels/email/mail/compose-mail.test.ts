@@ -165,6 +165,26 @@ test("the longest subjects arrive whole, in lines that servers take", async () =
   }
 });
 
+test("a name that readers would take for encoded words arrives as it was given", async () => {
+  const trap = "=?utf-8?q?Your=20Bank?=";
+  for (const name of [trap, `a "${trap}" \\ b`, ` <${trap}`, `${"long ".repeat(30)}${trap}`]) {
+    const from = { email: "shop@acme.test", name };
+    const cc = [
+      { email: '"=?x"@x.test' },
+      { email: '"a b"@x.test', name },
+      { email: "c@x.test", name: "C, =three" },
+    ];
+    const raw = await compose({ from, to: [from], cc });
+    const parsed = await PostalMime.parse(raw);
+    const names = [parsed.from, ...(parsed.to ?? []), ...(parsed.cc ?? [])].map((one) => one?.name);
+    expect(names).toEqual([name, name, "", name, "C, =three"]);
+    // Between quotation marks nothing is an encoded word, but many readers decode it all the same.
+    expect(raw.toString()).not.toMatch(/=\?utf-8\?q\?Your/);
+    expect(raw.toString()).toContain('<"=?x"@x.test>');
+    expect(isWireSafe(raw)).toBe(true);
+  }
+});
+
 test("every line of a header begins with a field's name or continues a field, whatever blanks the values have", async () => {
   const anyValue = fc
     .array(

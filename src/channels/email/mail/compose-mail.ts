@@ -69,18 +69,32 @@ const OWNED_FIELDS =
 /**
  * Custom headers in ASCII go out as they were given, only folded, and so does text in angle brackets. The composer would make encoded
  * words of every value with quotation marks or with a letter outside ASCII, and readers of structured fields (`List-Id`, JSON for a
- * provider) do not decode those (RFC 2047 §5).
+ * provider) do not decode those (RFC 2047 §5). Names that readers would take for encoded words become such.
  */
 function compile(mail: MailToCompose) {
   const root = new MailComposer(toComposerOptions(mail)).compile();
   const custom = new Set(Object.keys(mail.content.headers ?? {}).map((name) => name.toLowerCase()));
   const encode = root.encodeHeaderValue.bind(root);
   root.encodeHeaderValue = (name, value) => {
+    if (NAMED_FIELDS.test(name)) return encodeQuoted(encode(name, value));
     const isCustom = custom.has(name.toLowerCase()) && !MESSAGE_IDS.test(name);
     if (!isCustom || typeof value !== "string") return encode(name, value);
     return encodeAround(value, (text) => encode(name, text));
   };
   return root;
+}
+
+/** The fields with names of people. */
+const NAMED_FIELDS = /^(?:from|to|cc)$/i;
+
+/**
+ * Between quotation marks nothing is an encoded word (RFC 2047 §5), but many readers decode it all the same. Quotation marks before an
+ * `@` are an address's.
+ */
+function encodeQuoted(mailboxes: string): string {
+  return mailboxes.replaceAll(/"((?:[^"\\]|\\.)*)"(@?)/g, (quoted, text: string, at: string) =>
+    text.includes("=?") && at === "" ? encodeWord(text.replaceAll(/\\(.)/g, "$1"), "Q", 52) : quoted,
+  );
 }
 
 /** Encodes texts that need it, but not the ids and URLs in angle brackets between them (RFC 2919, RFC 2369). */
