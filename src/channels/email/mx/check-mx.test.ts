@@ -37,7 +37,10 @@ function check(
   const resolver = new Resolver({ timeout: 20_000, tries: 1 });
   resolver.setServers([dns.address]);
   const base = { id: "mx1", name: "direct", kind: "mx", secrets: {}, isEnabled: true, createdAt: 0 };
-  const connector = { ...base, config: { allowed_ranges: ["127.0.0.0/8"], ...config } };
+  const connector = {
+    ...base,
+    config: { allowed_ranges: ["127.0.0.0/8"], ehlo_name: "mail.acme.test", ...config },
+  };
   const network = createNetwork(resolver);
   return mxConnectorKind.check(connector, clock, { network, ...(domain && { domain }) });
 }
@@ -84,6 +87,28 @@ test("it says goodbye, and tells of a host that did not answer before the one th
   expect(detail).toContain("not you");
   expect(await raw.heard("QUIT")).toBe("QUIT");
   expect(raw.lines.filter((line) => /^(MAIL|RCPT|DATA)/.test(line))).toEqual([]);
+});
+
+test("it says of a name that many hosts refuse that they do, whether the host answers or not", async () => {
+  const dns = await openZone();
+  const raw = await startRawSmtp((verb, _, connection) =>
+    verb === "GREETING" && connection === 1 ? { lastWords: "554 5.7.1 not you" } : undefined,
+  );
+  closing.push(raw.close);
+  host(dns, "example.com", "mx.example.com");
+  const detail = async (ehlo_name: string | undefined) =>
+    (await check(dns, { port: raw.port, ehlo_name }, "example.com")).detail;
+  const advice = (name: string) =>
+    `; it greets as ${name}, which many hosts refuse: set ehlo_name to the full domain name of the sending address`;
+  expect(await detail("[127.0.0.1]")).toEndWith(`not you${advice("[127.0.0.1]")}`);
+  expect(await detail("[127.0.0.1]")).toEndWith(`answers without TLS${advice("[127.0.0.1]")}`);
+  expect(await detail("mail")).toEndWith(advice("mail"));
+  for (const name of ["mail.acme.test", "[192.0.2.1]", "[IPv6:2001:db8::1]"])
+    expect(await detail(name)).not.toContain("greets as");
+  const told = await detail(undefined);
+  const greeting = raw.lines.findLast((line) => line.startsWith("EHLO")) ?? "";
+  // The machine's name, which may be a full one or not.
+  expect(told.includes(advice("[127.0.0.1]"))).toBe(greeting === "EHLO [127.0.0.1]");
 });
 
 test("it says what stands in the way: no such domain, a null MX, a host that may not be connected to, nobody there", async () => {

@@ -5,6 +5,7 @@ import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { unlessAborted } from "../../../core/work/unless-aborted.ts";
 import type { CheckReach } from "../../channel.ts";
+import { greetingAdvice } from "../smtp/ehlo-name.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
@@ -61,13 +62,15 @@ async function check(given: Check): Promise<Checked> {
   const targets = targetsOf(found.hosts, policy);
   if (targets.length === 0)
     return { ok: false, detail: `${domain}: its MTA-STS policy names none of its mail hosts` };
+  const advice = greetingAdvice(settings.session.ehloName);
   const faults: string[] = [];
   for (const target of targets.slice(0, MAX_TRIES)) {
     const tried = await greet(given, target);
-    if (tried.ok) return { ok: true, detail: [`${domain}: ${tried.detail}${said}`, ...faults].join("; ") };
+    if (tried.ok)
+      return { ok: true, detail: [`${domain}: ${tried.detail}${said}`, ...faults].join("; ") + advice };
     faults.push(tried.detail);
   }
-  return { ok: false, detail: `${domain}: ${faults.join("; ")}${said}` };
+  return { ok: false, detail: `${domain}: ${faults.join("; ")}${said}${advice}` };
 }
 
 async function policyOf({ settings, domain, reach, clock, signal }: Check): Promise<MailPolicy | undefined> {

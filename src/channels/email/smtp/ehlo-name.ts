@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
+import { hostname } from "node:os";
 import type { Connector } from "../../../core/records/accounts.ts";
 
 /**
@@ -25,3 +26,20 @@ function isEhloName(name: string): boolean {
 /** RFC 5321 §4.1.2; a label has at most 63 octets (RFC 1035 §2.3.4). */
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, "i");
+
+/** What is said of a connector whose hosts are greeted with a name that many refuse; empty for any other. */
+export function greetingAdvice(ehloName: string | undefined): string {
+  const name = ehloName ?? machineName();
+  // A domain name with one label is nobody's (RFC 5321 §2.3.5), and this address is the server's own.
+  const isRefused = name === LOOPBACK || !(name.includes(".") || name.startsWith("["));
+  return isRefused
+    ? `; it greets as ${name}, which many hosts refuse: set ehlo_name to the full domain name of the sending address`
+    : "";
+}
+
+const LOOPBACK = "[127.0.0.1]";
+
+/** What nodemailer sends where no name is set. */
+function machineName(): string {
+  return hostname().includes(".") ? hostname() : LOOPBACK;
+}
