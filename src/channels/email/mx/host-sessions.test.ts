@@ -100,6 +100,26 @@ test("a host that refuses one connection more than it has of ours is not down: t
   expect(await send()).toMatchObject(DELIVERED);
 });
 
+test("a host that has refused one connection more is asked for another after 15 seconds, and not by every message", async () => {
+  const hold = Promise.withResolvers<undefined>();
+  const { rig, host, send } = await openDomain(
+    (connection) => (connection === 2 ? { lastWords: "421 too many connections" } : undefined),
+    async (verb, connection) => (verb === "DOT" && connection === 1 ? await hold.promise : undefined),
+  );
+  const first = send();
+  await host.heard("DATA");
+  for (const waitedMs of [0, 0, 14_999]) {
+    await rig.clock.advance(waitedMs);
+    expect(await send()).toMatchObject(BUSY);
+  }
+  expect(host.connections()).toBe(2);
+  await rig.clock.advance(1);
+  expect(await send()).toMatchObject(DELIVERED);
+  expect(host.connections()).toBe(3);
+  hold.resolve(undefined);
+  await first;
+});
+
 test("of connections that are opened at the same time, those that are refused as too many wait for the one that is not", async () => {
   const hold = Promise.withResolvers<undefined>();
   const { host, send } = await openDomain((connection) =>
@@ -124,6 +144,7 @@ test("a host that has a connection for mail to another name of it is not down be
   expect(await send("example.org")).toMatchObject(BUSY);
   hold.resolve(undefined);
   expect(await first).toMatchObject(DELIVERED);
+  await rig.clock.advance(15_000);
   expect(await send("example.org")).toMatchObject(DELIVERED);
 });
 

@@ -4,6 +4,7 @@ import type { ConnectionSource, LentSession } from "../smtp/hand-over.ts";
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
 import { isServiceClosing } from "../smtp/smtp-replies.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
+import { COME_BACK_MS } from "./destination-limits.ts";
 import { createHostFaults, type HostFaults } from "./host-faults.ts";
 import type { MxSettings } from "./mx-config.ts";
 
@@ -38,6 +39,8 @@ interface Line {
   readonly idle: IdleSessions;
   opening: number;
   lent: number;
+  /** Until then the host is asked for no connection beside those that it has: it has refused one as one too many. */
+  fullUntilMs: number;
 }
 
 export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
@@ -54,7 +57,7 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
     if (known) return known;
     if (lines.size >= MANY) for (const [each, line] of lines) if (!isUsed(line)) lines.delete(each);
     const idle = createIdleSessions(clock, settings.session.idleTimeoutMs);
-    const made = { address, idle, opening: 0, lent: 0 };
+    const made = { address, idle, opening: 0, lent: 0, fullUntilMs: 0 };
     lines.set(key, made);
     return made;
   };
@@ -95,6 +98,7 @@ interface Opening {
 /** Opens a connection to a host, unless the host has failed and it is not the time to try it again. */
 function createOpening(settings: MxSettings, { clock, faults, isInUse }: Opening) {
   return async (host: HostAddress, line: Line, signal: AbortSignal): Promise<LentSession> => {
+    if (line.fullUntilMs > clock.monotonicMs() && isInUse(host.address)) return { fault: TOO_MANY };
     const tried = faults.begin(placeOf(host));
     if ("fault" in tried) return tried;
     try {
@@ -107,7 +111,10 @@ function createOpening(settings: MxSettings, { clock, faults, isInUse }: Opening
         return { ...opened, isReused: false };
       }
       // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
-      if (isServiceClosing(opened.fault.message) && isInUse(host.address)) return { fault: TOO_MANY };
+      if (isServiceClosing(opened.fault.message) && isInUse(host.address)) {
+        line.fullUntilMs = clock.monotonicMs() + COME_BACK_MS;
+        return { fault: TOO_MANY };
+      }
       if (!signal.aborted) tried.failed(opened.fault);
       return opened;
     } finally {
