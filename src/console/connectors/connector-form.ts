@@ -62,7 +62,7 @@ export async function showEditConnector({ client, place, notify, leaveFor }: Vis
   const { needed, rarely } = configFields(kind, connector.secrets);
   const back = toHash(["connectors", connector.id]);
   const record = toRecord(connector);
-  const tellOfOthers = watchOthers({ record });
+  const tellOfOthers = watchOthers({ record, fields: [...needed, ...rarely] });
   const form = recordForm({
     fields: [NAME, ...needed],
     rarely,

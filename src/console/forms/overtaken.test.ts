@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../client.ts";
-import type { Row } from "./fields.ts";
+import type { Field, Row } from "./fields.ts";
 import { watchOthers } from "./overtaken.ts";
 
 /** What is said beside each field. */
@@ -44,6 +44,20 @@ describe("what somebody else has saved since a form was opened", () => {
     expect(told(watchOthers({ record }), { ...record, name: "ACME" }, { name: "ACME" })).toEqual({});
     expect(told(watchOthers({ record }), { name: "Acme", tags: ["a"] }, { note: null })).toEqual({});
     expect(told(watchOthers({ record }), record, { name: "ACME", note: null })).toEqual({});
+  });
+
+  test("is told in the words that its field has to choose from", () => {
+    const fields: readonly Field[] = [
+      { name: "is_default", label: "", kind: "choice", isRequired: false, choices: [["false", "no"]] },
+      { name: "connector_id", label: "", kind: "choice", isRequired: false, choices: [["1", "airtel"]] },
+    ];
+    const others = watchOthers({ record, fields });
+    const now = { ...record, is_default: false, connector_id: "1", name: "1" };
+    expect(told(others, now, { is_default: true, connector_id: "2", name: "2" })).toEqual({
+      is_default: "somebody else has changed it to “no” meanwhile: save again to replace that",
+      connector_id: "somebody else has changed it to “airtel” meanwhile: save again to replace that",
+      name: "somebody else has changed it to “1” meanwhile: save again to replace that",
+    });
   });
 
   test("may be that a field was emptied, or what only other words tell", () => {

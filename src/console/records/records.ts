@@ -97,13 +97,15 @@ async function showEdit(noun: Noun, { client, place, schemas, notify, leaveFor }
     schemas("patch", `${noun.name}/{id}`),
   ]);
   const back = toHash([noun.name, String(record.id)]);
+  const fields = shownFields(noun, fieldsOf(schema), known);
   const tellOfOthers = watchOthers({
     record,
+    fields,
     inWords: (name, now) =>
       name === "connectors" ? connectorsText(now as unknown as Route, known.connectors) : undefined,
   });
   const form = recordForm({
-    fields: shownFields(noun, fieldsOf(schema), known),
+    fields,
     values: record,
     submit: "Save",
     back,
