@@ -16,9 +16,11 @@ import { MAX_INTERRUPTIONS } from "../core/queue/retry-policy.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { earliestSendAt } from "../core/sms/promotional-hours.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import type { RouteOfJob } from "./job-routes.ts";
 import {
   isInterruptedTooOften,
   judge,
+  judgeElsewhere,
   judgeExpired,
   judgeFailover,
   judgeHeld,
@@ -30,7 +32,7 @@ import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { outletOfJob, type WaitsForOwner } from "./outlets/outlet-of-job.ts";
-import { canFailOver, ownerDeleted } from "./outlets/owner-of-job.ts";
+import { canFailOver, ownerDeleted, ownerOf } from "./outlets/owner-of-job.ts";
 import { reportAttempt } from "./report-attempt.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
 import { putOff } from "./sending/put-off.ts";
@@ -52,6 +54,7 @@ export interface AttemptDeps {
   readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Prepared | Promise<Prepared>;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly deleted: Pick<DeletedConnectors, "includes">;
+  readonly routeOf: RouteOfJob;
   /** Aborts when the process is stopping and has waited long enough for answers. */
   readonly signal: AbortSignal;
 }
@@ -64,6 +67,8 @@ export interface JobLease extends Assignment {
   readonly isOurs: () => boolean;
   /** The setting of the job's route. */
   readonly failoverMode: Route["failover"];
+  /** The job was claimed from the connector's own queue. */
+  readonly isOwnQueue?: true | undefined;
 }
 
 /** Resolves with the settlement to store; `undefined` if nothing was sent and the job goes back in line. Rejects only for a bug. */
@@ -84,7 +89,7 @@ export function createAttempt(given: AttemptDeps): Attempt {
   return async (job, lease) => {
     const handover: Handover = { ...lease, isDone: false };
     try {
-      const unsent = judgeBefore(deps, job, lease.outlet);
+      const unsent = judgeBefore(deps, job, lease.outlet) ?? letGo(deps, job, lease);
       return unsent ? await unsent : await chooseAndSend(deps, job, handover);
     } catch (error) {
       if (handover.isDone) throw error;
@@ -122,6 +127,13 @@ function judgeBefore(
   if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
   const opensAt = earliestSendAt(job, job.recipient, now);
   return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
+}
+
+/** Sends a job in a connector's own queue back to its route if by now others may send it too; `undefined`: there is no need. */
+function letGo(deps: AttemptDeps, job: ClaimedJob, lease: JobLease): Attempted | undefined {
+  const route = lease.isOwnQueue && deps.routeOf(job);
+  if (!route || ownerOf(job, route.failover) === lease.outlet.channel.connectorId) return undefined;
+  return { ...judgeElsewhere(job, deps.clock.now()), moveTo: route.id };
 }
 
 /**

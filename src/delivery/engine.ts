@@ -9,6 +9,7 @@ import { type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-grou
 import type { Connector, Route } from "../core/records/accounts.ts";
 import type { MessageStore, Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import { createJobRoutes, type JobRoutes } from "./job-routes.ts";
 import { createDeletedConnectors, type DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
@@ -77,8 +78,9 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock } = deps;
   const stopping = new AbortController();
   const givingUp = new AbortController();
-  const { outlets, workers, deleted } = createParts(deps, givingUp.signal);
-  const sideLoops = createSideLoops(deps, outlets);
+  const parts = createParts(deps, givingUp.signal);
+  const { outlets, workers, deleted } = parts;
+  const sideLoops = createSideLoops(deps, parts);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
   let isStarted = false;
@@ -123,9 +125,10 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-/** The loops beside the workers: missing receipts, receipts that come over another connector, and jobs of deleted routes. */
-function createSideLoops(deps: EngineDeps, outlets: Outlets) {
-  const strayJobs = createStrayJobs(deps);
+/** The loops beside the workers: missing receipts, receipts that come over another connector, and stray jobs. */
+function createSideLoops(deps: EngineDeps, { outlets, workers, jobRoutes }: Parts) {
+  const { wake } = workers;
+  const strayJobs = createStrayJobs({ ...deps, routeOf: jobRoutes.of, outletOf: outlets.get, wake });
   let groups: ReceiptGroups = new Map();
   const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
   const sharing: SharedReceiptsDeps = {
@@ -136,6 +139,7 @@ function createSideLoops(deps: EngineDeps, outlets: Outlets) {
   return {
     reconcile(connectors: readonly Connector[], routes: readonly Route[]): void {
       groups = receiptGroups(connectors);
+      jobRoutes.reconcile(routes);
       strayJobs.reconcile(routes);
     },
     run: (signal: AbortSignal) =>
@@ -163,24 +167,31 @@ function noteReceipts(
   }
 }
 
+interface Parts {
+  readonly outlets: Outlets;
+  readonly workers: Workers;
+  readonly deleted: DeletedConnectors;
+  readonly jobRoutes: JobRoutes;
+}
+
 /** The outlets and workers. A worker that finds no free slot waits in the slot line, and outlets wake it. */
-function createParts(deps: EngineDeps, signal: AbortSignal) {
+function createParts(deps: EngineDeps, signal: AbortSignal): Parts {
   const line = createSlotLine();
   const hasReceipt = byTimeline(deps.messages);
   const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call, hasReceipt });
   const deleted = createDeletedConnectors(deps.records);
-  const workers = createRouteWorkers(deps, { outlets, deleted, line, signal });
-  return { outlets, workers, deleted };
+  const jobRoutes = createJobRoutes(deps.builtIn.routes);
+  const workers = createRouteWorkers(deps, { outlets, deleted, jobRoutes, line, signal });
+  return { outlets, workers, deleted, jobRoutes };
 }
 
-interface WorkerParts {
-  readonly outlets: Outlets;
+interface WorkerParts extends Omit<Parts, "workers"> {
   readonly line: SlotLine;
-  readonly deleted: DeletedConnectors;
   readonly signal: AbortSignal;
 }
 
-function createRouteWorkers(deps: EngineDeps, { outlets, deleted, line, signal }: WorkerParts): Workers {
+function createRouteWorkers(deps: EngineDeps, parts: WorkerParts): Workers {
+  const { outlets, deleted, jobRoutes, line, signal } = parts;
   const send = createSendMessage({
     ...deps,
     toOutgoing: (job, remainingMs) =>
@@ -189,6 +200,7 @@ function createRouteWorkers(deps: EngineDeps, { outlets, deleted, line, signal }
         : toOutgoing(job, remainingMs, deps.findSenderDomain),
     outletOf: outlets.get,
     deleted,
+    routeOf: jobRoutes.of,
     signal,
   });
   const shared = { ...deps, send, line, outletOf: outlets.get, allOutlets: outlets.all };

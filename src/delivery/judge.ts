@@ -95,6 +95,15 @@ export function judgeWaiting(
   };
 }
 
+/** The message moves to another queue, where it is ready at once. Nothing was tried, so its timeline needs no entry. */
+export function judgeElsewhere(job: ClaimedJob, now: number): Settlement {
+  return {
+    ...settlementOf(job, now),
+    outcomes: withDoubts(job, []),
+    next: { kind: "again", dueAt: now, isRepeat: true },
+  };
+}
+
 /** The message could not be prepared, because of a bug: trying again at once would hardly help. */
 export function judgeUnprepared(job: ClaimedJob, now: number): Settlement {
   return {

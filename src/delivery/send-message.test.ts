@@ -69,6 +69,7 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
     },
     outletOf: () => undefined,
     onLateRefusal: ({ outcome, claim, part = "all" }) => done.push(`${outcome.kind} under ${claim}: ${part}`),
+    routeOf: () => undefined,
     deleted: { includes: async () => false },
     signal: making.isGivingUp ? AbortSignal.abort() : new AbortController().signal,
   });

@@ -23,7 +23,9 @@ test("a message that was to be moved when the database went away is not in doubt
     records: store.records,
     clock,
     log: { warn: () => {} },
-    builtIn: { routes: [] },
+    routeOf: () => ROUTE,
+    outletOf: () => undefined,
+    wake() {},
   });
   const stopping = new AbortController();
   strays.reconcile([{ ...ROUTE, id: QUEUE }, ROUTE]);

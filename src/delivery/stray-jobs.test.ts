@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { email } from "../../test/progress-samples.ts";
+import { email, sms as progressOfSms } from "../../test/progress-samples.ts";
 import type { JobInLine } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { type MovedJob, StoreUnavailable } from "../store/store.ts";
+import { createJobRoutes } from "./job-routes.ts";
 import { createStrayJobs } from "./stray-jobs.ts";
 
 const route = (id: string, match: string): Route => ({
@@ -22,8 +23,11 @@ function open(queues: readonly string[] = []) {
   const looks: string[] = [];
   const moved: MovedJob[] = [];
   const stored = new Map<string, Route>();
-  const connectors = new Set<string>();
+  /** Connectors, and whether they are up. */
+  const connectors = new Map<string, boolean>();
   const warned: unknown[] = [];
+  const woken: string[] = [];
+  const jobRoutes = createJobRoutes([SANDBOX]);
   let line: Partial<JobInLine>[] = [];
   let awayUntilMs = 0;
   let onLook: ((count: number) => void) | undefined;
@@ -41,23 +45,26 @@ function open(queues: readonly string[] = []) {
         line = line.filter(({ jobId }) => !jobs.some((job) => job.jobId === jobId));
       },
     },
-    records: {
-      find: (async (kind: string, { id }: { id: string }) =>
-        kind === "routes" ? stored.get(id) : connectors.has(id) || undefined) as never,
-    },
+    records: { find: (async (_: string, { id }: { id: string }) => stored.get(id)) as never },
     clock,
     log: { warn: (fields) => void warned.push(fields) },
-    builtIn: { routes: [SANDBOX] },
+    routeOf: jobRoutes.of,
+    outletOf: (id) => (connectors.has(id) ? { isUp: () => connectors.get(id) === true } : undefined),
+    wake: (queue) => void woken.push(queue),
   });
   const stopping = new AbortController();
   return {
     clock,
     connectors,
     warned,
+    woken,
     looks,
     moved,
     stored,
-    strays,
+    reconcile(routes: readonly Route[]) {
+      jobRoutes.reconcile(routes);
+      strays.reconcile(routes);
+    },
     /** Called at each look, with how many there were. */
     looking: (next: (count: number) => void) => {
       onLook = next;
@@ -80,15 +87,16 @@ const sms = (jobId: number, recipient: string): Partial<JobInLine> => ({
   accountId: "a",
   recipient,
   content: { channel: "sms" },
+  progress: progressOfSms(),
 });
 
 test("the queue of a route that has gone is looked at each second, for half a minute", async () => {
-  const { strays, clock, looks, start, stop } = open();
-  strays.reconcile([ONE, ALL]);
+  const { reconcile, clock, looks, start, stop } = open();
+  reconcile([ONE, ALL]);
   start();
   await clock.advance(1_000);
   expect(looks).toEqual([]);
-  strays.reconcile([ALL]);
+  reconcile([ALL]);
   await clock.advance(3_000);
   expect(looks).toEqual(["one", "one", "one"]);
   await clock.advance(60_000);
@@ -99,12 +107,12 @@ test("the queue of a route that has gone is looked at each second, for half a mi
 /** The queue of a route has just gone; another one leads to India, unless others are named. */
 async function openGone(...others: readonly Route[]) {
   const opened = open();
-  const { strays, clock, start } = opened;
+  const { reconcile, clock, start } = opened;
   const left = [SANDBOX, ...(others.length > 0 ? others : [route("india", "91")])];
-  strays.reconcile([ONE, ...left]);
+  reconcile([ONE, ...left]);
   start();
   await clock.advance(0);
-  strays.reconcile(left);
+  reconcile(left);
   return opened;
 }
 
@@ -184,8 +192,14 @@ test("what could not be moved, since the database was away, is moved when it ans
 });
 
 test("at the start, and once a minute, every queue with jobs and without a route is looked at, unless its route is new", async () => {
-  const { strays, clock, looks, stored, start, stop } = open(["one", "new", "empty", "gone", "sandbox:sms"]);
-  strays.reconcile([SANDBOX, ONE]);
+  const { reconcile, clock, looks, stored, start, stop } = open([
+    "one",
+    "new",
+    "empty",
+    "gone",
+    "sandbox:sms",
+  ]);
+  reconcile([SANDBOX, ONE]);
   stored.set("new", route("new", ""));
   start();
   await clock.advance(0);
@@ -199,8 +213,8 @@ test("at the start, and once a minute, every queue with jobs and without a route
 
 test("where a look has stopped in a queue is forgotten once that is empty: what comes later is in front of it", async () => {
   const queues = ["gone"];
-  const { strays, clock, moved, queued, start, stop } = open(queues);
-  strays.reconcile([route("india", "91")]);
+  const { reconcile, clock, moved, queued, start, stop } = open(queues);
+  reconcile([route("india", "91")]);
   queued(...staying(2_100));
   start();
   await clock.advance(1_000);
@@ -213,17 +227,41 @@ test("where a look has stopped in a queue is forgotten once that is empty: what 
   stop();
 });
 
-test("what waits in a connector's own queue goes back to a route, of which only that of a deleted one is news", async () => {
-  const { strays, clock, connectors, moved, queued, warned, start, stop } = open(["c"]);
-  connectors.add("c");
-  strays.reconcile([route("india", "91")]);
-  queued(sms(1, "+919876543210"), sms(2, "+14155550901"));
+/** One segment was taken by the connector, or may have been. */
+const halfSent = (jobId: number, recipient: string, status: "sent" | "unconfirmed" = "sent") => ({
+  ...sms(jobId, recipient),
+  progress: progressOfSms({ parts: [{ status, connectorId: "c" }, { status: "pending" }] }),
+});
+
+test("what waits in a connector's own queue goes back to a route once that is down or gone, which is no news", async () => {
+  const { reconcile, clock, connectors, moved, queued, warned, start, stop } = open(["c"]);
+  connectors.set("c", false);
+  reconcile([route("india", "91")]);
+  queued(halfSent(1, "+919876543210"), halfSent(2, "+14155550901"));
   start();
   await clock.advance(0);
-  expect([moved, warned]).toEqual([[{ jobId: 1, claim: 1, queue: "india" }], []]);
+  expect(moved).toEqual([{ jobId: 1, claim: 1, queue: "india" }]);
   connectors.delete("c");
-  queued(sms(3, "+919876543211"));
+  queued(halfSent(3, "+919876543211"));
   await clock.advance(60_000);
-  expect(warned).toEqual([{ route: "c", moved: 1, waiting: 1 }]);
+  expect(moved.map(({ jobId }) => jobId)).toEqual([1, 3]);
+  expect(warned).toEqual([]);
+  stop();
+});
+
+test("while that is up, its worker is woken, and only what others may send too goes back", async () => {
+  const { reconcile, clock, connectors, moved, queued, woken, start, stop } = open(["c"]);
+  connectors.set("c", true);
+  reconcile([route("india", "91"), { ...route("always", "1415"), failover: "always" }]);
+  const [india, always] = ["+919876543210", "+14155550901"];
+  queued(halfSent(1, india), halfSent(2, india, "unconfirmed"), sms(3, india));
+  queued(halfSent(4, always), halfSent(5, always, "unconfirmed"));
+  start();
+  await clock.advance(0);
+  expect(moved.map(({ jobId, queue }) => [jobId, queue])).toEqual([
+    [3, "india"],
+    [5, "always"],
+  ]);
+  expect(woken).toEqual(["c"]);
   stop();
 });

@@ -1,17 +1,17 @@
 /**
  * Stray jobs: jobs in a queue that is no route's. Either another process accepted them for a route that was deleted, not knowing of
- * that yet, or they wait in a connector's own queue (ADR 40): there, what is still in line a minute later goes back to a route, whose
- * worker sees what has become of the connector.
+ * that yet, or they wait in a connector's own queue (ADR 40): there, what is still in line a minute later goes back to a route if the
+ * connector is not up, or others may send it by now.
  */
 import { type Clock, sleep } from "../core/clock.ts";
-import { domainOf } from "../core/email/email-address.ts";
 import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
 import type { JobInLine, PlaceInLine } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
-import { chooseRoute, type Destination } from "../core/records/routes.ts";
-import { sentFrom } from "../core/sms/sent-from.ts";
 import type { MovedJob, Queue, Records } from "../store/store.ts";
+import type { RouteOfJob } from "./job-routes.ts";
+import type { Outlet } from "./outlets/outlet.ts";
+import { ownerOf } from "./outlets/owner-of-job.ts";
 
 /** The time between two rounds. A round looks at the queues of recently deleted routes, every `ALL_EVERY`th at all queues. */
 const ROUND_MS = 1_000;
@@ -29,8 +29,10 @@ export interface StrayJobsDeps {
   readonly records: Pick<Records, "find">;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
-  /** No stray job moves to one of these routes: the sandbox's messages are in their queues from the start. */
-  readonly builtIn: { readonly routes: readonly Route[] };
+  readonly routeOf: RouteOfJob;
+  readonly outletOf: (connectorId: string) => Pick<Outlet, "isUp"> | undefined;
+  /** Wakes the worker of a connector's own queue. It may have none yet, if its jobs came before this process knew the connector. */
+  readonly wake: (queue: string) => void;
 }
 
 export interface StrayJobs {
@@ -42,8 +44,7 @@ export interface StrayJobs {
 
 export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   const { clock, log, queue } = deps;
-  const isBuiltIn = (route: Route) => deps.builtIn.routes.some(({ id }) => id === route.id);
-  let routes = new Map<string, Route>();
+  let routes: ReadonlySet<string> = new Set();
   /** Deleted routes, and when each was first missing, on the monotonic clock. */
   const goneAt = new Map<string, number>();
   /** Where the last round has stopped in a queue that was too long for it. */
@@ -61,13 +62,8 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   const look = async (isFull: boolean, signal: AbortSignal) => {
     const names = isFull ? await unknownQueues() : recentlyGone();
     if (isFull) forgetOthers(stoppedAt, names);
-    const configured = [...routes.values()].filter((route) => !isBuiltIn(route));
     for (const name of names) {
-      const next = await moveJobs(deps, name, {
-        configured,
-        signal,
-        ...present({ after: stoppedAt.get(name) }),
-      });
+      const next = await moveJobs(deps, name, { signal, ...present({ after: stoppedAt.get(name) }) });
       if (next) stoppedAt.set(name, next);
       else stoppedAt.delete(name);
     }
@@ -76,9 +72,9 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   return {
     reconcile(current) {
       const before = routes;
-      routes = new Map(current.map((route) => [route.id, route]));
-      for (const id of before.keys()) if (!routes.has(id)) goneAt.set(id, clock.monotonicMs());
-      for (const id of routes.keys()) goneAt.delete(id);
+      routes = new Set(current.map(({ id }) => id));
+      for (const id of before) if (!routes.has(id)) goneAt.set(id, clock.monotonicMs());
+      for (const id of routes) goneAt.delete(id);
     },
     async run(signal) {
       for (let round = 0; !signal.aborted; round++) {
@@ -97,7 +93,6 @@ function forgetOthers(stoppedAt: Map<string, PlaceInLine>, names: readonly strin
 }
 
 interface MoveOptions {
-  readonly configured: readonly Route[];
   readonly after?: PlaceInLine;
   readonly signal: AbortSignal;
 }
@@ -109,49 +104,48 @@ interface MoveOptions {
 async function moveJobs(
   deps: StrayJobsDeps,
   name: string,
-  { configured, after, signal }: MoveOptions,
+  { after, signal }: MoveOptions,
 ): Promise<PlaceInLine | undefined> {
   // The route may be new, and not known to this process yet.
   if ((await deps.records.find("routes", { id: name })) !== undefined) return undefined;
   let place = after;
-  let [moved, waiting] = [0, 0];
+  let [moved, waiting, isNews] = [0, 0, false];
   for (let seen = 0; seen < MAX_PER_ROUND && !signal.aborted; seen += CHUNK) {
     const jobs = await deps.queue.inLine(name, { limit: CHUNK, ...(place && { after: place }) });
-    const moving = jobs.flatMap((job) => routeJob(job, configured) ?? []);
+    const moving = jobs.flatMap((job) => toMoved(deps, name, job) ?? []);
     if (moving.length > 0) await deps.queue.move(moving);
+    isNews ||= moving.length > 0 && !jobs.some((job) => isOfConnector(job, name));
     moved += moving.length;
     waiting += jobs.length - moving.length;
     place = jobs.length < CHUNK ? undefined : jobs.at(-1);
     if (!place) break;
   }
-  if (moved > 0 && !(await isConnector(deps, name))) deps.log.warn({ route: name, moved, waiting }, MOVED);
+  if (waiting > 0) deps.wake(name);
+  if (moved > 0 && isNews) deps.log.warn({ route: name, moved, waiting }, MOVED);
   return place;
-}
-
-async function isConnector({ records }: StrayJobsDeps, id: string): Promise<boolean> {
-  return (await records.find("connectors", { id })) !== undefined;
 }
 
 const MOVED =
   "messages were accepted for a route while it was deleted; those that another route serves are sent over it";
 
-/** `undefined`: no route serves it. */
-function routeJob(job: JobInLine, routes: readonly Route[]): MovedJob | undefined {
-  const route = chooseRoute(routes, destinationOf(job));
-  return route && { jobId: job.jobId, claim: job.claim, queue: route.id };
+/** `undefined`: no route serves it, or it waits where it should. */
+function toMoved(deps: StrayJobsDeps, name: string, job: JobInLine): MovedJob | undefined {
+  const route = deps.routeOf(job);
+  if (!route || waitsForOwner(deps, { name, job, route })) return undefined;
+  return { jobId: job.jobId, claim: job.claim, queue: route.id };
 }
 
-/** An email to several recipients takes the route of the first. */
-function destinationOf({ accountId, recipient, content, progress, parts }: JobInLine): Destination {
-  if (content.channel === "sms") {
-    const sender = sentFrom(content);
-    return { accountId, channel: "sms", destination: recipient, sender, category: content.category };
-  }
-  const address = progress.parts[parts?.[0] ?? 0]?.address ?? recipient;
-  return {
-    accountId,
-    channel: "email",
-    destination: domainOf(address),
-    sender: domainOf(content.from.email),
-  };
+/** Whether the queue is that of the only connector that may send the message, which is up: then its worker sends it in its turn. */
+function waitsForOwner(
+  { outletOf }: StrayJobsDeps,
+  { name, job, route }: { readonly name: string; readonly job: JobInLine; readonly route: Route },
+): boolean {
+  // What its account's settings say of it is not known here. At worst it goes to the route, and comes back.
+  const owner = () => ownerOf({ ...job, settings: {} }, route.failover);
+  return outletOf(name)?.isUp() === true && owner() === name;
+}
+
+/** Whether it waits in the queue of a connector that has it in part, or may have it, and not in that of a route. */
+function isOfConnector({ progress }: JobInLine, queue: string): boolean {
+  return progress.parts.some(({ connectorId }) => connectorId === queue);
 }

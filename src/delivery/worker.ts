@@ -22,7 +22,10 @@ const LEASE_SLACK_MS = 30_000;
 const POLL_MS = 1_000;
 
 /** What a worker needs to know of the route whose queue it empties. */
-export type ServedRoute = Pick<Route, "id" | "connectorIds" | "weights" | "failover">;
+export interface ServedRoute extends Pick<Route, "id" | "connectorIds" | "weights" | "failover"> {
+  /** It is no route, but the own queue of its only connector (ADR 40). */
+  readonly isOwnQueue?: true;
+}
 
 export interface WorkerDeps {
   /** The route as it is now. Its id, which names the queue, never changes. */
@@ -130,13 +133,14 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     const reservation = choice && balancer.reserve(choice, MAX_CLAIM);
     if (!reservation) return deps.line.join(wake);
     deps.line.leave(wake);
+    const { failover: failoverMode, isOwnQueue } = route;
     const outlets = outletsOf(deps);
     const leaseMs = slowestMs(deps.allOutlets()) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
     const { isOurs, ...by } = deps.shares?.claimant() ?? NOBODY_ELSE;
     const claimed = await claim(deps, reservation, { leaseMs, ...by });
     for (const { job, outlet } of claimed) {
-      const lease = { outlet, outlets, leaseEndsMs, isOurs, failoverMode: route.failover };
+      const lease = { outlet, outlets, leaseEndsMs, isOurs, failoverMode, isOwnQueue };
       inFlight.add(job.jobId, leaseEndsMs, deps.send(job, lease));
     }
     if (claimed.length < reservation.size) return;

@@ -49,7 +49,7 @@ test("a connector's own queue gets a worker when it first has a job, until the c
   for (const queue of ["c", "c", "unknown"]) workers.wake(queue);
   workers.reconcile([route("a")]);
   expect(happened).toEqual(["start a", "start c", "wake c", "wake c"]);
-  expect(routes.get("c")?.()).toEqual(route("c", ["c"]));
+  expect(routes.get("c")?.()).toEqual({ ...route("c", ["c"]), isOwnQueue: true });
   connectors.delete("c");
   workers.reconcile([route("a")]);
   workers.wake("c");

@@ -50,7 +50,7 @@ export function createWorkers(
       }
     },
     wake(queue) {
-      if (!open.has(queue) && isConnector(queue)) add({ id: queue, connectorIds: [queue] });
+      if (!open.has(queue) && isConnector(queue)) add({ id: queue, connectorIds: [queue], isOwnQueue: true });
       open.get(queue)?.worker.wake();
     },
     wakeAll() {

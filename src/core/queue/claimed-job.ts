@@ -81,11 +81,11 @@ export interface Settlement {
 }
 
 /** Whether the account wants nothing sent again that may have been sent (`on_unconfirmed: hold`). */
-export function holdsUnconfirmed(job: ClaimedJob): boolean {
+export function holdsUnconfirmed(job: Pick<ClaimedJob, "settings">): boolean {
   return job.settings.on_unconfirmed === "hold";
 }
 
 /** Whether the job covers this part of its message. */
-export function covers(job: ClaimedJob, index: number): boolean {
+export function covers(job: Pick<ClaimedJob, "parts">, index: number): boolean {
   return job.parts === undefined || job.parts.includes(index);
 }

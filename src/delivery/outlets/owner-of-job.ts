@@ -5,6 +5,9 @@ import { isOpen } from "../../core/messages/part.ts";
 import { type ClaimedJob, covers, holdsUnconfirmed } from "../../core/queue/claimed-job.ts";
 import type { Route } from "../../core/records/accounts.ts";
 
+/** What a job's owner is told by. */
+type OwnedJob = Pick<ClaimedJob, "progress" | "parts" | "settings">;
+
 /**
  * The only connector that may send the rest of the message, if there is one:
  *
@@ -13,7 +16,7 @@ import type { Route } from "../../core/records/accounts.ts";
  * - the one that may have taken the message, because its answer was lost, unless the route lets others try
  *   (`failover: always`). For an SMS of an account that holds unconfirmed messages, it stays the only one even then.
  */
-export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | undefined {
+export function ownerOf(job: OwnedJob, failover: Route["failover"]): string | undefined {
   const isFree = failover === "always" && !(job.progress.channel === "sms" && holdsUnconfirmed(job));
   return takenInPartBy(job) ?? (isFree ? undefined : mayBeTakenBy(job));
 }
@@ -37,13 +40,13 @@ export function ownerDeleted({ progress: { parts } }: ClaimedJob, owner: string)
   return { code: "connector_deleted", message };
 }
 
-function takenInPartBy(job: ClaimedJob): string | undefined {
+function takenInPartBy(job: OwnedJob): string | undefined {
   if (job.progress.channel !== "sms") return undefined;
   return job.progress.parts.find((part) => !isOpen(part) && part.connectorId !== undefined)?.connectorId;
 }
 
 /** The connector that an open part names: it does so only if an attempt over that connector was never confirmed. */
-function mayBeTakenBy(job: ClaimedJob): string | undefined {
+function mayBeTakenBy(job: OwnedJob): string | undefined {
   const { parts } = job.progress;
   return parts.find((part, index) => isOpen(part) && covers(job, index) && part.connectorId !== undefined)
     ?.connectorId;
