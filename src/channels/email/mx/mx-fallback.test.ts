@@ -113,8 +113,8 @@ test("a host that has stopped answering is not waited for by each recipient: the
   const { rig, first, last } = await openDomainWith(IMPATIENT, answering("MAIL", "silence"));
   const to = ["ann", "bob", "cid"].map((name) => ({ email: `${name}@example.test` }));
   const each = outgoingEmail({ to }, { returnPathHost: "bounces.acme.example" });
-  const sent = { kind: "sent", delivered: true };
-  expect((await rig.channel.send(each, SIGNAL)).parts).toMatchObject([sent, sent, sent]);
+  const { parts } = await rig.channel.send(each, SIGNAL);
+  expect(parts.map((part) => part?.kind)).toEqual(["sent", "sent", "sent"]);
   expect(first[0]?.connections()).toBe(1);
   expect(last.received.map((mail) => mail.to)).toEqual(to.map(({ email }) => [email]));
 });
