@@ -46,15 +46,12 @@ export function createReceiptWatch(clock: Clock, hasReceipt?: HasReceipt): Recei
   const early = new Set<string>();
   let hasReceipts = false;
 
-  const noteLate = ({ messageId }: Watched) => {
-    if (!hasReceipt) return score.note(false);
-    const learn = (isInTime: boolean) => {
-      score.note(isInTime);
-      hasReceipts ||= isInTime;
-    };
-    // If the database is away, nothing is learned of this message.
-    hasReceipt(messageId).then(learn, () => {});
+  const learn = (isInTime: boolean) => {
+    score.note(isInTime);
+    hasReceipts ||= isInTime;
   };
+  const lookUp = hasReceipt && createLookUp(hasReceipt, learn);
+  const noteLate = ({ messageId }: Watched) => (lookUp ? lookUp(messageId) : score.note(false));
   const waiting = createWaiting(clock, { noteLate, noteInTime: () => score.note(true) });
 
   return {
@@ -74,6 +71,25 @@ export function createReceiptWatch(clock: Clock, hasReceipt?: HasReceipt): Recei
       waiting.giveUp();
       return hasReceipts ? score.value() : 1;
     },
+  };
+}
+
+/**
+ * Asks of one message after the other: those that were sent together are late together, and all else that needs the database would
+ * wait for a thousand answers. Of messages that are too many, or while the database is away, nothing is learned.
+ */
+function createLookUp(hasReceipt: HasReceipt, learn: (isInTime: boolean) => void) {
+  let waiting = 0;
+  let last: Promise<void> = Promise.resolve();
+  return (messageId: string): void => {
+    if (waiting >= MAX_WATCHED) return;
+    waiting += 1;
+    last = last
+      .then(() => hasReceipt(messageId))
+      .then(learn, () => {})
+      .finally(() => {
+        waiting -= 1;
+      });
   };
 }
 

@@ -7,7 +7,7 @@ import type { TimelineEntry } from "../../core/messages/message.ts";
 import type { Connector } from "../../core/records/accounts.ts";
 import type { Shares } from "../shares/shares.ts";
 import { createOutlets } from "./outlets.ts";
-import { byTimeline } from "./receipt-watch.ts";
+import { byTimeline, createReceiptWatch } from "./receipt-watch.ts";
 
 const CONNECTOR: Connector = {
   id: "c",
@@ -76,4 +76,21 @@ test("receipts that come to no process are missed, however many there are", asyn
 
 test("while the database is away, nothing is known of receipts that have not come here", async () => {
   expect(await openOneOf(3, { isAway: true })(300)).toEqual({ score: 1, problems: [] });
+});
+
+test("messages that were sent together are looked up one after the other, since others wait for the database too", async () => {
+  const clock = createHeldClock();
+  const asked: ((isThere: boolean) => void)[] = [];
+  const watch = createReceiptWatch(clock, () => new Promise((resolve) => asked.push(resolve)));
+  for (let index = 0; index < 300; index++)
+    watch.sent({ messageId: `m-${index}`, providerMessageIds: [`${index}`] });
+  await clock.advance(61_000);
+  watch.value();
+  for (let answered = 0; answered < 300; answered++) {
+    await clock.advance(0);
+    expect(asked).toHaveLength(answered + 1);
+    asked[answered]?.(answered === 0);
+  }
+  await clock.advance(0);
+  expect(watch.value()).toBeLessThan(0.1);
 });
