@@ -2,9 +2,10 @@ import type { Clock, Random } from "../../../core/clock.ts";
 import type { MailPolicy } from "../../../core/email/mail-policy.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
+import { present } from "../../../core/present.ts";
 import type { ChannelLog } from "../../channel.ts";
 import type { AddressRules, Network } from "../../network.ts";
-import { CALLED_OFF, type Handover, handOver } from "../smtp/hand-over.ts";
+import { CALLED_OFF, type HandedOver, type Handover, handOver } from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
 import { COME_BACK_MS, type DestinationLimits } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
@@ -112,7 +113,7 @@ async function tryTargets(
   let untried: PartOutcome | undefined;
   let wasAsked = false;
   let timesPutOff = 0;
-  let isSecure: boolean | undefined;
+  const asked: HandedOver[] = [];
   for (let target = waiting[0]; target; target = waiting[0]) {
     if (left.length === 0 || timesPutOff === MAX_PUT_OFF || handover.signal.aborted || !handover.isOurs())
       break;
@@ -136,13 +137,24 @@ async function tryTargets(
     }
     const isHeld = handed.fault === TOO_MANY;
     wasAsked ||= handed.outcomes.size > 0 || (handed.fault?.code !== CALLED_OFF.code && !isHeld);
-    isSecure = handed.outcomes.size > 0 ? handed.detail.tls === true : isSecure;
+    if (handed.outcomes.size > 0) asked.push(handed);
     if (isHeld) untried ??= held(COME_BACK_MS);
     else if (handed.fault) untried = deferred(faultOf(handed.fault));
   }
   for (const address of addressesOf(left))
     outcomes.set(address, outcomes.get(address) ?? untried ?? deferred(CALLED_OFF));
-  return { outcomes, countsAsAttempt: wasAsked, ...(isSecure !== undefined && { isSecure }) };
+  return { outcomes, countsAsAttempt: wasAsked, ...present({ isSecure: wasSecure(asked) }) };
+}
+
+/** Whether all that have got the mail, or may have, were told it over TLS; of the last one, if there are none. */
+function wasSecure(asked: readonly HandedOver[]): boolean | undefined {
+  const have = asked.filter(({ outcomes }) => [...outcomes.values()].some(mayHaveIt));
+  if (have.length > 0) return have.every(({ detail }) => detail.tls === true);
+  return asked.length > 0 ? asked.at(-1)?.detail.tls === true : undefined;
+}
+
+function mayHaveIt({ kind }: PartOutcome): boolean {
+  return kind === "sent" || kind === "unconfirmed";
 }
 
 /** The targets with those of a host at the end: behind its other addresses it is likely to be as full. */

@@ -33,7 +33,7 @@ async function openDomainWith(
   config: Readonly<Record<string, unknown>>,
   ...first: readonly RawScript[]
 ): Promise<Domain> {
-  const last = await startFakeSmtp();
+  const last = await startFakeSmtp({ tls: "starttls" });
   closing.push(last.close);
   const hosts = await Promise.all(
     first.map((script, index) => startRawSmtp(script, last.port, `127.0.0.${index + 2}`)),
@@ -131,6 +131,19 @@ test("the only host is asked for each recipient, whatever it did for the one bef
     { kind: "sent" },
   ]);
   expect([first[0]?.connections(), last.connections()]).toEqual([2, 0]);
+});
+
+test("the timeline tells of TLS only if every recipient's copy went over it", async () => {
+  let mails = 0;
+  const { rig } = await openDomainWith({}, (verb) =>
+    verb === "MAIL" && ++mails > 1 ? "452 4.3.1 disk full" : undefined,
+  );
+  const to = ["ann", "bob"].map((name) => ({ email: `${name}@example.test` }));
+  const each = outgoingEmail({ to }, { returnPathHost: "bounces.acme.example" });
+  expect(await rig.channel.send(each, SIGNAL)).toMatchObject({
+    parts: [{ kind: "sent" }, { kind: "sent" }],
+    detail: { tls: false },
+  });
 });
 
 test("three hosts that cannot take it are enough for one attempt, and the reply of the last is told", async () => {
