@@ -87,6 +87,20 @@ onBothStores(() => {
     expect(smtp.received).toHaveLength(1);
   });
 
+  test("while a host takes no mail from us, others to it wait for seconds, which is no attempt", async () => {
+    smtp.dial.mail = { code: 421, text: "4.7.0 Try again later, closing connection." };
+    const first = await mx.send("ann");
+    expect(await mx.firstError(first)).toBe("4.7.0");
+    delete smtp.dial.mail;
+    const second = await mx.send("bob");
+    expect(await mx.firstError(second)).toBe("mx.resting");
+    expect(smtp.received).toEqual([]);
+    // The rest is not over because the machine's clock was set forward.
+    expect(await mx.postrider.reached({ ...second, withinMs: 30_000 }, "delivered")).toBe("delivered");
+    expect(await mx.end(first, 60_000)).toBe("delivered");
+    expect(smtp.received.map(({ to }) => to)).toEqual([["bob@example.net"], ["ann@example.net"]]);
+  });
+
   test("each domain of a message goes to its own hosts, and one that is down holds up no other", async () => {
     mx.dns.mx.set("down.example", ["10 mx.down.example"]);
     mx.dns.a.set("mx.down.example", ["127.0.0.9"]);

@@ -9,7 +9,7 @@ import { CALLED_OFF, type HandedOver, type Handover, handOver } from "../smtp/ha
 import type { Envelope } from "../smtp/smtp-transaction.ts";
 import { COME_BACK_MS, type DestinationLimits } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
-import { type HostAddress, type HostSessions, TOO_MANY } from "./host-sessions.ts";
+import { type HostAddress, type HostSessions, RESTING, TOO_MANY } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import type { MxSettings } from "./mx-config.ts";
@@ -31,7 +31,7 @@ export interface MxParts {
 export interface Delivered {
   /** The outcome of every address of the envelopes. */
   readonly outcomes: ReadonlyMap<string, PartOutcome>;
-  /** False if our own limits held the message back, so that no host was asked. */
+  /** False if our own limits, or a host's rest, held the message back, so that no host was asked. */
   readonly countsAsAttempt: boolean;
   readonly isSecure?: boolean;
 }
@@ -135,11 +135,15 @@ async function tryTargets(
       timesPutOff++;
       waiting = withLast(waiting, target.name);
     }
-    const isHeld = handed.fault === TOO_MANY;
+    const restMs = parts.sessions.restMs(target);
+    const isHeld = handed.fault === TOO_MANY || handed.fault === RESTING;
     wasAsked ||= handed.outcomes.size > 0 || (handed.fault?.code !== CALLED_OFF.code && !isHeld);
     if (handed.outcomes.size > 0) asked.push(handed);
-    if (isHeld) untried ??= held(COME_BACK_MS);
+    if (handed.fault === RESTING) untried = resting(restMs ?? COME_BACK_MS);
+    else if (isHeld) untried ??= held(COME_BACK_MS);
     else if (handed.fault) untried = deferred(faultOf(handed.fault));
+    // What a host says of us holds for the domain's others.
+    if (restMs !== undefined) break;
   }
   for (const address of addressesOf(left))
     outcomes.set(address, outcomes.get(address) ?? untried ?? deferred(CALLED_OFF));
@@ -181,6 +185,11 @@ function deferred(error: MessageError): PartOutcome {
 function held(retryAfterMs: number): PartOutcome {
   const error = { code: "mx.busy", message: "as many messages as allowed are on their way there" };
   return { kind: "deferred", error, retryAfterMs };
+}
+
+/** The host was not asked, so that the timeline needs no entry for each time. */
+function resting(retryAfterMs: number): PartOutcome {
+  return { kind: "deferred", error: RESTING, retryAfterMs, isOwnPace: true };
 }
 
 function all(

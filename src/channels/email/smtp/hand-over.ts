@@ -25,7 +25,8 @@ export interface ConnectionSource {
     readonly isFresh: boolean;
     readonly signal: AbortSignal;
   }) => Promise<LentSession>;
-  readonly giveBack: (session: SmtpSession) => void;
+  /** `report`: what the server said, unless the connection had ended before, or nothing was sent over it. */
+  readonly giveBack: (session: SmtpSession, report?: TransactionReport) => void;
 }
 
 export type LentSession =
@@ -138,9 +139,10 @@ async function tryOnce(
   }
   const { raw, needsSmtpUtf8 } = mail;
   const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, limits);
-  source.giveBack(session);
+  const isStale = isReused && isUntouched(report) && !signal.aborted;
+  source.giveBack(session, isStale ? undefined : report);
   if (report.end.kind === "called_off") return { fault: CALLED_OFF };
-  if (isReused && isUntouched(report) && !signal.aborted) return "stale";
+  if (isStale) return "stale";
   return { envelope, mail, session, report };
 }
 

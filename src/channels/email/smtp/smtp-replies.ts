@@ -108,7 +108,11 @@ const UNTOLD =
 
 /** Whether a relay says that we send too fast, which is no fault of the message: 454 at Amazon SES, 451 or 421 elsewhere. */
 export function isThrottled({ end }: TransactionReport): boolean {
-  return "reply" in end && TOO_FAST.test(end.reply);
+  return "reply" in end && isTooFast(end.reply);
+}
+
+export function isTooFast(reply: string): boolean {
+  return TOO_FAST.test(reply);
 }
 
 /** Only in its first words: behind them it may quote the message. What a reply to RCPT TO says is about the recipient. */
@@ -120,7 +124,7 @@ const TOO_FAST =
  * greylisted or have a bad name (4.7.z, RFC 3463 §3.8).
  */
 export function isHostUnable(reply: string): boolean {
-  return /^4/.test(reply) && !TOO_FAST.test(reply) && !/^4\d\d[ -]4\.7\./.test(reply);
+  return /^4/.test(reply) && !isTooFast(reply) && !/^4\d\d[ -]4\.7\./.test(reply);
 }
 
 /** Whether a reply is about the server (RFC 3463 §3.4), whatever it answers. */

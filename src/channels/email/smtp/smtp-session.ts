@@ -1,6 +1,7 @@
 import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
+import { present } from "../../../core/present.ts";
 import { withoutEcho } from "../../without-echo.ts";
 import { beginAt354 } from "./nodemailer/begin-at-354.ts";
 import { joinBlanksOfChallenge } from "./nodemailer/join-blanks-of-challenge.ts";
@@ -36,7 +37,10 @@ export interface SmtpSession {
   readonly quit: () => Promise<void>;
 }
 
-export type OpenedSession = { readonly session: SmtpSession } | { readonly fault: MessageError };
+/** `reply`: what the server answered where it could not be connected to. */
+export type OpenedSession =
+  | { readonly session: SmtpSession }
+  | { readonly fault: MessageError; readonly reply?: string };
 
 /** Connects and logs in, within the settings' timeouts. The reason of `signal` (a string) becomes the fault's message. */
 export async function openSmtpSession(
@@ -64,14 +68,22 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   const tidied = withoutPassword(settings);
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));
   // It may repeat what another connection told it.
-  if (connectFault) return { fault: { ...connectFault, message: tidied(connectFault.message) } };
+  if (connectFault) return faultOf(connectFault, tidied);
   const ehlo = connection.lastServerResponse || "";
   const loginFault = await login(connection, settings, signal);
   if (loginFault) {
     connection.close();
-    return { fault: { ...loginFault, message: tidied(loginFault.message) } };
+    return { fault: faultOf(loginFault, tidied).fault };
   }
   return { session: toSession(connection, { clock, ehlo, tidied }) };
+}
+
+interface SessionFault extends MessageError {
+  readonly reply?: string;
+}
+
+function faultOf({ code, message, reply }: SessionFault, tidied: (words: string) => string) {
+  return { fault: { code, message: tidied(message) }, ...present({ reply }) };
 }
 
 function connectionOptions(settings: HostSettings): SMTPConnectionOptions {
@@ -103,7 +115,7 @@ async function login(
   connection: SmtpConnection,
   { auth, tls }: HostSettings,
   signal: AbortSignal,
-): Promise<MessageError | undefined> {
+): Promise<SessionFault | undefined> {
   if (!auth) return undefined;
   if (!connection.secure && tls !== "none") {
     return {
@@ -141,9 +153,9 @@ function settled(
   connection: SmtpConnection,
   signal: AbortSignal,
   begin: (done: (error?: ConnectionError | null) => void) => void,
-): Promise<MessageError | undefined> {
+): Promise<SessionFault | undefined> {
   return new Promise((resolve) => {
-    const finish = (fault?: MessageError) => {
+    const finish = (fault?: SessionFault) => {
       signal.removeEventListener("abort", onAbort);
       connection.off("error", onError).off("end", onEnd);
       resolve(fault);
@@ -164,14 +176,15 @@ function settled(
 function toFault(
   { code, originalCode = "", response, message }: ConnectionError,
   isUpgrading: boolean,
-): MessageError {
+): SessionFault {
   const isTls = isUpgrading || code === "ETLS" || /CERT|TLS|SSL|VERIFY|ISSUER/.test(originalCode);
   const text = response ? toReplyLine(response) : toOneLine(message);
   if (isTls)
     return { code: "smtp.tls", message: originalCode ? toOneLine(`${text} (${originalCode})`) : text };
   // 4yz to AUTH says nothing of the password: the server cannot look at it now (RFC 4954 §6).
   const isUnjudged = code === "EAUTH" && /^4/.test(response ?? "");
-  return { code: (!isUnjudged && FAULT_CODES[code ?? ""]) || "smtp.connect", message: text };
+  const faultCode = (!isUnjudged && FAULT_CODES[code ?? ""]) || "smtp.connect";
+  return { code: faultCode, message: text, ...present({ reply: response }) };
 }
 
 const FAULT_CODES: Readonly<Record<string, string>> = {
