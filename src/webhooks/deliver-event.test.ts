@@ -3,7 +3,7 @@ import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import type { WebhookSettlement } from "../core/webhooks/webhook-outbox.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { AttemptResult } from "./attempt-delivery.ts";
-import { createDeliverEvent, type DeliverEventDeps } from "./deliver-event.ts";
+import { createDeliverEvent, createPutBack, type DeliverEventDeps } from "./deliver-event.ts";
 
 const WEBHOOK = {
   id: 1,
@@ -98,7 +98,7 @@ test("what a receiver took while the database was away is recorded once it is ba
 test("the place is free as soon as the answer is there, however long recording it takes", async () => {
   const { clock, seen, end } = begin({ awayMs: 1 * SECONDS });
   await clock.advance(0);
-  const before = ["delivered", ["room", { kind: "healthy" }, 7], ["observed", "delivered", 7]];
+  const before = ["delivered", ["room", { kind: "healthy" }, 7, WEBHOOK.url], ["observed", "delivered", 7]];
   expect(seen).toEqual(before);
   expect(await Promise.race([end, Promise.resolve("under way")])).toBe("under way");
   await clock.advance(1 * SECONDS);
@@ -110,7 +110,7 @@ test("an event whose secrets cannot be read is left to the end of its lease, and
   const { seen, settled, end } = begin({ secretsOf: () => Promise.reject(new Error("away")) });
   await end;
   expect([seen, settled]).toEqual([
-    ["error: a webhook could not be tried", ["room", { kind: "unknown" }, 0]],
+    ["error: a webhook could not be tried", ["room", { kind: "unknown" }, 0, WEBHOOK.url]],
     [],
   ]);
 });
@@ -125,7 +125,7 @@ test("an event without a secret to sign it is not sent, which counts as a failur
       attempt: { at: first.clock.now(), ms: 0, error: { code: "no_secret" } },
     },
   ]);
-  expect(first.seen[0]).toEqual(["room", { kind: "unknown" }, 0]);
+  expect(first.seen[0]).toEqual(["room", { kind: "unknown" }, 0, WEBHOOK.url]);
   const last = begin({ secretsOf, failures: 8 });
   await last.end;
   expect(last.settled).toMatchObject([{ verdict: { kind: "ended", reason: "spent" } }]);
@@ -134,6 +134,28 @@ test("an event without a secret to sign it is not sent, which counts as a failur
 
 test("nothing is begun once the program ends, and the event is put back", async () => {
   expect(await outcomeOf({ signal: AbortSignal.abort() })).toEqual([0, ["released"]]);
+});
+
+test("an event that is put back counts as not tried, and stays claimed where the store refuses that", async () => {
+  const warnings: string[] = [];
+  const settled: WebhookSettlement[] = [];
+  const putBack = (settle: DeliverEventDeps["outbox"]["settle"]) =>
+    createPutBack({
+      outbox: { settle },
+      clock: createHeldClock(),
+      log: {
+        isDebug: () => false,
+        debug() {},
+        info() {},
+        warn: (_: unknown, message: string) => void warnings.push(message),
+        error() {},
+      },
+      signal: new AbortController().signal,
+    })(WEBHOOK);
+  await putBack(async (each) => each.map((one) => settled.push(one) > 0));
+  await putBack(() => Promise.reject(new Error("a bug")));
+  expect(settled).toMatchObject([{ id: 1, messageId: "m", claim: 1, verdict: { kind: "released" } }]);
+  expect(warnings).toHaveLength(1);
 });
 
 test("a result that cannot be recorded before the program ends is given up", async () => {

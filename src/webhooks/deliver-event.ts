@@ -45,16 +45,20 @@ export function createDeliverEvent(deps: DeliverEventDeps): DeliverEvent {
       log.error({ err: error, ...logFields(webhook) }, "a webhook could not be tried");
       return undefined;
     });
-    permit.release(result?.health ?? { kind: "unknown" }, result?.attempt.ms ?? 0);
+    permit.release(result?.health ?? { kind: "unknown" }, result?.attempt.ms ?? 0, webhook.url);
     if (!result) return;
     const { verdict, attempt } = result;
     observe(verdict.kind, attempt.ms);
     logResult(log, webhook, result);
-    const { id, messageId, claim } = webhook;
-    await settle(deps, webhook, { id, messageId, claim, verdict, attempt }).catch((error) => {
-      log.warn({ err: error, ...logFields(webhook) }, "a webhook's delivery could not be recorded");
-    });
+    await settle(deps, webhook, { verdict, attempt });
   };
+}
+
+/** Puts a claimed event back in line without a try. Never rejects: an event that stays claimed is in line again when its lease ends. */
+export type PutBack = (webhook: ClaimedWebhook) => Promise<void>;
+
+export function createPutBack(deps: SettleDeps): PutBack {
+  return (webhook) => settle(deps, webhook, released(deps.clock.now()));
 }
 
 /** One attempt, if the lease leaves time for it and the event can be signed. */
@@ -87,13 +91,23 @@ function unsigned({ clock, random }: DeliverEventDeps, { failures }: ClaimedWebh
   };
 }
 
+type SettleDeps = Pick<DeliverEventDeps, "outbox" | "clock" | "log" | "signal">;
+
 /** Waits for a database that is away: a receiver should not get an event again because of that. */
-async function settle(deps: DeliverEventDeps, webhook: ClaimedWebhook, settlement: WebhookSettlement) {
+async function settle(
+  deps: SettleDeps,
+  webhook: ClaimedWebhook,
+  { verdict, attempt }: Pick<WebhookSettlement, "verdict" | "attempt">,
+): Promise<void> {
   const { outbox, log } = deps;
+  const { id, messageId, claim } = webhook;
   const onWait = () => {
     if (log.isDebug()) log.debug(logFields(webhook), "a webhook's result waits for the database");
   };
-  await untilStored({ ...deps, onWait }, () => outbox.settle([settlement]));
+  const settlement = { id, messageId, claim, verdict, attempt };
+  await untilStored({ ...deps, onWait }, () => outbox.settle([settlement])).catch((error) => {
+    log.warn({ err: error, ...logFields(webhook) }, "a webhook's delivery could not be recorded");
+  });
 }
 
 /** Hosts and ids only: paths and queries of URLs may hold secrets. */

@@ -67,13 +67,24 @@ describe("the event", () => {
 describe("the host", () => {
   test("is healthy after a success, failing after a failure, and not judged by what is one URL's or ours", () => {
     expect(healthOf(answered(204), NOW)).toEqual({ kind: "healthy" });
-    expect(healthOf(answered(500), NOW)).toEqual({ kind: "failing", reason: "status 500", isThere: true });
+    expect(healthOf(answered(500), NOW)).toEqual({
+      kind: "failing",
+      reason: "status 500",
+      isThere: true,
+      mayBeOfUrl: true,
+    });
     expect(healthOf(answered(429, "7"), NOW)).toEqual({
       kind: "failing",
       reason: "status 429",
       isThere: true,
       retryAfterMs: 7_000,
     });
+    for (const status of [429, 503])
+      expect(healthOf(answered(status), NOW)).toEqual({
+        kind: "failing",
+        reason: `status ${status}`,
+        isThere: true,
+      });
     expect(healthOf(failed("timeout"), NOW)).toEqual({ kind: "failing", reason: "timeout" });
     expect(healthOf(answered(410), NOW)).toEqual({ kind: "gone" });
     for (const outcome of [failed("refused_url"), failed("stopped")]) {

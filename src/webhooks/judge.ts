@@ -40,8 +40,10 @@ export type HostHealth =
       readonly retryAfterMs?: number;
       /** Present if it answered, with an error. */
       readonly isThere?: true;
+      /** Present if the error may be about the URL alone. */
+      readonly mayBeOfUrl?: true;
     }
-  /** 410: it answers, but that is about one URL, and ends no failures of others. */
+  /** 410, or a URL that fails while others of its host do not: it answers, and ends no failures of others. */
   | { readonly kind: "gone" }
   /** An attempt that sent nothing. */
   | { readonly kind: "unknown" };
@@ -52,8 +54,19 @@ export function healthOf(outcome: PostOutcome, now: number): HostHealth {
   if (outcome.kind === "failed" && NOT_THE_HOST.includes(outcome.reason)) return { kind: "unknown" };
   const retryAfterMs = retryAfterOf(outcome, now);
   if (outcome.kind === "failed") return { kind: "failing", reason: outcome.reason };
-  return { kind: "failing", reason: `status ${outcome.status}`, isThere: true, ...present({ retryAfterMs }) };
+  const { status } = outcome;
+  const mayBeOfUrl = retryAfterMs === undefined && !ASKS_FOR_TIME.includes(status);
+  return {
+    kind: "failing",
+    reason: `status ${status}`,
+    isThere: true,
+    ...present({ retryAfterMs }),
+    ...(mayBeOfUrl && { mayBeOfUrl }),
+  };
 }
+
+/** Too Many Requests, and Service Unavailable: about the host, also without a Retry-After. */
+const ASKS_FOR_TIME: readonly number[] = [429, 503];
 
 const NOT_THE_HOST: readonly string[] = ["stopped", "refused_url"];
 

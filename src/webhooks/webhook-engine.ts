@@ -6,7 +6,7 @@ import { toIso } from "../core/time/timestamp.ts";
 import type { Lane, PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox, Records } from "../store/store.ts";
 import { createAttemptDelivery } from "./attempt-delivery.ts";
-import { createDeliverEvent } from "./deliver-event.ts";
+import { createDeliverEvent, createPutBack } from "./deliver-event.ts";
 import { createConfiguredHttp } from "./http/configured-http.ts";
 import type { Resolver } from "./http/find-addresses.ts";
 import type { OutboundHttp } from "./http/outbound-http.ts";
@@ -76,8 +76,8 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
     onPaused: ({ accountId: account_id, until, ...paused }) =>
       log.info({ account_id, ...paused, paused_until: toIso(until) }, "webhooks to a host are paused"),
   });
-  const { deliverEvent, test } = createDeliveries(deps, http, stopping.signal);
-  const worker = createWorker({ outbox, queue, lanes, deliverEvent, claimant, clock, onError });
+  const { deliverEvent, putBack, test } = createDeliveries(deps, http, stopping.signal);
+  const worker = createWorker({ outbox, queue, lanes, deliverEvent, putBack, claimant, clock, onError });
   const onLanes = (lanes: readonly Lane[]) => {
     for (const lane of lanes) queue.add(lane);
     worker.wake();
@@ -122,5 +122,5 @@ function createDeliveries(deps: WebhookEngineDeps, http: OutboundHttp, signal: A
     return (await attemptDelivery({ id, url, body, secrets, failures: 0 }, signal)).attempt;
   };
   const deliverEvent = createDeliverEvent({ ...deps, attemptDelivery, secretsOf, signal });
-  return { deliverEvent, test };
+  return { deliverEvent, putBack: createPutBack({ ...deps, signal }), test };
 }

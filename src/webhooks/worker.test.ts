@@ -4,6 +4,7 @@ import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { WebhookClaim } from "../store/store.ts";
 import type { WebhookLease } from "./deliver-event.ts";
+import type { HostHealth } from "./judge.ts";
 import { createLaneQueue } from "./lanes/lane-queue.ts";
 import { createLanes, type Permit } from "./lanes/lanes.ts";
 import { createWorker } from "./worker.ts";
@@ -11,11 +12,18 @@ import { createWorker } from "./worker.ts";
 const HEALTHY = { kind: "healthy" } as const;
 
 /** A worker over lines of events that are only counted, whose deliveries end when they are told to. */
-function open() {
+function open({ urlOf = (_id: number): string => "" } = {}) {
   const clock = createHeldClock();
   const lines = new Map<string, number>();
   const claims: WebhookClaim[] = [];
-  const underWay: { host: string; permit: Permit; lease: WebhookLease; end: (ms?: number) => void }[] = [];
+  const underWay: {
+    host: string;
+    url: string;
+    permit: Permit;
+    lease: WebhookLease;
+    end: (ms?: number, health?: HostHealth) => void;
+  }[] = [];
+  const putBack: number[] = [];
   let failure: Error | undefined;
   let answered: Promise<void> | undefined;
   let errors = 0;
@@ -39,30 +47,32 @@ function open() {
     const left = lines.get(lane.host) ?? 0;
     const count = Math.min(left, limit);
     lines.set(lane.host, left - count);
-    const event = { claim: 1, messageId: "m", sequence: 1, lane, url: "", failures: 0, body: "" };
-    return Array.from({ length: count }, () => ({ ...event, id: ++id }));
+    const event = { claim: 1, messageId: "m", sequence: 1, lane, failures: 0, body: "" };
+    return Array.from({ length: count }, () => ({ ...event, id: ++id, url: urlOf(id) }));
   };
   const worker = createWorker({
     outbox: { claim },
     queue,
     lanes,
+    putBack: async ({ id }) => void putBack.push(id),
     claimant: () => ({ ...NOBODY_ELSE, process: "p1" }),
     clock,
     onError: () => void errors++,
-    deliverEvent: ({ lane }, permit, lease) =>
+    deliverEvent: ({ lane, url }, permit, lease) =>
       new Promise((resolve) => {
-        const end = (ms = 5) => {
+        const end = (ms = 5, health: HostHealth = HEALTHY) => {
           underWay.splice(underWay.indexOf(delivery), 1);
-          permit.release(HEALTHY, ms);
+          permit.release(health, ms, url);
           resolve();
         };
-        const delivery = { host: lane.host, permit, lease, end };
+        const delivery = { host: lane.host, url, permit, lease, end };
         underWay.push(delivery);
       }),
   });
   return {
     clock,
     claims,
+    putBack,
     underWay,
     worker,
     lanes,
@@ -205,6 +215,22 @@ test("an event that comes during a claim that finds nothing is claimed next", as
   answer();
   await settled();
   expect(rig.claims).toHaveLength(2);
+});
+
+test("after a pause the newest event of a URL that does not fail is tried, and those claimed to choose from are put back", async () => {
+  const rig = open({ urlOf: (id) => (id === 15 || id === 16 ? "/on" : "/off") });
+  const notFound: HostHealth = { kind: "failing", reason: "status 404", isThere: true, mayBeOfUrl: true };
+  await rig.ring("h", 100);
+  while (rig.lanes.paused().length === 0) {
+    expect(rig.underWay.map(({ url }) => url)).toEqual(["/off"]);
+    rig.underWay[0]?.end(5, notFound);
+    await rig.clock.advance(4_000);
+  }
+  expect([rig.claims.at(-1)?.lanes[0]?.limit, rig.putBack]).toEqual([1, []]);
+  await rig.clock.advance(6_000);
+  expect(rig.claims.at(-1)?.lanes).toMatchObject([{ limit: 64, isNewestFirst: true }]);
+  expect(rig.underWay.map(({ url }) => url)).toEqual(["/on"]);
+  expect([rig.putBack.length, rig.putBack.includes(15), rig.putBack.includes(16)]).toEqual([63, true, false]);
 });
 
 test("hosts that take long delay no new one of their account, and each gets its turn, however many there are", async () => {

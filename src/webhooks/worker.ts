@@ -3,13 +3,16 @@ import type { Claimant } from "../core/queue/claimant.ts";
 import { createInFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
-import type { DeliverEvent } from "./deliver-event.ts";
+import type { DeliverEvent, PutBack, WebhookLease } from "./deliver-event.ts";
 import { laneKey } from "./lanes/lane-key.ts";
 import type { LaneQueue, QueuedLane } from "./lanes/lane-queue.ts";
 import type { Lanes, Permit } from "./lanes/lanes.ts";
 
-/** The most events of a claim: enough to fill a commit, few enough to keep lanes mixed. */
+/** The most events of a claim, but for a last `CHOICE`: enough to fill a commit, few enough to keep lanes mixed. */
 const MAX_CLAIM = 256;
+
+/** How many of the newest events one is chosen from where URLs of the host fail. The others are put back. */
+const CHOICE = 64;
 
 /** Longer than the slowest delivery (15 s) and the commits around it. */
 const LEASE_MS = 60_000;
@@ -22,6 +25,7 @@ export interface WorkerDeps {
   readonly queue: LaneQueue;
   readonly lanes: Lanes;
   readonly deliverEvent: DeliverEvent;
+  readonly putBack: PutBack;
   /** Asked before each claim. */
   readonly claimant: () => Claimant;
   readonly clock: Clock;
@@ -52,8 +56,10 @@ export function createWorker(deps: WorkerDeps): Worker {
   let turning: Promise<void> | undefined;
   let isWoken = false;
 
-  const start: Start = (webhook, permit, lease) =>
-    inFlight.add(webhook.id, lease.endsMs, deps.deliverEvent(webhook, permit, lease));
+  const start: Start = (webhook, permit, lease) => {
+    const work = permit ? deps.deliverEvent(webhook, permit, lease) : deps.putBack(webhook);
+    inFlight.add(webhook.id, lease.endsMs, work);
+  };
   const turns = async () => {
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false;
@@ -83,7 +89,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
 }
 
-type Start = (...args: Parameters<DeliverEvent>) => void;
+/** Begins to deliver an event, or without a permit to put it back. */
+type Start = (webhook: ClaimedWebhook, permit: Permit | undefined, lease: WebhookLease) => void;
 
 /** One claim. False if there is no lane to claim for, or no room. */
 async function turn(deps: WorkerDeps, start: Start): Promise<boolean> {
@@ -95,7 +102,7 @@ async function turn(deps: WorkerDeps, start: Start): Promise<boolean> {
   const { isOurs, ...by } = deps.claimant();
   const wanted = reservations.map(({ queued, permits }) => ({
     lane: queued.lane,
-    limit: permits.length,
+    limit: sizeOf(permits),
     isNewestFirst: permits.some(({ isForNewest }) => isForNewest),
   }));
   try {
@@ -126,9 +133,9 @@ function reserve({ queue, lanes }: WorkerDeps): readonly Reservation[] {
   // Without a count, the lanes moved to the back would come again.
   let lanesLeft = queue.eligible().size;
   for (const queued of queue.eligible()) {
-    if (left === 0 || lanesLeft-- === 0) break;
+    if (left <= 0 || lanesLeft-- === 0) break;
     const permits = acquireSome(lanes, queued.lane, left);
-    left -= permits.length;
+    left -= sizeOf(permits);
     if (permits.length === 0) {
       queue.setAside(queued, lanes.isCrowdedOut(queued.lane));
       continue;
@@ -150,19 +157,30 @@ function acquireSome(lanes: Lanes, lane: Lane, most: number): Permit[] {
   return permits;
 }
 
-/** Takes a permit of its lane for each event. A lane with fewer events than permits is drained. */
+/** How many events to claim for them. */
+function sizeOf(permits: readonly Permit[]): number {
+  return permits.some(({ avoids }) => avoids) ? CHOICE : permits.length;
+}
+
+/** Takes a permit of its lane for each event, as long as there are some. A lane with fewer events than permits is drained. */
 function assign(
   claimed: readonly ClaimedWebhook[],
   reservations: readonly Reservation[],
   queue: LaneQueue,
-): readonly { readonly webhook: ClaimedWebhook; readonly permit: Permit }[] {
+): readonly { readonly webhook: ClaimedWebhook; readonly permit: Permit | undefined }[] {
   const byLane = Map.groupBy(claimed, ({ lane }) => laneKey(lane));
   return reservations.flatMap(({ queued, additions, permits }) => {
     const webhooks = byLane.get(laneKey(queued.lane)) ?? [];
     if (webhooks.length < permits.length) queue.drained(queued, additions);
-    return webhooks.flatMap((webhook) => {
-      const permit = permits.pop();
-      return permit ? { webhook, permit } : [];
-    });
+    return inOrder(webhooks, permits).map((webhook) => ({ webhook, permit: permits.pop() }));
   });
+}
+
+/** Those to be delivered first: where URLs are avoided, the newest of another one. */
+function inOrder(webhooks: readonly ClaimedWebhook[], permits: readonly Permit[]): readonly ClaimedWebhook[] {
+  const avoids = permits.find((permit) => permit.avoids)?.avoids;
+  if (!avoids) return webhooks;
+  return webhooks.toSorted(
+    (one, other) => Number(avoids(one.url)) - Number(avoids(other.url)) || other.id - one.id,
+  );
 }

@@ -13,6 +13,28 @@ onBothStores(() => {
   });
   afterEach(() => rig.stop());
 
+  test("events for another URL are found behind those for one that fails, and then nothing pauses them", async () => {
+    const { receiver, service } = rig;
+    receiver.behave(({ path }) => (path === "/off" ? { kind: "answer", status: 404 } : BEHAVIOURS.ok));
+    const [on, off] = [receiver.url({ path: "/on" }), receiver.url({ path: "/off" })];
+    const ring = async (count: number) => {
+      for (let n = 0; n < count; n++) await rig.sms(off);
+    };
+    await ring(20);
+    const pauses = () => service.logged.filter(({ msg }) => msg === "webhooks to a host are paused").length;
+    await service.passUntil(() => pauses() > 0, 10 * MINUTE);
+    const first = await rig.sms(on);
+    await ring(20);
+    await rig.until(first, ["delivered", "delivered"], MINUTE);
+    for (let rounds = 0; rounds < 3; rounds++) {
+      await ring(20);
+      const next = await rig.sms(on);
+      await rig.until(next, ["delivered", "delivered"], MINUTE);
+      await service.pass(MINUTE);
+    }
+    expect(pauses()).toBe(1);
+  }, 120_000);
+
   test("events for one URL that fails, however many, do not keep those for another on its host waiting", async () => {
     const { receiver, service } = rig;
     receiver.behave(({ path }) => (path === "/off" ? { kind: "answer", status: 404 } : BEHAVIOURS.ok));

@@ -7,6 +7,7 @@ import { createLanes, type Lanes, type LanesDeps, type Permit } from "./lanes.ts
 const HEALTHY: HostHealth = { kind: "healthy" };
 const TIMEOUT: HostHealth = { kind: "failing", reason: "timeout" };
 const GONE: HostHealth = { kind: "gone" };
+const NOT_FOUND: HostHealth = { kind: "failing", reason: "status 404", isThere: true, mayBeOfUrl: true };
 const lane = (accountId: string, host: string): Lane => ({ accountId, host });
 
 function open(deps: Partial<LanesDeps> = {}): { lanes: Lanes; clock: HeldClock; wakes: () => number } {
@@ -111,6 +112,42 @@ test("a lane whose pause is over is shown while it is tried, and no longer once 
   expect(lanes.paused()).toMatchObject([{ host: "h", until: clock.now(), failures: 1 }]);
   trial?.release(GONE, 5);
   expect(lanes.paused()).toEqual([]);
+});
+
+test("a URL that fails pauses its host only if that takes nothing for others", async () => {
+  const { lanes, clock } = open();
+  const to = (host: string, path: string, health: HostHealth) =>
+    lanes.acquire(lane("a", host))?.release(health, 5, path);
+  for (let i = 0; i < 100; i++) {
+    for (const host of ["well", "down"]) to(host, "/off", NOT_FOUND);
+    if (i === 2) to("well", "/on", HEALTHY);
+    await clock.advance(4_000);
+  }
+  expect(lanes.paused().map(({ host }) => host)).toEqual(["down"]);
+  expect(lanes.room(lane("a", "well"))).toBeGreaterThan(10);
+});
+
+test("while a host is paused, every failure counts, and its next try rather avoids the URLs that have failed", async () => {
+  const { lanes, clock } = open();
+  const host = lane("a", "h");
+  const to = (path: string, health: HostHealth) => lanes.acquire(host)?.release(health, 5, path);
+  for (let i = 0; i < 3; i++) to("/off", NOT_FOUND);
+  await clock.advance(1);
+  to("/on", HEALTHY);
+  const before = lanes.acquire(host);
+  expect(before?.avoids).toBeUndefined();
+  before?.release({ kind: "unknown" }, 0);
+  for (let i = 0; i < 10; i++) {
+    to("/on", TIMEOUT);
+    await clock.advance(4_000);
+  }
+  const [paused] = lanes.paused();
+  await clock.advance((paused?.until ?? 0) - clock.now());
+  const permit = lanes.acquire(host);
+  expect(["/off", "/on"].map((url) => permit?.avoids?.(url))).toEqual([true, false]);
+  permit?.release(NOT_FOUND, 5, "/off");
+  expect(lanes.room(host)).toBe(0);
+  expect(lanes.paused()).toHaveLength(1);
 });
 
 test("the end of a pause is told in whole milliseconds", async () => {

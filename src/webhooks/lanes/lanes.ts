@@ -2,6 +2,7 @@ import type { Clock, Random } from "../../core/clock.ts";
 import type { Lane, PausedHost } from "../../core/webhooks/webhook-outbox.ts";
 import type { HostHealth } from "../judge.ts";
 import { admits, afterAttempt, type Circuit, CLOSED, isForNewest } from "./circuit.ts";
+import { createFailingUrls, type FailingUrls } from "./failing-urls.ts";
 import { laneKey } from "./lane-key.ts";
 import { type Budgets, createSlots, type ServiceClass, type Slots } from "./slots.ts";
 
@@ -27,11 +28,13 @@ export interface Lanes {
 export interface Permit {
   /** Whether to deliver the newest event of the lane in place of the oldest. */
   readonly isForNewest: boolean;
+  /** Present if URLs of the host fail. Then this is true of them: rather one of the newest events for another URL is to be delivered. */
+  readonly avoids?: (url: string) => boolean;
   /**
-   * Gives the room back. `health` is what the delivery says about the host, `ms` how long it took. To be called exactly once;
-   * with `unknown` and 0 if nothing was sent.
+   * Gives the room back. `health` is what the delivery to `url` says about the host, `ms` how long it took. To be called exactly
+   * once; with `unknown` and 0 if nothing was sent.
    */
-  release(health: HostHealth, ms: number): void;
+  release(health: HostHealth, ms: number, url?: string): void;
 }
 
 export interface LanesDeps {
@@ -57,13 +60,14 @@ export function createLanes(deps: LanesDeps): Lanes {
   const release = (
     state: LaneState,
     serviceClass: ServiceClass,
-    { health, ms }: { health: HostHealth; ms: number },
+    { health: seen, ms, url }: { health: HostHealth; ms: number; url: string },
   ) => {
     slots.giveBack(state.lane.accountId, serviceClass);
     state.underWay--;
-    learn(state, { health, ms });
     const now = clock.monotonicMs();
     const wasOpen = state.circuit.openUntil !== undefined;
+    const health = ofHost(state, { health: seen, url }, now);
+    learn(state, { health, ms });
     state.circuit = afterAttempt(state.circuit, health, { now, jitter: deps.random() });
     const paused = wasOpen ? undefined : toPaused(state, { now, wallNow: clock.now() });
     if (paused) deps.onPaused?.(paused);
@@ -82,8 +86,8 @@ export function createLanes(deps: LanesDeps): Lanes {
       state.underWay++;
       slots.take(lane.accountId, serviceClass);
       return {
-        isForNewest: isForNewest(state.circuit),
-        release: (health, ms) => release(state, serviceClass, { health, ms }),
+        ...choiceOf(state),
+        release: (health, ms, url = "") => release(state, serviceClass, { health, ms, url }),
       };
     },
     isCrowdedOut: (lane) => ownRoomOf(states.peek(lane), clock.monotonicMs()) > 0,
@@ -104,7 +108,23 @@ interface LaneState {
   /** The most deliveries that may be under way at once. */
   concurrency: number;
   underWay: number;
+  readonly failingUrls: FailingUrls;
   cancelWake: () => void;
+}
+
+function choiceOf({ circuit, failingUrls }: LaneState): Pick<Permit, "isForNewest" | "avoids"> {
+  const isNewest = isForNewest(circuit);
+  return { isForNewest: isNewest, ...(isNewest && failingUrls.size() > 0 && { avoids: failingUrls.has }) };
+}
+
+/** What a delivery says about the host: little, if only its URL fails. While the host is paused, nobody knows that, and each counts. */
+function ofHost(
+  { circuit, failingUrls }: LaneState,
+  { health, url }: { health: HostHealth; url: string },
+  now: number,
+): HostHealth {
+  const isOfUrl = failingUrls.learn(url, health, now) && circuit.openUntil === undefined;
+  return isOfUrl ? { kind: "gone" } : health;
 }
 
 const SLOW_MS = 1_000;
@@ -186,6 +206,7 @@ function newLane(lane: Lane): LaneState {
     typicalMs: ASSUMED_MS,
     concurrency: CONCURRENCY.first,
     underWay: 0,
+    failingUrls: createFailingUrls(),
     cancelWake: () => {},
   };
 }
