@@ -43,9 +43,11 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
       const sent = pool.withSlot(() =>
         sendComposed(sending, "smtp.fault", (mail) => sendEnvelopes({ pool, rest }, sending, mail)),
       );
-      const outcome = await (sent ?? deferAll(recipients, NO_CONNECTION));
-      joined.release();
-      return outcome;
+      try {
+        return await (sent ?? deferAll(recipients, NO_CONNECTION));
+      } finally {
+        joined.release();
+      }
     },
   };
 }

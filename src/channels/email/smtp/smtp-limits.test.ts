@@ -1,5 +1,6 @@
 /** How many connections there are to a relay, which of them it still serves, and that none is left open. */
 import { expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import type { RawScript } from "../../../../test/fakes/fake-smtp.ts";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import {
@@ -227,4 +228,19 @@ test("a server that never answers QUIT does not keep us longer than two seconds"
   await stopping;
   await peer.stop();
   expect(clock.pending()).toBe(0);
+});
+
+test("an attempt that a bug ends leaves no timer and no listener behind", async () => {
+  const server = await fake();
+  let isBroken = false;
+  const onSlots = () => {
+    if (isBroken) throw new Error("a bug");
+  };
+  const { channel, clock } = await upRelay(server.port, { onSlots });
+  const { signal } = new AbortController();
+  const before = clock.pending();
+  isBroken = true;
+  await expect(channel.send(outgoingEmail(), signal)).rejects.toThrow("a bug");
+  isBroken = false;
+  expect([getEventListeners(signal, "abort").length, clock.pending()]).toEqual([0, before]);
 });
