@@ -15,6 +15,8 @@ export interface Refusal {
   readonly stage?: "recipient" | "message";
   /** The server that refused, if known. */
   readonly server?: string;
+  /** Whom it refused, if known. */
+  readonly recipient?: string;
 }
 
 export function bounceKind(refusal: Refusal): BounceKind {
@@ -36,11 +38,13 @@ const HARD = new Set(["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1", "5.
 /** Full, overloaded, or given up on after trying for days. */
 const SOFT = new Set(["5.2.2", "5.3.1", "5.4.5", "5.4.7"]);
 
-function enhancedKind({ code, text = "", server = "" }: Refusal, firstDigit: string): BounceKind {
+function enhancedKind(refusal: Refusal, firstDigit: string): BounceKind {
+  const { code, text = "", server = "" } = refusal;
   if (firstDigit !== "5") return "soft";
   if (HARD.has(code)) return FULL.test(text) ? "soft" : "hard";
   if (SOFT.has(code)) return code === "5.4.5" && ABOUT_US.test(text) ? "message" : "soft";
   if (code === "5.4.1") return MICROSOFT.test(`${server} ${text}`) ? "hard" : "message";
+  if (code === "5.4.4") return isDomainGone(refusal) ? "hard" : "message";
   return (VAGUE.has(code) && kindByWords(text)) || "message";
 }
 
@@ -49,6 +53,17 @@ const VAGUE = new Set(["5.0.0", "5.1.0", "5.5.0"]);
 
 /** Exchange Online answers 5.4.1 for a recipient that is not in its directory. */
 const MICROSOFT = /\.outlook\.com|Recipient address rejected: Access denied/i;
+
+/**
+ * Whether Postfix says that the recipient's domain does not exist. Where the DNS gave no answer it adds `, try again`. It says the same of its
+ * own next hop, and of a host that the domain's MX record names; neither is the recipient's fault.
+ */
+function isDomainGone({ text = "", recipient = "" }: Refusal): boolean {
+  const name = NO_SUCH_NAME.exec(text)?.[1]?.toLowerCase();
+  return name !== undefined && recipient.toLowerCase().endsWith(`@${name}`);
+}
+
+const NO_SUCH_NAME = /\bName service error for\s+name=(\S+)\s+type=(?:MX|A|AAAA): Host not found\s*$/;
 
 /** Refusals of mail (RFC 5321 §4.2.3), and those of them that are about the mailbox if they answer RCPT TO. */
 const MAIL_CODES = /^55[0-4]$/;

@@ -1,6 +1,7 @@
 /** Turns a returned mail into the receipt of the recipient whose return path it came to. Pure. */
 import { type BounceKind, bounceKind } from "../../../core/email/bounce-kind.ts";
 import type { PartRef, Receipt } from "../../../core/messages/outcome.ts";
+import { present } from "../../../core/present.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
 import type { DsnAction, DsnRecipient } from "./dsn.ts";
 import type { ReturnMail } from "./return-mail.ts";
@@ -65,9 +66,9 @@ function mildestOf(recipients: readonly DsnRecipient[]): BounceKind {
   return kinds.has("message") ? "message" : kinds.has("soft") ? "soft" : "hard";
 }
 
-function kindOf({ action, code = "bounced", text = "", stage, server }: DsnRecipient): BounceKind {
+function kindOf({ action, code = "bounced", text = "", stage, server, recipient }: DsnRecipient): BounceKind {
   if (action !== "failed") return "message";
-  return bounceKind({ code, text, ...(stage && { stage }), ...(server !== undefined && { server }) });
+  return bounceKind({ code, text, ...present({ stage, server, recipient }) });
 }
 
 function rawOf({ action, code, text = "" }: DsnRecipient): string {

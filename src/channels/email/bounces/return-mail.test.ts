@@ -92,6 +92,32 @@ test("that it was Microsoft is told by the name of its server too", () => {
   expect(receiptOf(ofMicrosoft)?.suppress).toBe("hard_bounce");
 });
 
+test("a domain that a relay has found not to exist is gone for good; a fault of the DNS, or another name, says nothing", () => {
+  const suppressed = (status: string, reply: string, recipient = "ann@example.net") =>
+    receiptOf(postfixDsn({ status, recipient, reply: `Host or domain name not found. ${reply}` }))?.suppress;
+  const error = "Name service error for";
+  const gone = `${error} name=example.net type=A: Host not found`;
+  expect(suppressed("5.4.4", gone)).toBe("hard_bounce");
+  expect(suppressed("5.4.4", gone, "ann@Example.NET")).toBe("hard_bounce");
+  expect(suppressed("5.4.4", `${error}\r\n    name=example.net type=AAAA: Host not found`)).toBe(
+    "hard_bounce",
+  );
+  expect(suppressed("4.4.3", `${error} name=example.net type=MX: Host not found, try again`)).toBe(
+    "soft_bounce",
+  );
+  for (const reply of [
+    `${error} name=example.net type=MX: Host not found, try again`,
+    `${error} name=example.net type=A: Host found but no data record of requested type`,
+    // The relay's own next hop, or a host in the domain's MX record.
+    `${error} name=relay.acme.example type=A: Host not found`,
+    `${error} name=mx.example.net type=AAAA: Host not found`,
+    "550 unable to route",
+  ])
+    expect(suppressed("5.4.4", reply)).toBeUndefined();
+  const expanded = postfixDsn({ status: "5.4.4", reply: gone }).replace(/^Original-Recipient:.*/m, "$&x");
+  expect(receiptOf(expanded)?.suppress).toBeUndefined();
+});
+
 test("the error says what the server said, and where it said nothing, that the message came back", () => {
   const mail = postfixDsn({ reply: "550 5.1.1 no such mailbox" });
   expect(receiptOf(mail)?.error?.message).toContain("no such mailbox");
