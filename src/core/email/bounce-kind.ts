@@ -55,8 +55,8 @@ const VAGUE = new Set(["5.0.0", "5.1.0", "5.5.0"]);
 const MICROSOFT = /\.outlook\.com|Recipient address rejected: Access denied/i;
 
 /**
- * Whether Postfix says that the recipient's domain does not exist. Where the DNS gave no answer it adds `, try again`. It says the same of its
- * own next hop, and of a host that the domain's MX record names; neither is the recipient's fault.
+ * Whether Postfix says that the recipient's domain does not exist. Where the DNS gave no answer it adds `, try again`. It says the same of
+ * its own next hop, and of a host that the domain's MX record names; neither is the recipient's fault.
  */
 function isDomainGone({ text = "", recipient = "" }: Refusal): boolean {
   const name = NO_SUCH_NAME.exec(text)?.[1]?.toLowerCase();

@@ -1,8 +1,8 @@
 import { isTooFast } from "../smtp/smtp-replies.ts";
 
 /**
- * Whether a reply puts off all mail from our address, by the words and codes of large providers. For the greeting, MAIL and the message: what
- * is said to RCPT TO is about a recipient, whom many hosts greylist (450 or 451, 4.7.1 or 4.2.0). Pure.
+ * Whether a reply puts off all mail from our address, by the words and codes of large providers. For the greeting, MAIL and the message:
+ * what is said to RCPT TO is about a recipient, whom many hosts greylist (450 or 451, 4.7.1 or 4.2.0). Pure.
  */
 export function asksToWait(reply: string): boolean {
   const head = reply.slice(0, MAX_HEAD);
