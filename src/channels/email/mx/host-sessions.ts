@@ -56,29 +56,14 @@ interface Line {
 }
 
 export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
-  const lines = new Map<string, Line>();
+  const lines = createLines(settings, clock);
   const rests = createHostRests(clock);
   const visits = new WeakMap<SmtpSession, Visit>();
   const faults = createHostFaults(clock);
-  // Of all lines to the address: many domains name the same host differently.
-  const isInUse = (address: string) =>
-    [...lines.values()].some((line) => line.address === address && isUsed(line));
-  const open = createOpening(settings, { clock, faults, isInUse });
-
-  const lineOf = ({ address, name, mustProve }: HostAddress): Line => {
-    const key = `${address} ${name} ${mustProve}`;
-    const known = lines.get(key);
-    if (known) return known;
-    if (lines.size >= MANY) for (const [each, line] of lines) if (!isUsed(line)) lines.delete(each);
-    const idle = createIdleSessions(clock, settings.session.idleTimeoutMs);
-    const made = { address, idle, opening: 0, lent: 0, fullUntilMs: 0 };
-    lines.set(key, made);
-    return made;
-  };
-  const idleCount = () => [...lines.values()].reduce((sum, { idle }) => sum + idle.count(), 0);
+  const open = createOpening(settings, { clock, faults, isInUse: lines.isInUse });
   return {
     connectionsTo(host) {
-      const line = lineOf(host);
+      const line = lines.of(host);
       return {
         async connect({ isFresh, signal }) {
           const visit = rests.begin(host.name);
@@ -97,14 +82,35 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
           endVisit(visits.get(session), report);
           if (!session.isOpen()) return;
           const isSpent = session.messages() >= settings.session.maxMessagesPerConnection;
-          if (isSpent || idleCount() >= settings.maxConnections) void session.quit();
+          if (isSpent || lines.idleCount() >= settings.maxConnections) void session.quit();
           else line.idle.put(session);
         },
       };
     },
     hasFailed: (host) => faults.hasFailed(placeOf(host)),
     restMs: (host) => rests.restMs(host.name),
-    async quitAll() {
+    quitAll: lines.quitAll,
+  };
+}
+
+function createLines(settings: MxSettings, clock: Clock) {
+  const lines = new Map<string, Line>();
+  return {
+    of({ address, name, mustProve }: HostAddress): Line {
+      const key = `${address} ${name} ${mustProve}`;
+      const known = lines.get(key);
+      if (known) return known;
+      if (lines.size >= MANY) for (const [each, line] of lines) if (!isUsed(line)) lines.delete(each);
+      const idle = createIdleSessions(clock, settings.session.idleTimeoutMs);
+      const made = { address, idle, opening: 0, lent: 0, fullUntilMs: 0 };
+      lines.set(key, made);
+      return made;
+    },
+    /** By any line to the address: many domains name the same host differently. */
+    isInUse: (address: string) =>
+      [...lines.values()].some((line) => line.address === address && isUsed(line)),
+    idleCount: () => [...lines.values()].reduce((sum, { idle }) => sum + idle.count(), 0),
+    async quitAll(): Promise<void> {
       await Promise.all([...lines.values()].map(({ idle }) => idle.quitAll()));
     },
   };
