@@ -5,13 +5,16 @@ import { isTooFast } from "../smtp/smtp-replies.ts";
  * what is said to RCPT TO is about a recipient, whom many hosts greylist (450 or 451, 4.7.1 or 4.2.0). Pure.
  */
 export function asksToWait(reply: string): boolean {
-  const head = reply.slice(0, MAX_HEAD);
+  const head = reply.slice(0, MAX_HEAD).replace(LINE_BREAK, " ");
   if (ABOUT_MAIL.test(head)) return false;
   return OF_ADDRESS.some((pattern) => pattern.test(head)) || isTooFast(head);
 }
 
 /** A host may repeat the message behind its own words. */
 const MAX_HEAD = 500;
+
+/** With the codes that each line begins with: a host breaks its sentences anywhere. */
+const LINE_BREAK = /\r?\n4\d\d[ -](?:4\.\d{1,3}\.\d{1,3} ?)?/g;
 
 const OF_ADDRESS = [
   // Gmail: "Try again later, closing connection", "unusual rate". Yahoo: "[TSS04] … temporarily deferred".

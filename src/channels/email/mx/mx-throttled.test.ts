@@ -159,6 +159,14 @@ test.each([
     { lastWords: "421 4.7.0 this message is suspicious due to the low reputation of the sending domain" },
   ],
   ["MAIL", { lastWords: "421 4.7.28 unusual rate of mail originating from your DKIM domain" }],
+  [
+    "MAIL",
+    { lastWords: "421-4.7.28 unusual rate of mail from your SPF\r\n421 4.7.28 domain [acme.test 35]" },
+  ],
+  [
+    "DOT",
+    { lastWords: "421-4.7.0 [192.0.2.1 15] We have detected that this\r\n421 4.7.0 message is suspicious" },
+  ],
   ["MAIL", { lastWords: "421 4.7.26 rate limited because the mail is unauthenticated" }],
   ["DOT", "450 4.2.1 the user is receiving mail too quickly"],
   ["MAIL", "452 4.3.1 insufficient system storage"],
