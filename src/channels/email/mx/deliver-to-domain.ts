@@ -139,11 +139,13 @@ async function tryTargets(
     const isHeld = handed.fault === TOO_MANY || handed.fault === RESTING;
     wasAsked ||= handed.outcomes.size > 0 || (handed.fault?.code !== CALLED_OFF.code && !isHeld);
     if (handed.outcomes.size > 0) asked.push(handed);
-    if (handed.fault === RESTING) untried = resting(restMs ?? COME_BACK_MS);
+    if (handed.fault === RESTING) untried ??= resting(restMs ?? COME_BACK_MS);
     else if (isHeld) untried ??= held(COME_BACK_MS);
     else if (handed.fault) untried = deferred(faultOf(handed.fault));
-    // What a host says of us holds for the domain's others.
-    if (restMs !== undefined) break;
+    if (restMs === undefined) continue;
+    // What a host says of us holds for the domain's others; but one that takes no connection may have another take its mail.
+    if (!parts.sessions.isShut(target)) break;
+    waiting = waiting.filter(({ name }) => name !== target.name);
   }
   for (const address of addressesOf(left))
     outcomes.set(address, outcomes.get(address) ?? untried ?? deferred(CALLED_OFF));

@@ -10,14 +10,16 @@ export interface HostRests {
   readonly begin: (host: string) => Visit | undefined;
   /** After how many milliseconds a message that was not let in should come back; `undefined`: it would be let in now. */
   readonly restMs: (host: string) => number | undefined;
+  /** Whether it rests since it refused to be spoken to at all, when it was last asked. */
+  readonly isShut: (host: string) => boolean;
 }
 
 export interface Visit {
   /**
-   * What the host said. Each rest in a row is twice as long as the one before, until the host takes a mail (`taken`). Another answer
+   * What the host said: to wait, in answer to a mail (`wait`) or to the connection (`shut`). Each rest in a row is twice as long as the one before, until the host takes a mail (`taken`). Another answer
    * (`answered`), about the message or its recipients, only lets all messages in again.
    */
-  readonly heed: (said: "wait" | "answered" | "taken") => void;
+  readonly heed: (said: "wait" | "shut" | "answered" | "taken") => void;
   /** Has to be called once the visit is over, whatever came of it. */
   readonly end: () => void;
 }
@@ -34,20 +36,22 @@ interface Rest {
   /** The host has not answered since the rest. */
   isUnsure: boolean;
   isTried: boolean;
+  readonly isShut: boolean;
 }
 
 export function createHostRests(clock: Pick<Clock, "monotonicMs">): HostRests {
   const rests = new Map<string, Rest>();
   const leftMs = ({ untilMs }: Rest) => Math.max(0, untilMs - clock.monotonicMs());
 
-  const wait = (host: string) => {
+  const wait = (host: string, isShut: boolean) => {
     const known = rests.get(host);
     // Said to a mail that was under way when the rest began.
     if (known && leftMs(known) > 0) return;
     if (!known && rests.size >= MANY) rests.clear();
     const restMs = known?.nextMs ?? FIRST_MS;
     const untilMs = clock.monotonicMs() + restMs;
-    rests.set(host, { untilMs, nextMs: Math.min(2 * restMs, LONGEST_MS), isUnsure: true, isTried: false });
+    const nextMs = Math.min(2 * restMs, LONGEST_MS);
+    rests.set(host, { untilMs, nextMs, isUnsure: true, isTried: false, isShut });
   };
   const taken = (host: string) => {
     const known = rests.get(host);
@@ -62,7 +66,7 @@ export function createHostRests(clock: Pick<Clock, "monotonicMs">): HostRests {
       if (known?.isUnsure) known.isTried = true;
       return {
         heed(said) {
-          if (said === "wait") wait(host);
+          if (said === "wait" || said === "shut") wait(host, said === "shut");
           else if (said === "taken") taken(host);
           else if (known && leftMs(known) === 0) known.isUnsure = false;
         },
@@ -76,5 +80,6 @@ export function createHostRests(clock: Pick<Clock, "monotonicMs">): HostRests {
       if (known && leftMs(known) > 0) return leftMs(known);
       return known?.isTried ? FIRST_MS : undefined;
     },
+    isShut: (host) => rests.get(host)?.isShut ?? false,
   };
 }

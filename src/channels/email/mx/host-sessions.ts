@@ -29,6 +29,8 @@ export interface HostSessions {
   readonly hasFailed: (host: HostAddress) => boolean;
   /** After how many milliseconds a message that is given `RESTING` should come back; `undefined`: the host may be asked. */
   readonly restMs: (host: HostAddress) => number | undefined;
+  /** Whether it rests since it refused our connection, and not a mail. */
+  readonly isShut: (host: HostAddress) => boolean;
   readonly quitAll: () => Promise<void>;
 }
 
@@ -87,6 +89,7 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
         },
       };
     },
+    isShut: (host) => rests.isShut(host.name),
     hasFailed: (host) => faults.hasFailed(placeOf(host)),
     restMs: (host) => rests.restMs(host.name),
     quitAll: lines.quitAll,
@@ -171,7 +174,7 @@ function createOpening(settings: MxSettings, { clock, faults, isInUse }: Opening
         line.fullUntilMs = clock.monotonicMs() + COME_BACK_MS;
         return { fault: TOO_MANY };
       }
-      if (asksToWait(reply)) visit.heed("wait");
+      if (asksToWait(reply)) visit.heed("shut");
       else if (!signal.aborted) tried.failed(fault);
       return { fault };
     } finally {

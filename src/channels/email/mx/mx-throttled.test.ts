@@ -195,6 +195,19 @@ test("the copies for a message's other recipients are not offered to the host th
   expect(host.lines.filter((line) => line.startsWith("MAIL"))).toHaveLength(1);
 });
 
+test("a host that refuses every connection in such words keeps no mail from the domain's next host", async () => {
+  const { rig, host, send } = await openHost("GREETING", { lastWords: "421 4.7.0 not from you" });
+  const next = await startRawSmtp(() => undefined, host.port, "127.0.0.2");
+  closing.push(next.close);
+  rig.dns.mx.set("example.test", ["1 mx.example.test", "2 next.example.test"]);
+  rig.dns.a.set("mx.example.test", ["127.0.0.1", "127.0.0.3"]);
+  rig.dns.a.set("next.example.test", ["127.0.0.2"]);
+  for (const mail of ["the one that is refused", "one while the host rests"])
+    expect([mail, (await send()).parts[0]?.kind]).toEqual([mail, "sent"]);
+  expect(host.connections()).toBe(1);
+  expect(await send("bob@other.test")).toMatchObject(resting(15_000));
+});
+
 test("an idle connection that a host has closed with such words is no reason to rest", async () => {
   const { dial, send } = await openHost("NEVER", undefined);
   expect(await send()).toMatchObject(delivered());
