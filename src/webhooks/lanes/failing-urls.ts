@@ -49,7 +49,8 @@ export function createFailingUrls(): FailingUrls {
     learn(url, health, now) {
       if (health.kind === "healthy") {
         healthyAtMs = now;
-        streaks.delete(keyOf(url));
+        // Most hosts have none, and then the key would be made for nothing, with each delivery.
+        if (streaks.size > 0) streaks.delete(keyOf(url));
       }
       if (health.kind !== "failing" || !health.mayBeOfUrl) return false;
       const { failures, sinceMs } = add(keyOf(url), now);
