@@ -233,6 +233,25 @@ test("after a pause the newest event of a URL that does not fail is tried, and t
   expect([rig.putBack.length, rig.putBack.includes(15), rig.putBack.includes(16)]).toEqual([63, true, false]);
 });
 
+test("of hosts whose pauses end together, one in each claim has 64 events to choose from, so that others need not wait for all of them", async () => {
+  const rig = open({ urlOf: () => "/off" });
+  const hosts = Array.from({ length: 6 }, (_, n) => `h${n}`);
+  const notFound: HostHealth = { kind: "failing", reason: "status 404", isThere: true, mayBeOfUrl: true };
+  for (const host of hosts) await rig.ring(host, 100);
+  while (rig.lanes.paused().length < hosts.length) {
+    for (const { end } of [...rig.underWay]) end(5, notFound);
+    await rig.clock.advance(4_000);
+  }
+  const before = rig.claims.length;
+  const answer = rig.holdClaims();
+  await rig.clock.advance(20_000);
+  answer();
+  await settled();
+  const limits = rig.claims.slice(before).map(({ lanes }) => lanes.map(({ limit }) => limit));
+  expect(limits).toEqual([[64], [64, 1, 1, 1, 1]]);
+  expect(rig.underWay).toHaveLength(hosts.length);
+});
+
 test("hosts that take long delay no new one of their account, and each gets its turn, however many there are", async () => {
   const rig = open();
   const slow = Array.from({ length: 1_500 }, (_, index) => `slow-${index}`);

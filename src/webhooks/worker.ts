@@ -8,10 +8,13 @@ import { laneKey } from "./lanes/lane-key.ts";
 import type { LaneQueue, QueuedLane } from "./lanes/lane-queue.ts";
 import type { Lanes, Permit } from "./lanes/lanes.ts";
 
-/** The most events of a claim, but for a last `CHOICE`: enough to fill a commit, few enough to keep lanes mixed. */
+/** The most events of a claim, those to choose from aside: enough to fill a commit, few enough to keep lanes mixed. */
 const MAX_CLAIM = 256;
 
-/** How many of the newest events one is chosen from where URLs of the host fail. The others are put back. */
+/**
+ * How many of the newest events one is chosen from where URLs of the host fail. The others are put back. One lane of a claim has
+ * the choice: else hundreds whose pauses end together would keep all other lanes waiting for as many times the work.
+ */
 const CHOICE = 64;
 
 /** Longer than the slowest delivery (15 s) and the commits around it. */
@@ -100,9 +103,9 @@ async function turn(deps: WorkerDeps, start: Start): Promise<boolean> {
   // Counted from before the claim, so that the lease never ends here after it has ended in the store.
   const endsMs = clock.monotonicMs() + LEASE_MS;
   const { isOurs, ...by } = deps.claimant();
-  const wanted = reservations.map(({ queued, permits }) => ({
+  const wanted = reservations.map(({ queued, permits, limit }) => ({
     lane: queued.lane,
-    limit: sizeOf(permits),
+    limit,
     isNewestFirst: permits.some(({ isForNewest }) => isForNewest),
   }));
   try {
@@ -124,23 +127,29 @@ interface Reservation {
   /** `QueuedLane.additions` when the room was taken. */
   readonly additions: number;
   readonly permits: Permit[];
+  /** How many events to claim for them. */
+  readonly limit: number;
 }
 
 /** Goes once through the eligible lanes and takes the room that there is, for at most `MAX_CLAIM` events. */
 function reserve({ queue, lanes }: WorkerDeps): readonly Reservation[] {
   const reservations: Reservation[] = [];
   let left = MAX_CLAIM;
+  let hasChoice = false;
   // Without a count, the lanes moved to the back would come again.
   let lanesLeft = queue.eligible().size;
   for (const queued of queue.eligible()) {
-    if (left <= 0 || lanesLeft-- === 0) break;
+    if (left === 0 || lanesLeft-- === 0) break;
     const permits = acquireSome(lanes, queued.lane, left);
-    left -= sizeOf(permits);
+    left -= permits.length;
     if (permits.length === 0) {
       queue.setAside(queued, lanes.isCrowdedOut(queued.lane));
       continue;
     }
-    reservations.push({ queued, additions: queued.additions, permits });
+    const isChoice: boolean = !hasChoice && permits.some(({ avoids }) => avoids);
+    hasChoice ||= isChoice;
+    const limit = isChoice ? CHOICE : permits.length;
+    reservations.push({ queued, additions: queued.additions, permits, limit });
     queue.moveToBack(queued);
   }
   return reservations;
@@ -155,11 +164,6 @@ function acquireSome(lanes: Lanes, lane: Lane, most: number): Permit[] {
     permits.push(permit);
   }
   return permits;
-}
-
-/** How many events to claim for them. */
-function sizeOf(permits: readonly Permit[]): number {
-  return permits.some(({ avoids }) => avoids) ? CHOICE : permits.length;
 }
 
 /** Takes a permit of its lane for each event, as long as there are some. A lane with fewer events than permits is drained. */
