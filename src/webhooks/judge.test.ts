@@ -72,6 +72,13 @@ describe("the host", () => {
       reason: "status 500",
       isThere: true,
       mayBeOfUrl: true,
+      isServerError: true,
+    });
+    expect(healthOf(answered(404), NOW)).toEqual({
+      kind: "failing",
+      reason: "status 404",
+      isThere: true,
+      mayBeOfUrl: true,
     });
     expect(healthOf(answered(429, "7"), NOW)).toEqual({
       kind: "failing",
@@ -84,6 +91,7 @@ describe("the host", () => {
         kind: "failing",
         reason: `status ${status}`,
         isThere: true,
+        ...(status === 503 && { isServerError: true }),
       });
     expect(healthOf(failed("timeout"), NOW)).toEqual({ kind: "failing", reason: "timeout" });
     expect(healthOf(answered(410), NOW)).toEqual({ kind: "gone" });

@@ -42,6 +42,8 @@ export type HostHealth =
       readonly isThere?: true;
       /** Present if the error may be about the URL alone. */
       readonly mayBeOfUrl?: true;
+      /** Present if it answered with 5xx: it may have too much to do. */
+      readonly isServerError?: true;
     }
   /** 410, or a URL that fails while others of its host do not: it answers, and ends no failures of others. */
   | { readonly kind: "gone" }
@@ -62,6 +64,7 @@ export function healthOf(outcome: PostOutcome, now: number): HostHealth {
     isThere: true,
     ...present({ retryAfterMs }),
     ...(mayBeOfUrl && { mayBeOfUrl }),
+    ...(status >= 500 && { isServerError: true }),
   };
 }
 

@@ -127,6 +127,18 @@ test("a URL that fails pauses its host only if that takes nothing for others", a
   expect(lanes.room(lane("a", "well"))).toBeGreaterThan(10);
 });
 
+test("a URL that answers with errors of the server narrows its host, though it does not pause it", async () => {
+  const { lanes, clock } = open();
+  const host = lane("a", "h");
+  const error: HostHealth = { ...NOT_FOUND, reason: "status 500", isServerError: true };
+  for (let i = 0; i < 100; i++) {
+    lanes.acquire(host)?.release(error, 5, "/busy");
+    if (i === 2) lanes.acquire(host)?.release(HEALTHY, 5, "/idle");
+    await clock.advance(4_000);
+  }
+  expect([lanes.paused(), lanes.room(host)]).toEqual([[], 1]);
+});
+
 test("while a host is paused, every failure counts, and its next try rather avoids the URLs that have failed", async () => {
   const { lanes, clock } = open();
   const host = lane("a", "h");

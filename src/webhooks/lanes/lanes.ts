@@ -67,7 +67,8 @@ export function createLanes(deps: LanesDeps): Lanes {
     const now = clock.monotonicMs();
     const wasOpen = state.circuit.openUntil !== undefined;
     const health = ofHost(state, { health: seen, url }, now);
-    learn(state, { health, ms });
+    // One URL or not, a server that makes errors is not asked for more at once.
+    learn(state, { health: isServerError(seen) ? seen : health, ms });
     state.circuit = afterAttempt(state.circuit, health, { now, jitter: deps.random() });
     const paused = wasOpen ? undefined : toPaused(state, { now, wallNow: clock.now() });
     if (paused) deps.onPaused?.(paused);
@@ -125,6 +126,10 @@ function ofHost(
 ): HostHealth {
   const isOfUrl = failingUrls.learn(url, health, now) && circuit.openUntil === undefined;
   return isOfUrl ? { kind: "gone" } : health;
+}
+
+function isServerError(health: HostHealth): boolean {
+  return health.kind === "failing" && health.isServerError === true;
 }
 
 const SLOW_MS = 1_000;
