@@ -1,7 +1,8 @@
 /** A message waits in the queue of the only connector that may send it, and what becomes of it there depends on its route too. */
 import { afterEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
-import type { MessageAt } from "../held-postrider.ts";
+import type { HeldPostrider, MessageAt } from "../held-postrider.ts";
 import { openTwoSmscs, type TwoSmscs } from "../two-smscs.ts";
 
 const NUMBER = "+14155550712";
@@ -79,4 +80,35 @@ onBothStores(() => {
     expect(await postrider.reached({ ...message, withinMs: 600_000 }, "delivered")).toBe("delivered");
     expect(second.submits).toHaveLength(1);
   });
+
+  test("if both its route and that connector are deleted, it is settled once a new route leads to its recipient", async () => {
+    const { first, second, live, postrider } = await open({ response_timeout_ms: 120_000 }, LONG);
+    first.dial.submitStatus = () => (first.submits.length === 0 ? 0 : 0x08);
+    const message = await live.send(NUMBER);
+    await first.until(() => first.submits.length === 2);
+    delete first.dial.submitStatus;
+    await postrider.reached(message, "queued");
+    await waitsInQueueOf(two!, message);
+    const { data } = await admin<{ data: { route_id: string; match: string }[] }>(postrider, "/routes");
+    const other = data.find(({ match }) => match === "44");
+    const own = data.find((route) => route !== other);
+    await postrider.passUntil(() => isDeleted(postrider, `/routes/${own?.route_id}`), 10_000);
+    await admin(postrider, `/routes/${other?.route_id}`, { connector_ids: [ids[1]] }, "PATCH");
+    await admin(postrider, `/connectors/${ids[0]}`, undefined, "DELETE");
+    for (let seconds = 0; seconds < 70; seconds++) await postrider.pass(1_000);
+    expect(await postrider.status(message)).toBe("queued");
+    await two!.addRoute(() => ({ match: "1415", connector_ids: [ids[1]] }));
+    expect(await postrider.reached({ ...message, withinMs: 90_000 }, "failed")).toBe("failed");
+    expect((await live.timeline(message)).at(-1)).toMatchObject({ error: { code: "connector_deleted" } });
+    const numbers = second.submits.map(({ destination }) => `+${destination.address}`);
+    expect(numbers).not.toContain(NUMBER);
+  });
 });
+
+/** A route cannot be deleted in the moment before its last message is in the connector's queue. */
+async function isDeleted(postrider: HeldPostrider, path: string): Promise<boolean> {
+  return admin(postrider, path, undefined, "DELETE").then(
+    () => true,
+    () => false,
+  );
+}
