@@ -24,7 +24,12 @@ test("a stop word is read as handsets write it: in any case, width and compositi
     "S T O P",
     "stop all",
     "Opt-out",
+    "STOP❗\ufe0f",
+    "Stop ☹\ufe0f \u{1f64f}\u{1f3fd}",
+    "st\u034fop",
     "🛑",
+    "🛑\ufe0f",
+    "stop".padEnd(160),
     " 🛑\u200f\n",
   ];
   for (const text of written) expect([text, readKeyword(text, settings)]).toEqual([text, "stop"]);

@@ -12,7 +12,7 @@ export type KeywordMeaning = (typeof KEYWORD_MEANINGS)[number];
  * matter, nor do other characters: `Stop.` means STOP, and `stop all` means STOPALL.
  */
 export function readKeyword(text: string, settings: StoredSettings): KeywordMeaning | undefined {
-  if (text.length > MAX_TEXT || readSetting(settings, "opt_out_scope") === "off") return undefined;
+  if (text.trim().length > MAX_TEXT || readSetting(settings, "opt_out_scope") === "off") return undefined;
   const word = plainWord(text);
   if (wordsOf(readSetting(settings, "stop_words")).includes(word)) return "stop";
   return wordsOf(readSetting(settings, "start_words")).includes(word) ? "start" : undefined;
@@ -47,5 +47,6 @@ function plainWord(text: string): string {
   return word.replaceAll(NO_PART_OF_WORDS, "") || word.replaceAll(INVISIBLE, "");
 }
 
-const NO_PART_OF_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
-const INVISIBLE = /[\s\p{Cc}\p{Cf}]+/gu;
+/** What is never shown is no part either. Phones write `❗` with a selector behind it, which is a mark as accents are. */
+const NO_PART_OF_WORDS = /[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point}/gu;
+const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
