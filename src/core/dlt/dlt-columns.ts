@@ -30,6 +30,8 @@ export type DltField =
 export interface Layout {
   readonly list: DltList;
   readonly columns: Readonly<Partial<Record<DltField, readonly number[]>>>;
+  /** How many columns there are, with or without a name. */
+  readonly width: number;
   /** Names of the columns that are not read. */
   readonly ignored: readonly string[];
 }
@@ -57,7 +59,7 @@ export function readHead(row: readonly string[], wanted?: DltList): Layout | und
     if (found.length > 0) columns[field as DltField] = found;
   }
   const ignored = head.filter((name, index) => !read.has(index) && name.trim() !== "");
-  return { list, columns, ignored };
+  return { list, columns, width: row.length, ignored };
 }
 
 function find(names: readonly string[], aliases: readonly string[] = []): readonly number[] {

@@ -106,6 +106,16 @@ test("one cell that cannot be stored is enough to refuse a row", () => {
   }
 });
 
+test("a row whose text was cut at a comma is refused, and empty values at its end are no matter", () => {
+  const head = ["Template ID", "Content", "Created On"];
+  expect(read("templates", head, [TEMPLATE, "Dear {#var#}", " your code is {#var#}", "2026-01-02"])).toEqual({
+    reason: "the row has more values than there are columns: put quotes round a value that holds a separator",
+  });
+  expect(read("templates", head, [TEMPLATE, "Hi", "2026-01-02", "", " "])).toMatchObject({
+    fields: { body: "Hi" },
+  });
+});
+
 test("the marks of spreadsheets go, with the blanks around and inside of them", () => {
   const head = ["Template ID", "Content"];
   for (const id of [`'${TEMPLATE}`, `'${TEMPLATE}'`, `="${TEMPLATE}"`, ` =" ${TEMPLATE} " `])

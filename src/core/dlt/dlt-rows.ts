@@ -108,8 +108,12 @@ function nameOf(row: Row): string | undefined {
   return [...row.text("name")].slice(0, MAX_NAME).join("") || undefined;
 }
 
+/** Without quotes round it, a text with a comma is cut there, and its rest is in the columns behind: nobody registered such a text. */
+const IS_CUT =
+  "the row has more values than there are columns: put quotes round a value that holds a separator";
+
 function openRow(
-  { columns }: Layout,
+  { columns, width }: Layout,
   { cells, mode }: { readonly cells: readonly string[]; readonly mode: AccountMode },
 ): Row {
   const problems: string[] = [];
@@ -143,6 +147,7 @@ function openRow(
     },
   };
   if (!cells.every(isStorable)) problems.push(NOT_STORABLE);
+  if (cells.slice(width).some((cell) => cell.trim() !== "")) problems.push(IS_CUT);
   return row;
 }
 
