@@ -215,6 +215,12 @@ onEveryAdmin((startAdmin) => {
         "cannot be read as CSV",
       ],
       ["that is a workbook", "PK\u0003\u0004", {}, "is an Excel workbook"],
+      [
+        "whose ids a spreadsheet has written out with zeros",
+        "Template ID,Template Content\n1107161234567890000,Hi\n1107161234567910000,Ho",
+        {},
+        "was rounded by a spreadsheet",
+      ],
     ])("%s", async (_, csv, over, reason) => {
       const { status, json } = await admin.call("POST", "dlt/import", { account_id: account, csv, ...over });
       expect([status, Object.keys(json.details)]).toEqual([400, ["csv"]]);

@@ -14,6 +14,7 @@ import {
   readVariableTags,
   saysNothing,
 } from "./dlt-words.ts";
+import { isRounded, ROUNDED } from "./rounded-ids.ts";
 
 /** The fields of the record that a row of each list describes. Fields that the row leaves out are absent. */
 export interface DltRows {
@@ -125,8 +126,8 @@ function openRow(
     text: (field) => texts(field)[0] ?? "",
     id(field, noun) {
       const id = row.text(field);
-      const problem = id === "" ? "is missing" : (roundedProblem(id) ?? dltIdProblem(id, mode));
-      if (problem === undefined) return id;
+      const problem = isRounded(id) ? ROUNDED : dltIdProblem(id, mode);
+      if (id !== "" && problem === undefined) return id;
       problems.push(id === "" ? `the ${noun} is missing` : `the ${noun} ${shortened(id)} ${problem}`);
       return undefined;
     },
@@ -193,13 +194,6 @@ function plainCell(cell: string): string {
   const text = cell.trim();
   const guarded = /^=?"([^"]*)"$/.exec(text)?.[1] ?? /^'(\d+)'?$/.exec(text)?.[1];
   return (guarded ?? text).trim();
-}
-
-function roundedProblem(id: string): string | undefined {
-  const isRounded = /^\d(?:\.\d+)?E\+?\d+$/i.test(id);
-  return isRounded
-    ? "was rounded by a spreadsheet: give the column the format text and export again"
-    : undefined;
 }
 
 function shortened(text: string): string {

@@ -34,7 +34,9 @@ export function dltImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
         if (!account) throw noSuchAccount();
         const isDryRun = given.dry_run ?? false;
         const wanted = { account, sheet, isDryRun, from: given.after ?? 0, now: call.now };
-        const { done, total, ...counts } = await importDlt(deps, wanted);
+        const imported = await importDlt(deps, wanted);
+        if ("problem" in imported) throw validationFailed({ csv: imported.problem });
+        const { done, total, ...counts } = imported;
         return Response.json({
           kind: sheet.layout.list,
           dry_run: isDryRun,

@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { DltList } from "../../../core/dlt/dlt-columns.ts";
 import { type DltRows, readDltRow } from "../../../core/dlt/dlt-rows.ts";
+import { areRounded, ROUNDED } from "../../../core/dlt/rounded-ids.ts";
 import { present } from "../../../core/present.ts";
 import type { Account, RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import type { AdminDeps } from "../admin-deps.ts";
@@ -41,9 +42,15 @@ const CHUNK = 500;
 /** Entries stored at the same time: they share commits. */
 const SLICE = 50;
 
-export async function importDlt(deps: AdminDeps, request: ImportRequest): Promise<ImportReport> {
+export async function importDlt(
+  deps: AdminDeps,
+  request: ImportRequest,
+): Promise<ImportReport | { readonly problem: string }> {
   const { list } = request.sheet.layout;
-  const { entries, refused, merged } = await collect(list, request);
+  const { ids, entries, refused, merged } = await collect(list, request);
+  // A sandbox account takes any ids.
+  if (request.account.mode === "live" && areRounded(ids))
+    return { problem: `has ids that all end in zeros, so each ${ROUNDED}` };
   const chunk = entries.slice(request.from, request.from + CHUNK);
   const counts = { created: 0, updated: 0, unchanged: 0 };
   // Rows that cannot be read are reported by the first request only.
@@ -71,6 +78,8 @@ interface Entry<List extends DltList> {
 }
 
 interface Collected {
+  /** By which the entries are known. */
+  readonly ids: Iterable<string>;
   readonly entries: readonly Entry<DltList>[];
   readonly refused: readonly RefusedRow[];
   readonly merged: number;
@@ -102,7 +111,7 @@ async function collect(list: DltList, { sheet, account }: ImportRequest): Promis
       merged++;
     }
   }
-  return { entries: [...found.values()].map(toEntry), refused, merged };
+  return { ids: found.keys(), entries: [...found.values()].map(toEntry), refused, merged };
 }
 
 /** The rows of one id. What is compared is written once, and headers are a set: an id may have thousands of rows. */
