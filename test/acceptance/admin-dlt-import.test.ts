@@ -204,6 +204,15 @@ onEveryAdmin((startAdmin) => {
     ]);
   });
 
+  test("two imports of a list at once create each row once, and refuse none", async () => {
+    const rows = Array.from({ length: 200 }, (_, index) => `${1107000000000 + index},Hi ${index}`);
+    const csv = `Template ID,Template Content\n${rows.join("\n")}`;
+    const [one, other] = await Promise.all([bring(csv), bring(csv)]);
+    expect([one.refused, other.refused]).toEqual([[], []]);
+    expect(one.created + other.created).toBe(200);
+    expect(await listed("sms-templates")).toHaveLength(200);
+  });
+
   describe("a file is refused as a whole", () => {
     test.each([
       ["without columns that are known", "a,b\n1,2", {}, "names its columns"],

@@ -177,16 +177,32 @@ interface Imported<K extends RecordKind> {
 async function createOrUpdate<K extends RecordKind>(
   { store: { records }, newId }: AdminDeps,
   { isDryRun, now }: ImportRequest,
-  { line, kind, where, created, changed }: Imported<K>,
+  imported: Imported<K>,
 ): Promise<Outcome> {
+  const { line, kind, where, created } = imported;
   // Made before the first `await`: then ids, and so lists of the records, are in the order of the rows.
   const id = newId();
   const current = await records.find(kind, where);
-  if (!current) {
-    const record = { id, ...created, createdAt: now } as unknown as RecordTypes[K];
-    const result = isDryRun ? "created" : await records.create(kind, record);
-    return result === "created" ? result : { line, reason: `${result.conflict} is taken or gone` };
-  }
+  if (current) return update(records, { imported, current, isDryRun });
+  const record = { id, ...created, createdAt: now } as unknown as RecordTypes[K];
+  const result = isDryRun ? "created" : await records.create(kind, record);
+  if (result === "created") return result;
+  // Another import of the same list may have created it just now: one that goes on after its command was ended, for example.
+  const theirs = await records.find(kind, where);
+  if (theirs) return update(records, { imported, current: theirs, isDryRun });
+  return { line, reason: `${result.conflict} is taken or gone` };
+}
+
+interface Update<K extends RecordKind> {
+  readonly imported: Imported<K>;
+  readonly current: RecordTypes[K];
+  readonly isDryRun: boolean;
+}
+
+async function update<K extends RecordKind>(
+  records: AdminDeps["store"]["records"],
+  { imported: { line, kind, changed }, current, isDryRun }: Update<K>,
+): Promise<Outcome> {
   const toChanges = (read: RecordTypes[K]) => differences(read, changed);
   if (Object.keys(toChanges(current)).length === 0) return "unchanged";
   const result = isDryRun ? current : await mergeInto(records, kind, { current, toChanges });
