@@ -120,3 +120,12 @@ test("interruptions are counted from 0, so that the first ones are an increase",
   metrics.observe.unconfirmed("email");
   expect(await counts()).toContain('postrider_interrupted_total{channel="email"} 1');
 });
+
+test("each metric is of the type that its name promises: what ends in _total is a counter, and no other is", async () => {
+  const text = await makeMetrics().text(makeSources().sources);
+  const types = [...text.matchAll(/^# TYPE (?<name>\w+) (?<type>\w+)$/gm)].map(({ groups = {} }) => groups);
+  expect(types.length).toBeGreaterThan(30);
+  const wrong = types.filter(({ name = "", type }) => name.endsWith("_total") !== (type === "counter"));
+  expect(wrong).toEqual([]);
+  expect(seriesOf(text)).toContainEqual(expect.stringMatching(/^process_cpu_seconds_total \d+(\.\d+)?$/));
+});

@@ -144,9 +144,15 @@ function processMetrics(registers: Registry[]): void {
     });
   read("process_resident_memory_bytes", "Resident memory size in bytes", () => process.memoryUsage.rss());
   read("process_heap_bytes", "Heap size in bytes", () => process.memoryUsage().heapUsed);
-  read("process_cpu_seconds_total", "User and system CPU time spent in seconds", () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "User and system CPU time spent in seconds",
+    registers,
+    collect() {
+      const now = orUnknown(() => process.cpuUsage());
+      this.remove();
+      if (now) this.inc((now.user + now.system) / 1e6);
+    },
   });
   read("process_uptime_seconds", "Time since the start of the process in seconds", () => process.uptime());
 }
