@@ -149,12 +149,17 @@ function processMetrics(registers: Registry[]): void {
     help: "User and system CPU time spent in seconds",
     registers,
     collect() {
-      const now = orUnknown(() => process.cpuUsage());
+      const seconds = orUnknown(usedSeconds);
       this.remove();
-      if (now) this.inc((now.user + now.system) / 1e6);
+      if (seconds !== undefined) this.inc(seconds);
     },
   });
   read("process_uptime_seconds", "Time since the start of the process in seconds", () => process.uptime());
+}
+
+function usedSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
 }
 
 /** `undefined` if the system does not tell, as without free files: the other metrics are then needed all the more. */
