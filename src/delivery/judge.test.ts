@@ -127,6 +127,19 @@ test("what is held is in doubt for the one attempt that was interrupted, where t
     expect(doubtOf({ status: "unconfirmed", ...claim }, { interruptedClaim: 2 })).not.toHaveProperty("claim");
 });
 
+test("what is held after an attempt without an answer, and none that was interrupted, stays in doubt for that attempt alone", () => {
+  const unanswered: Part = { status: "unconfirmed", connectorId: "c1", claim: 1 };
+  const calm = job({ wasInterrupted: false, interruptions: 0, progress: sms({ parts: [unanswered] }) });
+  const [part] = applyAttempt(calm.progress, judgeHeld(calm, AT)).progress.parts;
+  expect(part).toMatchObject({ status: "unconfirmed", connectorId: "c1", claim: 1 });
+});
+
+test("an email that is held for one recipient's sake is not in doubt for another, who has a job of their own", () => {
+  const mail = job({ parts: [1], progress: email("ann@a.test", "bob@b.test") });
+  const { outcomes } = judgeHeld(mail, AT);
+  expect(outcomes).toEqual([undefined, expect.objectContaining({ kind: "unconfirmed" })]);
+});
+
 test("an SMS of which a segment is refused has failed at once, for that, and its other segments are not tried again", () => {
   const calm = job({ wasInterrupted: false });
   for (const other of [deferred, unconfirmed, undefined]) {
