@@ -140,6 +140,16 @@ test("an email that is held for one recipient's sake is not in doubt for another
   expect(outcomes).toEqual([undefined, expect.objectContaining({ kind: "unconfirmed" })]);
 });
 
+test("no message waits beyond its window, whether for the time of day, for a connector or for a bug's end", () => {
+  const brief = job({ expiresAt: AT + 1_000 });
+  const waits = [
+    judgeOutOfHours(brief, { now: AT, opensAt: AT + 60_000 }),
+    judgeWaiting(brief, { now: AT, owner: "c1", waitMs: 30_000 }),
+    judgeUnprepared(brief, AT),
+  ];
+  for (const { next } of waits) expect(next).toMatchObject({ kind: "again", dueAt: AT + 1_000 });
+});
+
 test("an SMS of which a segment is refused has failed at once, for that, and its other segments are not tried again", () => {
   const calm = job({ wasInterrupted: false });
   for (const other of [deferred, unconfirmed, undefined]) {
