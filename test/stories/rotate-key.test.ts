@@ -190,6 +190,24 @@ test.concurrent("the key moves from the file to the environment, from there to a
   await expectSecrets();
 }, 180_000);
 
+test.concurrent("a rotation that was cut off is completed, and the key then moves to the environment, if it is to", async () => {
+  await using world = openWorld();
+  const { inFolder, keyFile, rotate, expectSecrets } = world;
+  await rotateUntil(world, "committed");
+  const next = keyFile("master.key.next");
+  expect((await rotate({ POSTRIDER_NEW_SECRET: NEW_SECRET })).code).toBe(0);
+  expect([existsSync(inFolder("master.key")), keyFile("master.key.previous")]).toEqual([false, next]);
+  await expectSecrets({ POSTRIDER_SECRET: NEW_SECRET });
+}, 180_000);
+
+test.concurrent("a rotation to the key that the file holds is refused, and leaves the file", async () => {
+  await using world = openWorld();
+  const { inFolder, keyFile, rotate } = world;
+  const key = keyFile();
+  expect((await rotate({ POSTRIDER_NEW_SECRET: key })).output).toContain("has already");
+  expect([keyFile(), existsSync(inFolder("master.key.previous"))]).toEqual([key, false]);
+}, 180_000);
+
 test.concurrent("a service at work keeps its key", async () => {
   await using world = openWorld();
   const { keyFile, start, rotate } = world;
