@@ -9,7 +9,7 @@ import { greetingAdvice } from "../smtp/ehlo-name.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
-import { type HostAddress, sessionSettings } from "./host-sessions.ts";
+import { type HostAddress, sessionSettings } from "./host-address.ts";
 import { createMtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import { type MxSettings, toMxSettings } from "./mx-config.ts";

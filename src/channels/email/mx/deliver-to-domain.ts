@@ -5,14 +5,23 @@ import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import { present } from "../../../core/present.ts";
 import type { ChannelLog } from "../../channel.ts";
 import type { AddressRules, Network } from "../../network.ts";
-import { CALLED_OFF, type HandedOver, type Handover, handOver } from "../smtp/hand-over.ts";
+import {
+  CALLED_OFF,
+  type Fault,
+  type HandedOver,
+  type Handover,
+  handOver,
+  nothingHandedOver,
+} from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
-import { COME_BACK_MS, type DestinationLimits } from "./destination-limits.ts";
+import type { DestinationLimits } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
-import { type HostAddress, type HostSessions, RESTING, TOO_MANY } from "./host-sessions.ts";
+import type { HostAddress } from "./host-address.ts";
+import type { HostSessions } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import type { MxSettings } from "./mx-config.ts";
+import { busy, notOffered } from "./not-offered.ts";
 
 /** What the deliveries of one connector share. */
 export interface MxParts {
@@ -47,7 +56,7 @@ export async function deliverToDomain(
   handover: Handover,
 ): Promise<Delivered> {
   const entry = await parts.domainLimits.enter(domain, handover.signal);
-  if (entry.kind === "full") return all(handover, held(entry.retryAfterMs), { countsAsAttempt: false });
+  if (entry.kind === "full") return held(handover, busy(entry.retryAfterMs));
   try {
     return await deliver(parts, domain, handover);
   } finally {
@@ -62,7 +71,7 @@ async function deliver(parts: MxParts, domain: string, handover: Handover): Prom
     findMailHosts(domain, finder),
     parts.policies?.policyOf(domain, handover.signal),
   ]);
-  if (handover.signal.aborted) return all(handover, deferred(CALLED_OFF), { countsAsAttempt: false });
+  if (handover.signal.aborted) return held(handover, CALLED_OFF);
   if (found.kind === "never") return all(handover, { kind: "rejected", error: found.error, bounced: true });
   if (found.kind === "later") return all(handover, deferred(found.error));
   const targets = targetsOf(parts, { domain, hosts: found.hosts, policy });
@@ -108,48 +117,42 @@ async function tryTargets(
   handover: Handover,
 ): Promise<Delivered> {
   const outcomes = new Map<string, PartOutcome>();
+  const faults: Fault[] = [];
+  const asked: HandedOver[] = [];
   let waiting = targets;
   let left = handover.envelopes;
-  let untried: PartOutcome | undefined;
-  let wasAsked = false;
   let timesPutOff = 0;
-  const asked: HandedOver[] = [];
   for (let target = waiting[0]; target; target = waiting[0]) {
     if (left.length === 0 || timesPutOff === MAX_PUT_OFF || handover.signal.aborted || !handover.isOurs())
       break;
     waiting = waiting.slice(1);
-    const entry = await parts.hostLimits.enter(target.name, handover.signal);
-    if (entry.kind === "full") {
-      untried ??= held(entry.retryAfterMs);
-      continue;
-    }
-    const source = parts.sessions.connectionsTo(target);
     const leavesSilent = waiting.some(({ name }) => name !== target.name);
-    const handed = await handOver(source, { ...handover, envelopes: left, leavesSilent }).finally(
-      entry.leave,
-    );
+    const handed = await offer(parts, target, { ...handover, envelopes: left, leavesSilent });
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
+    if (handed.outcomes.size > 0) asked.push(handed);
+    if (handed.fault) faults.push(handed.fault);
     // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
     left = [...handed.putOff, ...handed.left];
     if (handed.putOff.length > 0) {
       timesPutOff++;
       waiting = withLast(waiting, target.name);
     }
-    const restMs = parts.sessions.restMs(target);
-    const isHeld = handed.fault === TOO_MANY || handed.fault === RESTING;
-    wasAsked ||= handed.outcomes.size > 0 || (handed.fault?.code !== CALLED_OFF.code && !isHeld);
-    if (handed.outcomes.size > 0) asked.push(handed);
-    if (handed.fault === RESTING) untried ??= resting(restMs ?? COME_BACK_MS);
-    else if (isHeld) untried ??= held(COME_BACK_MS);
-    else if (handed.fault) untried = deferred(faultOf(handed.fault));
-    if (restMs === undefined) continue;
+    const rest = parts.sessions.restOf(target);
     // What a host says of us holds for the domain's others; but one that takes no connection may have another take its mail.
-    if (!parts.sessions.isShut(target)) break;
-    waiting = waiting.filter(({ name }) => name !== target.name);
+    if (rest === "wait") break;
+    if (rest === "shut") waiting = waiting.filter(({ name }) => name !== target.name);
   }
-  for (const address of addressesOf(left))
-    outcomes.set(address, outcomes.get(address) ?? untried ?? deferred(CALLED_OFF));
-  return { outcomes, countsAsAttempt: wasAsked, ...present({ isSecure: wasSecure(asked) }) };
+  const { outcome, countsAsAttempt } = notOffered(faults);
+  for (const address of addressesOf(left)) outcomes.set(address, outcomes.get(address) ?? outcome);
+  const isSecure = wasSecure(asked);
+  return { outcomes, countsAsAttempt: countsAsAttempt || asked.length > 0, ...present({ isSecure }) };
+}
+
+/** Offers the envelopes to one host, unless as many mails as allowed are on their way there. */
+async function offer(parts: MxParts, target: HostAddress, handover: Handover): Promise<HandedOver> {
+  const entry = await parts.hostLimits.enter(target.name, handover.signal);
+  if (entry.kind === "full") return nothingHandedOver(handover, busy(entry.retryAfterMs));
+  return handOver(parts.sessions.connectionsTo(target), handover).finally(entry.leave);
 }
 
 /** Whether all that have got the mail, or may have, were told it over TLS; of the last one, if there are none. */
@@ -174,33 +177,18 @@ function asDelivered(outcome: PartOutcome): PartOutcome {
   return { kind: "sent", providerMessageIds: outcome.providerMessageIds, delivered: true };
 }
 
-/** The enhanced status code (RFC 3463) of a host that could not be spoken to. */
-function faultOf(fault: MessageError): MessageError {
-  if (fault.code === CALLED_OFF.code) return fault;
-  return { code: fault.code === "smtp.tls" ? "4.7.5" : "4.4.1", message: fault.message };
-}
-
 function deferred(error: MessageError): PartOutcome {
   return { kind: "deferred", error };
 }
 
-function held(retryAfterMs: number): PartOutcome {
-  const error = { code: "mx.busy", message: "as many messages as allowed are on their way there" };
-  return { kind: "deferred", error, retryAfterMs };
+function held(handover: Handover, fault: Fault): Delivered {
+  const { outcome, countsAsAttempt } = notOffered([fault]);
+  return { ...all(handover, outcome), countsAsAttempt };
 }
 
-/** The host was not asked, so that the timeline needs no entry for each time. */
-function resting(retryAfterMs: number): PartOutcome {
-  return { kind: "deferred", error: RESTING, retryAfterMs, isOwnPace: true };
-}
-
-function all(
-  { envelopes }: Handover,
-  outcome: PartOutcome,
-  { countsAsAttempt } = { countsAsAttempt: true },
-): Delivered {
+function all({ envelopes }: Handover, outcome: PartOutcome): Delivered {
   const outcomes = new Map(addressesOf(envelopes).map((address) => [address, outcome] as const));
-  return { outcomes, countsAsAttempt };
+  return { outcomes, countsAsAttempt: true };
 }
 
 function addressesOf(envelopes: readonly Envelope[]): readonly string[] {

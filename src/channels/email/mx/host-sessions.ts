@@ -1,47 +1,23 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { MessageError } from "../../../core/messages/message.ts";
-import type { ConnectionSource, LentSession } from "../smtp/hand-over.ts";
+import type { ConnectionSource, Fault, LentSession } from "../smtp/hand-over.ts";
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
-import { isServiceClosing, type TransactionReport } from "../smtp/smtp-replies.ts";
+import { isServiceClosing } from "../smtp/smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "../smtp/smtp-session.ts";
-import { asksToWait } from "./asks-to-wait.ts";
 import { COME_BACK_MS } from "./destination-limits.ts";
-import { createHostFaults, type HostFaults } from "./host-faults.ts";
-import { createHostRests, type Visit } from "./host-rests.ts";
+import { type HostAddress, sessionSettings } from "./host-address.ts";
+import { createHostVisits, type HostVisit, type HostVisits } from "./host-visits.ts";
 import type { MxSettings } from "./mx-config.ts";
 
-/** One address of a mail host, and whether its certificate has to prove the host's name. */
-export interface HostAddress {
-  readonly name: string;
-  readonly address: string;
-  /** True: by MTA-STS, the certificate must be valid for the name. False: TLS is used if it is offered. */
-  readonly mustProve: boolean;
-}
-
 /** Connections to many hosts, reused while they are idle for a short time. */
-export interface HostSessions {
-  /**
-   * `connect` gives the fault `TOO_MANY` where the host refuses one connection more than it has of ours, and `RESTING` where it takes
-   * no mail from us for now, and was not asked.
-   */
+export interface HostSessions extends Pick<HostVisits, "hasFailed" | "restOf"> {
   readonly connectionsTo: (host: HostAddress) => ConnectionSource;
-  /** Whether the address could not be connected to lately, so that others should be tried first. */
-  readonly hasFailed: (host: HostAddress) => boolean;
-  /** After how many milliseconds a message that is given `RESTING` should come back; `undefined`: the host may be asked. */
-  readonly restMs: (host: HostAddress) => number | undefined;
-  /** Whether it rests since it refused our connection, and not a mail. */
-  readonly isShut: (host: HostAddress) => boolean;
   readonly quitAll: () => Promise<void>;
 }
 
-export const TOO_MANY: MessageError = {
+const TOO_MANY: Fault = {
   code: "mx.busy",
   message: "the mail host takes no more connections at a time",
-};
-
-export const RESTING: MessageError = {
-  code: "mx.resting",
-  message: "the mail host takes no mail from this server for now, and is asked again soon",
+  retryAfterMs: COME_BACK_MS,
 };
 
 /** How many hosts are remembered before some are dropped. */
@@ -59,29 +35,28 @@ interface Line {
 
 export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
   const lines = createLines(settings, clock);
-  const rests = createHostRests(clock);
-  const visits = new WeakMap<SmtpSession, Visit>();
-  const faults = createHostFaults(clock);
-  const open = createOpening(settings, { clock, faults, isInUse: lines.isInUse });
+  const visits = createHostVisits(clock);
+  const visitOver = new WeakMap<SmtpSession, HostVisit>();
+  const open = createOpening(settings, clock, lines.isInUse);
   return {
     connectionsTo(host) {
       const line = lines.of(host);
       return {
         async connect({ isFresh, signal }) {
-          const visit = rests.begin(host.name);
-          if (!visit) return { fault: RESTING };
+          const visit = visits.begin(host);
+          if ("fault" in visit) return visit;
           const waiting = isFresh ? undefined : line.idle.take();
           const lent = waiting
             ? { session: waiting, isReused: true }
             : await endUnlessLent(visit, open(host, { line, visit, signal }));
           if ("fault" in lent) return lent;
           line.lent++;
-          visits.set(lent.session, visit);
+          visitOver.set(lent.session, visit);
           return lent;
         },
         giveBack(session, report) {
           line.lent--;
-          endVisit(visits.get(session), report);
+          visitOver.get(session)?.end(report);
           if (!session.isOpen()) return;
           const isSpent = session.messages() >= settings.session.maxMessagesPerConnection;
           if (isSpent || lines.idleCount() >= settings.maxConnections) void session.quit();
@@ -89,9 +64,8 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
         },
       };
     },
-    isShut: (host) => rests.isShut(host.name),
-    hasFailed: (host) => faults.hasFailed(placeOf(host)),
-    restMs: (host) => rests.restMs(host.name),
+    hasFailed: visits.hasFailed,
+    restOf: visits.restOf,
     quitAll: lines.quitAll,
   };
 }
@@ -120,7 +94,7 @@ function createLines(settings: MxSettings, clock: Clock) {
 }
 
 /** A visit goes on for as long as its connection is lent. */
-async function endUnlessLent(visit: Visit, opening: Promise<LentSession>): Promise<LentSession> {
+async function endUnlessLent(visit: HostVisit, opening: Promise<LentSession>): Promise<LentSession> {
   let isLent = false;
   try {
     const lent = await opening;
@@ -131,68 +105,41 @@ async function endUnlessLent(visit: Visit, opening: Promise<LentSession>): Promi
   }
 }
 
-/** What is said to RCPT TO is about the recipient, whom many hosts greylist. */
-function endVisit(visit: Visit | undefined, report: TransactionReport | undefined): void {
-  const end = report?.end;
-  if (end?.kind === "taken") visit?.heed("taken");
-  else if (end && "reply" in end) visit?.heed(asksToWait(end.reply) ? "wait" : "answered");
-  else if (end?.kind === "recipients_refused") visit?.heed("answered");
-  visit?.end();
-}
-
-interface OpeningParts {
-  readonly clock: Clock;
-  readonly faults: HostFaults;
-  /** Whether there are other connections to the address. */
-  readonly isInUse: (address: string) => boolean;
-}
-
 interface Opening {
   readonly line: Line;
-  readonly visit: Visit;
+  readonly visit: HostVisit;
   readonly signal: AbortSignal;
 }
 
-/** Opens a connection to a host, unless the host has failed and it is not the time to try it again. */
-function createOpening(settings: MxSettings, { clock, faults, isInUse }: OpeningParts) {
+/**
+ * Opens a connection to a host, unless the host has failed and it is not the time to try it again.
+ *
+ * @param isInUse whether there are other connections to the address
+ */
+function createOpening(settings: MxSettings, clock: Clock, isInUse: (address: string) => boolean) {
   return async (host: HostAddress, { line, visit, signal }: Opening): Promise<LentSession> => {
     if (line.fullUntilMs > clock.monotonicMs() && isInUse(host.address)) return { fault: TOO_MANY };
-    const tried = faults.begin(placeOf(host));
-    if ("fault" in tried) return tried;
-    try {
-      line.opening++;
-      const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal).finally(
-        () => line.opening--,
-      );
-      if ("session" in opened) {
-        tried.reached();
-        return { ...opened, isReused: false };
-      }
-      const { fault, reply = "" } = opened;
-      // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
-      if (isServiceClosing(reply) && isInUse(host.address)) {
-        line.fullUntilMs = clock.monotonicMs() + COME_BACK_MS;
-        return { fault: TOO_MANY };
-      }
-      if (asksToWait(reply)) visit.heed("shut");
-      else if (!signal.aborted) tried.failed(fault);
-      return { fault };
-    } finally {
-      tried.end();
+    const known = visit.connecting();
+    if (known) return { fault: known };
+    line.opening++;
+    const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal).finally(
+      () => line.opening--,
+    );
+    if ("session" in opened) {
+      visit.connected();
+      return { ...opened, isReused: false };
     }
+    const { fault, reply = "" } = opened;
+    // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
+    if (isServiceClosing(reply) && isInUse(host.address)) {
+      line.fullUntilMs = clock.monotonicMs() + COME_BACK_MS;
+      return { fault: TOO_MANY };
+    }
+    if (!signal.aborted) visit.failed(fault, reply);
+    return { fault };
   };
 }
 
 function isUsed({ idle, opening, lent }: Line): boolean {
   return opening + lent + idle.count() > 0;
-}
-
-/** What a fault is about: the address, or also its certificate. */
-function placeOf({ address, name, mustProve }: HostAddress): string {
-  return mustProve ? `${address} ${name}` : address;
-}
-
-export function sessionSettings({ session }: MxSettings, { name, address, mustProve }: HostAddress) {
-  const tls = mustProve ? ("required" as const) : ("opportunistic" as const);
-  return { ...session, host: address, servername: name, tls };
 }

@@ -31,7 +31,13 @@ export interface ConnectionSource {
 
 export type LentSession =
   | { readonly session: SmtpSession; readonly isReused: boolean }
-  | { readonly fault: MessageError };
+  | { readonly fault: Fault };
+
+/** Why a server was not offered a mail. */
+export interface Fault extends MessageError {
+  /** Set if the server was not even asked, since it would take nothing now: after how many milliseconds it may be. */
+  readonly retryAfterMs?: number;
+}
 
 export interface Handover extends TransactionLimits {
   readonly mail: Mail;
@@ -49,7 +55,7 @@ export interface HandedOver {
   /** Envelopes that the server put off for a reason of its own, as far as it did. They have outcomes too. */
   readonly putOff: readonly Envelope[];
   /** Why the rest was not offered: no connection, no time left, or a login is required. */
-  readonly fault?: MessageError;
+  readonly fault?: Fault;
   /** Set if the server takes no mail without a login or TLS. */
   readonly wanted?: MessageError;
   /** The server says that we send too fast. */
@@ -90,6 +96,11 @@ export async function handOver(
   return { outcomes, left, putOff, isThrottled: throttled, detail };
 }
 
+/** What became of the envelopes if none was offered. */
+export function nothingHandedOver({ envelopes }: Handover, fault: Fault): HandedOver {
+  return { outcomes: new Map(), left: envelopes, putOff: [], fault, isThrottled: false, detail: {} };
+}
+
 interface Tried {
   readonly envelope: Envelope;
   readonly mail: Mail;
@@ -104,7 +115,7 @@ interface Trial extends Omit<Handover, "envelopes"> {
 async function tryEnvelope(
   source: ConnectionSource,
   trial: Trial,
-): Promise<Tried | { readonly fault: MessageError }> {
+): Promise<Tried | { readonly fault: Fault }> {
   const first = await tryOnce(source, trial, { isFresh: false });
   // The idle connection was dead already, and the server saw nothing of this message: try once on a new one.
   const last = first === "stale" ? await tryOnce(source, trial, { isFresh: true }) : first;
@@ -125,7 +136,7 @@ async function tryOnce(
   source: ConnectionSource,
   { mail, envelope, ...limits }: Trial,
   { isFresh }: { readonly isFresh: boolean },
-): Promise<Tried | { readonly fault: MessageError } | "stale"> {
+): Promise<Tried | { readonly fault: Fault } | "stale"> {
   const { signal, isOurs } = limits;
   if (signal.aborted) return { fault: CALLED_OFF };
   const lent = await source.connect({ isFresh, signal });

@@ -1,0 +1,14 @@
+import type { MxSettings } from "./mx-config.ts";
+
+/** One address of a mail host, and whether its certificate has to prove the host's name. */
+export interface HostAddress {
+  readonly name: string;
+  readonly address: string;
+  /** True: by MTA-STS, the certificate must be valid for the name. False: TLS is used if it is offered. */
+  readonly mustProve: boolean;
+}
+
+export function sessionSettings({ session }: MxSettings, { name, address, mustProve }: HostAddress) {
+  const tls = mustProve ? ("required" as const) : ("opportunistic" as const);
+  return { ...session, host: address, servername: name, tls };
+}

@@ -1,0 +1,96 @@
+import type { Clock } from "../../../core/clock.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { Fault } from "../smtp/hand-over.ts";
+import type { TransactionReport } from "../smtp/smtp-replies.ts";
+import { asksToWait } from "./asks-to-wait.ts";
+import type { HostAddress } from "./host-address.ts";
+import { createRests, type Rests, type Visit } from "./rests.ts";
+
+/** Whether a mail host may be asked now, by what it has said and done to the messages before. */
+export interface HostVisits {
+  /** To be called before a mail goes there, over whichever connection. `fault`: the host takes no mail from us for now. */
+  readonly begin: (host: HostAddress) => HostVisit | { readonly fault: Fault };
+  /** Whether the address could not be connected to lately, so that others should be tried first. */
+  readonly hasFailed: (host: HostAddress) => boolean;
+  /** Why the host takes no mail from us for now, if so. */
+  readonly restOf: (host: HostAddress) => HostRest | undefined;
+}
+
+/** It asked us to wait in answer to a mail, or it even refused the connection. */
+export type HostRest = "wait" | "shut";
+
+export interface HostVisit {
+  /** To be called before connecting. Returns why the last message could not, which holds for now, if there is such a reason. */
+  readonly connecting: () => MessageError | undefined;
+  readonly connected: () => void;
+  /** `reply`: what the host said, if anything. */
+  readonly failed: (fault: MessageError, reply: string) => void;
+  /** Has to be called once, whatever came of the visit. `report`: what the host said to the mail, if it was offered one. */
+  readonly end: (report?: TransactionReport) => void;
+}
+
+/** What a host says of us holds for every message: each that is offered all the same counts against our address. */
+const REFUSED = { firstMs: 15_000, longestMs: 120_000 };
+
+/**
+ * An address that drops what is sent to it keeps each message, and its slot, waiting for half a minute: with a few such domains in a
+ * queue nothing else would be sent. Less than the shortest wait before a second attempt (a minute, less a tenth), so that it tries
+ * again.
+ */
+const UNREACHED = { firstMs: 50_000, longestMs: 50_000 };
+
+const RESTING: MessageError = {
+  code: "mx.resting",
+  message: "the mail host takes no mail from this server for now, and is asked again soon",
+};
+
+interface Memory {
+  /** By the host's name. */
+  readonly refused: Rests<HostRest>;
+  /** By address, and name if the certificate has to prove it. */
+  readonly unreached: Rests<MessageError>;
+}
+
+export function createHostVisits(clock: Pick<Clock, "monotonicMs">): HostVisits {
+  const memory: Memory = { refused: createRests(clock, REFUSED), unreached: createRests(clock, UNREACHED) };
+  return {
+    begin(host) {
+      const visit = memory.refused.begin(host.name);
+      if ("why" in visit) return { fault: { ...RESTING, retryAfterMs: visit.retryAfterMs } };
+      return openVisit(memory, host, visit);
+    },
+    hasFailed: (host) => memory.unreached.whyOf(placeOf(host)) !== undefined,
+    restOf: ({ name }) => memory.refused.whyOf(name),
+  };
+}
+
+function openVisit({ refused, unreached }: Memory, host: HostAddress, visit: Visit<HostRest>): HostVisit {
+  const place = placeOf(host);
+  let connecting: Visit<MessageError> | undefined;
+  return {
+    connecting() {
+      const begun = unreached.begin(place);
+      if ("why" in begun) return begun.why;
+      connecting = begun;
+      return undefined;
+    },
+    connected: () => unreached.forget(place),
+    failed(fault, reply) {
+      if (asksToWait(reply)) refused.rest(host.name, "shut");
+      else unreached.rest(place, fault);
+    },
+    end(report) {
+      const end = report?.end;
+      if (end?.kind === "taken") refused.forget(host.name);
+      else if (end && "reply" in end && asksToWait(end.reply)) refused.rest(host.name, "wait");
+      // What is said to RCPT TO is about the recipient, whom many hosts greylist.
+      else if (end && ("reply" in end || end.kind === "recipients_refused")) refused.answered(host.name);
+      connecting?.end();
+      visit.end();
+    },
+  };
+}
+
+function placeOf({ address, name, mustProve }: HostAddress): string {
+  return mustProve ? `${address} ${name}` : address;
+}

@@ -1,0 +1,37 @@
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
+import { CALLED_OFF, type Fault } from "../smtp/hand-over.ts";
+
+/** What becomes of the recipients whose mail was offered to none of their domain's hosts. */
+export interface NotOffered {
+  readonly outcome: PartOutcome;
+  /** False if only we, or what a host had said before, held the mail back. */
+  readonly countsAsAttempt: boolean;
+}
+
+/**
+ * Of the hosts' faults, that of the last one that was asked is told; if none was, the first, since that host is the one that is asked
+ * next. Pure.
+ */
+export function notOffered(faults: readonly Fault[]): NotOffered {
+  const asked = faults.findLast(isOfHost);
+  if (asked) return { outcome: { kind: "deferred", error: toError(asked) }, countsAsAttempt: true };
+  const { retryAfterMs, ...error }: Fault = faults[0] ?? CALLED_OFF;
+  // The timeline needs no entry for each time.
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs, isOwnPace: true as const };
+  return { outcome: { kind: "deferred", error, ...wait }, countsAsAttempt: false };
+}
+
+/** Our own limits are reached. */
+export function busy(retryAfterMs: number): Fault {
+  return { code: "mx.busy", message: "as many messages as allowed are on their way there", retryAfterMs };
+}
+
+function isOfHost({ code, retryAfterMs }: Fault): boolean {
+  return retryAfterMs === undefined && code !== CALLED_OFF.code;
+}
+
+/** With the enhanced status code (RFC 3463) of a host that could not be spoken to. */
+function toError({ code, message }: Fault): MessageError {
+  return { code: code === "smtp.tls" ? "4.7.5" : "4.4.1", message };
+}
