@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { type RawAnswer, type RawSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
+import { until } from "../../../../test/until.ts";
 import { createReturnPaths } from "../return-path.ts";
 
 const closing: (() => unknown)[] = [];
@@ -32,13 +33,14 @@ type Answer = RawAnswer | Promise<RawAnswer>;
 async function openDomain(
   greet: (connection: number) => Answer,
   answer: (verb: string, connection: number) => Answer = () => undefined,
+  config = {},
 ): Promise<Domain> {
   const host = await startRawSmtp((verb, _, connection) =>
     verb === "GREETING" ? greet(connection) : answer(verb, connection),
   );
   closing.push(host.close);
   const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
-  const rig = await openMxRig({ port: host.port, deps: { returnPaths } });
+  const rig = await openMxRig({ port: host.port, config, deps: { returnPaths } });
   closing.push(rig.close);
   rig.host("example.test", "mx.example.test");
   const send = (domain = "example.test") =>
@@ -84,6 +86,42 @@ test("an attempt that was called off says nothing of a host: the next message tr
   cut.abort("stop");
   await trying;
   expect(await send()).toMatchObject(DELIVERED);
+});
+
+test("a host that greets and then says nothing keeps one message at a time waiting, until it has answered one", async () => {
+  const said = Promise.withResolvers<undefined>();
+  const { rig, host, send } = await openDomain(
+    () => undefined,
+    (verb, connection) => {
+      if (verb !== "MAIL") return undefined;
+      return connection === 1 ? "silence" : said.promise;
+    },
+    { response_timeout_ms: 2_000 },
+  );
+  expect(await send()).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
+  await rig.clock.advance(49_000);
+  expect(await send()).toMatchObject({
+    parts: [{ kind: "deferred", error: { code: "4.4.1", message: "the server did not answer in time" } }],
+    countsAsAttempt: true,
+  });
+  await rig.clock.advance(1_000);
+  const trying = send();
+  await until(() => host.lines.filter((line) => line.startsWith("MAIL")).length === 2);
+  expect(await send()).toMatchObject(UNREACHED);
+  said.resolve(undefined);
+  expect(await trying).toMatchObject(DELIVERED);
+  expect(await send()).toMatchObject(DELIVERED);
+  expect(host.connections()).toBe(2);
+});
+
+test("a host that says nothing of one recipient keeps no other mail waiting", async () => {
+  const { send } = await openDomain(
+    () => undefined,
+    (verb, connection) => (verb === "RCPT" && connection === 1 ? "silence" : undefined),
+    { response_timeout_ms: 2_000 },
+  );
+  expect(await send()).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
+  expect(await send()).toMatchObject({ parts: [{ kind: "sent", delivered: true }] });
 });
 
 test("a host that refuses one connection more than it has of ours is not down: that message waits, and it costs no attempt", async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { Fault } from "../smtp/hand-over.ts";
-import type { TransactionReport } from "../smtp/smtp-replies.ts";
+import type { TransactionEnd, TransactionReport } from "../smtp/smtp-replies.ts";
 import { asksToWait } from "./asks-to-wait.ts";
 import type { HostAddress } from "./host-address.ts";
 import { createRests, type Rests, type Visit } from "./rests.ts";
@@ -10,7 +10,7 @@ import { createRests, type Rests, type Visit } from "./rests.ts";
 export interface HostVisits {
   /** To be called before a mail goes there, over whichever connection. `fault`: the host takes no mail from us for now. */
   readonly begin: (host: HostAddress) => HostVisit | { readonly fault: Fault };
-  /** Whether the address could not be connected to lately, so that others should be tried first. */
+  /** Whether the address could not be connected to lately, or was silent, so that others should be tried first. */
   readonly hasFailed: (host: HostAddress) => boolean;
   /** Why the host takes no mail from us for now, if so. */
   readonly restOf: (host: HostAddress) => HostRest | undefined;
@@ -20,7 +20,7 @@ export interface HostVisits {
 export type HostRest = "wait" | "shut";
 
 export interface HostVisit {
-  /** To be called before connecting. Returns why the last message could not, which holds for now, if there is such a reason. */
+  /** To be called before connecting. Returns why there is no use in it for now, if so: what the last message met there. */
   readonly connecting: () => MessageError | undefined;
   readonly connected: () => void;
   /** `reply`: what the host said, if anything. */
@@ -33,9 +33,9 @@ export interface HostVisit {
 const REFUSED = { firstMs: 15_000, longestMs: 120_000 };
 
 /**
- * An address that drops what is sent to it keeps each message, and its slot, waiting for half a minute: with a few such domains in a
- * queue nothing else would be sent. Less than the shortest wait before a second attempt (a minute, less a tenth), so that it tries
- * again.
+ * An address that drops what is sent to it keeps each message, and its slot, waiting for half a minute, and one that greets and then
+ * says nothing for three: with a few such domains in a queue nothing else would be sent. Less than the shortest wait before a second
+ * attempt (a minute, less a tenth), so that it tries again.
  */
 const UNREACHED = { firstMs: 50_000, longestMs: 50_000 };
 
@@ -48,7 +48,13 @@ interface Memory {
   /** By the host's name. */
   readonly refused: Rests<HostRest>;
   /** By address, and name if the certificate has to prove it. */
-  readonly unreached: Rests<MessageError>;
+  readonly unreached: Rests<Failure>;
+}
+
+interface Failure {
+  readonly fault: MessageError;
+  /** It was connected to: only an answer to a mail tells that it is back. */
+  readonly wasSilent: boolean;
 }
 
 export function createHostVisits(clock: Pick<Clock, "monotonicMs">): HostVisits {
@@ -66,30 +72,44 @@ export function createHostVisits(clock: Pick<Clock, "monotonicMs">): HostVisits 
 
 function openVisit({ refused, unreached }: Memory, host: HostAddress, visit: Visit<HostRest>): HostVisit {
   const place = placeOf(host);
-  let connecting: Visit<MessageError> | undefined;
+  let connecting: Visit<Failure> | undefined;
+  const heed = (end: TransactionEnd) => {
+    if (isSilence(end)) return unreached.rest(place, { fault: SILENT, wasSilent: true });
+    if (end.kind === "lost" || end.kind === "called_off") return;
+    unreached.forget(place);
+    if (end.kind === "taken") refused.forget(host.name);
+    else if ("reply" in end && asksToWait(end.reply)) refused.rest(host.name, "wait");
+    // What is said to RCPT TO is about the recipient, whom many hosts greylist.
+    else refused.answered(host.name);
+  };
   return {
     connecting() {
       const begun = unreached.begin(place);
-      if ("why" in begun) return begun.why;
+      if ("why" in begun) return begun.why.fault;
       connecting = begun;
       return undefined;
     },
-    connected: () => unreached.forget(place),
+    connected() {
+      if (!connecting?.after?.wasSilent) unreached.forget(place);
+    },
     failed(fault, reply) {
       if (asksToWait(reply)) refused.rest(host.name, "shut");
-      else unreached.rest(place, fault);
+      else unreached.rest(place, { fault, wasSilent: false });
     },
     end(report) {
-      const end = report?.end;
-      if (end?.kind === "taken") refused.forget(host.name);
-      else if (end && "reply" in end && asksToWait(end.reply)) refused.rest(host.name, "wait");
-      // What is said to RCPT TO is about the recipient, whom many hosts greylist.
-      else if (end && ("reply" in end || end.kind === "recipients_refused")) refused.answered(host.name);
+      if (report) heed(report.end);
       connecting?.end();
       visit.end();
     },
   };
 }
+
+/** What is not answered after MAIL may be about a recipient, whom the host looks up elsewhere, or about the message. */
+function isSilence(end: TransactionEnd): boolean {
+  return end.kind === "lost" && end.wasSilent === true && end.wasUnanswered;
+}
+
+const SILENT: MessageError = { code: "smtp.timeout", message: "the server did not answer in time" };
 
 function placeOf({ address, name, mustProve }: HostAddress): string {
   return mustProve ? `${address} ${name}` : address;
