@@ -44,7 +44,7 @@ function enhancedKind(refusal: Refusal, firstDigit: string): BounceKind {
   if (HARD.has(code)) return FULL.test(text) ? "soft" : "hard";
   if (SOFT.has(code)) return code === "5.4.5" && ABOUT_US.test(text) ? "message" : "soft";
   if (code === "5.4.1") return MICROSOFT.test(`${server} ${text}`) ? "hard" : "message";
-  if (code === "5.4.4") return isDomainGone(refusal) ? "hard" : "message";
+  if (code === "5.4.4" || code === "5.4.310") return isDomainGone(refusal) ? "hard" : "message";
   return (VAGUE.has(code) && kindByWords(text)) || "message";
 }
 
@@ -55,15 +55,17 @@ const VAGUE = new Set(["5.0.0", "5.1.0", "5.5.0"]);
 const MICROSOFT = /\.outlook\.com|Recipient address rejected: Access denied/i;
 
 /**
- * Whether Postfix says that the recipient's domain does not exist. Where the DNS gave no answer it adds `, try again`. It says the same of
- * its own next hop, and of a host that the domain's MX record names; neither is the recipient's fault.
+ * Whether Postfix (5.4.4) or Exchange Online (5.4.310) says that the recipient's domain does not exist. Where the DNS gave no answer
+ * Postfix adds `, try again`. It says the same of its own next hop, and of a host that the domain's MX record names; neither is the
+ * recipient's fault.
  */
 function isDomainGone({ text = "", recipient = "" }: Refusal): boolean {
-  const name = NO_SUCH_NAME.exec(text)?.[1]?.toLowerCase();
+  const name = NO_SUCH_NAME.exec(text)?.slice(1).find(Boolean)?.toLowerCase();
   return name !== undefined && recipient.toLowerCase().endsWith(`@${name}`);
 }
 
-const NO_SUCH_NAME = /\bName service error for\s+name=(\S+)\s+type=(?:MX|A|AAAA): Host not found\s*$/;
+const NO_SUCH_NAME =
+  /\bName service error for\s+name=(\S+)\s+type=(?:MX|A|AAAA): Host not found\s*$|\bDNS domain (\S+) does not exist\b/;
 
 /** Refusals of mail (RFC 5321 §4.2.3), and those of them that are about the mailbox if they answer RCPT TO. */
 const MAIL_CODES = /^55[0-4]$/;

@@ -114,6 +114,10 @@ test("a domain that a relay has found not to exist is gone for good; a fault of 
     "550 unable to route",
   ])
     expect(suppressed("5.4.4", reply)).toBeUndefined();
+  const ofExchange = (name: string) =>
+    `550 5.4.310 DNS domain ${name} does not exist [Message=InfoDomainNonexistent] [LastAttemptedServerName=${name}]`;
+  expect(suppressed("5.4.310", ofExchange("example.net"))).toBe("hard_bounce");
+  expect(suppressed("5.4.310", ofExchange("relay.acme.example"))).toBeUndefined();
   const expanded = postfixDsn({ status: "5.4.4", reply: gone }).replace(/^Original-Recipient:.*/m, "$&x");
   expect(receiptOf(expanded)?.suppress).toBeUndefined();
 });
