@@ -2,32 +2,12 @@
 import type { OutgoingMessage } from "../channels/channel.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import type { ChannelName, MessageError } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
-import { isSettled } from "../core/messages/progress.ts";
-import {
-  type ClaimedJob,
-  covers,
-  holdsUnconfirmed,
-  type Settlement,
-  WITHOUT_CONNECTOR,
-} from "../core/queue/claimed-job.ts";
-import { MAX_INTERRUPTIONS } from "../core/queue/retry-policy.ts";
+import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
-import { earliestSendAt } from "../core/sms/promotional-hours.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { RouteOfJob } from "./job-routes.ts";
-import {
-  isInterruptedTooOften,
-  judge,
-  judgeElsewhere,
-  judgeExpired,
-  judgeFailover,
-  judgeHeld,
-  judgeOutOfHours,
-  judgeSettled,
-  judgeWaiting,
-} from "./judge.ts";
+import { judge, judgeElsewhere, judgeFailover, judgeHeld, judgeWaiting } from "./judge.ts";
 import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
 import type { Outlet } from "./outlets/outlet.ts";
@@ -38,12 +18,10 @@ import { takeLargePlace } from "./sending/large-mail.ts";
 import { putOff } from "./sending/put-off.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Prepared } from "./sending/to-outgoing.ts";
+import { judgeBefore, judgeImpossible, judgeSkipped } from "./unsent.ts";
 
 /** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;
-
-/** A delivery window with less than this left counts as over: an SMSC is told the rest in whole seconds. */
-const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
 
 export interface AttemptDeps {
   readonly clock: Clock;
@@ -112,56 +90,11 @@ interface Handover extends JobLease {
   isDone: boolean;
 }
 
-/** The settlement of a job that must not be sent over any connector, or not now; `undefined`: it may be sent. */
-function judgeBefore(
-  deps: Attempting,
-  job: ClaimedJob,
-  outlet: Outlet,
-): Settlement | Promise<Settlement> | undefined {
-  const now = deps.clock.now();
-  if (isSettled(job.progress)) return judgeSettled(job, now);
-  if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
-  if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
-  if (job.wasInterrupted && (holdsUnconfirmed(job) || isInterruptedTooOften(job)))
-    return hold(deps, job, outlet);
-  if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
-  const opensAt = earliestSendAt(job, job.recipient, now);
-  return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
-}
-
 /** Sends a job in a connector's own queue back to its route if by now others may send it too; `undefined`: there is no need. */
 function letGo(deps: AttemptDeps, job: ClaimedJob, lease: JobLease): Attempted | undefined {
   const route = lease.isOwnQueue && deps.routeOf(job);
   if (!route || ownerOf(job, route.failover) === lease.outlet.channel.connectorId) return undefined;
   return { ...judgeElsewhere(job, deps.clock.now()), moveTo: route.id };
-}
-
-/**
- * Holds a message. Each of its parts waits for its own receipt, so if no attempt has counted them yet, they are counted here; but
- * not if that may be what ends the process: then holding was interrupted as well.
- */
-async function hold(deps: Attempting, job: ClaimedJob, { channel }: Outlet): Promise<Settlement> {
-  const { messageId: message_id, interruptions } = job;
-  if (isInterruptedTooOften(job))
-    deps.log.warn(
-      { message_id, interruptions },
-      "a message is held: too many attempts at it were interrupted",
-    );
-  const isCounted = job.progress.parts.length > 0 || interruptions > MAX_INTERRUPTIONS;
-  const parts = isCounted ? undefined : await countParts(deps, job, channel);
-  return judgeHeld(job, deps.clock.now(), parts);
-}
-
-/** How many parts the channel would make of the message; `undefined` if it cannot say. */
-async function countParts(
-  deps: Attempting,
-  job: ClaimedJob,
-  channel: Outlet["channel"],
-): Promise<number | undefined> {
-  if (!channel.partsOf) return undefined;
-  const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
-  if (outgoing.kind !== "ready" || outgoing.message.channel !== "sms") return undefined;
-  return channel.partsOf(outgoing.message);
 }
 
 /** Chooses the outlet and, for a large mail, takes a place there. */
@@ -265,34 +198,4 @@ function orFailOver(
   }
   failover.forget(job.messageId);
   return judged;
-}
-
-/** Settles an email all of whose remaining recipients are suppressed. */
-function judgeSkipped(deps: AttemptDeps, job: ClaimedJob, skipped: Skipped | undefined): Settlement {
-  return judgeUnsent(deps, job, withSkipped({ parts: [], countsAsAttempt: false }, skipped));
-}
-
-/** The recipient opted out while the message was in the queue. */
-const OPTED_OUT: MessageError = {
-  code: "opted_out",
-  message: "the recipient has opted out of this sender's messages",
-};
-
-/** Settles a message that can never be sent. */
-function judgeImpossible(deps: AttemptDeps, job: ClaimedJob, error: MessageError): Settlement {
-  const length = Math.max(1, job.progress.parts.length);
-  const rejected = { kind: "rejected", error } as const;
-  const parts = Array.from({ length }, (_, index) => (covers(job, index) ? rejected : undefined));
-  return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
-}
-
-/** Settles a message by an outcome that was decided here, without a connector. */
-function judgeUnsent(deps: AttemptDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
-  const settlement = judge(job, outcome, {
-    now: deps.clock.now(),
-    connectorId: WITHOUT_CONNECTOR,
-    jitter: 0,
-  });
-  reportAttempt(deps, job, { outcome, settlement, ms: 0 });
-  return settlement;
 }

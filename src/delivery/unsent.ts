@@ -1,0 +1,105 @@
+/** How a job is settled without any connector: whether its message may be sent at all, and now, and what of one that never can be. */
+import type { ChannelName, MessageError } from "../core/messages/message.ts";
+import type { SendOutcome } from "../core/messages/outcome.ts";
+import { isSettled } from "../core/messages/progress.ts";
+import {
+  type ClaimedJob,
+  covers,
+  holdsUnconfirmed,
+  type Settlement,
+  WITHOUT_CONNECTOR,
+} from "../core/queue/claimed-job.ts";
+import { MAX_INTERRUPTIONS } from "../core/queue/retry-policy.ts";
+import { earliestSendAt } from "../core/sms/promotional-hours.ts";
+import type { AttemptDeps } from "./attempt.ts";
+import {
+  isInterruptedTooOften,
+  judge,
+  judgeExpired,
+  judgeHeld,
+  judgeOutOfHours,
+  judgeSettled,
+} from "./judge.ts";
+import type { Outlet } from "./outlets/outlet.ts";
+import { reportAttempt } from "./report-attempt.ts";
+import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
+
+/** A delivery window with less than this left counts as over: an SMSC is told the rest in whole seconds. */
+const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
+
+type UnsentDeps = Pick<AttemptDeps, "clock" | "log" | "observe" | "toOutgoing">;
+
+/** The settlement of a job that must not be sent over any connector, or not now; `undefined`: it may be sent. */
+export function judgeBefore(
+  deps: UnsentDeps,
+  job: ClaimedJob,
+  outlet: Outlet,
+): Settlement | Promise<Settlement> | undefined {
+  const now = deps.clock.now();
+  if (isSettled(job.progress)) return judgeSettled(job, now);
+  if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
+  if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
+  if (job.wasInterrupted && (holdsUnconfirmed(job) || isInterruptedTooOften(job)))
+    return hold(deps, job, outlet);
+  if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
+  const opensAt = earliestSendAt(job, job.recipient, now);
+  return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
+}
+
+/**
+ * Holds a message. Each of its parts waits for its own receipt, so if no attempt has counted them yet, they are counted here; but
+ * not if that may be what ends the process: then holding was interrupted as well.
+ */
+async function hold(deps: UnsentDeps, job: ClaimedJob, { channel }: Outlet): Promise<Settlement> {
+  const { messageId: message_id, interruptions } = job;
+  if (isInterruptedTooOften(job))
+    deps.log.warn(
+      { message_id, interruptions },
+      "a message is held: too many attempts at it were interrupted",
+    );
+  const isCounted = job.progress.parts.length > 0 || interruptions > MAX_INTERRUPTIONS;
+  const parts = isCounted ? undefined : await countParts(deps, job, channel);
+  return judgeHeld(job, deps.clock.now(), parts);
+}
+
+/** How many parts the channel would make of the message; `undefined` if it cannot say. */
+async function countParts(
+  deps: UnsentDeps,
+  job: ClaimedJob,
+  channel: Outlet["channel"],
+): Promise<number | undefined> {
+  if (!channel.partsOf) return undefined;
+  const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
+  if (outgoing.kind !== "ready" || outgoing.message.channel !== "sms") return undefined;
+  return channel.partsOf(outgoing.message);
+}
+
+/** Settles an email all of whose remaining recipients are suppressed. */
+export function judgeSkipped(deps: UnsentDeps, job: ClaimedJob, skipped: Skipped | undefined): Settlement {
+  return judgeUnsent(deps, job, withSkipped({ parts: [], countsAsAttempt: false }, skipped));
+}
+
+/** The recipient opted out while the message was in the queue. */
+const OPTED_OUT: MessageError = {
+  code: "opted_out",
+  message: "the recipient has opted out of this sender's messages",
+};
+
+/** Settles a message that can never be sent. */
+export function judgeImpossible(deps: UnsentDeps, job: ClaimedJob, error: MessageError): Settlement {
+  const length = Math.max(1, job.progress.parts.length);
+  const rejected = { kind: "rejected", error } as const;
+  const parts = Array.from({ length }, (_, index) => (covers(job, index) ? rejected : undefined));
+  return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
+}
+
+/** Settles a message by an outcome that was decided here, without a connector. */
+function judgeUnsent(deps: UnsentDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
+  const settlement = judge(job, outcome, {
+    now: deps.clock.now(),
+    connectorId: WITHOUT_CONNECTOR,
+    jitter: 0,
+  });
+  reportAttempt(deps, job, { outcome, settlement, ms: 0 });
+  return settlement;
+}
