@@ -1,43 +1,30 @@
 /** Submits the segments of one attempt, in order, over whatever binds there are. */
-import type { Clock } from "../../../../core/clock.ts";
 import { isOpen } from "../../../../core/messages/part.ts";
-import type { LateAnswer, LateRefusal } from "../../../../core/receipts/late-answer.ts";
 import type { OutgoingSms } from "../../../channel.ts";
 import { isToBeSent } from "../../../is-to-be-sent.ts";
-import type { FullQueues } from "../rate/full-queues.ts";
 import type { Pace } from "../rate/pace.ts";
 import type { HeldTurn } from "../rate/sender-pace.ts";
 import type { Binds } from "../session/binds.ts";
 import type { Session } from "../session/session.ts";
-import type { SubmitAnswer } from "../session/submit-answer.ts";
-import { THROTTLE_PAUSE_MS } from "../wire/status-words.ts";
-import type { AbortWatch } from "./abort-watch.ts";
 import type { SubmitLine } from "./submit-line.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
+import { leftToOthers, notTried, type SubmitResult, waitsForSender } from "./submit-result.ts";
 import {
-  type AnswerReading,
-  leftToOthers,
-  notTried,
-  type SubmitResult,
-  toSubmitResult,
-  unconfirmed,
-  waitsForSender,
-} from "./submit-result.ts";
+  type AttemptOfSegment,
+  type Segment,
+  type SegmentSubmitter,
+  submitSegment,
+} from "./submit-segment.ts";
 
 /** What all attempts over a connector share. */
-export interface Submitter {
-  readonly clock: Clock;
+export interface Submitter extends SegmentSubmitter {
   readonly binds: Pick<Binds, "sessions" | "replace">;
   /** False while all slots of the connector belong to other processes. */
   readonly isServing: () => boolean;
   readonly line: SubmitLine;
   readonly pace: Pace;
-  readonly fullQueues: FullQueues;
-  readonly abortWatch: AbortWatch;
-  readonly reading: AnswerReading;
   /** How long a segment may wait before it is sent, counted from the beginning of the attempt. */
   readonly patienceMs: number;
-  readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId"> | Omit<LateRefusal, "connectorId">) => void;
 }
 
 export interface SmsAttempt {
@@ -51,12 +38,10 @@ export interface SmsAttempt {
 }
 
 /** An attempt under way. */
-interface OpenAttempt extends SmsAttempt {
+interface OpenAttempt extends SmsAttempt, AttemptOfSegment {
   readonly startedAt: number;
   /** A segment of the message has been sent, in this attempt or before. */
   isBegun: boolean;
-  /** Set once a segment is refused: the result of the others, which are not sent. */
-  refused: SubmitResult | undefined;
 }
 
 /** Submits the segments that are still to be sent, each when it gets its turn, without waiting for the answers in between. */
@@ -186,101 +171,6 @@ function tooLate(
   return attempt.refused;
 }
 
-interface Segment {
-  readonly attempt: OpenAttempt;
-  readonly segment: number;
-  readonly remainingMs: number;
-}
-
-function submitSegment(
-  submitter: Submitter,
-  session: Session,
-  { attempt, segment, remainingMs }: Segment,
-): Promise<SubmitResult> {
-  const sentAtMs = submitter.clock.monotonicMs();
-  const body = attempt.plan.body(segment, remainingMs);
-  const read = (answer: SubmitAnswer) => toSubmitResult(answer, submitter.reading, attempt.message.to);
-  const onLate = (answer: SubmitAnswer) => {
-    const result = read(answer);
-    heedRefusal(attempt, result);
-    tellLate(submitter, attempt, { segment, result });
-  };
-  return new Promise((resolve) => {
-    let isReported = false;
-    const report = (result: SubmitResult) => {
-      isReported = true;
-      resolve(result);
-    };
-    const stopWatching = submitter.abortWatch.watch(attempt.signal, () => report(CUT_OFF));
-    void session.submit(body, onLate).then((answer) => {
-      stopWatching();
-      const result = heedFullQueue(submitter, read(answer), { sentAtMs, message: attempt.message });
-      react(submitter, session, { result, sentAtMs });
-      heedRefusal(attempt, result);
-      if (!isReported) report(result);
-      else if (answer.kind !== "lost") tellLate(submitter, attempt, { segment, result });
-      // Only now, so that the next segment already knows what this answer has changed.
-      session.slots.giveBack();
-    });
-  });
-}
-
-/** The result of a submitted segment when the attempt is aborted before its answer. */
-const CUT_OFF = unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered");
-
-function heedRefusal(attempt: OpenAttempt, result: SubmitResult): void {
-  if (result.outcome.kind === "rejected") attempt.refused ??= result;
-}
-
-function tellLate(
-  { onLateAnswer }: Submitter,
-  { message, plan }: OpenAttempt,
-  { segment, result: { outcome } }: { readonly segment: number; readonly result: SubmitResult },
-): void {
-  const { messageId, claim } = message;
-  if (outcome.kind === "sent") {
-    const { kind: _, ...taken } = outcome;
-    const detail = { encoding: plan.encoding, segments: plan.segments };
-    onLateAnswer({ messageId, part: segment, parts: plan.submits, detail, ...taken });
-  } else if (outcome.kind !== "unconfirmed" && claim !== undefined) {
-    onLateAnswer({ messageId, part: segment, claim, outcome });
-  }
-}
-
-/** Lets the message wait for as long as the full queue asks, and sends more slowly if it is the SMSC's own. */
-function heedFullQueue(
-  { pace, fullQueues }: Submitter,
-  result: SubmitResult,
-  { sentAtMs, message }: { sentAtMs: number; message: OutgoingSms },
-): SubmitResult {
-  const { outcome, reaction } = result;
-  if (outcome.kind === "sent") fullQueues.taken(message);
-  if (outcome.kind !== "deferred" || reaction !== "full") return result;
-  const { isOfSmsc, waitMs } = fullQueues.refused(message);
-  if (isOfSmsc) pace.slowDown({ sentAtMs, pauseMs: 0 });
-  return { ...result, outcome: { ...outcome, retryAfterMs: waitMs } };
-}
-
-/**
- * If the SMSC says of a submit_sm that it cannot be read, the fault may be the session's or that message's. A session that was opened
- * a moment ago is not to blame; to replace it for each of such messages would leave no session to the others.
- */
-const RENEW_AFTER_MS = 60_000;
-
-/** Applies what the answer means for the segments that follow. */
-function react(
-  { pace, binds }: Submitter,
-  session: Session,
-  { result, sentAtMs }: { result: SubmitResult; sentAtMs: number },
-): void {
-  const { reaction, outcome } = result;
-  if (reaction === "rest") pace.slowDown({ sentAtMs, pauseMs: THROTTLE_PAUSE_MS });
-  const why = () => `the SMSC answered ${errorOf(result)}`;
-  if (reaction === "replace") binds.replace(session, why());
-  if (reaction === "renew") binds.replace(session, why(), RENEW_AFTER_MS);
-  if (outcome.kind === "sent") pace.accepted();
-}
-
 function noSlot({ binds, isServing }: Submitter, { signal }: OpenAttempt): SubmitResult {
   if (signal.aborted)
     return notTried("smpp.cut_off", "the attempt was cut off while it waited for the window");
@@ -292,8 +182,4 @@ function noSlot({ binds, isServing }: Submitter, { signal }: OpenAttempt): Submi
 
 function elapsedMs({ clock }: Submitter, { startedAt }: OpenAttempt): number {
   return clock.monotonicMs() - startedAt;
-}
-
-function errorOf({ outcome }: SubmitResult): string {
-  return "error" in outcome ? outcome.error.message : "";
 }
