@@ -64,6 +64,19 @@ describe("vonage", () => {
     await channel.stop();
   });
 
+  test("a long text of which a part was not taken is refused, since it never arrives whole", async () => {
+    const parts = [
+      { "message-id": "0C01", status: "0" },
+      { status: "9", "error-text": "Partner quota exceeded" },
+    ];
+    gateway().behave({ status: 200, body: { "message-count": "2", messages: parts } });
+    const { channel } = openHttpRig(connector());
+    expect(await channel.send(outgoingSms(), never)).toMatchObject({
+      parts: [{ kind: "rejected", error: { code: "vonage.9", message: "Partner quota exceeded" } }],
+    });
+    await channel.stop();
+  });
+
   test.each([
     ["1", "Throttled", "deferred", false],
     ["4", "Bad credentials", "deferred", false],
