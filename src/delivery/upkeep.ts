@@ -35,6 +35,7 @@ export function storeChores({ queue, feed, erasures, inbound, retention }: Chore
       everyMs: 5_000,
       run: (now) => inbound.storeIncomplete(now - PARTS_PATIENCE_MS, CHUNK),
     },
+    prune("inbound", (now) => retention.pruneInbound(oldMessages(now))),
     prune("received", (now) => retention.pruneReceived(now - RETENTION_MS, CHUNK)),
   ];
 }

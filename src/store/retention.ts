@@ -14,6 +14,8 @@ export interface Retention {
   pruneIdempotencyKeys(now: number, limit: number): Promise<number>;
   /** Deletes suppressions that have ended, and soft bounces that are too old to count. */
   pruneSuppressions(now: number, limit: number): Promise<number>;
-  /** Deletes what is older than `before`: parked receipts, sandbox and inbound messages with their events, and usage counts. */
+  /** Deletes what is older than `before`: parked receipts, sandbox messages, and usage counts. */
   pruneReceived(before: number, limit: number): Promise<number>;
+  /** Deletes inbound messages, with their events and webhooks, by the same bounds as `pruneMessages`. They are always final. */
+  pruneInbound(bounds: { before: number; atLatest: number; limit: number }): Promise<number>;
 }

@@ -73,6 +73,10 @@ export async function prune(ground: Ground): Promise<unknown> {
   );
   await ask(
     ground,
+    untilNothing((store) => store.retention.pruneInbound(bounds)),
+  );
+  await ask(
+    ground,
     untilNothing((store) => store.retention.pruneIdempotencyKeys(clock.now, 1_000)),
   );
   await ask(

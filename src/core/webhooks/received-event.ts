@@ -13,11 +13,16 @@ const RECEIVED_SEQUENCE = 1;
 export function toReceivedEvent(message: InboundMessage): OtherEvent {
   return {
     kind: "other",
-    id: toWebhookId(message.id, RECEIVED_SEQUENCE),
+    id: receivedEventId(message.id),
     type: RECEIVED,
     at: message.receivedAt,
     data: toReceivedData(message),
   };
+}
+
+/** The id of the event about an inbound message. */
+export function receivedEventId(messageId: string): string {
+  return toWebhookId(messageId, RECEIVED_SEQUENCE);
 }
 
 /** The event as a timeline entry, for the outbox. An inbound message has no timeline of its own. */

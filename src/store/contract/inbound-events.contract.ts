@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import type { InboundPiece } from "../../core/inbound/inbound.ts";
+import type { FeedEvent } from "../../core/webhooks/feed-event.ts";
 import type { EventKey } from "../../core/webhooks/webhook-outbox.ts";
 import { HANDSET, map, NUMBER, piece } from "./inbound.contract.ts";
-import { HOUR, inWorld, numberAll, type OpenStore, SECOND, type World } from "./world.contract.ts";
+import { DELIVERED, laneOf, settleWebhook, take } from "./outbox.contract.ts";
+import { DAY, HOUR, inWorld, numberAll, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 /** What an inbound message tells: the feed, and the webhook. */
 export function inboundEventContract(open: OpenStore): void {
@@ -66,7 +68,8 @@ export function inboundEventContract(open: OpenStore): void {
           received_at: new Date(told.receivedAt).toISOString(),
         },
       });
-      while ((await store.retention.pruneReceived(clock.now + HOUR, 10)) > 0);
+      const latest = clock.now + HOUR;
+      while ((await store.retention.pruneInbound({ before: latest, atLatest: latest, limit: 10 })) > 0);
       expect(await store.outbox.ofMessage(told.id)).toEqual([]);
       expect((await store.feed.read({ accountId: account.id, after: 0, limit: 10 })).events).toEqual([]);
     }),
@@ -89,7 +92,7 @@ export function inboundEventContract(open: OpenStore): void {
       };
       const attemptsOf = async (event: EventKey) => (await store.outbox.attempts(event))?.length;
       const pruneUntil = async (before: number) => {
-        while ((await store.retention.pruneReceived(before, 10)) > 0);
+        while ((await store.retention.pruneInbound({ before, atLatest: 0, limit: 10 })) > 0);
       };
       const old = await receiveAndTell();
       clock.now += HOUR;
@@ -102,6 +105,49 @@ export function inboundEventContract(open: OpenStore): void {
       expect(await attemptsOf(await receiveAndTell())).toBe(1);
     }),
   );
+
+  test(
+    "an inbound message stays in the feed until its webhook has come to its end, but not beyond the latest day",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      await map(world);
+      await store.records.setSettings(account.id, { inbound_url: "https://hooks.acme.test/" });
+      const [told, tried, failed] = [
+        await receiveOne(world),
+        await receiveOne(world),
+        await receiveOne(world),
+      ];
+      await store.records.setSettings(account.id, { inbound_url: undefined });
+      const quiet = await receiveOne(world);
+      await numberAll(world);
+      const prune = async (atLatest: number) => {
+        const bounds = { before: clock.now + SECOND, atLatest, limit: 2 };
+        while ((await store.retention.pruneInbound(bounds)) > 0);
+        const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 9 });
+        const listed = await store.inbound.list({ accountId: account.id, limit: 9 });
+        expect(listed.map(({ id }) => `evt_${id}_1`).toReversed()).toEqual(events.map(toId));
+        return listed.map(({ id }) => id);
+      };
+      expect(await prune(0)).toEqual([failed.id, tried.id, told.id]);
+      const verdicts = [
+        DELIVERED,
+        { kind: "again", at: clock.now + DAY },
+        { kind: "ended", reason: "spent" },
+      ] as const;
+      const webhooks = await take(world, 10, laneOf(world, "hooks.acme.test"));
+      expect(webhooks.map(({ messageId }) => messageId)).not.toContain(quiet.id);
+      for (const [at, webhook] of webhooks.entries()) await settleWebhook(world, webhook, verdicts[at]!);
+      clock.now += DAY;
+      expect(await prune(0)).toEqual([tried.id]);
+      expect(await prune(clock.now)).toEqual([]);
+      expect(await store.outbox.ofMessage(tried.id)).toEqual([]);
+    }),
+  );
+}
+
+function toId(event: FeedEvent): string {
+  if (event.kind === "other") return event.id;
+  throw new Error("an event about a message of ours");
 }
 
 async function receiveOne(world: World): Promise<InboundPiece> {

@@ -135,9 +135,10 @@ export function inboundContract(open: OpenStore): void {
       await store.inbound.receive([piece(world), piece(world)]);
       clock.now += HOUR;
       await store.inbound.receive([piece(world)]);
-      expect(await store.retention.pruneReceived(clock.now, 1)).toBeGreaterThan(0);
+      const bounds = { before: clock.now, atLatest: 0 };
+      expect(await store.retention.pruneInbound({ ...bounds, limit: 1 })).toBe(1);
       expect(await store.inbound.list({ accountId: account.id, limit: 5 })).toHaveLength(2);
-      while ((await store.retention.pruneReceived(clock.now, 10)) > 0);
+      while ((await store.retention.pruneInbound({ ...bounds, limit: 10 })) > 0);
       expect(await store.inbound.list({ accountId: account.id, limit: 5 })).toHaveLength(1);
     }),
   );

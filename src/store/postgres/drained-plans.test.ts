@@ -199,6 +199,14 @@ const USES: Readonly<Record<string, Use>> = {
       for (const text of ["STOP", "START"]) await store.inbound.receive([pieceOf(world, accountId, text)]);
     },
   },
+  "pruning what a handset wrote": {
+    tables: ["inbound_messages", "webhooks"],
+    async run(store, world, accountId) {
+      await store.inbound.receive([pieceOf(world, accountId, "hello")]);
+      const bounds = { before: world.clock.now + 1, atLatest: 0, limit: 10 };
+      expect(await store.retention.pruneInbound(bounds)).toBe(1);
+    },
+  },
   "registering and identifying a device": { tables: ["registrations"], run: identifyOne },
 };
 
@@ -272,7 +280,7 @@ test("no more messages from handsets go than was said, where there were none whe
   const world = await createWorld(store);
   const { id: accountId } = world.account;
   await store.inbound.receive([1, 2, 3].map((count) => pieceOf(world, accountId, `message ${count}`)));
-  await store.retention.pruneReceived(world.clock.now + 1, 1);
+  await store.retention.pruneInbound({ before: world.clock.now + 1, atLatest: 0, limit: 1 });
   expect(await store.inbound.list({ accountId, limit: 5 })).toHaveLength(2);
   await store.close();
 }, 120_000);

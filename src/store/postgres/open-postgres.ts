@@ -13,7 +13,7 @@ import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErasures } from "./erasures/erasures.ts";
 import { createEventFeed } from "./events/event-feed.ts";
 import { createInbound } from "./inbound/inbound.ts";
-import { pruneInbound } from "./inbound/prune-inbound.ts";
+import { createPruneInbound } from "./inbound/prune-inbound.ts";
 import { createAccept } from "./intake/accept.ts";
 import { pruneKeys } from "./intake/idempotency-keys.ts";
 import { createOverLimit } from "./intake/sms-usage.ts";
@@ -176,7 +176,8 @@ function createRetention(db: Database, days: Days): Store["retention"] {
     pruneMessages: createPruneMessages(db, { days }),
     pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
     pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
-    pruneReceived: createPruneReceived(db, [pruneParked, pruneInbound]),
+    pruneInbound: createPruneInbound(db),
+    pruneReceived: createPruneReceived(db, [pruneParked]),
   };
 }
 

@@ -1,13 +1,63 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
+import { createPruneRound, type PrunedStretch } from "../../prune-round.ts";
+import type { Retention } from "../../store.ts";
+import { UNFINISHED } from "../../webhooks/webhook-rows.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
+import { NIL_UUID } from "../database/nil-uuid.ts";
+import type { Database } from "../database/transactions.ts";
 import { removeAttempts } from "../messages/message-removal.ts";
 
-/** Deletes at most `limit` messages from handsets that came before `before`, with their events and webhooks. Returns how many. */
-export function pruneInbound(session: Session, before: number, limit: number): Promise<number> {
-  return removeInbound(session, OLD, [firstUuidAt(before), limit]);
+/**
+ * `Retention.pruneInbound`: a walk through the old messages in order of id. Each process has a walk of its own, and passes over what
+ * another one is deleting.
+ */
+export function createPruneInbound(db: Database): Retention["pruneInbound"] {
+  const round = createPruneRound();
+  return async ({ before, atLatest, limit }) => {
+    const after = round.from(before);
+    const done = await db.transaction(async (session) => {
+      const oldest = await removeInbound(session, OLDEST, [firstUuidAt(atLatest), limit]);
+      return oldest > 0 ? oldest : walkOn(session, { after, before, limit });
+    });
+    if (typeof done === "number") return done;
+    // Only now, since what was rolled back has to be examined again.
+    round.goOn(done);
+    return done.isAtEnd ? done.pruned : Math.max(1, done.pruned);
+  };
 }
 
-const OLD = "SELECT id FROM inbound_messages WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED";
+const OLDEST = "SELECT id FROM inbound_messages WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED";
+
+interface Walk {
+  /** The id to go on after; "" at the beginning. */
+  readonly after: string;
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** Examines the next messages, and deletes those of which no webhook is still to be delivered. */
+async function walkOn(
+  session: Session,
+  { after, before, limit }: Walk,
+): Promise<PrunedStretch & { readonly pruned: number }> {
+  const values = [after === "" ? NIL_UUID : after, firstUuidAt(before), limit];
+  const rows = await session.query<ExaminedRow>(EXAMINE, values);
+  const over = rows.filter(({ is_telling: isTelling }) => !isTelling).map(({ id }) => id);
+  const pruned = over.length > 0 ? await removeInbound(session, OVER, [over]) : 0;
+  return { pruned, last: rows.at(-1)?.id ?? after, isAtEnd: rows.length < limit };
+}
+
+interface ExaminedRow {
+  readonly id: string;
+  /** Whether a webhook about it has not come to its end. */
+  readonly is_telling: boolean;
+}
+
+/** With a limit, so that the planner looks up each message's webhook, and does not read all webhooks to join them. */
+const EXAMINE = `SELECT id, (SELECT true FROM webhooks w WHERE w.message_id = m.id AND w.${UNFINISHED} LIMIT 1) IS TRUE AS is_telling
+  FROM inbound_messages m WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`;
+
+const OVER = "SELECT id FROM inbound_messages WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED";
 
 /**
  * Deletes the inbound messages whose ids a query selects, with their events and webhooks, inside a transaction. Returns how

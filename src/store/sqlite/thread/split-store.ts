@@ -65,7 +65,14 @@ const WRITES: Methods = {
   sandbox: ["record"],
   feed: ["cursorKey"],
   erasures: ["create", "advance"],
-  retention: ["wipeContents", "pruneMessages", "pruneIdempotencyKeys", "pruneSuppressions", "pruneReceived"],
+  retention: [
+    "wipeContents",
+    "pruneMessages",
+    "pruneInbound",
+    "pruneIdempotencyKeys",
+    "pruneSuppressions",
+    "pruneReceived",
+  ],
 };
 
 /** Methods that may take more than one commit. `remove` is one of them, since all jobs are looked through before a route is removed. */

@@ -1,0 +1,58 @@
+import { firstUuidAt } from "../../core/uuid.ts";
+import { createPruneRound } from "../prune-round.ts";
+import type { Retention } from "../store.ts";
+import type { Database } from "./database/database.ts";
+
+/** What a walk over old rows deletes, and how. */
+export interface OldRows<Row> {
+  /** Selects the rows with ids above ?1 and below ?2, in order of id, ?3 at most. */
+  readonly sql: string;
+  /** Whether a row goes once it is past its retention; otherwise it stays until the latest day. */
+  readonly isOver: (row: Row) => boolean;
+  readonly remove: (rows: readonly Row[]) => void;
+}
+
+/** How many rows one call deletes. With everything that belongs to it, a message takes some ten statements. */
+const MAX_PRUNED = 100;
+
+/** How many rows one call examines, as a multiple of its limit: those that are not over are skipped. */
+const EXAMINED_PER_LIMIT = 4;
+
+/**
+ * Walks through the old rows in order of id; each call goes on where the last one ended. Returns at least 1 until the end. Then
+ * it waits there for rows that become old, until the next round.
+ */
+export function createOldWalk<Row extends { readonly id: string }>(
+  db: Database,
+  { sql, isOver, remove }: OldRows<Row>,
+): Retention["pruneMessages"] {
+  const old = db.prepare<Row>(sql);
+  const round = createPruneRound();
+
+  /** Deletes rows that are so old that they go whatever they are. They are always the oldest, so no position is kept. */
+  const pruneOldest = (atLatest: number, limit: number): number => {
+    const over = old.all("", firstUuidAt(atLatest), limit);
+    remove(over);
+    return over.length;
+  };
+  const pruneFrom = (last: string, before: number, limit: number) => {
+    const maxExamined = limit * EXAMINED_PER_LIMIT;
+    const rows = old.all(last, firstUuidAt(before), maxExamined);
+    const over = rows.values().filter(isOver).take(limit).toArray();
+    remove(over);
+    const isAtLimit = over.length === limit;
+    const isAtEnd = !isAtLimit && rows.length < maxExamined;
+    const lastExamined = isAtLimit ? over.at(-1) : rows.at(-1);
+    return { pruned: over.length, last: lastExamined?.id ?? last, isAtEnd };
+  };
+  return async ({ before, atLatest, limit }) => {
+    const last = round.from(before);
+    const most = Math.min(limit, MAX_PRUNED);
+    const work = () => pruneOldest(atLatest, most) || pruneFrom(last, before, most);
+    const done = await db.write(work, most);
+    if (typeof done === "number") return done;
+    // Only now, since what was rolled back has to be examined again.
+    round.goOn(done);
+    return done.isAtEnd ? done.pruned : Math.max(1, done.pruned);
+  };
+}
