@@ -24,14 +24,28 @@ onBothStores(() => {
 
   const list = () => inbound(postrider, postrider.sandbox.api_key);
 
-  test("a message delivered again after a lost connection is one, the same words written again are another", async () => {
-    void write(smsc, "yes");
-    await postrider.passUntil(async () => (await list()).length === 1, 10_000);
+  async function reconnect() {
     smsc.dropAll();
     await smsc.until(() => smsc.connections() === 0);
     await postrider.passUntil(() => smsc.bound().length > 0, 60_000);
+  }
+
+  test("a message delivered again after a lost connection is one, the same words written again are another", async () => {
+    void write(smsc, "yes");
+    await postrider.passUntil(async () => (await list()).length === 1, 10_000);
+    await reconnect();
     expect(await write(smsc, "yes")).toBe(0);
     expect(await list()).toHaveLength(1);
+    expect(await write(smsc, "yes")).toBe(0);
+    expect(await list()).toHaveLength(2);
+  });
+
+  test("a message delivered again is one also where the same words came a quarter of an hour before", async () => {
+    await write(smsc, "yes");
+    await postrider.pass(15 * 60_000);
+    await write(smsc, "yes");
+    expect(await list()).toHaveLength(2);
+    await reconnect();
     expect(await write(smsc, "yes")).toBe(0);
     expect(await list()).toHaveLength(2);
   });

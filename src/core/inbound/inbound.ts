@@ -22,6 +22,8 @@ export interface InboundPiece {
   readonly sameSince: number;
   /** The provider gives no ids. So the key is of what the message says, and another message that says the same may have it too. */
   readonly hasNoId?: true;
+  /** There is no id, but the provider knows that the one before was taken, and would not deliver it again. */
+  readonly isKnownNew?: true;
   readonly part?: InboundPart;
   /** Its account; absent: that of the number or short code. */
   readonly accountId?: string;

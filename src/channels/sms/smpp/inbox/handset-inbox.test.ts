@@ -119,6 +119,17 @@ test("one that was refused for now is a repeat when it comes again: it may have 
   expect(keys[1]).toBe(keys[0]!);
 });
 
+test("so is one with the words of an earlier message, whose own key it keeps", async () => {
+  const keys: string[] = [];
+  const { smsc } = await openRig(async (messages) => {
+    keys.push(...messages.map(({ key }) => key));
+    if (keys.length === 2) throw new Error("the answer of the database was lost");
+  });
+  for (const status of [0, 0x64, 0, 0]) expect(await smsc.deliver(HELLO)).toBe(status);
+  expect(keys[2]).toBe(keys[1]!);
+  expect(new Set(keys).size).toBe(3);
+});
+
 test("where nobody takes messages they are refused, so that the SMSC keeps them", async () => {
   const { smsc } = await openBoundSmppRig();
   expect(await smsc.deliver(HELLO)).toBe(0x64);
@@ -133,7 +144,8 @@ test("the same words again on a living session are a message of their own, each 
   expect(new Set(received.map(({ key }) => key)).size).toBe(3);
 });
 
-test("the same words on the next session are a repeat, unless the answer had long arrived", async () => {
+/** A bound rig; `reconnect` loses its session and waits for the next one, `pass` lets time go by on a session that stays. */
+async function openReconnecting() {
   const received: ReceivedSms[] = [];
   const rig = await openSmppRig({
     deps: { onInbound: async (messages) => void received.push(...messages) },
@@ -141,26 +153,59 @@ test("the same words on the next session are a repeat, unless the answer had lon
   const { smsc, clock, channel } = rig;
   channel.start();
   const bound = () => rig.until(() => channel.status().state === "up");
-  const reconnect = async () => {
-    smsc.dropAll();
-    await rig.until(() => channel.status().state !== "up");
-    await clock.advance(5_000);
-    await bound();
-  };
   await bound();
+  return {
+    smsc,
+    received,
+    async reconnect() {
+      smsc.dropAll();
+      await rig.until(() => channel.status().state !== "up");
+      await clock.advance(5_000);
+      await bound();
+    },
+    async pass(seconds: number) {
+      for (let left = seconds; left > 0; left -= 10) {
+        await clock.advance(10_000);
+        await smsc.request(0x15);
+      }
+    },
+  };
+}
+
+test("the same words on the next session are a repeat, unless the answer had long arrived", async () => {
+  const { smsc, received, reconnect, pass } = await openReconnecting();
   await smsc.deliver(HELLO);
   await reconnect();
   await smsc.deliver(HELLO);
   expect(received[1]?.key).toBe(received[0]!.key);
-  for (let time = 0; time < 4; time++) {
-    await clock.advance(10_000);
-    await smsc.request(0x15);
-  }
+  await pass(40);
   await reconnect();
   await smsc.deliver(HELLO);
   expect(received).toHaveLength(3);
   expect(received[2]!.key).not.toBe(received[0]!.key);
 });
+
+test.each([
+  ["a minute", 60],
+  ["a quarter of an hour", 900],
+])(
+  "a message that is delivered again is a repeat also where the handset wrote the same %s before",
+  async (_, seconds) => {
+    const { smsc, received, reconnect, pass } = await openReconnecting();
+    await smsc.deliver(HELLO);
+    await pass(seconds);
+    await smsc.deliver(HELLO);
+    for (let time = 0; time < 2; time++) {
+      await reconnect();
+      await smsc.deliver(HELLO);
+    }
+    const [first, second, ...again] = received;
+    const isRepeat = ({ key }: ReceivedSms) => key === second?.key;
+    expect(again.map(isRepeat)).toEqual([true, true]);
+    const isNew = first?.key !== second?.key || first!.receivedAt < second!.sameSince;
+    expect(isNew).toBe(true);
+  },
+);
 
 test("the same words that come before the answer to the first are messages of their own, and repeats on the next session", async () => {
   const { take, keys, store, next } = openHeldInbox();

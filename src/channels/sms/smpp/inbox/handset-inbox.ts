@@ -29,11 +29,13 @@ const REPEATS_WITHIN_MS = 10 * 60_000;
 /** If its session went on for this long after an acknowledgement, that has surely reached the SMSC. */
 const ARRIVES_WITHIN_MS = 30_000;
 
-/** How many acknowledged messages are remembered. */
+/** How many messages are remembered. */
 const MAX_REMEMBERED = 5_000;
 
-interface Acknowledged {
-  /** The session that it was acknowledged on. `endedMs`: when that ended, on the monotonic clock; absent while it goes on. */
+interface Answered extends Pick<ReceivedSms, "receivedAt"> {
+  /** Its key, if that is not the one of what it says. */
+  readonly ownKey?: string | undefined;
+  /** The session that it was answered on. `endedMs`: when that ended, on the monotonic clock; absent while it goes on. */
   readonly session: { endedMs?: number };
   readonly atMs: number;
 }
@@ -53,30 +55,31 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
     deps,
   );
   const memory = createMemory();
-  const keyOf = createKeys(memory, clock);
+  const keyOf = createKeys(memory);
 
-  const toReceived = ({ fingerprint, ...message }: HandsetMessage, copy: number): ReceivedSms => ({
-    ...message,
-    connectorId,
-    segments: 1,
-    receivedAt: clock.now(),
-    key: keyOf(fingerprint, copy),
-    sameSince: clock.now() - REPEATS_WITHIN_MS,
-    hasNoId: true,
-  });
+  const toReceived = ({ fingerprint, ...message }: HandsetMessage, copy: number): ReceivedSms => {
+    const receivedAt = clock.now();
+    const sameSince = receivedAt - REPEATS_WITHIN_MS;
+    const keys = keyOf(fingerprint, { copy, receivedAt, sameSince });
+    return { ...message, connectorId, segments: 1, receivedAt, ...keys, sameSince, hasNoId: true };
+  };
 
   return {
     open() {
-      const session: Acknowledged["session"] = {};
+      const session: Answered["session"] = {};
       const unanswered = createUnanswered(clock);
       return {
         take(message, acknowledge) {
           const read = readHandsetMessage(message, options);
           const { copy, answered } = unanswered.add(read.fingerprint);
-          line.join(toReceived(read, copy), (status) => {
+          const received = toReceived(read, copy);
+          line.join(received, (status) => {
             answered();
             const atMs = clock.monotonicMs();
-            if (status === STATUS_OK) memory.remember(read.fingerprint, { session, atMs });
+            if (status === STATUS_OK) memory.remember(read.fingerprint, { received, session, atMs });
+            // It comes again with the same key, since it may have been stored all the same.
+            else if (received.isKnownNew)
+              memory.remember(read.fingerprint, { received, session: { endedMs: atMs }, atMs });
             acknowledge(status);
           });
         },
@@ -88,31 +91,53 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
   };
 }
 
-/** Makes the keys by which repeats are found. `copy`: as `Unanswered` numbers it. */
-function createKeys(memory: ReturnType<typeof createMemory>, clock: InboxDeps["clock"]) {
-  let repeats = 0;
-  return (fingerprint: string, copy: number): string => {
-    if (memory.isLastKnownTaken(fingerprint)) return `${fingerprint}.${clock.now()}.${++repeats}`;
+interface Coming extends Pick<ReceivedSms, "receivedAt" | "sameSince"> {
+  /** As `Unanswered` numbers it. */
+  readonly copy: number;
+}
+
+/**
+ * Makes the keys by which repeats are found. The key is what the message says, by which it is found also after a restart, unless it
+ * would be taken for a repeat of another one that way.
+ */
+function createKeys(memory: ReturnType<typeof createMemory>) {
+  let made = 0;
+  return (
+    fingerprint: string,
+    { copy, receivedAt, sameSince }: Coming,
+  ): Pick<ReceivedSms, "key" | "isKnownNew"> => {
+    const last = memory.last(fingerprint);
+    const isRecent = last !== undefined && last.receivedAt >= sameSince;
+    if (isRecent && isKnownTaken(last))
+      return { key: `${fingerprint}.${receivedAt}.${++made}`, isKnownNew: true };
     // The same for the same copy: a connection that is lost before the answers brings all of them again.
-    return copy === 1 ? fingerprint : `${fingerprint}.${copy}`;
+    if (copy > 1) return { key: `${fingerprint}.${copy}` };
+    return { key: (isRecent && last.ownKey) || fingerprint };
   };
 }
 
-/** Remembers when the last message with a fingerprint was acknowledged, and on which session. */
+/** Whether the SMSC knows that we have the message: then another one that says the same is new, not a repeat. */
+function isKnownTaken({ session, atMs }: Answered): boolean {
+  return (session.endedMs ?? Number.POSITIVE_INFINITY) - atMs > ARRIVES_WITHIN_MS;
+}
+
+interface Answer extends Pick<Answered, "session" | "atMs"> {
+  readonly received: ReceivedSms;
+}
+
+/** Remembers the last message with a fingerprint that was answered, and on which session. */
 function createMemory() {
-  const acknowledged = new Map<string, Acknowledged>();
+  const answered = new Map<string, Answered>();
   return {
-    remember(fingerprint: string, entry: Acknowledged) {
-      acknowledged.delete(fingerprint);
-      acknowledged.set(fingerprint, entry);
-      if (acknowledged.size > MAX_REMEMBERED) acknowledged.delete(acknowledged.keys().next().value ?? "");
+    remember(fingerprint: string, { received, session, atMs }: Answer) {
+      const { key, receivedAt, isKnownNew } = received;
+      const before = answered.get(fingerprint);
+      const ownKey = isKnownNew || before?.ownKey === key ? key : undefined;
+      answered.delete(fingerprint);
+      answered.set(fingerprint, { ownKey, receivedAt, session, atMs });
+      if (answered.size > MAX_REMEMBERED) answered.delete(answered.keys().next().value ?? "");
     },
-    /** Whether the SMSC knows that the last message with this fingerprint was taken: then another one is new, not a repeat. */
-    isLastKnownTaken(fingerprint: string): boolean {
-      const last = acknowledged.get(fingerprint);
-      if (!last) return false;
-      return (last.session.endedMs ?? Number.POSITIVE_INFINITY) - last.atMs > ARRIVES_WITHIN_MS;
-    },
+    last: (fingerprint: string) => answered.get(fingerprint),
   };
 }
 
