@@ -68,6 +68,19 @@ onBothStores(() => {
     expect(await list()).toMatchObject([{ text: "123456", segments: 6 }]);
   });
 
+  test("messages that begin alike are told apart also where their sender gives all of them one reference", async () => {
+    for (const end of ["first", "second", "second"]) {
+      expect(await writePart(smsc, "Your parcel: ", [1, 2, 1])).toBe(0);
+      expect(await writePart(smsc, end, [1, 2, 2])).toBe(0);
+      await rig.service.pass(1_000);
+    }
+    expect((await list()).map(({ text }) => text)).toEqual([
+      "Your parcel: second",
+      "Your parcel: second",
+      "Your parcel: first",
+    ]);
+  });
+
   test("messages with one reference, in headers of 8 and 16 bits and in SAR parameters, are three messages", async () => {
     for (const number of [1, 2]) {
       await writePart(smsc, `eight${number}`, [7, 2, number]);

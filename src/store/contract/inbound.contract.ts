@@ -214,6 +214,32 @@ function partsContract(open: OpenStore): void {
       expect((await texts(world)).sort()).toEqual(["ab", "cd", "old …"]);
     }),
   );
+
+  test(
+    "a part that is known to be no repeat begins another message, once the one with the same part is complete",
+    inWorld(open, async (world) => {
+      await map(world);
+      const kindOf = async (number: number, over: Partial<InboundPiece>) => {
+        const part = { reference: 1, total: 2, number };
+        const [result] = await world.store.inbound.receive([
+          piece(world, { text: `${number}`, part, ...over }),
+        ]);
+        return result?.kind;
+      };
+      const noId = { key: "words", hasNoId: true } as const;
+      const isNew = { ...noId, key: "other", isKnownNew: true } as const;
+      expect(await kindOf(1, noId)).toBe("waiting");
+      expect(await kindOf(1, isNew)).toBe("repeat");
+      expect(await kindOf(2, noId)).toBe("stored");
+      expect(await kindOf(2, { ...noId, key: "other" })).toBe("repeat");
+      expect(await kindOf(1, isNew)).toBe("waiting");
+      expect(await kindOf(1, { key: "id 1" })).toBe("repeat");
+      expect(await kindOf(2, { key: "id 2" })).toBe("stored");
+      expect(await kindOf(2, { key: "id 2" })).toBe("repeat");
+      expect(await kindOf(2, { key: "id 3" })).toBe("waiting");
+      expect(await texts(world)).toEqual(["12", "12"]);
+    }),
+  );
 }
 
 export function piece({ id, clock }: World, over: Partial<InboundPiece> = {}): InboundPiece {

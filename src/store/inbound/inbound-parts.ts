@@ -2,7 +2,7 @@ import { type InboundPart, type InboundPiece, joinParts } from "../../core/inbou
 import type { SmsEncoding } from "../../core/sms/sms-segments.ts";
 
 /** A message as it is stored: complete, or, with `isPartial`, as complete as it will ever be. */
-export type WholeMessage = Omit<InboundPiece, "part" | "sameSince" | "hasNoId"> & {
+export type WholeMessage = Omit<InboundPiece, "part" | "sameSince" | "hasNoId" | "isKnownNew"> & {
   readonly isPartial?: true;
 };
 
@@ -79,7 +79,7 @@ export function createInboundParts(table: PartTable): InboundParts {
       const group = groupOfPart(piece, part);
       const before = table.ofGroup(group);
       const same = before.find(({ number }) => number === part.number);
-      if (same?.text === JSON.stringify(piece.text)) return { kind: "repeat", messages: [] };
+      if (same && isRepeatOf(same, piece)) return { kind: "repeat", messages: [] };
       if (same) {
         // The handset has reused the reference: the earlier message will never be completed.
         table.remove(group);
@@ -100,6 +100,16 @@ export function createInboundParts(table: PartTable): InboundParts {
       return { rows: rows.length, ...(first.message_id === null && { message: toWhole(rows) }) };
     },
   };
+}
+
+/**
+ * Whether a part has come before. One that says the same as a part of a complete message, and is known to be another, is the next
+ * message's: some senders do not count their messages, or have come round to the same number, and begin all of them alike.
+ */
+function isRepeatOf(same: InboundPartRow, piece: InboundPiece): boolean {
+  if (same.text !== JSON.stringify(piece.text)) return false;
+  const isAnother = piece.hasNoId ? piece.isKnownNew === true : piece.key !== same.provider_key;
+  return same.message_id === null || !isAnother;
 }
 
 export function groupOfPart({ connectorId, from, to }: InboundPiece, part: InboundPart): PartGroup {
