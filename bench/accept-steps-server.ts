@@ -119,6 +119,7 @@ function door(intake: AppDeps["store"]["intake"]): Fetch {
     docsAsset: async () => undefined,
     version: "0",
     baseUrl: "http://127.0.0.1",
+    isLeaving: () => false,
     isDraining: () => false,
     onRequest: () => undefined,
   });

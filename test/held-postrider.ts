@@ -60,6 +60,8 @@ export interface HeldPostrider extends Peer {
   status(message: MessageAt): Promise<string>;
   /** Sets the wall clock forward, as after a long sleep of the machine; nothing happens on the way. */
   leap(ms: number): void;
+  /** Tells the service to stop, which takes some time; `close` lets it pass. */
+  stop(): void;
   /** Stops the service and removes its data. */
   close(): Promise<void>;
 }
@@ -111,6 +113,8 @@ export async function startHeldPostrider(
     ...more,
   });
 
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= postrider.stop());
   const status: HeldPostrider["status"] = async ({ path, apiKey }) => {
     const response = await fetch(postrider.url + path, { headers: { Authorization: `Bearer ${apiKey}` } });
     const body = (await response.json()) as { status?: string };
@@ -166,9 +170,10 @@ export async function startHeldPostrider(
     leap(ms) {
       leaptMs += ms;
     },
+    stop: () => void stop(),
     async close() {
       let isStopped = false;
-      const stopping = postrider.stop().finally(() => {
+      const stopping = stop().finally(() => {
         isStopped = true;
       });
       const isStoppedLater = async () => {

@@ -27,7 +27,9 @@ export interface HandlerDeps {
   readonly web?: Web;
   /** The kinds of connectors whose callbacks are accepted; absent: none. */
   readonly connectorKinds?: readonly ConnectorKind[];
-  /** True once the process has been told to stop: then all requests except probes are refused. */
+  /** True once the process has been told to stop: `/readyz` says so, no request waits, and each connection is closed with its next answer. */
+  readonly isLeaving: () => boolean;
+  /** True a little later: then all requests except probes are refused. */
   readonly isDraining: () => boolean;
   readonly onRequest: (request: ObservedRequest) => void;
   /** The files of `/docs`: `swagger-ui.css`, `swagger-ui-bundle.js`, `swagger-ui-standalone-preset.js`. */

@@ -106,7 +106,7 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
       const place = isBodyRead(match, answered) ? undefined : pace();
       if (place) await place;
       const routed: RoutedRequest = { method, match, context };
-      const response = toResponse(answered, routed, deps.isDraining());
+      const response = toResponse(answered, routed, deps.isLeaving());
       observe(deps, routed, { status: answered.status, ms: clock.monotonicMs() - startedMs });
       return response;
     },

@@ -25,7 +25,7 @@ const Readiness = Type.Object(
 );
 
 export function healthEndpoints(deps: AppDeps): readonly Endpoint[] {
-  const { metrics, readiness, warnings = () => [], isDraining } = deps;
+  const { metrics, readiness, warnings = () => [], isLeaving } = deps;
   return [
     {
       method: "GET",
@@ -49,7 +49,7 @@ export function healthEndpoints(deps: AppDeps): readonly Endpoint[] {
         503: { description: "`problems` says what keeps it from serving.", schema: Readiness },
       },
       async handle() {
-        const problems = isDraining() ? ["draining"] : await problemsOf(readiness);
+        const problems = isLeaving() ? ["draining"] : await problemsOf(readiness);
         if (problems.length === 0) return Response.json({ status: "ready", ...orAbsent(warnings()) });
         return Response.json(
           { status: "not ready", problems },

@@ -25,6 +25,7 @@ import { createDelivery } from "./delivery.ts";
 import { openBounces } from "./email/bounces.ts";
 import { createMailKeys, type MailKeys } from "./email/mail-keys.ts";
 import { createCertificateWatch } from "./http/certificate-watch.ts";
+import { createDrain } from "./http/drain.ts";
 import { createGate } from "./http/gate.ts";
 import { listen } from "./http/listen.ts";
 import { createHttp } from "./http/make-http.ts";
@@ -147,7 +148,8 @@ function makeParts(
 /** Rejects when a part cannot start, after stopping those that have started. */
 async function startParts(parts: Parts, listeners: Listeners, onServing = () => {}): Promise<Postrider> {
   const { config, clock, store } = parts;
-  const gate = createGate(parts.ids);
+  const gate = createGate(clock, parts.ids);
+  const drain = createDrain(clock);
   const listener = listen({ ...config, ...present({ sharing: sharingOf(config) }) }, clock, gate.fetch);
   const { url: baseUrl } = listener;
   const loops = makeLoops(parts);
@@ -156,7 +158,8 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   running.add("the other listeners", listeners);
   running.add("a timer", keepTimer(clock));
   const stop = (...last: readonly Ending[]) => {
-    gate.drain();
+    drain.begin();
+    gate.giveUp();
     return running.stop(
       ["leases", async () => loops.shares?.stop()],
       ["large mail", parts.largeBodies.stop],
@@ -170,7 +173,7 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
     // The engine hears of receipts that come by HTTP, or as bounces.
     const watched = { ...parts, store: watchReceipts(store, loops.engine.noteReceipts) };
     let isListening = false;
-    const state = { isListening: () => isListening, isDraining: gate.isDraining };
+    const state = { isListening: () => isListening, ...drain };
     gate.open(createHttp(watched, { ...loops, listeners, baseUrl, state }));
     onServing();
     await listeners.start(Number(new URL(baseUrl).port), gate.fetch);

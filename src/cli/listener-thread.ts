@@ -10,6 +10,7 @@ import { openStoreBeside } from "../store/open-store.ts";
 import type { StoreBeside } from "../store/sqlite/open-beside.ts";
 import { CONNECTOR_KINDS } from "./channels.ts";
 import { docsAsset } from "./http/docs-asset.ts";
+import { createDrain, type Drain } from "./http/drain.ts";
 import { listen } from "./http/listen.ts";
 import { isTrustedProxy } from "./http/trusted-proxies.ts";
 import { createLargeBodyThread, type LargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
@@ -40,13 +41,13 @@ function run(setup: ListenerSetup, port: Port): void {
   const clock = reportLateTimers(createSystemClock(), (late) => lateMs.push(late));
   const checkpointThread = new URL("./checkpoint-thread.ts", import.meta.url);
   const beside = openStoreBeside({ ...setup, randomBytes, checkpointThread });
-  let isDraining = false;
+  const drain = createDrain(clock);
   const largeBodies = createLargeBodyThread({
     program: new URL("./large-body-thread.ts", import.meta.url),
     clock,
   });
   const parts = { beside, clock, largeBodies, onRequest: requests.add };
-  const app = createApp(setup, { ...parts, isDraining: () => isDraining });
+  const app = createApp(setup, { ...parts, drain });
   const listener = listen({ ...setup, sharing: "joins" }, clock, app.fetch);
   beside.store.queue.onReady((queue) => port.postMessage({ kind: "ready", queues: [queue] }));
 
@@ -61,7 +62,7 @@ function run(setup: ListenerSetup, port: Port): void {
     turning = clock.after(TURN_MS, turn);
   }
   port.on("message", () => {
-    isDraining = true;
+    drain.begin();
     void listener.stop().then(async () => {
       turning();
       tell();
@@ -79,10 +80,10 @@ interface AppParts {
   readonly clock: Clock;
   readonly largeBodies: LargeBodyThread;
   readonly onRequest: (request: ObservedRequest) => void;
-  readonly isDraining: () => boolean;
+  readonly drain: Drain;
 }
 
-function createApp(setup: ListenerSetup, { beside, clock, largeBodies, onRequest, isDraining }: AppParts) {
+function createApp(setup: ListenerSetup, { beside, clock, largeBodies, onRequest, drain }: AppParts) {
   const log = createLog(setup.logLevel).child({ listener: setup.shared.share.index });
   const proxies = setup.trustedProxies.map((each) => ipaddr.parseCIDR(each));
   return createMessageApp({
@@ -95,7 +96,8 @@ function createApp(setup: ListenerSetup, { beside, clock, largeBodies, onRequest
       error: (...line) => log.error(...line),
     },
     connectorKinds: CONNECTOR_KINDS,
-    isDraining,
+    isLeaving: drain.isLeaving,
+    isDraining: drain.isDraining,
     onRequest,
     docsAsset,
     isTrustedProxy: (address) => isTrustedProxy(address, proxies),

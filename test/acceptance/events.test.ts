@@ -99,15 +99,19 @@ onEveryStore((start) => {
   });
 
   test("waiting ends when the process is to stop", async () => {
-    let isDraining = false;
-    await using api = await start({ deps: { isDraining: () => isDraining } });
+    let isLeaving = false;
+    await using api = await start({ deps: { isLeaving: () => isLeaving } });
     const waiting = api.get("/v1/events?wait=30");
     await somebodyWaits(api);
-    isDraining = true;
+    isLeaving = true;
     const before = api.clock.now();
     await passUntil(api, waiting);
     expect((await waiting).status).toBe(200);
     expect(api.clock.now() - before).toBeLessThan(5_000);
+    // Whoever asks again is not answered at once, again and again, but told to come back.
+    const again = await api.get("/v1/events?wait=30");
+    expect([again.status, again.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect((await api.get("/v1/events")).status).toBe(200);
   });
 
   test("hundreds of readers read few pages at a time, and those that wait for news keep no page from others", async () => {

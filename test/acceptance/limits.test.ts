@@ -170,6 +170,7 @@ onEveryStore((start) => {
       clock: api.clock,
       ids: () => "an id",
       log: SILENT,
+      isLeaving: () => false,
       isDraining: () => false,
       onRequest: () => {},
       docsAsset: async () => undefined,

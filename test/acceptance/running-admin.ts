@@ -134,6 +134,7 @@ async function startAdmin(store: Store): Promise<RunningAdmin> {
     consoleKey: randomBytes(32),
     version: "1.2.3",
     baseUrl: "http://127.0.0.1",
+    isLeaving: () => false,
     isDraining: () => false,
     // Tests come from other addresses than their own by saying so.
     isTrustedProxy: (address) => address === "127.0.0.1",

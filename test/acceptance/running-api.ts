@@ -90,6 +90,7 @@ async function startApi(
     docsAsset: async (name) => (name === "swagger-ui.css" ? new TextEncoder().encode("a{}") : undefined),
     version: "1.2.3",
     baseUrl: "http://127.0.0.1:8080",
+    isLeaving: () => false,
     isDraining: () => false,
     onRequest: (request) => void observed.push(request),
     limits,

@@ -19,7 +19,7 @@ function setUp() {
       return () => void listeners.delete(listener);
     },
   };
-  const eventWait = createEventWait({ feed, clock, isDraining: () => false });
+  const eventWait = createEventWait({ feed, clock, isLeaving: () => false });
   return {
     clock,
     listeners,

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { EventFeed, FeedPage } from "../../store/store.ts";
-import { tooManyRequests } from "../errors.ts";
+import { serviceUnavailable, tooManyRequests } from "../errors.ts";
 
 /** The most requests that wait at the same time, in all and per account; more are refused. */
 const MAX_WAITING = 2_000;
@@ -12,7 +12,7 @@ const POLL_MS = 1_000;
 export interface EventWaitDeps {
   readonly feed: Pick<EventFeed, "onEvents">;
   readonly clock: Clock;
-  readonly isDraining: () => boolean;
+  readonly isLeaving: () => boolean;
 }
 
 export interface Waiting {
@@ -24,10 +24,12 @@ export interface Waiting {
 
 export type EventWait = (waiting: Waiting, read: () => Promise<FeedPage>) => Promise<FeedPage>;
 
-/** Reads again and again until there are events, `waitMs` is over, the client has gone, or the process is to stop. */
-export function createEventWait({ feed, clock, isDraining }: EventWaitDeps): EventWait {
+/** Reads again and again until there are events, `waitMs` is over, the client has gone, or the process is to stop. Refuses to begin then. */
+export function createEventWait({ feed, clock, isLeaving }: EventWaitDeps): EventWait {
   const waiters = createWaiters(feed);
   return async ({ accountId, waitMs, signal }, read) => {
+    // A client that was answered at once would ask again at once, until this process takes no connections.
+    if (isLeaving()) throw serviceUnavailable();
     const end = clock.monotonicMs() + waitMs;
     const leave = waiters.join(accountId);
     try {
@@ -36,7 +38,7 @@ export function createEventWait({ feed, clock, isDraining }: EventWaitDeps): Eve
         const committed = waiters.nextCommit(accountId);
         const page = await read();
         const leftMs = end - clock.monotonicMs();
-        if (page.events.length > 0 || leftMs <= 0 || signal.aborted || isDraining()) return page;
+        if (page.events.length > 0 || leftMs <= 0 || signal.aborted || isLeaving()) return page;
         await sleep(clock, Math.min(POLL_MS, leftMs), AbortSignal.any([committed, signal]));
       }
     } finally {

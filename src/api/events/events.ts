@@ -17,7 +17,7 @@ import { createEventWait, type EventWait } from "./event-wait.ts";
 const LIMIT = { min: 1, max: 1_000, otherwise: 100 };
 const WAIT_SECONDS = { min: 0, max: 30, otherwise: 0 };
 
-type EventDeps = Pick<AppDeps, "clock" | "isDraining"> & { readonly store: Pick<AppDeps["store"], "feed"> };
+type EventDeps = Pick<AppDeps, "clock" | "isLeaving"> & { readonly store: Pick<AppDeps["store"], "feed"> };
 
 export function eventEndpoints(deps: EventDeps): readonly Endpoint[] {
   const { feed } = deps.store;

@@ -1,22 +1,30 @@
 import type { AnswerRequest } from "../../api/app-deps.ts";
+import type { Clock } from "../../core/clock.ts";
+import { inTime } from "../../core/work/in-time.ts";
 
-/** Answers 503 with Retry-After until it is opened, so that the port can be bound before all parts are ready. */
-export function createGate(ids: () => string) {
+/** How long a request waits for a start. What follows the binding of the port takes a small part of that. */
+const HOLD_MS = 5_000;
+
+/** Holds requests until it is opened, so that the port can be bound before all parts are ready. What it cannot hold is answered 503. */
+export function createGate(clock: Pick<Clock, "after">, ids: () => string) {
   let open: AnswerRequest | undefined;
-  let isDraining = false;
-  const closed = async () =>
+  const opened = Promise.withResolvers<AnswerRequest | undefined>();
+  const closed = () =>
     Response.json(
       { code: 503, message: "service unavailable" },
       { status: 503, headers: { "Retry-After": "1", "X-Request-Id": ids() } },
     );
+  const hold: AnswerRequest = async (request, addressOf) => {
+    const fetch = await inTime(clock, { limitMs: HOLD_MS, late: () => undefined }, opened.promise);
+    return fetch ? fetch(request, addressOf) : closed();
+  };
   return {
-    fetch: ((request, addressOf) => (open ? open(request, addressOf) : closed())) satisfies AnswerRequest,
+    fetch: ((request, addressOf) => (open ?? hold)(request, addressOf)) satisfies AnswerRequest,
     open(fetch: AnswerRequest) {
       open = fetch;
+      opened.resolve(fetch);
     },
-    drain() {
-      isDraining = true;
-    },
-    isDraining: () => isDraining,
+    /** Turns away whom it holds, since it will not be opened. */
+    giveUp: () => opened.resolve(undefined),
   };
 }

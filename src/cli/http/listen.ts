@@ -6,6 +6,7 @@ import { type Clock, sleep } from "../../core/clock.ts";
 import { errorText } from "../../core/error-text.ts";
 import { portAdvice } from "../../core/network/port-advice.ts";
 import type { Config } from "../config.ts";
+import { LINGER_MS } from "./drain.ts";
 
 /** After how long an idle connection is closed, even within a request. Longer than the 30 s that a long poll may wait. */
 const IDLE_SECONDS = 40;
@@ -16,7 +17,7 @@ const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 export interface Listener {
   /** `http://host:port`, with the port that is bound. */
   readonly url: string;
-  /** Takes no new connections and resolves when the open requests are answered, within 15 s. */
+  /** Lingers, then takes no new connections and resolves when the open requests are answered, within 15 s. */
   stop(): Promise<void>;
 }
 
@@ -40,9 +41,6 @@ export async function listenProblem(host: string, { message }: ListenFailure): P
   const leads = await lookup(host).catch(() => undefined);
   return leads ? message : hostProblem(host, "leads to no address");
 }
-
-/** How long clients with open connections have to learn from their next answer that it will be closed. */
-const LINGER_MS = 300;
 
 /** How long a stop waits for requests. If one takes longer, its body does not arrive, or nobody reads its answer. */
 const PATIENCE_MS = 10_000;

@@ -23,6 +23,7 @@ import type { Parts } from "../parts.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 import { consoleAsset } from "./console-asset.ts";
 import { docsAsset } from "./docs-asset.ts";
+import type { Drain } from "./drain.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 
 /** A loop without a turn for this long is stuck, and the process is not ready. */
@@ -44,8 +45,7 @@ export interface HttpParts {
   readonly state: {
     /** Whether every listener of the process takes connections. */
     readonly isListening: () => boolean;
-    readonly isDraining: () => boolean;
-  };
+  } & Pick<Drain, "isLeaving" | "isDraining">;
 }
 
 export function createHttp(parts: Parts, running: HttpParts): AnswerRequest {
@@ -66,6 +66,7 @@ export function createHttp(parts: Parts, running: HttpParts): AnswerRequest {
     version: packageJson.version,
     serves: config.roles.has("api") ? "everything" : "probes",
     baseUrl,
+    isLeaving: state.isLeaving,
     isDraining: state.isDraining,
     connectorKinds: CONNECTOR_KINDS,
     connectorStatus: engine.connectorStatus,
