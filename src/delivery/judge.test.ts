@@ -6,7 +6,15 @@ import type { Part, Progress } from "../core/messages/message.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import { judge, judgeExpired, judgeHeld, judgeOutOfHours, judgeUnprepared, judgeWaiting } from "./judge.ts";
+import {
+  judge,
+  judgeExpired,
+  judgeFailover,
+  judgeHeld,
+  judgeOutOfHours,
+  judgeUnprepared,
+  judgeWaiting,
+} from "./judge.ts";
 import { ownerOf } from "./outlets/owner-of-job.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
@@ -160,6 +168,29 @@ test("an SMS of which a segment is refused has failed at once, for that, and its
     expect(progress).toMatchObject({ status: "failed", error: { code: "smpp.0x0000000b" } });
     expect(entries.at(-1)?.eventType).toBe("sms.failed");
   }
+});
+
+test("an email's job is over once its own recipients are, though others have jobs of their own", () => {
+  const mail = job({ wasInterrupted: false, parts: [0], progress: email("ann@a.test", "bob@b.test") });
+  const { next } = judge(mail, { parts: [sent("x")], countsAsAttempt: true }, verdict);
+  expect(next).toEqual({ kind: "done" });
+});
+
+test("of the claims of a message that waits for a connector, or to be mended, ever fewer are noted", () => {
+  for (const settle of [
+    (waiting: ClaimedJob) => judgeWaiting(waiting, { now: AT, owner: "c1", waitMs: 1_000 }),
+    (waiting: ClaimedJob) => judgeUnprepared(waiting, AT),
+  ]) {
+    const claims = Array.from({ length: 1_000 }, (_, index) => index + 1);
+    const noted = claims.filter((claim) => !Object.hasOwn(settle(job({ claim })).next, "isRepeat"));
+    expect(noted).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
+  }
+});
+
+test("what one connector puts off, and another may take at once, counts as no attempt", () => {
+  const putOff = judge(job({ wasInterrupted: false }), { parts: [deferred], countsAsAttempt: true }, verdict);
+  expect(putOff.countsAsAttempt).toBe(true);
+  expect(judgeFailover(putOff)).toMatchObject({ countsAsAttempt: false, next: { kind: "again", dueAt: AT } });
 });
 
 test("an email that one host refuses is tried again at the others that put it off", () => {
