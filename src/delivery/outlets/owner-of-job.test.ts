@@ -4,7 +4,7 @@ import type { Part, Progress } from "../../core/messages/message.ts";
 import type { PartOutcome } from "../../core/messages/outcome.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { Route } from "../../core/records/accounts.ts";
-import { canFailOver } from "./owner-of-job.ts";
+import { canFailOver, ownerOf } from "./owner-of-job.ts";
 
 const PENDING: Part = { status: "pending" };
 
@@ -37,4 +37,11 @@ test("it does not if a provider has some of it, or may have, unless the route le
 test("an email never does", () => {
   for (const failover of ["safe", "always"] as const)
     expect(mayGo(email("ann@example.net"), [deferred], failover)).toBe(false);
+});
+
+test("an email goes to one recipient over any connector, though one of them may have taken it for another", () => {
+  const parts: Part[] = [{ status: "unconfirmed", connectorId: "c1", address: "ann@example.net" }, PENDING];
+  const mail = { progress: { ...email(), parts }, settings: {} };
+  expect(ownerOf({ ...mail, parts: [0] }, "safe")).toBe("c1");
+  expect(ownerOf({ ...mail, parts: [1] }, "safe")).toBeUndefined();
 });
