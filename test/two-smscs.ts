@@ -7,14 +7,21 @@ import { connectSmsc, type LiveSms, openLiveSms } from "./live-sms.ts";
 /** Fields of the route, given the ids of its connectors. */
 type RouteChanges = (ids: readonly [string, string]) => object;
 
+interface Route {
+  readonly route_id: string;
+}
+
 export interface TwoSmscs {
   readonly postrider: HeldPostrider;
   readonly first: FakeSmsc;
   readonly second: FakeSmsc;
   readonly live: LiveSms;
+  /** Of the connectors, the first SMSC's and the second's. */
+  readonly ids: readonly [string, string];
+  readonly routeId: string;
   changeRoute(changes: RouteChanges): Promise<void>;
-  /** Another route of the account's. */
-  addRoute(fields: RouteChanges): Promise<void>;
+  /** Another route of the account's. Resolves with its id. */
+  addRoute(fields: RouteChanges): Promise<string>;
   /** Lets time pass until the connector is in the state. */
   is(smsc: FakeSmsc, wanted: string): Promise<void>;
   health(smsc: FakeSmsc): Promise<{ readonly score: number; readonly problems: readonly string[] }>;
@@ -39,9 +46,10 @@ export async function openTwoSmscs(
     await connectSmsc(postrider, second, config),
   ] as const;
   const live = await openLiveSms(postrider, { connectors: ids, ...(body && { body }) });
-  const { data } = await admin<{ data: { route_id: string }[] }>(postrider, "/routes");
+  const { data } = await admin<{ data: Route[] }>(postrider, "/routes");
+  const routeId = data[0]?.route_id ?? "";
   const changeRoute: TwoSmscs["changeRoute"] = async (changes) =>
-    void (await admin(postrider, `/routes/${data[0]?.route_id}`, changes(ids), "PATCH"));
+    void (await admin(postrider, `/routes/${routeId}`, changes(ids), "PATCH"));
   await changeRoute(route);
   const statusOf = async (smsc: FakeSmsc) => {
     const path = `/connectors/${smsc === first ? ids[0] : ids[1]}`;
@@ -53,13 +61,13 @@ export async function openTwoSmscs(
     first,
     second,
     live,
+    ids,
+    routeId,
     changeRoute,
-    addRoute: async (fields) =>
-      void (await admin(postrider, "/routes", {
-        account_id: live.accountId,
-        channel: "sms",
-        ...fields(ids),
-      })),
+    async addRoute(fields) {
+      const route = { account_id: live.accountId, channel: "sms", ...fields(ids) };
+      return (await admin<Route>(postrider, "/routes", route)).route_id;
+    },
     is: async (smsc, wanted) =>
       void (await postrider.passUntil(async () => (await statusOf(smsc)).state === wanted, 90_000)),
     health: async (smsc) => (await statusOf(smsc)).health as Awaited<ReturnType<TwoSmscs["health"]>>,

@@ -2,31 +2,15 @@
 import { afterEach, expect, test } from "bun:test";
 import { admin, reached, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
-import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
+import { LONG, takeInPart, waitInQueueOfFirst } from "../owned-message.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 import { openTwoSmscs, type TwoSmscs } from "../two-smscs.ts";
 import { until } from "../until.ts";
 
 const NUMBER = "+14155550711";
-
-/** Two segments. */
-const LONG = "A long tale of two cities. ".repeat(8);
-
-interface Route {
-  readonly route_id: string;
-  readonly match: string;
-}
-
-/** The SMSC takes the first segment, and puts the second one off. */
-async function takeInPart<Message>(smsc: FakeSmsc, sendOne: () => Promise<Message>): Promise<Message> {
-  smsc.dial.submitStatus = () => (smsc.submits.length === 0 ? 0 : 0x08);
-  const message = await sendOne();
-  await smsc.until(() => smsc.submits.length === 2);
-  delete smsc.dial.submitStatus;
-  return message;
-}
 
 onBothStores(() => {
   let two: TwoSmscs | undefined;
@@ -36,20 +20,12 @@ onBothStores(() => {
   });
 
   test("the rest of a message does not wait for the end of another route's batch over its connector", async () => {
-    let ids: readonly [string, string] = ["", ""];
-    two = await openTwoSmscs(
-      (given) => {
-        ids = given;
-        return {};
-      },
-      { max_per_second: 10 },
-      LONG,
-    );
+    two = await openTwoSmscs(() => ({}), { max_per_second: 10 }, LONG);
     const { first, second, live, postrider } = two;
     const message = await takeInPart(first, () => live.send(NUMBER));
     await postrider.reached(message, "queued");
-    await two.addRoute(() => ({ match: "44", connector_ids: [ids[0]] }));
-    await two.changeRoute(() => ({ connector_ids: [ids[1], ids[0]] }));
+    await two.addRoute(([one]) => ({ match: "44", connector_ids: [one] }));
+    await two.changeRoute(([one, other]) => ({ connector_ids: [other, one] }));
     const to = Array.from({ length: 400 }, (_, index) => `+447700${900_000 + index}`);
     const body = { to, template_id: live.templateId };
     await send(postrider, { apiKey: live.apiKey, path: "/v1/sms/messages", body });
@@ -59,29 +35,13 @@ onBothStores(() => {
   });
 
   test("what waits for a connector that is busy is decided anew within a minute after that is gone", async () => {
-    let ids: readonly [string, string] = ["", ""];
-    two = await openTwoSmscs(
-      (given) => {
-        ids = given;
-        return {};
-      },
-      { window: 1 },
-      LONG,
-    );
-    const { first, second, live, postrider } = two;
+    two = await openTwoSmscs(() => ({}), { window: 1 }, LONG);
+    const { first, second, live, postrider, ids } = two;
     const message = await takeInPart(first, () => live.send(NUMBER));
     await postrider.reached(message, "queued");
-    await two.addRoute(() => ({ match: "44", connector_ids: [ids[0]] }));
-    first.dial.holdSubmits = true;
-    await live.send("+447700900711");
-    await first.until(() => first.submits.length === 3);
-    await two.changeRoute(() => ({ connector_ids: [ids[1]] }));
-    const waitsForOwner = async () =>
-      (await live.timeline(message)).some(({ detail }) => detail?.waits_for === ids[0]);
-    await postrider.passUntil(waitsForOwner, 10_000);
-    const { data } = await admin<{ data: Route[] }>(postrider, "/routes");
-    const other = data.find(({ match }) => match === "44");
-    await admin(postrider, `/routes/${other?.route_id}`, { connector_ids: [ids[1]] }, "PATCH");
+    const other = await two.addRoute(([one]) => ({ match: "44", connector_ids: [one] }));
+    await waitInQueueOfFirst(two, message, "+447700900711");
+    await admin(postrider, `/routes/${other}`, { connector_ids: [ids[1]] }, "PATCH");
     await admin(postrider, `/connectors/${ids[0]}`, undefined, "DELETE");
     expect(await postrider.reached({ ...message, withinMs: 62_000 }, "failed")).toBe("failed");
     expect((await live.timeline(message)).at(-1)).toMatchObject({ error: { code: "connector_deleted" } });

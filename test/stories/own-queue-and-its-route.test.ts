@@ -2,14 +2,12 @@
 import { afterEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
-import type { HeldPostrider, MessageAt } from "../held-postrider.ts";
+import type { HeldPostrider } from "../held-postrider.ts";
+import { LONG, takeInPart, waitInQueueOfFirst } from "../owned-message.ts";
 import { openTwoSmscs, type TwoSmscs } from "../two-smscs.ts";
 
 const NUMBER = "+14155550712";
 const OTHER = "+447700900712";
-
-/** Two segments. */
-const LONG = "A long tale of two cities. ".repeat(8);
 
 onBothStores(() => {
   let two: TwoSmscs | undefined;
@@ -18,41 +16,19 @@ onBothStores(() => {
     two = undefined;
   });
 
-  let ids: readonly [string, string];
+  let otherRoute: string;
 
   async function open(config: Record<string, unknown>, body?: string): Promise<TwoSmscs> {
-    two = await openTwoSmscs(
-      (given) => {
-        ids = given;
-        return {};
-      },
-      { window: 1, ...config },
-      body,
-    );
-    await two.addRoute(() => ({ match: "44", connector_ids: [ids[0]] }));
+    two = await openTwoSmscs(() => ({}), { window: 1, ...config }, body);
+    otherRoute = await two.addRoute(([first]) => ({ match: "44", connector_ids: [first] }));
     return two;
-  }
-
-  /** Another message takes the only slot of the first connector; its route names only the second one now. */
-  async function waitsInQueueOf({ first, live, postrider, changeRoute }: TwoSmscs, message: MessageAt) {
-    const before = first.submits.length;
-    first.dial.holdSubmits = true;
-    await live.send(OTHER);
-    await first.until(() => first.submits.length === before + 1);
-    await changeRoute(() => ({ connector_ids: [ids[1]] }));
-    const isWaiting = async () =>
-      (await live.timeline(message)).some(({ detail }) => detail?.waits_for === ids[0]);
-    await postrider.passUntil(isWaiting, 30_000);
   }
 
   test("it is sent once that connector has a slot, though all those of its route are down", async () => {
     const { first, second, live, postrider } = await open({ response_timeout_ms: 120_000 }, LONG);
-    first.dial.submitStatus = () => (first.submits.length === 0 ? 0 : 0x08);
-    const message = await live.send(NUMBER);
-    await first.until(() => first.submits.length === 2);
-    delete first.dial.submitStatus;
+    const message = await takeInPart(first, () => live.send(NUMBER));
     await postrider.reached(message, "queued");
-    await waitsInQueueOf(two!, message);
+    await waitInQueueOfFirst(two!, message, OTHER);
     second.dial.hangUp = true;
     second.dropAll();
     await two!.is(second, "down");
@@ -71,7 +47,7 @@ onBothStores(() => {
     first.dropAll();
     await postrider.reached(message, "queued");
     await two!.is(first, "up");
-    await waitsInQueueOf(two!, message);
+    await waitInQueueOfFirst(two!, message, OTHER);
     first.dial.submitStatus = () => 0x14;
     first.dial.holdSubmits = false;
     first.release();
@@ -82,18 +58,12 @@ onBothStores(() => {
   });
 
   test("if both its route and that connector are deleted, it is settled once a new route leads to its recipient", async () => {
-    const { first, second, live, postrider } = await open({ response_timeout_ms: 120_000 }, LONG);
-    first.dial.submitStatus = () => (first.submits.length === 0 ? 0 : 0x08);
-    const message = await live.send(NUMBER);
-    await first.until(() => first.submits.length === 2);
-    delete first.dial.submitStatus;
+    const { first, second, live, postrider, ids } = await open({ response_timeout_ms: 120_000 }, LONG);
+    const message = await takeInPart(first, () => live.send(NUMBER));
     await postrider.reached(message, "queued");
-    await waitsInQueueOf(two!, message);
-    const { data } = await admin<{ data: { route_id: string; match: string }[] }>(postrider, "/routes");
-    const other = data.find(({ match }) => match === "44");
-    const own = data.find((route) => route !== other);
-    await postrider.passUntil(() => isDeleted(postrider, `/routes/${own?.route_id}`), 10_000);
-    await admin(postrider, `/routes/${other?.route_id}`, { connector_ids: [ids[1]] }, "PATCH");
+    await waitInQueueOfFirst(two!, message, OTHER);
+    await postrider.passUntil(() => isDeleted(postrider, `/routes/${two?.routeId}`), 10_000);
+    await admin(postrider, `/routes/${otherRoute}`, { connector_ids: [ids[1]] }, "PATCH");
     await admin(postrider, `/connectors/${ids[0]}`, undefined, "DELETE");
     for (let seconds = 0; seconds < 70; seconds++) await postrider.pass(1_000);
     expect(await postrider.status(message)).toBe("queued");
