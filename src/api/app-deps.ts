@@ -7,16 +7,7 @@ import type { Endpoint } from "./endpoint.ts";
 
 /** What every listener needs, whichever endpoints it serves. */
 export interface HandlerDeps {
-  readonly store: Pick<
-    Store,
-    | "intake"
-    | "messages"
-    | "records"
-    | "suppressions"
-    | "adminTokenDigest"
-    | "consolePasswordDigest"
-    | "consoleRound"
-  >;
+  readonly store: Pick<Store, "intake" | "messages" | "records" | "suppressions" | "access">;
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;

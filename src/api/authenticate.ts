@@ -55,7 +55,7 @@ export function createAuthenticator(
     async admin(headers) {
       if (!headers.has("authorization") && (await sessions.of(headers))) return undefined;
       const token = bearerToken(headers.get("authorization"));
-      const expected = await adminDigests.get("", () => store.adminTokenDigest());
+      const expected = await adminDigests.get("", () => store.access.adminTokenDigest());
       if (!token || expected === undefined || !isSame(hash("sha256", token, "hex"), expected)) {
         throw invalidAdminToken();
       }

@@ -15,7 +15,7 @@
  * - Times are Unix milliseconds and come from the caller: no method reads a clock.
  * - Any method may reject with `StoreUnavailable`.
  */
-import type { Account, ApiKey, PushApp } from "../core/records/accounts.ts";
+import type { AccessStore } from "./access.ts";
 import type { Erasures } from "./erasures/erasures.ts";
 import type { EventFeed } from "./events/event-feed.ts";
 import type { InboundStore } from "./inbound/inbound.ts";
@@ -32,6 +32,7 @@ import type { SandboxLedger } from "./sandbox-ledger.ts";
 import type { SuppressionStore } from "./suppressions/suppressions.ts";
 import type { Outbox } from "./webhooks/outbox.ts";
 
+export type * from "./access.ts";
 export type * from "./erasures/erasures.ts";
 export type * from "./events/event-feed.ts";
 export type * from "./inbound/inbound.ts";
@@ -66,16 +67,7 @@ export interface Store {
   readonly inbound: InboundStore;
   readonly leases: LeaseStore;
   readonly retention: Retention;
-  /** Creates the first account and the admin token, unless the database has an account already. True if it created them. */
-  bootstrap(first: FirstStart): Promise<boolean>;
-  /** Hex SHA-256 of the admin token; `undefined` before `bootstrap`. */
-  adminTokenDigest(): Promise<string | undefined>;
-  /** Hex SHA-256 of the console's password; `undefined` if it has none yet. */
-  consolePasswordDigest(): Promise<string | undefined>;
-  setConsolePasswordDigest(digest: string): Promise<void>;
-  /** A random text that the signatures of all console sessions cover, so that setting another ends them. `undefined`: none yet. */
-  consoleRound(): Promise<string | undefined>;
-  setConsoleRound(round: string): Promise<void>;
+  readonly access: AccessStore;
   /** What is kept of earlier master keys after a rotation, newest first. */
   earlierKeys(): Promise<readonly string[]>;
   /**
@@ -85,18 +77,4 @@ export interface Store {
   ping(): Promise<number | undefined>;
   /** Waits for commits under way, then closes. Calls after that reject with `StoreUnavailable`. */
   close(): Promise<void>;
-}
-
-export interface FirstStart {
-  readonly account: Account;
-  readonly apiKey: ApiKey;
-  readonly pushApp: PushApp;
-  readonly webhookSecret: string;
-  readonly adminTokenDigest: string;
-  readonly consolePasswordDigest: string;
-  /**
-   * A file that tells what was created. It is written within the transaction, readable by its owner only, and on disk before
-   * the commit; if it cannot be written, nothing is stored.
-   */
-  readonly announce?: { readonly path: string; readonly text: string };
 }

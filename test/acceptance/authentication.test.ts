@@ -160,7 +160,10 @@ onEveryStore((start) => {
       deps: { adminEndpoints: [endpoint] },
       over: (store) => ({
         ...store,
-        adminTokenDigest: async () => createHash("sha256").update("the-token").digest("hex"),
+        access: {
+          ...store.access,
+          adminTokenDigest: async () => createHash("sha256").update("the-token").digest("hex"),
+        },
       }),
     });
     const path = "/admin/v1/things/7/parts";
@@ -191,7 +194,10 @@ onEveryStore((start) => {
       deps: { adminEndpoints: [endpoint] },
       over: (store) => ({
         ...store,
-        adminTokenDigest: async () => createHash("sha256").update(token).digest("hex"),
+        access: {
+          ...store.access,
+          adminTokenDigest: async () => createHash("sha256").update(token).digest("hex"),
+        },
       }),
     });
     const headers = { Authorization: "Bearer the-token", "Content-Type": "application/json" };

@@ -184,7 +184,7 @@ async function bootstrap(
   store: Store,
   { accountId, newId, now }: { accountId: string; newId: () => string; now: number },
 ): Promise<void> {
-  await store.bootstrap({
+  await store.access.bootstrap({
     account: { id: accountId, name: "Sandbox", mode: "sandbox", createdAt: now },
     apiKey: { id: newId(), accountId, prefix: "pr_live_0000", digest: "0".repeat(64), createdAt: now },
     pushApp: { id: newId(), accountId, name: "App", platforms: ["apns"], createdAt: now },

@@ -6,6 +6,7 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { HOUR_MS } from "../../core/time/durations.ts";
 import { createFreshCache } from "../../core/work/fresh-cache.ts";
+import type { ConsoleSeal } from "../../store/store.ts";
 import type { HandlerDeps } from "../app-deps.ts";
 
 export interface ConsoleSessions {
@@ -33,21 +34,14 @@ const CONSOLE_HEADER = "x-postrider-console";
 export const SESSION_MS = 12 * HOUR_MS;
 
 export type ConsoleSessionDeps = Pick<HandlerDeps, "clock" | "consoleKey"> & {
-  readonly store: Pick<HandlerDeps["store"], "consolePasswordDigest" | "consoleRound">;
+  readonly store: Pick<HandlerDeps["store"], "access">;
 };
 
 export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessionDeps): ConsoleSessions {
-  const seals = createFreshCache<Seal>({ clock, maxEntries: 1 });
+  const seals = createFreshCache<ConsoleSeal>({ clock, maxEntries: 1 });
+  const readSeal = () => store.access.consoleSeal();
 
-  const readSeal = async (): Promise<Seal> => {
-    const [passwordDigest, round = ""] = await Promise.all([
-      store.consolePasswordDigest(),
-      store.consoleRound(),
-    ]);
-    return { passwordDigest, round };
-  };
-
-  const cookieOf = (expiresAt: number, { passwordDigest, round }: Seal, key: Uint8Array) => {
+  const cookieOf = (expiresAt: number, { passwordDigest, round = "" }: ConsoleSeal, key: Uint8Array) => {
     const signature = createHmac("sha256", key).update(`console ${expiresAt} ${passwordDigest} ${round}`);
     return `${expiresAt}.${signature.digest("base64url")}`;
   };
@@ -64,7 +58,7 @@ export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessi
       const cookie = headers.has(CONSOLE_HEADER) ? readCookie(headers.get("cookie")) : undefined;
       const expiresAt = Number.parseInt(cookie ?? "", 10);
       if (!consoleKey || cookie === undefined || !(expiresAt > clock.now())) return;
-      const isOf = (seal: Seal) =>
+      const isOf = (seal: ConsoleSeal) =>
         seal.passwordDigest !== undefined && isSame(cookie, cookieOf(expiresAt, seal, consoleKey));
       if (isOf(await seals.get("", readSeal))) return { cookie, expiresAt };
       // Whoever has just signed in with a new password is let in, also where the one before was read a moment ago.
@@ -72,13 +66,6 @@ export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessi
       return isOf(await seals.get("", readSeal)) ? { cookie, expiresAt } : undefined;
     },
   };
-}
-
-/** What all sessions are signed for. */
-interface Seal {
-  readonly passwordDigest: string | undefined;
-  /** "" until one was set. */
-  readonly round: string;
 }
 
 function readCookie(header: string | null): string | undefined {

@@ -20,7 +20,7 @@ export interface Sandbox {
 }
 
 export interface FirstStartDeps {
-  readonly store: Pick<Store, "bootstrap">;
+  readonly store: Pick<Store, "access">;
   readonly ids: () => string;
   readonly randomBytes: RandomBytes;
   readonly now: number;
@@ -43,7 +43,7 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
     console_url: `${deps.baseUrl}/console`,
     console_password: makeConsolePassword(randomBytes),
   };
-  const isFirst = await deps.store.bootstrap({
+  const isFirst = await deps.store.access.bootstrap({
     account: { id: sandbox.account_id, name: "Sandbox", mode: "sandbox", createdAt: now },
     apiKey: {
       id: ids(),

@@ -151,23 +151,22 @@ export function recordsContract(open: OpenStore): void {
     const folder = folderUntilTheEnd("postrider-store-");
     try {
       const first = firstStart(folder);
-      expect(await store.adminTokenDigest()).toBeUndefined();
-      expect(await store.consolePasswordDigest()).toBeUndefined();
+      expect(await store.access.adminTokenDigest()).toBeUndefined();
+      expect(await store.access.consoleSeal()).toEqual({});
       const failing = { ...first, announce: { ...first.announce, path: join(folder, "none", "file") } };
-      expect(String(await rejection(store.bootstrap(failing)))).toContain("ENOENT");
+      expect(String(await rejection(store.access.bootstrap(failing)))).toContain("ENOENT");
       expect(await store.records.find("accounts", {})).toBeUndefined();
-      expect(await store.bootstrap(first)).toBe(true);
+      expect(await store.access.bootstrap(first)).toBe(true);
       expect((await store.records.findKeyOwner("digest"))?.account).toEqual(first.account);
       expect(await store.records.find("pushApps", { id: "app" })).toEqual(first.pushApp);
       expect(await store.records.webhookSecrets("acc")).toMatchObject([{ secret: "whsec_1" }]);
-      expect(await store.adminTokenDigest()).toBe("admin");
-      expect(await store.consolePasswordDigest()).toBe("password");
-      await store.setConsolePasswordDigest("another");
-      expect(await store.consolePasswordDigest()).toBe("another");
-      expect(await store.consoleRound()).toBeUndefined();
+      expect(await store.access.adminTokenDigest()).toBe("admin");
+      expect(await store.access.consoleSeal()).toEqual({ passwordDigest: "password" });
+      await store.access.setConsolePasswordDigest("another");
+      expect(await store.access.consoleSeal()).toEqual({ passwordDigest: "another" });
       for (const round of ["one", "two"]) {
-        await store.setConsoleRound(round);
-        expect(await store.consoleRound()).toBe(round);
+        await store.access.setConsoleRound(round);
+        expect(await store.access.consoleSeal()).toEqual({ passwordDigest: "another", round });
       }
       expect(readFileSync(first.announce.path, "utf8")).toBe("made");
       expect(statSync(first.announce.path).mode & 0o777).toBe(0o600);
@@ -185,7 +184,7 @@ export function recordsContract(open: OpenStore): void {
         const first = firstStart(folder);
         return { ...first, announce: { path: join(folder, name), text: name } };
       });
-      const results = await Promise.all(starts.map((first) => store.bootstrap(first)));
+      const results = await Promise.all(starts.map((first) => store.access.bootstrap(first)));
       expect(results.toSorted()).toEqual([false, false, true]);
       expect(readdirSync(folder)).toEqual([["a", "b", "c"][results.indexOf(true)] ?? ""]);
     } finally {

@@ -133,7 +133,7 @@ export function settingsContract(open: OpenStore): void {
       () => store.records.settings(undefined),
       () => store.records.setSettings(undefined, { a: "2" }),
       () => store.queue.claim({ queue: "q", limit: 1, now: 0, leaseMs: 1 }),
-      () => store.adminTokenDigest(),
+      () => store.access.adminTokenDigest(),
     ]) {
       expect(await rejection(call())).toBeInstanceOf(StoreUnavailable);
     }

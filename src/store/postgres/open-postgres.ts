@@ -7,7 +7,7 @@ import type { Vault } from "../vault.ts";
 import { refuseUnfitPooler } from "./connections/behind-pooler.ts";
 import { refuseUncheckedReferences } from "./database/checked-references.ts";
 import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
-import { checkMasterKey, readMeta, refuseHalfMoved, refuseOtherKey, writeMeta } from "./database/meta.ts";
+import { checkMasterKey, readMeta, refuseHalfMoved, refuseOtherKey } from "./database/meta.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErasures } from "./erasures/erasures.ts";
@@ -37,7 +37,7 @@ import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
 import { pruneParked } from "./receipts/parked-receipts.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
-import { createBootstrap } from "./records/bootstrap.ts";
+import { createAccess } from "./records/access.ts";
 import { createRecords } from "./records/records.ts";
 import { underKey } from "./records/under-key.ts";
 import { type KeyWatch, watchKey } from "./records/watch-key.ts";
@@ -154,14 +154,8 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
     feed: createEventFeed(db, { vault, days, notifier: notifiers.events }),
     erasures: createErasures(db, shared),
     retention: createRetention(db, days),
-    bootstrap: createBootstrap(underKey(db, vault), vault),
+    access: createAccess(db, vault),
     earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
-    adminTokenDigest: () => readMeta(db, "admin_token_digest"),
-    consolePasswordDigest: () => readMeta(db, "console_password_digest"),
-    setConsolePasswordDigest: (digest) =>
-      db.transaction((session) => writeMeta(session, "console_password_digest", digest)),
-    consoleRound: () => readMeta(db, "console_round"),
-    setConsoleRound: (round) => db.transaction((session) => writeMeta(session, "console_round", round)),
     ping: async () => (await db.query<{ time: number }>(TIME))[0]?.time,
     close: closable.close,
   };

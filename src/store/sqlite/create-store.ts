@@ -35,8 +35,8 @@ import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
 import { createProviderIds } from "./receipts/provider-ids.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
+import { createAccess } from "./records/access.ts";
 import type { AccountCache } from "./records/account-cache.ts";
-import { createBootstrap } from "./records/bootstrap.ts";
 import { readEarlierKeys } from "./records/earlier-keys.ts";
 import { createRecordRows } from "./records/record-rows.ts";
 import { createRecords } from "./records/records.ts";
@@ -92,12 +92,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     leases: createLeases(),
     erasures: createErasures(db, shared),
     retention: { ...createPrune(db, shared), prepareDays: async () => 0 },
-    bootstrap: createBootstrap(db, records),
-    adminTokenDigest: () => db.read(records.meta.adminTokenDigest),
-    consolePasswordDigest: () => db.read(records.meta.consolePasswordDigest),
-    setConsolePasswordDigest: (digest) => db.write(() => records.meta.setConsolePasswordDigest(digest)),
-    consoleRound: () => db.read(records.meta.consoleRound),
-    setConsoleRound: (round) => db.write(() => records.meta.setConsoleRound(round)),
+    access: createAccess(db, records),
     earlierKeys: () => db.read(() => readEarlierKeys(db, parts.vault)),
     async ping() {
       await db.read(() => ping.get());

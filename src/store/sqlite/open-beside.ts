@@ -21,15 +21,7 @@ export interface SharedWriting {
 export interface StoreBeside {
   readonly store: Pick<
     Store,
-    | "intake"
-    | "messages"
-    | "records"
-    | "suppressions"
-    | "queue"
-    | "adminTokenDigest"
-    | "consolePasswordDigest"
-    | "consoleRound"
-    | "close"
+    "intake" | "messages" | "records" | "suppressions" | "queue" | "access" | "close"
   >;
   /** Makes accounts and settings be read again, since they may have changed. */
   forget(): void;

@@ -1,3 +1,5 @@
+import { present } from "../../../core/present.ts";
+import type { ConsoleSeal } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "./database.ts";
 
@@ -6,10 +8,9 @@ export interface Meta {
   adminTokenDigest(): string | undefined;
   /** Inside a transaction. */
   setAdminTokenDigest(digest: string): void;
-  consolePasswordDigest(): string | undefined;
+  consoleSeal(): ConsoleSeal;
   /** Inside a transaction. */
   setConsolePasswordDigest(digest: string): void;
-  consoleRound(): string | undefined;
   /** Inside a transaction. */
   setConsoleRound(round: string): void;
   recordsVersion(): number;
@@ -25,17 +26,18 @@ export function createMeta(db: Database, vault: Vault): Meta {
   const upsert = db.prepare(
     "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
   );
-  const recordsVersion = () => Number(select.get("records_version")?.value ?? 0);
+  const text = (name: string) => select.get(name)?.value;
+  const recordsVersion = () => Number(text("records_version") ?? 0);
   const cursorKey = () => {
-    const key = select.get(CURSOR_KEY)?.value;
+    const key = text(CURSOR_KEY);
     return key === undefined ? undefined : Buffer.from(key, "hex");
   };
   return {
-    adminTokenDigest: () => select.get("admin_token_digest")?.value,
+    adminTokenDigest: () => text("admin_token_digest"),
     setAdminTokenDigest: (digest) => void upsert.run("admin_token_digest", digest),
-    consolePasswordDigest: () => select.get("console_password_digest")?.value,
+    consoleSeal: () =>
+      present({ passwordDigest: text("console_password_digest"), round: text("console_round") }),
     setConsolePasswordDigest: (digest) => void upsert.run("console_password_digest", digest),
-    consoleRound: () => select.get("console_round")?.value,
     setConsoleRound: (round) => void upsert.run("console_round", round),
     recordsVersion,
     cursorKey,

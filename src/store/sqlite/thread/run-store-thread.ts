@@ -73,11 +73,7 @@ type Method = (...values: readonly unknown[]) => Promise<unknown>;
 
 /** Runs the method that a call names. */
 function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
-  const methods = new Map<string, Method>([
-    ["bootstrap", store.bootstrap as Method],
-    ["setConsolePasswordDigest", store.setConsolePasswordDigest as Method],
-    ["setConsoleRound", store.setConsoleRound as Method],
-  ]);
+  const methods = new Map<string, Method>();
   for (const [part, verbs] of Object.entries(store)) {
     if (typeof verbs !== "object") continue;
     for (const [verb, method] of Object.entries(verbs)) methods.set(`${part}.${verb}`, method as Method);

@@ -35,12 +35,7 @@ export function createSplitStore(
     leases: store.leases,
     erasures: split("erasures"),
     retention: split("retention"),
-    bootstrap: (first) => changes.call("bootstrap", first),
-    adminTokenDigest: store.adminTokenDigest,
-    consolePasswordDigest: store.consolePasswordDigest,
-    setConsolePasswordDigest: (digest) => calls.call("setConsolePasswordDigest", digest),
-    consoleRound: store.consoleRound,
-    setConsoleRound: (round) => calls.call("setConsoleRound", round),
+    access: split("access", changes),
     earlierKeys: store.earlierKeys,
     ping: store.ping,
   };
@@ -65,6 +60,7 @@ const WRITES: Methods = {
   sandbox: ["record"],
   feed: ["cursorKey"],
   erasures: ["create", "advance"],
+  access: ["bootstrap", "setConsolePasswordDigest", "setConsoleRound"],
   retention: [
     "wipeContents",
     "pruneMessages",

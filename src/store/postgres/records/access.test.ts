@@ -8,7 +8,7 @@ test("a start that a restore has overtaken makes no account in its database", as
   const driver = openDriver({ url, connections: 1 });
   await driver.query("INSERT INTO meta (name, value) VALUES ($1, 'a backup')", [MOVING]);
   const at = { accountId: "one", createdAt: 1 };
-  const start = store.bootstrap({
+  const start = store.access.bootstrap({
     account: { id: "one", name: "One", mode: "sandbox", createdAt: 1 },
     apiKey: { ...at, id: "key", name: "key", prefix: "pr_live_", digest: "digest" },
     pushApp: { ...at, id: "app", name: "app", platforms: [] },

@@ -1,15 +1,31 @@
+import { present } from "../../../core/present.ts";
 import { writePrivateFile } from "../../private-file.ts";
 import { createRecordValues } from "../../records/record-values.ts";
-import type { FirstStart, Store } from "../../store.ts";
+import type { AccessStore, FirstStart } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
-import { refuseHalfMoved, writeMeta } from "../database/meta.ts";
+import { readMeta, refuseHalfMoved, writeMeta } from "../database/meta.ts";
 import type { Database } from "../database/transactions.ts";
 import { createRecordRows } from "./record-rows.ts";
+import { underKey } from "./under-key.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
-/** `Store.bootstrap`. */
-export function createBootstrap(db: Database, vault: Vault): Store["bootstrap"] {
+export function createAccess(db: Database, vault: Vault): AccessStore {
+  return {
+    bootstrap: createBootstrap(underKey(db, vault), vault),
+    adminTokenDigest: () => readMeta(db, "admin_token_digest"),
+    async consoleSeal() {
+      const names = ["console_password_digest", "console_round"] as const;
+      const [passwordDigest, round] = await Promise.all(names.map((name) => readMeta(db, name)));
+      return present({ passwordDigest, round });
+    },
+    setConsolePasswordDigest: (digest) =>
+      db.transaction((session) => writeMeta(session, "console_password_digest", digest)),
+    setConsoleRound: (round) => db.transaction((session) => writeMeta(session, "console_round", round)),
+  };
+}
+
+function createBootstrap(db: Database, vault: Vault): AccessStore["bootstrap"] {
   const rows = createRecordRows(createRecordValues(vault));
   const secrets = createWebhookSecrets(vault);
   const make = async (session: Session, { account, apiKey, pushApp, ...first }: FirstStart) => {

@@ -1,18 +1,28 @@
 import { writePrivateFile } from "../../private-file.ts";
-import type { FirstStart, Store } from "../../store.ts";
+import type { AccessStore, FirstStart } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Meta } from "../database/meta.ts";
 import type { Conflict, RecordRows } from "./record-rows.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
-export interface BootstrapParts {
+export interface AccessParts {
   readonly rows: RecordRows;
   readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;
 }
 
-/** `Store.bootstrap`. */
-export function createBootstrap(db: Database, { rows, ...parts }: BootstrapParts): Store["bootstrap"] {
+export function createAccess(db: Database, parts: AccessParts): AccessStore {
+  const { meta } = parts;
+  return {
+    bootstrap: createBootstrap(db, parts),
+    adminTokenDigest: () => db.read(meta.adminTokenDigest),
+    consoleSeal: () => db.read(meta.consoleSeal),
+    setConsolePasswordDigest: (digest) => db.write(() => meta.setConsolePasswordDigest(digest)),
+    setConsoleRound: (round) => db.write(() => meta.setConsoleRound(round)),
+  };
+}
+
+function createBootstrap(db: Database, { rows, ...parts }: AccessParts): AccessStore["bootstrap"] {
   const anyAccount = db.prepare("SELECT 1 FROM accounts LIMIT 1");
   return (first: FirstStart) =>
     db.write(() => {
