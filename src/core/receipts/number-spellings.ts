@@ -1,7 +1,7 @@
 /** How a number is found in the words of a provider. */
 
 /** As many digits at the end are enough to be the number: countries with short numbers have no more. */
-const OWN_DIGITS = 7;
+export const OWN_DIGITS = 7;
 
 /** What people and URLs put between digits. */
 const BETWEEN = String.raw`(?:[\s().\/+-]|%20|&nbsp;){0,3}`;

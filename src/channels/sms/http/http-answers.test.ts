@@ -197,3 +197,14 @@ test("an error does not repeat the message's own number, however it is written",
     );
   }
 });
+
+test("an error's code repeats neither the message's number nor what else the gateway was told", async () => {
+  const answer = { error_code: { json: "/error" } };
+  const message = { to: "+919876543210", text: "Your code is 481516, valid until noon" };
+  const codeOf = async (error: string) =>
+    (await errorOf({ status: 400, body: { error } }, { answer, message }))?.code;
+  expect(await codeOf("no such number: 98765 43210")).toBe("custom.no_such_number");
+  expect(await codeOf("919876543210")).toBe("http.400");
+  expect(await codeOf("blocked (Your code is 481516)")).toBe("custom.blocked");
+  expect(await codeOf("another one, 4915112345678")).toBe("custom.another_one_5678");
+});

@@ -114,16 +114,18 @@ async function attempt(
   if ("error" in rendered) return refused(rendered.error);
   const exchange = await client.exchange(rendered.request, signal);
   if (exchange.kind === "unsent" && signal.aborted) return notTried("http.cut_off", exchange.reason);
+  const told = toldBy(message, connector);
   const judged = judgeExchange(exchange, {
     description: gateway.answer,
     provider: config.provider,
     dltCodes: config.dlt_codes,
     messageId: message.messageId,
     to: message.to,
+    told,
     now: deps.clock.now(),
   });
   const advised = exchange.kind === "unsent" ? withAdvice(judged, config) : judged;
-  const judgement = withoutRepeats(advised, toldBy(message, connector));
+  const judgement = withoutRepeats(advised, told);
   return callbackUrl === undefined ? withoutReceipt(judgement) : judgement;
 }
 

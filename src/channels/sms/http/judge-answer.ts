@@ -3,6 +3,7 @@ import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import { bareId } from "../../../core/receipts/provider-id.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { parseRetryAfter } from "../../../core/time/retry-after.ts";
+import type { Told } from "../../without-echo.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { providerError, scrubError } from "./error-words.ts";
 import { parseExactJson } from "./exact-json.ts";
@@ -31,6 +32,8 @@ export interface Judging {
   readonly messageId: string;
   /** The recipient's number. */
   readonly to: string;
+  /** What the request has told the provider. */
+  readonly told: Told;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -197,7 +200,11 @@ function byStatus(status: number): AnswerWord {
   return BY_STATUS[status] ?? BY_CLASS[Math.floor(status / 100)] ?? "unconfirmed";
 }
 
-function errorOf({ status }: Answer, { description, provider }: Judging, readable: Readable): MessageError {
+function errorOf(
+  { status }: Answer,
+  { description, provider, told }: Judging,
+  readable: Readable,
+): MessageError {
   const code = readFirst(description.error_code, readable);
   const text = readFirst(description.error_text, readable);
   return providerError({
@@ -205,6 +212,7 @@ function errorOf({ status }: Answer, { description, provider }: Judging, readabl
     code,
     text,
     otherwise: { code: `http.${status}`, message: `HTTP ${status}` },
+    told,
   });
 }
 

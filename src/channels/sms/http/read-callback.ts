@@ -1,8 +1,10 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
+import { OWN_DIGITS } from "../../../core/receipts/number-spellings.ts";
 import { bareId } from "../../../core/receipts/provider-id.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { CallbackReading, CallbackRequest } from "../../channel.ts";
+import type { Told } from "../../without-echo.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { documentOf } from "./callback-document.ts";
 import { providerError, scrubError, tidyText } from "./error-words.ts";
@@ -85,12 +87,14 @@ function toReceipt(
   const to = (description.to ?? []).map((source) => readFirst(source, readable)).find(Boolean);
   const words = description.status.flatMap((source) => readFirst(source, readable) ?? []);
   const code = readFirst(description.error_code, readable);
+  const told = toldOf(to);
   const verdict = judge(description, {
     words,
     code,
     to,
     provider,
     dltCodes,
+    told,
     text: readFirst(description.error_text, readable),
   });
   const raw = [...words, ...(code === undefined ? [] : [`error ${code}`])].join(" ");
@@ -101,8 +105,14 @@ function toReceipt(
     ...(to && { recipient: to.slice(0, MAX_NUMBER) }),
     ...verdict,
     receivedAt: request.receivedAt,
-    ...(raw && { raw: tidyText(raw) }),
+    ...(raw && { raw: tidyText(raw, told) }),
   };
+}
+
+/** What the provider was told of the message, as far as a report shows it. Fewer digits may be in a text by chance. */
+function toldOf(to = ""): Told {
+  const isNumber = to.length <= MAX_NUMBER && to.replace(/\D/g, "").length >= OWN_DIGITS;
+  return { secrets: [], numbers: isNumber ? [to] : [] };
 }
 
 interface Report {
@@ -112,6 +122,7 @@ interface Report {
   readonly to: string | undefined;
   readonly provider: string;
   readonly dltCodes: OwnCodes;
+  readonly told: Told;
 }
 
 function judge(
@@ -128,7 +139,7 @@ function judge(
     ...report,
     otherwise: {
       code: `receipt.${status}`,
-      message: `${report.provider} reported ${report.words[0] ?? status}`,
+      message: `${report.provider} reported ${tidyText(report.words[0] ?? status, report.told)}`,
     },
   });
   return { status, error };
