@@ -30,8 +30,9 @@ export interface ClaimedJob {
   readonly interruptedClaim?: number;
   readonly messageId: string;
   readonly accountId: string;
-  /** The account's mode and settings at the time of the claim. */
+  /** The account's mode; `sandbox` also for what a live account accepted while it was one. */
   readonly accountMode: Account["mode"];
+  /** The account's settings at the time of the claim. */
   readonly settings: StoredSettings;
   readonly recipient: string;
   readonly progress: Progress;

@@ -6,6 +6,13 @@ import type { Route } from "./accounts.ts";
 /** The queues of sandbox accounts, which the simulator serves. */
 export const SANDBOX_QUEUES = { sms: "sandbox:sms", email: "sandbox:email" } as const;
 
+const OF_SANDBOX: ReadonlySet<string> = new Set(Object.values(SANDBOX_QUEUES));
+
+/** Whether a queue is one of sandbox accounts. What waits there is simulated, also once its account is live. */
+export function isOfSandbox(queue: string): boolean {
+  return OF_SANDBOX.has(queue);
+}
+
 /** The facts about a message by which its route is chosen. */
 export interface Destination {
   readonly accountId: string;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { SANDBOX_QUEUES } from "../../core/records/routes.ts";
 import { deferred, HOUR, inWorld, type OpenStore, QUEUE, SECOND, SMS } from "./world.contract.ts";
 
 export function claimContract(open: OpenStore): void {
@@ -27,6 +28,19 @@ export function claimContract(open: OpenStore): void {
         expiresAt: clock.now + HOUR,
       });
       expect(await status(id)).toBe("sending");
+    }),
+  );
+
+  test(
+    "what a sandbox account has accepted is of a sandbox, also once the account is live",
+    inWorld(open, async ({ sms, email, claim }) => {
+      await sms({ queue: SANDBOX_QUEUES.sms });
+      await email({
+        parts: [{ status: "pending", address: "a@x.test" }],
+        jobs: [{ queue: SANDBOX_QUEUES.email }],
+      });
+      for (const queue of Object.values(SANDBOX_QUEUES))
+        expect(await claim(1, queue)).toMatchObject([{ accountMode: "sandbox" }]);
     }),
   );
 

@@ -1,5 +1,6 @@
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
 import type { Account } from "../../../core/records/accounts.ts";
+import { isOfSandbox } from "../../../core/records/routes.ts";
 import type { StoredSettings } from "../../../core/records/settings.ts";
 import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
@@ -74,7 +75,9 @@ async function claimNow(
   ]);
   const claimed = jobs.flatMap((job) => {
     const message = messages.get(job.message_id);
-    return message ? [toClaimed(job, { message, optedOut, settings: settingsOf(message.account_id) })] : [];
+    if (!message) return [];
+    const { queue } = request;
+    return [toClaimed(job, { message, queue, optedOut, settings: settingsOf(message.account_id) })];
   });
   return { claimed, last };
 }
@@ -132,9 +135,10 @@ function toClaimed(
   job: LeasedRow,
   {
     message,
+    queue,
     optedOut,
     settings,
-  }: { message: FoundRow; optedOut: ReadonlySet<string>; settings: StoredSettings },
+  }: { message: FoundRow; queue: string; optedOut: ReadonlySet<string>; settings: StoredSettings },
 ): ClaimedJob {
   return {
     jobId: job.id,
@@ -143,7 +147,7 @@ function toClaimed(
     attempt: job.attempt,
     ...toInterruptions(job),
     accountId: message.account_id,
-    accountMode: message.mode,
+    accountMode: isOfSandbox(queue) ? "sandbox" : message.mode,
     settings,
     ...toIndexes(job.parts),
     messageId: message.id,

@@ -1,5 +1,6 @@
 import { noteLateRelease } from "../../../core/messages/lost-settle.ts";
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
+import { isOfSandbox } from "../../../core/records/routes.ts";
 import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import {
@@ -45,7 +46,7 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     const rows = leaseReady(queue, request);
     setSending(rows.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
     for (const row of rows) {
-      const job = toClaimedJob(row);
+      const job = toClaimedJob(row, request.queue);
       if (job) claimed.push(job);
       else remove.run(row.job_id);
     }
@@ -169,7 +170,7 @@ function createFlowScan(db: Database): (queue: number, last: number, limit: numb
 
 /** Makes the claimed job of a row; `undefined` if the message has been pruned, so that the job is an orphan. */
 function createClaimedJobs({ accounts, contents, optOuts }: ClaimParts) {
-  return (job: ReadyRow): ClaimedJob | undefined => {
+  return (job: ReadyRow, queue: string): ClaimedJob | undefined => {
     if (!hasMessage(job)) return undefined;
     const entry = accounts.byNumber(job.account);
     const content = job.envelope === null ? contents.find(job) : joinContent(job.envelope, job.body);
@@ -182,7 +183,7 @@ function createClaimedJobs({ accounts, contents, optOuts }: ClaimParts) {
       attempt: job.attempt,
       ...toInterruptions(job),
       accountId: entry.account.id,
-      accountMode: entry.account.mode,
+      accountMode: isOfSandbox(queue) ? "sandbox" : entry.account.mode,
       settings: entry.settings,
       ...toIndexes(job.job_parts),
       ...toJobMessage(job),
