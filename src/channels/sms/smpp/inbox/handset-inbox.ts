@@ -29,8 +29,8 @@ const REPEATS_WITHIN_MS = 10 * 60_000;
 /** If its session went on for this long after an acknowledgement, that has surely reached the SMSC. */
 const ARRIVES_WITHIN_MS = 30_000;
 
-/** How many messages are remembered. */
-const MAX_REMEMBERED = 5_000;
+/** 83 in a second for as long as repeats are looked for. Twice as many take 22 MB. */
+const REMEMBERED = 50_000;
 
 interface Answered extends Pick<ReceivedSms, "receivedAt"> {
   /** Its key, if that is not the one of what it says. */
@@ -42,7 +42,12 @@ interface Answered extends Pick<ReceivedSms, "receivedAt"> {
 
 type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onInbound">;
 
-export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps): HandsetInbox {
+/** @param remembered how many messages are remembered at least; twice as many are at most */
+export function createHandsetInbox(
+  options: HandsetInboxOptions,
+  deps: InboxDeps,
+  remembered = REMEMBERED,
+): HandsetInbox {
   const { connectorId, storeTimeoutMs } = options;
   const { clock } = deps;
   const line = createStoreLine<ReceivedSms>(
@@ -54,7 +59,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
     },
     deps,
   );
-  const memory = createMemory();
+  const memory = createMemory(remembered);
   const keyOf = createKeys(memory);
 
   const toReceived = ({ fingerprint, ...message }: HandsetMessage, copy: number): ReceivedSms => {
@@ -125,19 +130,26 @@ interface Answer extends Pick<Answered, "session" | "atMs"> {
   readonly received: ReceivedSms;
 }
 
-/** Remembers the last message with a fingerprint that was answered, and on which session. */
-function createMemory() {
-  const answered = new Map<string, Answered>();
+/**
+ * Remembers the last message with a fingerprint that was answered, and on which session. In two generations, of which the older one
+ * goes as a whole: to take the first entry of a long map away, again and again, costs more than everything else here.
+ */
+function createMemory(remembered: number) {
+  let young = new Map<string, Answered>();
+  let old = young;
+  let sinceMs = Number.NEGATIVE_INFINITY;
+  const last = (fingerprint: string) => young.get(fingerprint) ?? old.get(fingerprint);
   return {
+    last,
     remember(fingerprint: string, { received, session, atMs }: Answer) {
+      if (young.size >= remembered || atMs - sinceMs > REPEATS_WITHIN_MS) {
+        [old, young] = [young, new Map()];
+        sinceMs = atMs;
+      }
       const { key, receivedAt, isKnownNew } = received;
-      const before = answered.get(fingerprint);
-      const ownKey = isKnownNew || before?.ownKey === key ? key : undefined;
-      answered.delete(fingerprint);
-      answered.set(fingerprint, { ownKey, receivedAt, session, atMs });
-      if (answered.size > MAX_REMEMBERED) answered.delete(answered.keys().next().value ?? "");
+      const ownKey = isKnownNew || last(fingerprint)?.ownKey === key ? key : undefined;
+      young.set(fingerprint, { ownKey, receivedAt, session, atMs });
     },
-    last: (fingerprint: string) => answered.get(fingerprint),
   };
 }
 
