@@ -71,8 +71,14 @@ interface Queue {
   readonly oldest_ready_at?: string;
 }
 
+interface Alarms {
+  readonly data: readonly Alarm[];
+  /** False if the process that answers does not deliver. */
+  readonly is_watching?: boolean;
+}
+
 interface State {
-  readonly alarms: readonly Alarm[];
+  readonly alarms: Alarms;
   readonly connectors: readonly Connector[];
   readonly routes: readonly Route[];
   readonly queues: readonly Queue[];
@@ -82,7 +88,7 @@ interface State {
 async function readState(client: Client): Promise<State> {
   const list = async <Row>(path: string) => (await client.get<Page<Row>>(path)).data;
   const [alarms, connectors, routes, queues, hosts] = await Promise.all([
-    list<Alarm>("alarms"),
+    client.get<Alarms>("alarms"),
     readAll<Connector>(client, "connectors", { atMost: MOST_ROWS }),
     readAll<Route>(client, "routes", { atMost: MOST_ROWS }),
     list<Queue>("queues"),
@@ -110,8 +116,12 @@ function sectionsOf(state: State, accounts: readonly Account[]): readonly Child[
   ];
 }
 
+const NOT_WATCHING =
+  "The process that answers does not deliver, and so watches for no alarms: those that deliver tell of theirs in their logs, in /metrics and to the alarm webhook.";
+
 function alarmsOf(state: State): Child {
-  const { alarms } = state;
+  const { data: alarms, is_watching: isWatching = true } = state.alarms;
+  if (!isWatching) return none(NOT_WATCHING);
   if (alarms.length === 0) return none("No alarms.");
   return alarms.map(({ name, subject, subject_name: called, reason, since }) =>
     h(

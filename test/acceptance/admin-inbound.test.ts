@@ -96,6 +96,6 @@ onSharedAdmin((start) => {
   });
 
   test("there are no alarms where nothing is wrong", async () => {
-    expect((await admin.call("GET", "alarms")).json).toEqual({ data: [] });
+    expect((await admin.call("GET", "alarms")).json).toEqual({ data: [], is_watching: true });
   });
 });

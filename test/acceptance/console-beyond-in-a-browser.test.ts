@@ -246,3 +246,14 @@ test("connectors beyond those that are offered are named and found in the form o
     await removed(path);
   expect(complaints).toEqual([]);
 });
+
+test("the overview of a process that does not deliver gives no all-clear", async () => {
+  const { page, complaints, heading } = await signedIn("settings");
+  await heading("Settings");
+  const answer = { json: { data: [], is_watching: false } };
+  await page.route("**/admin/v1/alarms", (asked) => asked.fulfill(answer));
+  await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+  await page.getByText("does not deliver, and so watches for no alarms").waitFor();
+  expect(await page.getByText("No alarms.").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});

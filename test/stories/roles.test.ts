@@ -9,7 +9,7 @@ import { admin, reached, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { testTls } from "../fakes/test-tls.ts";
 import { oneProcess } from "../one-process.ts";
-import type { PostriderProcess } from "../postrider-process.ts";
+import { type PostriderProcess, runPostrider } from "../postrider-process.ts";
 import { until } from "../until.ts";
 
 onBothStores(() => {
@@ -34,6 +34,25 @@ onBothStores(() => {
 
     const full = await start();
     expect(await reached(full, message, "delivered", "failed")).toMatchObject({ status: "delivered" });
+  });
+
+  test("a process that does not deliver does not say that there are no alarms, which only others would know of", async () => {
+    const listAlarms = async (service: PostriderProcess) => {
+      const args = ["list", "--url", service.url, "--token", service.sandbox.admin_token];
+      return [
+        await admin(service, "/alarms"),
+        await runPostrider({ dataFolder: folder(), command: "alarms", args }),
+      ];
+    };
+    expect(await listAlarms(await start({ args: ["--roles", "api"] }))).toEqual([
+      { data: [], is_watching: false },
+      expect.objectContaining({ code: 0, output: expect.stringContaining("watches for no alarms") }),
+    ]);
+    await stop();
+    expect(await listAlarms(await start())).toEqual([
+      { data: [], is_watching: true },
+      expect.objectContaining({ code: 0, output: expect.not.stringContaining("watches") }),
+    ]);
   });
 
   test("with --roles delivery,upkeep what an earlier process accepted is delivered", async () => {

@@ -15,8 +15,8 @@ export function alarmEndpoints({ alarms }: Pick<AdminDeps, "alarms">): readonly 
       summary: "List the alarms raised in the process that answers, oldest first",
       tag: "Admin: alarms",
       auth: "admin",
-      responses: { 200: { description: "All of them", schema: Type.Object({ data: Type.Array(shown) }) } },
-      handle: () => Response.json({ data: alarms().map(toResource) }),
+      responses: { 200: { description: "All of them", schema: Alarms } },
+      handle: () => Response.json(toList(alarms())),
     },
   ];
 }
@@ -31,6 +31,18 @@ const shown = Type.Object({
   since: time("Since when it has been wrong, as far as this process knows"),
   raised_at: time("When the alarm was raised"),
 });
+
+const Alarms = Type.Object({
+  data: Type.Array(shown),
+  is_watching: Type.Boolean({
+    description:
+      "Whether this process watches for alarms. One without the role `delivery` does not, and has none",
+  }),
+});
+
+function toList(raised: readonly Alarm[] | undefined) {
+  return { data: (raised ?? []).map(toResource), is_watching: raised !== undefined };
+}
 
 function toResource({ name, subject, subjectName, reason, since, raisedAt }: Alarm) {
   const times = { since: toIso(since), raised_at: toIso(raisedAt) };

@@ -68,5 +68,14 @@ export const ALARMS: ListedNoun = {
       column("RAISED", "raised_at"),
       column("REASON", "reason"),
     ],
+    remark: (answer) => ((answer as AlarmsAnswer).is_watching === false ? NOT_WATCHING : undefined),
   },
 };
+
+interface AlarmsAnswer {
+  readonly is_watching?: boolean;
+}
+
+/** Without it an empty list would look like an all-clear. */
+const NOT_WATCHING =
+  "the process that answers does not deliver, and so watches for no alarms: those that deliver tell of theirs in their logs, in /metrics and to the alarm webhook";

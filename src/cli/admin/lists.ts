@@ -11,6 +11,8 @@ export interface List {
   readonly filters?: readonly OptionRow[];
   /** Absent if one answer holds the whole list. */
   readonly pages?: Pages;
+  /** What is to be said of an answer besides, on standard error. */
+  readonly remark?: (answer: unknown) => string | undefined;
 }
 
 /** The pages of a list that may be long. */
@@ -38,12 +40,20 @@ export interface ListVerb {
 }
 
 export function addList(command: NounCommand, { usage = "list", summary, list }: ListVerb): void {
-  addListOptions(command.verb({ usage, summary, work: (run) => showList(run, list) }), list);
+  const work = async (run: Run) => {
+    const answer = await showList(run, list);
+    const remark = list.remark?.(answer);
+    if (remark !== undefined) command.terminal.stderr(`${remark}\n`);
+  };
+  addListOptions(command.verb({ usage, summary, work }), list);
 }
 
-export async function showList(run: Run, { path, columns, filters = [], pages }: List): Promise<void> {
+/** Resolves with the answer that it has shown. */
+export async function showList(run: Run, { path, columns, filters = [], pages }: List): Promise<unknown> {
   const query = fieldsOf([...filters, ...pagingOptions(pages)], run.options) as Record<string, string>;
-  run.printRows(columns, await run.client.request("GET", path, { query }));
+  const answer = await run.client.request("GET", path, { query });
+  run.printRows(columns, answer);
+  return answer;
 }
 
 export function addListOptions(verb: Command, { filters = [], pages }: List): void {

@@ -122,7 +122,7 @@ function warningsOf(unavailable: number): readonly string[] {
 }
 
 function createAdmin(
-  { store, clock, ids, dns, makeDkimKeys, steadyLog: log }: Parts,
+  { config, store, clock, ids, dns, makeDkimKeys, steadyLog: log }: Parts,
   { engine, webhooks, alarms }: HttpParts,
 ) {
   return adminEndpoints({
@@ -138,7 +138,7 @@ function createAdmin(
     ...dns,
     testWebhook: webhooks.test,
     pausedWebhookHosts: webhooks.paused,
-    alarms: alarms.alarms,
+    alarms: () => (config.roles.has("delivery") ? alarms.alarms() : undefined),
     onConfigChanged: () => applyChange(engine, clock, log),
   });
 }
