@@ -19,6 +19,8 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "event-commits-late.test.ts":
     "the write lock of the SQLite file; PostgreSQL's is event-commits-late-postgres.test.ts",
   "failover.test.ts": "a PostgreSQL and its standby; SQLite has none",
+  "feed-after-recovery.test.ts":
+    "an earlier moment that PostgreSQL has gone back to; what SQLite is restored from is feed-after-restore.test.ts",
   "killed-with-webhooks.test.ts": "leases that others end; on SQLite a start ends all that there are",
   "listeners-forward.test.ts": "threads in front of one SQLite file, as in listeners.test.ts",
   "listeners-start.test.ts": "threads in front of one SQLite file, as in listeners.test.ts",
