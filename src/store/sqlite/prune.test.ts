@@ -34,6 +34,33 @@ test("a walk that a full disk cut off goes on with what it could not delete", as
   await store.close();
 });
 
+test("a walk past many unfinished messages comes to its end, however long it takes", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { sms, clock } = await createWorld(store);
+  await sms({ to: Array.from({ length: 30 }, (_, index) => `+91${index}`) });
+  const [last = ""] = await sms();
+  driver.exec(`UPDATE messages SET status = 'delivered' WHERE id = '${last}'`);
+  const isThere = () => driver.prepare("SELECT 1 FROM messages WHERE id = ?").all(last).length > 0;
+  let before = clock.now + 1_000;
+  for (let calls = 0; calls < 9 && isThere(); calls++) {
+    await store.retention.pruneMessages({ before, atLatest: 0, limit: 1 });
+    before += DAY;
+  }
+  expect(isThere()).toBe(false);
+  await store.close();
+});
+
+test("a clock that is set back does not keep the next walk waiting until it has come that far again", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const { sms, clock } = await createWorld(store);
+  await sms();
+  const prune = (before: number) => store.retention.pruneMessages({ before, atLatest: 0, limit: 10 });
+  expect(await prune(clock.now + 365 * DAY)).toBe(0);
+  driver.exec("UPDATE messages SET status = 'delivered'");
+  expect(await prune(clock.now + 1_000)).toBe(1);
+  await store.close();
+});
+
 test("wiping the texts of batches that are over reads a few thousand messages in one call, and then goes on", async () => {
   const { store, driver } = await openWithDriver(":memory:");
   const { sms } = await createWorld(store);
