@@ -86,6 +86,14 @@ describe("the host", () => {
       isThere: true,
       retryAfterMs: 7_000,
     });
+    // Who asks for time asks for it for the host, whatever the status.
+    expect(healthOf(answered(500, "60"), NOW)).toEqual({
+      kind: "failing",
+      reason: "status 500",
+      isThere: true,
+      retryAfterMs: 60_000,
+      isServerError: true,
+    });
     for (const status of [429, 503])
       expect(healthOf(answered(status), NOW)).toEqual({
         kind: "failing",
