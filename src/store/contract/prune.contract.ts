@@ -65,6 +65,18 @@ export function pruneContract(open: OpenStore): void {
   );
 
   test(
+    "the text of a batch stays while one of its messages is held: it is sent again once it is known not to have been",
+    inWorld(open, async ({ store, sms, claim, settle, inside, clock }) => {
+      const [id = ""] = await sms({ to: ["+911", "+912"] });
+      const [one, other] = await claim();
+      await settle(one!);
+      await settle(other!, { outcomes: [unconfirmed()], next: { kind: "held", dueAt: clock.now + HOUR } });
+      expect(await store.retention.wipeContents(10)).toBe(0);
+      expect(await inside.hasBody(id)).toBe(true);
+    }),
+  );
+
+  test(
     "the text of a batch stays where the account keeps it, also when the batch expires",
     inWorld(open, async ({ store, sms, claim, settle, inside, account, clock }) => {
       const [settled = ""] = await sms({ to: ["+911", "+912"] });
