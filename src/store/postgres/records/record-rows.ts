@@ -1,13 +1,12 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import { isStill } from "../../records/record-change.ts";
-import type { RecordSearch } from "../../records/record-search.ts";
-import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import { columnOf, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
 import type { Fields, RecordValues } from "../../records/record-values.ts";
-import type { RecordChanges, RecordPage, Updated } from "../../store.ts";
+import type { RecordChanges, Updated } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { isForeignKey, takenColumns } from "../database/sql-errors.ts";
 import { applyAccountRules, lockForRules } from "./account-rules.ts";
-import { searchTest, searchValues } from "./search-test.ts";
+import { createRecordSelect, type RecordSelect } from "./record-select.ts";
 import { createTakenField } from "./taken-field.ts";
 
 export interface Conflict {
@@ -22,17 +21,13 @@ export interface RecordRows {
     kind: K,
     record: RecordTypes[K],
   ): Promise<"created" | Conflict>;
-  select<K extends RecordKind>(session: Session, kind: K, page: WantedPage<K>): Promise<RecordTypes[K][]>;
+  readonly select: RecordSelect;
   update<K extends RecordKind>(
     session: Session,
     kind: K,
     change: { read: RecordTypes[K]; changes: RecordChanges<K> },
   ): Promise<Updated<K>>;
   remove(session: Session, kind: RecordKind, id: string): Promise<boolean | "in_use">;
-}
-
-interface WantedPage<K extends RecordKind> extends RecordPage<K> {
-  readonly where: Partial<RecordTypes[K]>;
 }
 
 export function createRecordRows(values: RecordValues): RecordRows {
@@ -56,17 +51,7 @@ export function createRecordRows(values: RecordValues): RecordRows {
       await session.query(insertSql(table, fields), bind(table, record.id, fields));
       return "created";
     },
-    async select<K extends RecordKind>(
-      session: Session,
-      kind: K,
-      { where, after = "", limit, search }: WantedPage<K>,
-    ) {
-      const table: RecordTable = RECORD_TABLES[kind];
-      const fields = given(where);
-      const bound = [...bind(table, "", fields), after, limit, ...(search ? searchValues(search) : [])];
-      const rows = await session.query<Record<string, unknown>>(selectSql(kind, fields, search), bound);
-      return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
-    },
+    select: createRecordSelect(values),
     update: createUpdate(values, bind, takenField),
     remove: removeNow,
   };
@@ -175,18 +160,6 @@ function insertSql(table: RecordTable, fields: Fields): string {
   const names = Object.keys(fields).map((field) => columnOf(table, field).name);
   const marks = names.map((_, index) => `$${index + 1}`);
   return `INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
-}
-
-function selectSql<K extends RecordKind>(kind: K, fields: Fields, search?: RecordSearch<K>): string {
-  const table: RecordTable = RECORD_TABLES[kind];
-  const tests = Object.entries(fields).map(([field, value], at) => {
-    const { name } = comparable(table, field);
-    return value === null ? `${name} IS NULL AND $${at + 1}::text IS NULL` : `${name} = $${at + 1}`;
-  });
-  const next = tests.length + 1;
-  const found = search ? [searchTest(kind, search, next + 2)] : [];
-  const where = [...tests, `id > $${next}`, ...found].join(" AND ");
-  return `SELECT * FROM ${table.table} WHERE ${where} ORDER BY id LIMIT $${next + 1}`;
 }
 
 function updateSql(table: RecordTable, fields: Fields): string {

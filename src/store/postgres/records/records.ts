@@ -42,7 +42,7 @@ export function createRecords(db: Database, { vault, erasedNames, clock }: Recor
     create: (kind, record) =>
       change(kind, (session) => all.insert(session, kind, record)).catch(orConflict(kind)),
     find: async (kind, where) => (await all.select(db, kind, { where, limit: 1 }))[0],
-    list: (kind, where, page) => all.select(db, kind, { ...page, where }),
+    list: (kind, where, page) => all.select(db, kind, { ...page, where, isInPieces: true }),
     update: (kind, read, changes) =>
       change(kind, (session) => rows.update(session, kind, { read, changes })).catch(orConflict(kind)),
     remove: (kind, id) => change(kind, (session) => rows.remove(session, kind, id)),

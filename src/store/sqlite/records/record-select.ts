@@ -1,6 +1,7 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
 import type { Fields, RecordValues } from "../../records/record-values.ts";
+import { isUnique } from "../../records/unique-fields.ts";
 import type { RecordPage } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
@@ -18,17 +19,6 @@ export interface RecordSelect {
     page: RecordPage<K>,
   ): Promise<RecordTypes[K][]>;
 }
-
-/** Fields by which, together, an index finds one record, or a few. */
-const UNIQUE: { readonly [K in RecordKind]?: readonly (keyof RecordTypes[K])[] } = {
-  smsTemplates: ["accountId", "dltTemplateId"],
-  dltEntities: ["accountId", "entityId"],
-  domains: ["accountId", "domain"],
-  contacts: ["accountId", "externalId"],
-  suppressions: ["accountId", "email"],
-  optOuts: ["accountId", "sender", "recipient"],
-  inboundNumbers: ["connectorId"],
-};
 
 type Row = Readonly<Record<string, SqlValue>>;
 
@@ -76,11 +66,6 @@ export function createRecordSelect(db: Database, values: RecordValues): RecordSe
       return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
     },
   };
-}
-
-function isUnique(kind: RecordKind, fields: Fields): boolean {
-  const unique: readonly string[] | undefined = UNIQUE[kind];
-  return unique?.every((field) => field in fields) ?? false;
 }
 
 function testsOf(table: RecordTable, fields: Fields): readonly string[] {
