@@ -3,6 +3,7 @@
  * over the wire. `bun bench/smpp-peers.ts`; needs `apt-get install libnet-smpp-perl tshark`, and leave to capture on
  * the loopback. What is missing is said and left out. The exit code is 1 if something that ran did not hold.
  */
+
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +14,7 @@ import { openSmppChannel } from "../src/channels/sms/smpp/smpp-channel.ts";
 import { createSystemClock } from "../src/cli/system-clock.ts";
 import type { Receipt } from "../src/core/messages/outcome.ts";
 import { decodeGsm7 } from "../src/core/sms/gsm7.ts";
+import { channelDeps } from "../test/fakes/channel-deps.ts";
 import { createSignals } from "../test/fakes/signals.ts";
 import { outgoingSms, sendThrough } from "../test/fakes/smpp-rig.ts";
 import { heading } from "./report.ts";
@@ -145,17 +147,16 @@ function openChannel(
     isEnabled: true,
     createdAt: 0,
   };
-  return openSmppChannel(connector, {
+  const deps = channelDeps({
     clock: createSystemClock(),
     random: Math.random,
-    log: { info() {}, warn() {}, debug() {} },
-    onSlots() {},
     onStatus: into.tell,
     async onReceipts(batch) {
       into.receipts.push(...batch);
       into.tell();
     },
   });
+  return openSmppChannel(connector, deps);
 }
 
 /** The words of one submit_sm as the SMSC saw them, its header left out. */

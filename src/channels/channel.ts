@@ -144,25 +144,24 @@ export interface ChannelDeps {
   /** Absent: only this process uses the connector. */
   readonly share?: Share;
   /** An earlier channel of the connector has just been closed: what it sent still counts towards rates. */
-  readonly isReopened?: boolean;
+  readonly isReopened: boolean;
   /** Stores receipts. They may be acknowledged only once this has resolved, and so made them durable. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
-  /** Stores messages from handsets, which may be acknowledged only once this has resolved. Absent: they are refused. */
-  readonly onInbound?: (messages: readonly ReceivedSms[]) => Promise<void>;
+  /** Stores messages from handsets, which may be acknowledged only once this has resolved. */
+  readonly onInbound: (messages: readonly ReceivedSms[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
   /** Reports that a part whose outcome was `unconfirmed` had been taken, or refused. It may have been sent again since. */
-  readonly onLateAnswer?: (answer: LateAnswer | LateRefusal) => void;
+  readonly onLateAnswer: (answer: LateAnswer | LateRefusal) => void;
   /** For channels that look up the hosts that they talk to. */
-  readonly network?: Network;
-  /** Keeps the policies that domains publish; absent: they are forgotten when the process ends. */
-  readonly mailPolicies?: MailPolicyStore;
-  /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
-  readonly returnPaths?: ReturnPaths;
-  /** Composes large mail on another thread; absent: this thread composes it, which holds up everything else. */
-  readonly composeLarge?: ComposeLarge;
-  /** The URL at which providers reach this service, without a slash at the end; absent or `undefined`: not known. */
-  readonly publicUrl?: () => Promise<string | undefined>;
+  readonly network: Network;
+  /** Keeps the policies that domains publish. */
+  readonly mailPolicies: MailPolicyStore;
+  /** Makes the addresses that bounces come back to. */
+  readonly returnPaths: ReturnPaths;
+  readonly composeLarge: ComposeLarge;
+  /** The URL at which providers reach this service, without a slash at the end; `undefined`: not known. */
+  readonly publicUrl: () => Promise<string | undefined>;
 }
 
 export type ChannelLog = Pick<Log, "debug" | "info" | "warn">;

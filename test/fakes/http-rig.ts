@@ -1,4 +1,5 @@
 /** A channel to a fake gateway, on a clock that a test holds. */
+
 import { afterEach, beforeEach } from "bun:test";
 import type {
   CallbackReading,
@@ -10,6 +11,7 @@ import type {
 import { httpConnectorKind } from "../../src/channels/sms/http/http-connector.ts";
 import type { Part } from "../../src/core/messages/message.ts";
 import type { Connector } from "../../src/core/records/accounts.ts";
+import { channelDeps } from "./channel-deps.ts";
 import { type FakeGateway, type GatewayBehaviour, startFakeGateway } from "./fake-gateway.ts";
 import { createHeldClock, type HeldClock } from "./held-clock.ts";
 
@@ -49,15 +51,13 @@ export function openHttpRig(
   const clock = createHeldClock();
   const statuses: ChannelStatus[] = [];
   let slots = 0;
-  const channel = httpConnectorKind.open(connector, {
+  const deps = channelDeps({
     clock,
-    random: () => 0.5,
-    log: { info() {}, warn() {}, debug() {} },
     onSlots: () => void slots++,
-    onReceipts: async () => {},
     onStatus: (status) => void statuses.push(status),
     publicUrl: typeof publicUrl === "function" ? publicUrl : async () => publicUrl ?? undefined,
   });
+  const channel = httpConnectorKind.open(connector, deps);
   if (isStarted) channel.start();
   return { channel, clock, statuses, slotsTold: () => slots };
 }

@@ -1,9 +1,11 @@
 /** An MX channel that finds its hosts through a name server of the test's, on the loopback. */
+
 import { Resolver } from "node:dns/promises";
 import type { Channel, ChannelDeps, ChannelStatus } from "../../src/channels/channel.ts";
 import { mxConnectorKind } from "../../src/channels/email/mx/mx-connector.ts";
 import type { Network } from "../../src/channels/network.ts";
 import { createNetwork } from "../../src/cli/network/network.ts";
+import { channelDeps } from "./channel-deps.ts";
 import { type FakeDns, startFakeDns } from "./fake-dns.ts";
 import { createHeldClock, type HeldClock } from "./held-clock.ts";
 import { testTls } from "./test-tls.ts";
@@ -43,17 +45,13 @@ export async function openMxRig({ port, config = {}, isStarted = true, deps }: M
       isEnabled: true,
       createdAt: 0,
     },
-    {
+    channelDeps({
       clock,
-      random: () => 0.5,
       log: { info: note, warn: note, debug: note },
       network: networkOf(dns),
-      onSlots() {},
-      onReceipts: async () => {},
-      onInbound: async () => {},
       onStatus: (status) => void statuses.push(status),
       ...deps,
-    },
+    }),
   );
   if (isStarted) channel.start();
   return {

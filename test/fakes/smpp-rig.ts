@@ -1,4 +1,5 @@
 /** An SMPP channel on a held clock, and a fake SMSC for it. */
+
 import { randomUUID } from "node:crypto";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms } from "../../src/channels/channel.ts";
 import { openSmppChannel } from "../../src/channels/sms/smpp/smpp-channel.ts";
@@ -6,6 +7,7 @@ import type { SmsContent } from "../../src/core/messages/message.ts";
 import type { Receipt } from "../../src/core/messages/outcome.ts";
 import type { LateAnswer, LateRefusal } from "../../src/core/receipts/late-answer.ts";
 import type { Connector } from "../../src/core/records/accounts.ts";
+import { channelDeps } from "./channel-deps.ts";
 import { type FakeSmsc, startFakeSmsc } from "./fake-smsc.ts";
 import { createHeldClock } from "./held-clock.ts";
 import { createSignals } from "./signals.ts";
@@ -56,9 +58,8 @@ export async function openSmppRig({
     signals.tell();
   };
   const connector = connectorTo(smsc, config);
-  const channel = openSmppChannel(connector, {
+  const given = channelDeps({
     clock,
-    random: () => 0.5,
     log: { info: log("info"), warn: log("warn"), debug: log("debug") },
     onSlots: signals.tell,
     onStatus(status) {
@@ -75,6 +76,7 @@ export async function openSmppRig({
     },
     ...deps,
   });
+  const channel = openSmppChannel(connector, given);
   const rig = {
     smsc,
     clock,

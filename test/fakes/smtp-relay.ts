@@ -1,9 +1,11 @@
 /** An SMTP channel that is open on a server of the test's, and emails to send over it. */
+
 import { afterEach } from "bun:test";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../src/channels/channel.ts";
 import { smtpConnectorKind } from "../../src/channels/email/smtp/smtp-connector.ts";
 import type { EmailContent, Part } from "../../src/core/messages/message.ts";
 import type { Connector } from "../../src/core/records/accounts.ts";
+import { channelDeps } from "./channel-deps.ts";
 import {
   type FakeSmtp,
   type FakeSmtpOptions,
@@ -43,18 +45,11 @@ export function openSmtpRelay(
   const look = () => {
     for (const one of [...waiting]) one();
   };
-  const channel = smtpConnectorKind.open(connector, {
-    clock,
-    random: () => 0.5,
-    log: { info() {}, warn() {}, debug() {} },
-    onSlots: look,
-    onReceipts: async () => {},
-    ...more,
-    onStatus(status) {
-      seen.push(status);
-      look();
-    },
-  });
+  const onStatus = (status: ChannelStatus) => {
+    seen.push(status);
+    look();
+  };
+  const channel = smtpConnectorKind.open(connector, channelDeps({ clock, onSlots: look, ...more, onStatus }));
   if (isStarted) channel.start();
   const became = (state: ChannelStatus["state"]) =>
     new Promise<void>((resolve) => {

@@ -16,7 +16,8 @@ import { createReceiptLoop, type ReceiptLoop } from "./receipt-loop.ts";
 import { createRefusalCounts } from "./refusal-counts.ts";
 import { targetsOf } from "./targets.ts";
 
-export interface SimulatorDeps extends ChannelDeps {
+export interface SimulatorDeps
+  extends Pick<ChannelDeps, "clock" | "random" | "log" | "onSlots" | "onStatus" | "onReceipts"> {
   readonly channel: ChannelName;
   readonly connectorId: string;
   /** Where it stores the messages that it takes. */

@@ -8,7 +8,7 @@ import type { MailKeys } from "./mail-keys.ts";
 /** The List-Unsubscribe headers: a link that a mail client opens or posts to, and an address to write to. */
 export function createUnsubscribeHeaders(
   { returnPaths, unsubscribes }: MailKeys,
-  publicUrl: NonNullable<ChannelDeps["publicUrl"]>,
+  publicUrl: ChannelDeps["publicUrl"],
 ): UnsubscribeHeaders {
   return async ({ returnPathHost: host, part, ...wish }) => {
     const token = unsubscribes.seal(wish);

@@ -5,10 +5,7 @@ import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { Records } from "../../store/store.ts";
 
 /** The setting `public_url`, read at most once a second. */
-export function createPublicUrl(
-  records: Pick<Records, "settings">,
-  clock: Clock,
-): NonNullable<ChannelDeps["publicUrl"]> {
+export function createPublicUrl(records: Pick<Records, "settings">, clock: Clock): ChannelDeps["publicUrl"] {
   const cache = createFreshCache<string | undefined>({ clock, maxEntries: 1 });
   const read = async () => readSetting(await records.settings(undefined), "public_url");
   return async () => cache.get("", read);

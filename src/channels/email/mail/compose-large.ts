@@ -10,9 +10,9 @@ export type ComposeLarge = (mail: MailToCompose) => Promise<ComposedMail>;
  */
 const ONE_PIECE = 65_536;
 
-/** Composes mail of more than a piece on the other thread if there is one. The octets are the same either way. */
-export function composeWhereFit(mail: MailToCompose, composeLarge?: ComposeLarge): Promise<ComposedMail> {
-  return composeLarge && isLong(mail.content) ? composeLarge(toClonable(mail)) : composeMail(mail);
+/** Composes mail of more than a piece on the other thread. The octets are the same either way. */
+export function composeWhereFit(mail: MailToCompose, composeLarge: ComposeLarge): Promise<ComposedMail> {
+  return isLong(mail.content) ? composeLarge(toClonable(mail)) : composeMail(mail);
 }
 
 function isLong({ bodyText = "", bodyHtml = "" }: EmailContent): boolean {

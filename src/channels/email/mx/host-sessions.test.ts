@@ -4,7 +4,6 @@ import { type RawAnswer, type RawSmtp, startRawSmtp } from "../../../../test/fak
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
 import { until } from "../../../../test/until.ts";
-import { createReturnPaths } from "../return-path.ts";
 
 const closing: (() => unknown)[] = [];
 
@@ -39,8 +38,7 @@ async function openDomain(
     verb === "GREETING" ? greet(connection) : answer(verb, connection),
   );
   closing.push(host.close);
-  const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
-  const rig = await openMxRig({ port: host.port, config, deps: { returnPaths } });
+  const rig = await openMxRig({ port: host.port, config });
   closing.push(rig.close);
   rig.host("example.test", "mx.example.test");
   const send = (domain = "example.test") =>

@@ -4,7 +4,6 @@ import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { createInFlight } from "../../../core/work/in-flight.ts";
 import type { Channel, ChannelDeps, ChannelStatus } from "../../channel.ts";
-import type { Network } from "../../network.ts";
 import { asciiDomainOf } from "../mail/mail-address.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
@@ -20,9 +19,7 @@ import { type MxSettings, toMxSettings } from "./mx-config.ts";
 /** Delivers every message to the mail hosts of its recipients' domains; their 250 makes it `delivered`. */
 export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel {
   const settings = toMxSettings(connector);
-  const { network } = deps;
-  if (!network) throw new Error("an MX channel needs the network");
-  const parts = createParts(settings, { ...deps, network });
+  const parts = createParts(settings, deps);
   const sends = createInFlight();
   const stopping = new AbortController();
   let status: ChannelStatus = { state: "stopped", since: deps.clock.now() };
@@ -78,11 +75,11 @@ const NOT_AN_EMAIL: PartOutcome = {
   error: { code: "mx.wrong_channel", message: "not an email" },
 };
 
-function createParts(settings: MxSettings, deps: ChannelDeps & { readonly network: Network }): MxParts {
+function createParts(settings: MxSettings, deps: ChannelDeps): MxParts {
   const { clock, random, log, network } = deps;
   const { allowedRanges, mtaStsPort: port, keepsMtaSts } = settings;
   const { ca } = settings.session;
-  const stsDeps = { network, allowedRanges, clock, port, log, ...present({ ca, kept: deps.mailPolicies }) };
+  const stsDeps = { network, allowedRanges, clock, port, log, kept: deps.mailPolicies, ...present({ ca }) };
   return {
     settings,
     dns: network.dns,

@@ -9,7 +9,6 @@ import {
 } from "../../../../test/fakes/fake-smtp.ts";
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
-import { createReturnPaths } from "../return-path.ts";
 
 const closing: (() => unknown)[] = [];
 
@@ -18,7 +17,6 @@ afterEach(async () => {
 });
 
 const SIGNAL = new AbortController().signal;
-const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
 
 interface Domain {
   readonly rig: MxRig;
@@ -39,7 +37,7 @@ async function openDomainWith(
     first.map((script, index) => startRawSmtp(script, last.port, `127.0.0.${index + 2}`)),
   );
   closing.push(...hosts.map((host) => host.close));
-  const rig = await openMxRig({ port: last.port, config, deps: { returnPaths } });
+  const rig = await openMxRig({ port: last.port, config });
   closing.push(rig.close);
   const names = [...hosts.keys()].map((index) => `mx${index}.example.test`);
   rig.dns.mx.set(

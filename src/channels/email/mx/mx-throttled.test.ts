@@ -3,7 +3,6 @@ import { afterEach, expect, test } from "bun:test";
 import { type RawAnswer, type RawSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
-import { createReturnPaths } from "../return-path.ts";
 
 const closing: (() => unknown)[] = [];
 
@@ -31,11 +30,11 @@ interface Host {
   send(...to: readonly string[]): ReturnType<MxRig["channel"]["send"]>;
 }
 
-async function openHost(at: string, answer: RawAnswer, options: object = {}): Promise<Host> {
+async function openHost(at: string, answer: RawAnswer): Promise<Host> {
   const dial: Host["dial"] = { at, answer };
   const host = await startRawSmtp((verb) => (verb === dial.at ? dial.answer : undefined));
   closing.push(host.close);
-  const rig = await openMxRig({ port: host.port, ...options });
+  const rig = await openMxRig({ port: host.port });
   closing.push(rig.close);
   for (const domain of ["example.test", "other.test"]) rig.host(domain, "mx.example.test");
   const send: Host["send"] = (...names) => {
@@ -181,8 +180,7 @@ test.each([
 );
 
 test("the copies for a message's other recipients are not offered to the host then, nor to the domain's next one", async () => {
-  const deps = { returnPaths: createReturnPaths(Buffer.alloc(32, 7)) };
-  const { rig, host, send } = await openHost("MAIL", YAHOO, { deps });
+  const { rig, host, send } = await openHost("MAIL", YAHOO);
   rig.dns.mx.set("example.test", ["1 mx.example.test", "2 next.example.test"]);
   rig.dns.a.set("next.example.test", ["127.0.0.1"]);
   expect(await send("ann@example.test", "bob@example.test")).toMatchObject({

@@ -42,7 +42,7 @@ export function envelopesOf(
   { addresses, partOf }: Recipients,
   { returnPaths, wantsSuccess }: Asked,
 ): readonly Envelope[] {
-  if (returnPathHost === undefined || !returnPaths) {
+  if (returnPathHost === undefined) {
     const from = toEnvelopeAddress(content.from.email) ?? "";
     return addresses.length === 0 ? [] : [{ from, to: addresses }];
   }
@@ -54,7 +54,7 @@ export function envelopesOf(
 }
 
 interface Asked {
-  readonly returnPaths: ReturnPaths | undefined;
+  readonly returnPaths: ReturnPaths;
   /** Request DSNs for successful deliveries too, not only for failures. */
   readonly wantsSuccess: boolean;
 }

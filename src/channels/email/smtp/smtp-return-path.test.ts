@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
+import { RETURN_PATH_KEY } from "../../../../test/fakes/channel-deps.ts";
 import type { RawScript } from "../../../../test/fakes/fake-smtp.ts";
 import {
   openSmtpRelay,
@@ -14,7 +15,7 @@ const ANN = { email: "ann+news@example.test" };
 const BOB = { email: "bob@example.test" };
 const HOST = "bounce.acme.test";
 
-const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
+const returnPaths = createReturnPaths(RETURN_PATH_KEY);
 
 const { fake, raw, closeLater } = withRelays();
 
@@ -22,7 +23,7 @@ async function relay(extensions: string, script: RawScript = () => undefined) {
   const server = await raw((verb, line, connection) =>
     verb === "EHLO" ? `250-raw.test\r\n${extensions}` : script(verb, line, connection),
   );
-  const opened = openSmtpRelay(smtpConnector(server.port), { returnPaths });
+  const opened = openSmtpRelay(smtpConnector(server.port));
   closeLater(opened.channel.stop);
   await opened.became("up");
   const said = () => server.lines.filter((line) => /^(MAIL|RCPT)/.test(line));

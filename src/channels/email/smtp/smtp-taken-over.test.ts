@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import type { RawScript } from "../../../../test/fakes/fake-smtp.ts";
 import { openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail, withRelays } from "../../../../test/fakes/smtp-relay.ts";
-import { createReturnPaths } from "../return-path.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -89,8 +88,7 @@ test("of an email that is taken over no further host hears, and it costs no atte
 
 test("where a host has had one of two recipients when the email is taken over, that is an attempt", async () => {
   const { server, isOurs } = await openServer("DOT");
-  const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
-  const rig = await openMxRig({ port: server.port, config: { mta_sts: false }, deps: { returnPaths } });
+  const rig = await openMxRig({ port: server.port, config: { mta_sts: false } });
   closeLater(rig.close);
   rig.host("example.test", "mx.example.test");
   const to = ["ann@example.test", "bob@example.test"].map((email) => ({ email }));

@@ -6,10 +6,8 @@ import {
   smtpConnector,
   withRelays,
 } from "../../../../test/fakes/smtp-relay.ts";
-import { createReturnPaths } from "../return-path.ts";
 
 const NEVER = new AbortController().signal;
-const KEY = Buffer.alloc(32, 7);
 const TOO_FAST = { code: 454, text: "Throttling failure: Maximum sending rate exceeded." };
 
 const { fake, closeLater } = withRelays();
@@ -78,7 +76,7 @@ test("mails under way when it begins wait for the same rest", async () => {
 
 test("it rests also where it has taken the copy of another recipient right behind", async () => {
   const server = await fake();
-  const opened = openSmtpRelay(smtpConnector(server.port), { returnPaths: createReturnPaths(KEY) });
+  const opened = openSmtpRelay(smtpConnector(server.port));
   closeLater(opened.channel.stop);
   await opened.became("up");
   const answers = [TOO_FAST, undefined];

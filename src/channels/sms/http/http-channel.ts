@@ -185,7 +185,7 @@ async function callbackUrlOf({ connector, gateway, deps }: HttpChannel): Promise
   const token = connector.secrets[CALLBACK_TOKEN];
   if (!gateway.callback || token === undefined) return undefined;
   try {
-    const publicUrl = await deps.publicUrl?.();
+    const publicUrl = await deps.publicUrl();
     return publicUrl === undefined ? undefined : publicUrl + callbackPath(connector.id, token);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

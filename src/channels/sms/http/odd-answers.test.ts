@@ -1,6 +1,8 @@
 /** Answers that are all there, though something about how they come is wrong. On the real clock, since their ends never come. */
+
 import { afterEach, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { channelDeps } from "../../../../test/fakes/channel-deps.ts";
 import { httpConnector, never, outgoingSms } from "../../../../test/fakes/http-rig.ts";
 import { type RawPeer, startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
@@ -26,14 +28,7 @@ async function answered(...octets: readonly (string | Buffer)[]) {
   const url = `http://127.0.0.1:${peer.port}/send`;
   const gateway = { send: { url, form: { to: "{{to}}" } }, answer: { id: { json: "/id" } } };
   const connector = httpConnector({ provider: "custom", gateway, response_timeout_ms: 1_000 });
-  channel = httpConnectorKind.open(connector, {
-    clock: createSystemClock(),
-    random: () => 0.5,
-    log: { info() {}, warn() {}, debug() {} },
-    onSlots() {},
-    onReceipts: async () => {},
-    onStatus() {},
-  });
+  channel = httpConnectorKind.open(connector, channelDeps({ clock: createSystemClock() }));
   channel.start();
   return { ...(await channel.send(outgoingSms(), never)), request };
 }

@@ -1,9 +1,10 @@
 /** Against an SMSC that others wrote: the npm package `smpp`, with its own codec. */
+
 import { afterEach, expect, test } from "bun:test";
 import type { AddressInfo } from "node:net";
 // @ts-expect-error The package brings no types.
 import smpp from "smpp";
-import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { channelDeps } from "../../../../test/fakes/channel-deps.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
 
@@ -54,11 +55,8 @@ async function openPair() {
       isEnabled: true,
       createdAt: 0,
     },
-    {
-      clock: createHeldClock(),
+    channelDeps({
       random: () => 0,
-      log: { info() {}, warn() {}, debug() {} },
-      onSlots() {},
       onStatus({ state }) {
         if (state === "up") up.resolve();
       },
@@ -66,7 +64,7 @@ async function openPair() {
         receipts.push(...batch);
         stored.resolve();
       },
-    },
+    }),
   );
   channel.start();
   await up.promise;

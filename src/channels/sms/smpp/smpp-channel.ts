@@ -157,7 +157,7 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
       hasReceipts: hasReceipts(config),
     },
     patienceMs: config.response_timeout_ms,
-    onLateAnswer: (answer) => deps.onLateAnswer?.({ ...answer, connectorId: connector.id }),
+    onLateAnswer: (answer) => deps.onLateAnswer({ ...answer, connectorId: connector.id }),
   } satisfies Submitter;
 }
 

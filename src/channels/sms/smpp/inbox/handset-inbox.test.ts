@@ -130,11 +130,6 @@ test("so is one with the words of an earlier message, whose own key it keeps", a
   expect(new Set(keys).size).toBe(3);
 });
 
-test("where nobody takes messages they are refused, so that the SMSC keeps them", async () => {
-  const { smsc } = await openBoundSmppRig();
-  expect(await smsc.deliver(HELLO)).toBe(0x64);
-});
-
 test("the same words again on a living session are a message of their own, each with its key", async () => {
   const { smsc, received, clock } = await openRig();
   for (let time = 0; time < 3; time++) {

@@ -55,7 +55,7 @@ export function createHandsetInbox(
       noun: "messages from handsets",
       connectorId,
       timeoutMs: storeTimeoutMs,
-      store: deps.onInbound ?? refuse,
+      store: deps.onInbound,
     },
     deps,
   );
@@ -151,8 +151,4 @@ function createMemory(remembered: number) {
       young.set(fingerprint, { ownKey, receivedAt, session, atMs });
     },
   };
-}
-
-function refuse(): Promise<never> {
-  return Promise.reject(new Error("nobody takes them"));
 }
