@@ -95,10 +95,10 @@ interface Outgoing {
 
 export interface OutgoingSms extends Outgoing {
   readonly channel: "sms";
-  /** The claim of its job, which tells this attempt from others at the message. Absent: late refusals are not reported. */
-  readonly claim?: number;
-  /** The flow of its job: the messages of one flow must not hold up those of another. Absent: there is only one flow. */
-  readonly flow?: number;
+  /** The claim of its job, which tells this attempt from others at the message. */
+  readonly claim: number;
+  /** The flow of its job: the messages of one flow must not hold up those of another. */
+  readonly flow: number;
   /** E.164, with `+`. */
   readonly to: string;
   /** The sender id to send with; absent: the connector's. */

@@ -87,6 +87,8 @@ export function outgoingSms(over: Partial<OutgoingSms> = {}): OutgoingSms {
     channel: "sms",
     messageId: MESSAGE_ID,
     accountId: "01890000-0000-7000-8000-0000000000ff",
+    claim: 1,
+    flow: 0,
     parts: [],
     remainingMs: 600_000,
     createdAt: 0,

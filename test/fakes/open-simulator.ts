@@ -107,6 +107,8 @@ let lastId = 0;
 export function sms(to: string, over: Partial<OutgoingSms> = {}): OutgoingSms {
   return {
     channel: "sms",
+    claim: 1,
+    flow: 0,
     messageId: `message-${++lastId}`,
     accountId: "account-1",
     parts: [],

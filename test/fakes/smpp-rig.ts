@@ -127,6 +127,8 @@ export function outgoingSms(
     channel: "sms",
     messageId: randomUUID(),
     accountId: "a1",
+    claim: 1,
+    flow: 0,
     parts: [],
     remainingMs: 3_600_000,
     createdAt: 0,

@@ -77,6 +77,8 @@ async function openPair() {
       {
         channel: "sms",
         messageId: "0198f7c2-1111-7000-8000-000000000001",
+        claim: 1,
+        flow: 0,
         accountId: "a1",
         parts: [],
         remainingMs: 600_000,

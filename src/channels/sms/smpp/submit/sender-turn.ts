@@ -43,7 +43,7 @@ export function takeSenderTurn(
   const turn = senderPace.turn({
     sender,
     messageId: message.messageId,
-    flow: message.flow ?? 0,
+    flow: message.flow,
     isBegun: wasBegun(message),
     segments: first.length === plan.submits ? plan.segments : first.length,
     submits: first.length,

@@ -26,6 +26,8 @@ function plan(
     channel: "sms",
     messageId: "0198f7c2-1111-7000-8000-000000000001",
     accountId: "a",
+    claim: 1,
+    flow: 0,
     parts: [],
     remainingMs: 60_000,
     createdAt: 0,

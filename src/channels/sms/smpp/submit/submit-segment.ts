@@ -88,7 +88,7 @@ function tellLate(
     const { kind: _, ...taken } = outcome;
     const detail = { encoding: plan.encoding, segments: plan.segments };
     onLateAnswer({ messageId, part: segment, parts: plan.submits, detail, ...taken });
-  } else if (outcome.kind !== "unconfirmed" && claim !== undefined) {
+  } else if (outcome.kind !== "unconfirmed") {
     onLateAnswer({ messageId, part: segment, claim, outcome });
   }
 }
