@@ -4,14 +4,18 @@ export type PhoneNumber = string & { readonly __brand: "PhoneNumber" };
 /**
  * Reads a number as people write it (spaces, `-`, `.`, `(` and `)` are dropped) and normalises it; `undefined` if the text is
  * not a number. `00` stands for `+`. Indian mobile numbers may lack the country code: ten digits that begin with 6 to 9, alone or
- * after `0` or `91`. The length decides which of these it is, since `9198765432` is itself a mobile number.
+ * after `0` or `91`. The length decides which of these it is, since `9198765432` is itself a mobile number. A zero in brackets after
+ * the country code (`+44 (0)20 …`) is dialled within most countries only, and in some also from abroad: except before an Indian
+ * mobile number it is refused, since with it the message would go to another number, or to none.
  */
 export function parsePhoneNumber(text: string): PhoneNumber | undefined {
   if (isPlain(text)) return text as PhoneNumber;
   if (text.length > MAX_WRITTEN_LENGTH) return undefined;
   const bare = text.replace(PUNCTUATION, "");
   const international = bare.startsWith("00") ? `+${bare.slice(2)}` : bare;
-  const number = international.startsWith("+") ? withoutTrunkZero(international) : withIndianPrefix(bare);
+  const number = international.startsWith("+")
+    ? withoutTrunkZero(international, text)
+    : withIndianPrefix(bare);
   return number !== undefined && E164.test(number) ? (number as PhoneNumber) : undefined;
 }
 
@@ -43,6 +47,7 @@ export function mayBeIndian(written: string | undefined): boolean {
 
 /** The longest text that is read: room for 15 digits with separators between them. */
 const MAX_WRITTEN_LENGTH = 40;
+const BRACKETED_ZERO = /\( *0 *\)/;
 const PUNCTUATION = /[ \-.()]/g;
 const NUMBER_PART = /^\+?[0-9]{1,15}$/;
 const INTERNATIONAL = /^(?:\+|00)/;
@@ -65,10 +70,14 @@ function isPlain(text: string): boolean {
   return !text.startsWith("+910");
 }
 
-/** Removes the national trunk prefix from `+910` and a mobile number, where it was kept by mistake. */
-function withoutTrunkZero(international: string): string {
+/**
+ * Removes the national trunk prefix from `+910` and a mobile number, where it was kept by mistake. `undefined` if another country's
+ * is in brackets.
+ */
+function withoutTrunkZero(international: string, written: string): string | undefined {
   const trunk = INDIAN_TRUNK.exec(international);
-  return trunk ? `+91${trunk[1]}` : international;
+  if (trunk) return `+91${trunk[1]}`;
+  return BRACKETED_ZERO.test(written) ? undefined : international;
 }
 
 function withIndianPrefix(digits: string): string | undefined {
