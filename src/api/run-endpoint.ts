@@ -9,6 +9,7 @@ import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import type { BodyClient } from "./body/body-budget.ts";
 import { parseJsonObject } from "./body/parse-json-object.ts";
 import { createBodyReader, type HeldBody } from "./body/read-body.ts";
+import { unknownName } from "./body/unknown-name.ts";
 import { clientAddress } from "./client-address.ts";
 import { type Call, type Endpoint, type LongPoll, takesBody } from "./endpoint.ts";
 import { Refusal, validationFailed } from "./errors.ts";
@@ -198,14 +199,27 @@ function openCall({ endpoint, params }: Found, request: Request, now: number): P
   };
 }
 
-/** Refuses a parameter that is given twice: only one of the two would be used, but the answer would look as if both were. */
+/**
+ * Refuses a parameter that is unknown, as a misspelt one is, or given twice: it would not be used, but the answer would look as
+ * if it were. An endpoint that takes none ignores all.
+ */
 function queryFor(parameters: NonNullable<Endpoint["query"]>, url: string): URLSearchParams {
   const query = queryOf(url);
-  const repeated = Object.keys(parameters).filter((name) => query.getAll(name).length > 1);
-  if (repeated.length > 0)
-    throw validationFailed(Object.fromEntries(repeated.map((name) => [name, "must be given only once"])));
+  const known = Object.keys(parameters);
+  const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name)).slice(0, MAX_UNKNOWN);
+  const repeated = known.filter((name) => query.getAll(name).length > 1);
+  if (unknown.length > 0 || repeated.length > 0)
+    throw validationFailed(
+      Object.fromEntries([
+        ...unknown.map((name) => [name, unknownName(name, known)]),
+        ...repeated.map((name) => [name, "must be given only once"]),
+      ]),
+    );
   return query;
 }
+
+/** How many unknown parameters a refusal names. */
+const MAX_UNKNOWN = 20;
 
 function addressOf(
   { request, context }: Incoming,

@@ -59,10 +59,23 @@ onEveryStore((start) => {
 
   test("a filter that is given twice is refused, since only one of the two could narrow the list", async () => {
     await using api = await start();
-    const { status, json } = await api.get(
-      "/v1/sms/messages?status=sent&tag=a&status=failed&unknown=1&unknown=2",
-    );
+    const { status, json } = await api.get("/v1/sms/messages?status=sent&tag=a&status=failed");
     expect([status, json.details]).toEqual([400, { status: "must be given only once" }]);
+  });
+
+  test("a parameter that a list does not know is refused, since the list would not be narrowed, or never end", async () => {
+    await using api = await start();
+    const misspelt = await api.get("/v1/sms/messages?stauts=failed&Tag=otp");
+    expect(misspelt.json.details).toEqual({
+      stauts: "unknown; did you mean status?",
+      Tag: "unknown; did you mean tag?",
+    });
+    const ofAnotherList = await api.get("/v1/sms/messages?after=01");
+    expect(ofAnotherList.json.details.after).toStartWith("unknown; known are status, ");
+    expect(ofAnotherList.json.details.after).toContain("cursor");
+    const many = Array.from({ length: 500 }, (_, index) => `x${index}=1`).join("&");
+    expect(Object.keys((await api.get(`/v1/events?${many}`)).json.details)).toHaveLength(20);
+    expect((await api.get("/healthz?x=1")).status).toBe(200);
   });
 
   test("an email to an international domain is listed under either spelling of it", async () => {

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import type { FieldErrors } from "../../../core/body/field-errors.ts";
 import { isObject } from "../../../core/body/is-object.ts";
-import { nearest } from "./nearest.ts";
+import { unknownName } from "../../body/unknown-name.ts";
 
 /** The fields of a configuration, at any depth, that its schema does not know: a misspelt option would do nothing. */
 export function unknownFields(schema: TObject, config: object, secrets: readonly string[]): FieldErrors {
@@ -30,11 +30,6 @@ function unknownIn(schema: Schema, value: unknown, at: string): readonly (readon
   return Object.entries(value).flatMap(([name, member]) => {
     const field = at + name;
     const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return inner ? unknownIn(inner, member, `${field}.`) : [[field, reasonFor(name, known)] as const];
+    return inner ? unknownIn(inner, member, `${field}.`) : [[field, unknownName(name, known)] as const];
   });
-}
-
-function reasonFor(name: string, known: readonly string[]): string {
-  const hint = nearest(name, known);
-  return hint ? `unknown; did you mean ${hint}?` : `unknown; known are ${known.join(", ")}`;
 }

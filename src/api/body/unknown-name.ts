@@ -1,5 +1,11 @@
+/** What is wrong with a name that is not known: the one that was most likely meant, or else all that there are. */
+export function unknownName(written: string, known: readonly string[]): string {
+  const hint = nearest(written, known);
+  return hint ? `unknown; did you mean ${hint}?` : `unknown; known are ${known.join(", ")}`;
+}
+
 /** The known name that was most likely meant, if one is close enough to be worth a question. */
-export function nearest(written: string, known: readonly string[]): string | undefined {
+function nearest(written: string, known: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, "");
   const wanted = plain(written).slice(0, MAX_LENGTH);
   let best: { name: string; distance: number } | undefined;
