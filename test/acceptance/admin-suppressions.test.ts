@@ -42,6 +42,23 @@ test("a CSV file is taken; what is wrong with a line is said with its number, an
   );
 });
 
+test("the export of another service is taken, whose reasons are what servers said, with the one that is given for all", async () => {
+  const other = (await liveAccount(postrider)).accountId;
+  const path = file(
+    "bounces.csv",
+    'status,reason,email,created\n5.1.1,"550 5.1.1 no such user",eve@example.net,1700000000\n',
+  );
+  const take = (...more: string[]) =>
+    commands.run(["suppressions", "import", "--account", other, "--file", path, ...more]);
+  expect((await take()).out).toContain("line 2: no such reason: 550 5.1.1 no such user\n");
+  expect((await take("--reason", "hard_bounce")).out).toBe("1 added, 0 there already, 0 refused\n");
+  const { data } = await admin<{ data: Row[] }>(postrider, `/suppressions?account_id=${other}`);
+  expect(data).toMatchObject([{ email: "eve@example.net", reason: "hard_bounce" }]);
+  expect((await take("--reason", "bounced")).err).toContain("hard_bounce, soft_bounce, complaint");
+});
+
+type Row = Readonly<Record<string, unknown>>;
+
 test("a long list shows progress", async () => {
   const other = (await liveAccount(postrider)).accountId;
   const rows = Array.from({ length: 11_000 }, (_, index) => `person${index}@example.net`);

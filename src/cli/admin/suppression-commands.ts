@@ -1,5 +1,6 @@
 /** `suppressions import`, `export` and `release`. */
 import { Option } from "commander";
+import { SUPPRESSION_REASONS } from "../../core/suppressions/suppression.ts";
 import { AdminFailure } from "./admin-client.ts";
 import type { NounCommand, Row, Run } from "./command-line.ts";
 import { needed } from "./needed-options.ts";
@@ -16,9 +17,16 @@ export function addSuppressionCommands(noun: NounCommand): void {
   const { stdout, stderr } = noun.terminal;
   const verb = (usage: string, summary: string, work: (run: Run) => Promise<void>) =>
     noun.verb({ usage, summary, work }).addOption(needed("--account <id>", "the account"));
-  verb("import", "add the addresses of a CSV or JSON lines file", (run) => importAll(run, stderr)).addOption(
-    needed("--file <path>", "CSV or JSON lines with `email` and, if you like, reason, source and expires_at"),
-  );
+  verb("import", "add the addresses of a CSV or JSON lines file", (run) => importAll(run, stderr))
+    .addOption(
+      needed(
+        "--file <path>",
+        "CSV or JSON lines with `email` and, if you like, reason, source and expires_at",
+      ),
+    )
+    .addOption(
+      new Option("--reason <reason>", "of all entries, whatever the file says").choices(SUPPRESSION_REASONS),
+    );
   verb("export", "print the list, as CSV or JSON lines", (run) => exportAll(run, stdout)).addOption(
     new Option("--format <format>", "how to print it").choices(["csv", "jsonl"]).default("csv"),
   );
@@ -41,7 +49,9 @@ interface ImportedPart {
 
 async function importAll(run: Run, progress: (text: string) => void): Promise<void> {
   const { client, options, print, fail } = run;
-  const entries = await readEntries(String(options.file));
+  const { file, reason } = options;
+  const written = await readEntries(String(file));
+  const entries = reason === undefined ? written : written.map((entry) => withReason(entry, String(reason)));
   if (entries.length === 0) {
     // Fails if there is no such account.
     await client.request("GET", "suppressions", {
@@ -53,6 +63,11 @@ async function importAll(run: Run, progress: (text: string) => void): Promise<vo
   const sum = await importEntries(run, entries, progress);
   print(sum, reportText);
   if (sum.refused.length > 0) fail();
+}
+
+/** Other services write reasons of their own, some of them what the server said. */
+function withReason({ line, fields }: FileEntry, reason: string): FileEntry {
+  return { line, fields: { ...fields, reason } };
 }
 
 const NOTHING: Report = { added: 0, kept: 0, refused: [] };
