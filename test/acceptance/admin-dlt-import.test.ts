@@ -161,7 +161,7 @@ onEveryAdmin((startAdmin) => {
       {
         line: 2,
         reason:
-          "the header must be 3 to 15 digits, or at most 11 letters and digits with a letter among them",
+          "the header must be 3 to 15 digits, or at most 11 letters, digits, blanks and characters of `._-&+`, with a letter among them",
       },
     ]);
   });

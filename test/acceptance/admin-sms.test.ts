@@ -99,11 +99,11 @@ onSharedAdmin((start) => {
     const create = (sender_id: string, over: object = {}) =>
       admin.call("POST", "senders", { account_id: live, sender_id, ...over });
 
-    test.each(["ABCDEF", "600123", "+4912345", "A b.c-d_e"])("%s can be one", async (id) => {
+    test.each(["ABCDEF", "600123", "+4912345", "A b.c-d_e", "H&M", "1+1 Free"])("%s can be one", async (id) => {
       expect((await create(id)).status).toBe(201);
     });
 
-    test.each(["TOOLONGNAME1", "12", "ÄBC", " AB", "AB\n"])("%p cannot be one", async (id) => {
+    test.each(["TOOLONGNAME1", "12", "ÄBC", " AB", "AB\n", "+AB", "A@B"])("%p cannot be one", async (id) => {
       expect((await create(id)).json.details).toHaveProperty("sender_id");
     });
 

@@ -43,13 +43,16 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
   });
 }
 
-/** A number of 3 to 15 digits, or a name of up to 11 letters and digits (3GPP TS 23.040 §9.1.2.5 leaves room for 11). */
+/**
+ * A number of 3 to 15 digits, or a name of up to 11 characters (3GPP TS 23.040 §9.1.2.5 leaves room for 11): those that providers
+ * take, which are in ASCII and GSM-7 alike.
+ */
 export function senderIdProblem(id: string): string | undefined {
   if (/^\+?\d{3,15}$/.test(id)) return undefined;
-  const isName = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,10}$/.test(id) && /[A-Za-z]/.test(id) && !id.endsWith(" ");
+  const isName = /^[A-Za-z0-9][A-Za-z0-9 ._&+-]{0,10}$/.test(id) && /[A-Za-z]/.test(id) && !id.endsWith(" ");
   return isName
     ? undefined
-    : "must be 3 to 15 digits, or at most 11 letters and digits with a letter among them";
+    : "must be 3 to 15 digits, or at most 11 letters, digits, blanks and characters of `._-&+`, with a letter among them";
 }
 
 const senderId = Type.String({
