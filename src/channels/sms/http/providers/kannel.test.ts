@@ -80,6 +80,7 @@ describe("kannel", () => {
     ["2", "id:1 stat:UNDELIV err:027", "undelivered", "kannel.027"],
     ["2", "id:1 stat:EXPIRED err:031 text:y", "expired", "kannel.031"],
     ["2", "id:1 stat:rejectd err:0DA", "failed", "kannel.0da"],
+    ["2", "id:1 stat:EXPIRED err:000 text:9", "expired", "receipt.expired"],
     ["2", "id:1 stat:DELETED", "undelivered", "receipt.undelivered"],
     ["1", "id:1 done date:2611281000 text:stat:EXPIRED", "delivered", undefined],
     ["16", "NACK/0x0000000b/Invalid Destination Address", "failed", "kannel.0x0000000b"],

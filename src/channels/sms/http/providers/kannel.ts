@@ -70,7 +70,8 @@ const callback: CallbackDescription = {
     66: "sent",
   },
   // `NACK/0x0000000b/Invalid Destination Address`: what the SMSC refused at once, with its command_status.
-  error_code: { json: "/answer", match: "(?:(?:^|[\\s/])err:|^NACK/)(\\w{1,10})" },
+  // `err:000` is none.
+  error_code: { json: "/answer", match: "(?:(?:^|[\\s/])err:|^NACK/)(\\d{0,9}[1-9A-Za-z]\\w{0,9})" },
   error_text: { json: "/answer", match: "(?:(?:^|[\\s/])stat:|^NACK/\\w{1,10}/)(.{1,100}?)(?:$|\\s\\w+:)" },
   dlt_codes: true,
 };
