@@ -138,7 +138,10 @@ onEveryStore((start) => {
       const refused = await api.post(path, {}, { headers });
       expect(refused.json.details).toEqual({ ...without.json.details, ...NOT_A_KEY });
       const broken = await api.post(path, "{", { headers });
-      expect(broken.json.details).toEqual({ body: "must be valid JSON", ...NOT_A_KEY });
+      expect(broken.json.details).toEqual({
+        body: expect.stringContaining("must be valid JSON"),
+        ...NOT_A_KEY,
+      });
     }
   });
 

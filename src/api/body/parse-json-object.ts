@@ -1,5 +1,6 @@
 import type { FieldErrors } from "../../core/body/field-errors.ts";
 import { isObject } from "../../core/body/is-object.ts";
+import { jsonFault } from "../../core/body/json-fault.ts";
 import { parseJson } from "../../core/body/parse-json.ts";
 
 export type ParsedJson =
@@ -15,7 +16,8 @@ export function parseJsonObject(text: string): ParsedJson {
   const isLong = text.length > MAX_VALUES * MIN_VALUE_LENGTH;
   if (isLong && hasTooManyCommas(text)) return problem(TOO_MANY);
   const json = parseJson(text);
-  if (!isObject(json)) return problem(json === undefined ? "must be valid JSON" : "must be a JSON object");
+  if (json === undefined) return problem(notJson(text));
+  if (!isObject(json)) return problem("must be a JSON object");
   const names = countNames(json, 0);
   if (names === FORBIDDEN) return problem("must not contain the name __proto__");
   if (names === TOO_DEEP) return problem(`must not be nested deeper than ${MAX_DEPTH} levels`);
@@ -36,6 +38,11 @@ const MIN_VALUE_LENGTH = 2;
 const TOO_MANY = `must not contain more than ${MAX_VALUES} values`;
 const FORBIDDEN = -1;
 const TOO_DEEP = -2;
+
+function notJson(text: string): string {
+  const fault = jsonFault(text);
+  return fault === undefined ? "must be valid JSON" : `must be valid JSON; ${fault}`;
+}
 
 function problem(sentence: string): ParsedJson {
   return { problem: { body: sentence } };

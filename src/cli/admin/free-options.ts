@@ -1,4 +1,5 @@
 /** Options that are not known beforehand: the kind of the connector determines which fields there are, and of which types. */
+import { jsonFault } from "../../core/body/json-fault.ts";
 import type { Row } from "./command-line.ts";
 import { UsageFailure } from "./command-line.ts";
 
@@ -86,5 +87,8 @@ export function readJsonObject(text: string, word: string): Row {
     value = undefined;
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Row;
-  throw new UsageFailure(`${word} needs a JSON object, for example '{"port":2775}'`);
+  const fault = value === undefined && text.trimStart().startsWith("{") ? jsonFault(text) : undefined;
+  throw new UsageFailure(
+    `${word} needs a JSON object${fault ? `; ${fault}` : `, for example '{"port":2775}'`}`,
+  );
 }
