@@ -38,6 +38,18 @@ onEveryStore((start) => {
     });
   });
 
+  test("an email that is to have attachments is refused, since it would be sent without them", async () => {
+    await using api = await start();
+    const { refused } = await openLive(api);
+    const to = [{ email: "a@example.org" }];
+    const attachments = [{ filename: "invoice.pdf", content: "JVBERi0=" }];
+    expect(await refused({ to, attachments })).toEqual({
+      attachments: "are not supported: link to the files instead",
+    });
+    for (const none of [[], null])
+      expect((await api.post(PATH, email({ attachments: none }))).status).toBe(202);
+  });
+
   test("nothing is told that mending the email might disprove, and a sandbox is told nothing of records", async () => {
     await using api = await start();
     const { accountId, connectorIds, refused } = await openLive(api);

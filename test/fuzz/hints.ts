@@ -32,6 +32,7 @@ export function createHints({ caller, operation, callers, idOf, appId }: Known):
     expires_at: (chance) => chance.pick(LATER),
     email: (chance) => `asha${chance.below(50)}@example.org`,
     reply_to: () => "help@example.org",
+    attachments: () => [],
     body_text: (chance) => (chance.is(90) ? "It is on its way." : undefined),
     headers: (chance) => (chance.is(70) ? { "X-Order": `A-${chance.below(100)}` } : undefined),
     device_id: (chance) => `device-${chance.below(30)}`,

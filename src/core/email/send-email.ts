@@ -92,6 +92,12 @@ export const SendEmailBody = Type.Object(
           "Offers each recipient a way to unsubscribe with one click (RFC 8058): a link of their own in `List-Unsubscribe`, which puts the address on the account's suppression list.",
       }),
     ),
+    attachments: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        description:
+          "Emails have no attachments: a list that is not empty is refused, so that none is sent without them.",
+      }),
+    ),
     dry_run: Type.Optional(
       Type.Boolean({
         description: "Only SMS has a dry run: `true` is refused here, so that nothing is sent.",
@@ -135,6 +141,8 @@ function toRequest(valid: ValidEmail, judging: { errors: ErrorCollector; now: nu
   if (valid.subject !== undefined) judgeSubject(valid.subject, errors);
   // If it were ignored, a message would be sent that its caller only wanted to try.
   if (valid.dry_run) errors.add("dry_run", NO_DRY_RUN);
+  // Nor was an invoice meant to be sent without the file.
+  if (valid.attachments?.length) errors.add("attachments", NO_ATTACHMENTS);
   if (valid.headers) judgeHeaders(valid.headers, errors, valid.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
   return {
     ...parseDeliveryOptions(valid, judging),
@@ -157,6 +165,7 @@ type ValidMailbox = { readonly email?: string | undefined; readonly name?: strin
 
 const MAX_RECIPIENTS = 50;
 const ONE_OF_TWO = "either body_html or body_text is required";
+const NO_ATTACHMENTS = "are not supported: link to the files instead";
 const NO_DRY_RUN = "is available for SMS only: nothing was sent";
 
 function judgeTotal({ to = [], cc = [], bcc = [] }: ValidEmail, errors: ErrorCollector): void {
