@@ -288,11 +288,7 @@ describe("connectors and routes", () => {
     [["create", "--kind", "fax", "--host", "x"], 'there is no kind "fax"'],
     [["create", "--kind", "smpp", "--host"], "--host needs a value"],
     [["create", "--kind", "smpp", "stray"], '"stray" is not understood'],
-    [["create", "--kind", "smpp", "--config", "[1]"], "--config needs a JSON object, for example"],
-    [
-      ["create", "--kind", "smpp", "--config", '{"port":2775,}'],
-      "line 1, column 14: expected a name in double quotes",
-    ],
+    [["create", "--kind", "smpp", "--config", "[1]"], "--config needs a JSON object"],
     [["update", "--host", "x"], "name the connector first"],
     [["create"], "--kind"],
   ])("%p is not understood", async (args, reason) => {

@@ -46,6 +46,14 @@ test("a refused field is named as the option that sets it", async () => {
   ]);
 });
 
+test("of an option that is to be JSON it is said where it stops being that, and what would be right there", async () => {
+  const { code, err } = await run(["connectors", "create", "--kind", "smpp", "--config", '{\n"port":2775,}']);
+  expect([code, err.split("\n")[0]]).toEqual([
+    2,
+    'error: --config needs a JSON object; line 2, column 13: expected a name in double quotes, not "}"',
+  ]);
+});
+
 test("whoever gives no cursor, or asks for help, is told where a page shows it", async () => {
   const place = "the cursor in its last line, `more: --after …` (with --json: `next`)";
   for (const noun of ["keys", "inbound", "webhooks"]) {
