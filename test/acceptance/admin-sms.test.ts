@@ -99,7 +99,7 @@ onSharedAdmin((start) => {
     const create = (sender_id: string, over: object = {}) =>
       admin.call("POST", "senders", { account_id: live, sender_id, ...over });
 
-    test.each(["ABCDEF", "600123", "+4912345", "A b.c-d_e", "H&M", "1+1 Free"])("%s can be one", async (id) => {
+    test.each(["ABCDEF", "600123", "+4912345", "A b.c-d_e", "H&M", "X+1"])("%s can be one", async (id) => {
       expect((await create(id)).status).toBe(201);
     });
 
