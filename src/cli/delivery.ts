@@ -31,8 +31,10 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
           log,
           ...listeners,
           onReceipts: async (receipts) => void (await watched.receipts.record(receipts)),
-          onInbound: async (messages) =>
-            void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
+          async onInbound(messages) {
+            const sharedAs = engine.sharedAs(connector.id);
+            await store.inbound.receive(messages.map((one) => ({ ...one, sharedAs, id: ids() })));
+          },
           onLateAnswer: createLateAnswers(late),
           publicUrl,
           network,

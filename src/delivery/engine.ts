@@ -5,7 +5,7 @@ import type { Log } from "../core/log.ts";
 import type { Receipt, ReceiptResult } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
-import { type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
+import { firstOfGroups, type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import type { MessageStore, Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
@@ -68,6 +68,8 @@ export interface Engine {
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
   connectors(): readonly { readonly id: string; readonly status: ConnectorStatus }[];
+  /** The connector that stands for all over which the provider may deliver what belongs together: the first of the account there. */
+  sharedAs(connectorId: string): string;
   /** Tells of receipts that have been stored, and their results: a connector's health depends on when its receipts come. */
   noteReceipts(receipts: readonly Receipt[], results: readonly ReceiptResult[]): void;
   /** Finishes what is in hand, within 20 s. */
@@ -111,6 +113,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return outlet && statusOf(outlet);
     },
     connectors: () => outlets.all().map(toConnector),
+    sharedAs: sideLoops.sharedAs,
     noteReceipts: (receipts, results) => noteReceipts(outlets, receipts, results),
     async stop() {
       stopping.abort();
@@ -130,6 +133,7 @@ function createSideLoops(deps: EngineDeps, { outlets, workers, jobRoutes }: Part
   const { wake } = workers;
   const strayJobs = createStrayJobs({ ...deps, routeOf: jobRoutes.of, outletOf: outlets.get, wake });
   let groups: ReceiptGroups = new Map();
+  let firsts: ReadonlyMap<string, string> = new Map();
   const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
   const sharing: SharedReceiptsDeps = {
     ...deps,
@@ -139,9 +143,11 @@ function createSideLoops(deps: EngineDeps, { outlets, workers, jobRoutes }: Part
   return {
     reconcile(connectors: readonly Connector[], routes: readonly Route[]): void {
       groups = receiptGroups(connectors);
+      firsts = firstOfGroups(groups, connectors);
       jobRoutes.reconcile(routes);
       strayJobs.reconcile(routes);
     },
+    sharedAs: (connectorId: string) => firsts.get(connectorId) ?? connectorId,
     run: (signal: AbortSignal) =>
       Promise.all([inquire(inquiry, signal), shareReceipts(sharing, signal), strayJobs.run(signal)]),
   };

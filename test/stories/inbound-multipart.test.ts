@@ -81,6 +81,17 @@ onBothStores(() => {
     ]);
   });
 
+  test("parts that the SMSC delivers over two connectors of one account make one message", async () => {
+    expect(await writePart(smsc, "a", [3, 3, 1])).toBe(0);
+    const { host, port } = smsc;
+    const config = { host, port, system_id: "acme", password: "secret" };
+    await admin(rig.service, "/connectors", { kind: "smpp", name: "another", config });
+    await rig.service.passUntil(() => smsc.bound().length > 1, 10_000);
+    expect(await writePart(smsc, "c", [3, 3, 3])).toBe(0);
+    expect(await writePart(smsc, "b", [3, 3, 2])).toBe(0);
+    expect(await list()).toMatchObject([{ text: "abc", segments: 3 }]);
+  });
+
   test("messages with one reference, in headers of 8 and 16 bits and in SAR parameters, are three messages", async () => {
     for (const number of [1, 2]) {
       await writePart(smsc, `eight${number}`, [7, 2, number]);

@@ -25,6 +25,8 @@ export interface InboundPiece {
   /** There is no id, but the provider knows that the one before was taken, and would not deliver it again. */
   readonly isKnownNew?: true;
   readonly part?: InboundPart;
+  /** The first connector of the same account at the provider, which may deliver the parts of one message over several. Absent: its own. */
+  readonly sharedAs?: string;
   /** Its account; absent: that of the number or short code. */
   readonly accountId?: string;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Connector } from "../records/accounts.ts";
-import { receiptGroups } from "./receipt-groups.ts";
+import { firstOfGroups, receiptGroups } from "./receipt-groups.ts";
 
 const connector = (id: string, config: Record<string, unknown>, kind = "smpp"): Connector => ({
   id,
@@ -36,4 +36,15 @@ test("those that name another belong together both ways, and with all that belon
     ),
   ).toEqual({ a: ["b", "c", "gone"], b: ["a", "c", "gone"], c: ["a", "b", "gone"], gone: ["a", "b", "c"] });
   expect(groupsOf(bound("a", "one.example", "acme", { receipts_with: ["a"] }))).toEqual({});
+});
+
+test("the first of a group is the first that is enabled", () => {
+  const connectors = [
+    { ...bound("a", "one.example", "acme"), isEnabled: false },
+    bound("b", "one.example", "acme"),
+    bound("c", "one.example", "acme"),
+    bound("d", "two.example", "acme"),
+  ];
+  const firsts = firstOfGroups(receiptGroups(connectors), connectors);
+  expect(Object.fromEntries(firsts)).toEqual({ a: "b", c: "b" });
 });

@@ -31,6 +31,23 @@ export function receiptGroups(connectors: readonly Connector[]): ReceiptGroups {
   );
 }
 
+/**
+ * For each connector of such a group the first one that is enabled, as what the provider delivers may come over any of those.
+ * Connectors without others, and those that are the first themselves, are absent.
+ */
+export function firstOfGroups(
+  groups: ReceiptGroups,
+  connectors: readonly Connector[],
+): ReadonlyMap<string, string> {
+  const enabled = new Set(connectors.filter(({ isEnabled }) => isEnabled).map(({ id }) => id));
+  const firsts = new Map<string, string>();
+  for (const [id, others] of groups) {
+    const first = [id, ...others].filter((each) => enabled.has(each)).sort()[0] ?? id;
+    if (first !== id) firsts.set(id, first);
+  }
+  return firsts;
+}
+
 function accountOf({ kind, config }: Connector): string | undefined {
   const { host, system_id: systemId } = config;
   const isNamed = kind === "smpp" && typeof host === "string" && typeof systemId === "string";

@@ -216,6 +216,36 @@ function partsContract(open: OpenStore): void {
   );
 
   test(
+    "parts that came over several connectors of one account make one message, of the account that has the last one's number",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      await map(world);
+      const part = (connectorId: string, reference: number, number: number) =>
+        piece(world, {
+          connectorId,
+          sharedAs: "first",
+          hasNoId: true,
+          text: `${number}`,
+          part: { reference, total: 2, number },
+        });
+      const kinds = async (...pieces: InboundPiece[]) =>
+        (await store.inbound.receive(pieces)).map(({ kind, accountId }) => accountId ?? kind);
+      expect(await kinds(part("first", 1, 2), part("second", 1, 1))).toEqual(["waiting", account.id]);
+      expect(await kinds(part("first", 1, 1))).toEqual(["repeat"]);
+      expect(await kinds(part("second", 2, 1))).toEqual(["waiting"]);
+      expect(await kinds({ ...part("second", 2, 1), text: "another" })).toEqual(["waiting"]);
+      clock.now += SECOND;
+      while ((await store.inbound.storeIncomplete(clock.now, 10)) > 0);
+      const list = await store.inbound.list({ accountId: account.id, limit: 5 });
+      expect(list.map(({ text, connectorId }) => [text, connectorId]).sort()).toEqual([
+        ["12", "second"],
+        ["1…", "first"],
+        ["another…", "first"],
+      ]);
+    }),
+  );
+
+  test(
     "a part that is known to be no repeat begins another message, once the one with the same part is complete",
     inWorld(open, async (world) => {
       await map(world);

@@ -2,7 +2,10 @@ import { type InboundPart, type InboundPiece, joinParts } from "../../core/inbou
 import type { SmsEncoding } from "../../core/sms/sms-segments.ts";
 
 /** A message as it is stored: complete, or, with `isPartial`, as complete as it will ever be. */
-export type WholeMessage = Omit<InboundPiece, "part" | "sameSince" | "hasNoId" | "isKnownNew"> & {
+export type WholeMessage = Omit<
+  InboundPiece,
+  "part" | "sharedAs" | "sameSince" | "hasNoId" | "isKnownNew"
+> & {
   readonly isPartial?: true;
 };
 
@@ -42,6 +45,7 @@ export interface InboundPartRow {
 
 /** What the parts of one message have in common. */
 export interface PartGroup {
+  /** The first one of the account at the provider, whichever the parts came over. */
   readonly connectorId: string;
   readonly from: string;
   readonly to: string;
@@ -71,7 +75,7 @@ export function createInboundParts(table: PartTable): InboundParts {
     const rows = table.ofGroup(group);
     if (rows.length < total) return { kind: "waiting", messages: [] };
     table.complete(group, piece.id);
-    return { kind: "whole", messages: [toWhole(rows, piece.id)] };
+    return { kind: "whole", messages: [toWhole(rows, piece)] };
   };
 
   return {
@@ -112,8 +116,9 @@ function isRepeatOf(same: InboundPartRow, piece: InboundPiece): boolean {
   return same.message_id === null || !isAnother;
 }
 
-export function groupOfPart({ connectorId, from, to }: InboundPiece, part: InboundPart): PartGroup {
-  return { connectorId, from, to, reference: part.reference, total: part.total };
+export function groupOfPart(piece: InboundPiece, { reference, total }: InboundPart): PartGroup {
+  const { connectorId, sharedAs = connectorId, from, to } = piece;
+  return { connectorId: sharedAs, from, to, reference, total };
 }
 
 export function groupOf(row: InboundPartRow): PartGroup {
@@ -121,13 +126,16 @@ export function groupOf(row: InboundPartRow): PartGroup {
   return { connectorId, from, to, reference, total };
 }
 
-/** Joins parts into a message. Its id is that of the newest part, unless another is given. */
-function toWhole(rows: readonly InboundPartRow[], id?: string): WholeMessage {
+/** Joins parts into a message. Its id and connector are those of the newest part, unless others are given. */
+function toWhole(
+  rows: readonly InboundPartRow[],
+  last?: Pick<InboundPiece, "id" | "connectorId">,
+): WholeMessage {
   const newest = rows.reduce((latest, row) => (row.id > latest.id ? row : latest));
   const texts = new Map(rows.map((row) => [row.number, JSON.parse(row.text) as string]));
   return {
-    id: id ?? newest.id,
-    connectorId: newest.connector_id,
+    id: last?.id ?? newest.id,
+    connectorId: last?.connectorId ?? newest.connector_id,
     from: newest.sender,
     to: newest.recipient,
     text: joinParts(texts, newest.total),
@@ -139,6 +147,6 @@ function toWhole(rows: readonly InboundPartRow[], id?: string): WholeMessage {
   };
 }
 
-function alone({ part: _, sameSince: __, ...piece }: InboundPiece): WholeMessage {
+function alone({ part: _, sharedAs: __, sameSince: ___, ...piece }: InboundPiece): WholeMessage {
   return { ...piece, text: piece.text.toWellFormed(), isPartial: true };
 }

@@ -68,7 +68,8 @@ function createReceive(change: Change): InboundStore["receive"] {
     const whole = pieces.filter(({ part }) => part === undefined);
     const groups = pieces.flatMap(partGroups);
     const cameAt = Math.max(...pieces.map(({ receivedAt }) => receivedAt));
-    return change({ pieces: whole, groups, cameAt, places: pieces }, (state) =>
+    // Parts that will never be completed become a message too, of the connector that they are shared as.
+    return change({ pieces: whole, groups, cameAt, places: [...pieces, ...groups] }, (state) =>
       pieces.map((piece) => takeInbound(state, piece)),
     );
   }, WEIGHT);
