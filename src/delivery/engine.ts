@@ -81,7 +81,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const stopping = new AbortController();
   const givingUp = new AbortController();
   const parts = createParts(deps, givingUp.signal);
-  const { outlets, workers, deleted } = parts;
+  const { outlets, workers } = parts;
   const sideLoops = createSideLoops(deps, parts);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
@@ -91,7 +91,7 @@ export function createEngine(deps: EngineDeps): Engine {
     // If `stop` was called while the configuration was read, nothing would stop what this starts.
     if (stopping.signal.aborted) return;
     sideLoops.reconcile(connectors, routes);
-    deleted.reconcile(connectors);
+    parts.deleted.reconcile(connectors);
     outlets.reconcile(connectors);
     workers.reconcile(routes);
     workers.wakeAll();

@@ -48,17 +48,10 @@ export function createHandsetInbox(
   deps: InboxDeps,
   remembered = REMEMBERED,
 ): HandsetInbox {
-  const { connectorId, storeTimeoutMs } = options;
+  const { connectorId, storeTimeoutMs: timeoutMs } = options;
   const { clock } = deps;
-  const line = createStoreLine<ReceivedSms>(
-    {
-      noun: "messages from handsets",
-      connectorId,
-      timeoutMs: storeTimeoutMs,
-      store: deps.onInbound,
-    },
-    deps,
-  );
+  const named = { noun: "messages from handsets", connectorId, timeoutMs };
+  const line = createStoreLine<ReceivedSms>({ ...named, store: deps.onInbound }, deps);
   const memory = createMemory(remembered);
   const keyOf = createKeys(memory);
 
