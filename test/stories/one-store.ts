@@ -34,6 +34,8 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "postgres-settings.test.ts": "what is set for a role or a database; SQLite has neither",
   "postgres-start.test.ts": "what only a server brings into a start; the rest is first-start.test.ts",
   "restarted-on-postgres.test.ts": "a predecessor that others might take for alive; SQLite has one process",
+  "restore-undoes.test.ts":
+    "a backup of a data folder; PostgreSQL's are restored in restore-postgres.test.ts",
   "restore-postgres.test.ts":
     "databases and schemas that a backup is restored into; SQLite's is backup.test.ts",
   "rolling-upgrade.test.ts": "processes of two versions on one database; SQLite has one process",
