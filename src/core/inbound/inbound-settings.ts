@@ -34,7 +34,7 @@ export const INBOUND_SETTINGS = {
   recipient_hourly_limit: integer(0, {
     min: 0,
     max: 1_000_000,
-    description: "SMS an account may send to one number in one clock hour; 0: no limit.",
+    description: "SMS an account may send to one number in one clock hour (UTC); 0: no limit.",
   }),
   recipient_daily_limit: integer(0, {
     min: 0,
