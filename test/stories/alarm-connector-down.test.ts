@@ -35,7 +35,8 @@ onBothStores(() => {
     expect(await rig.alarms()).toMatchObject([named]);
     expect(JSON.parse(rig.receiver.deliveries[0]?.body ?? "")).toMatchObject({ data: { ...named } });
     expect(rig.service.logged.find(({ alarm }) => alarm)).toMatchObject({ subject_name: name });
-    expect(await rig.metric()).toEqual([`postrider_alarm{name="connector_down",subject="${connector}"} 1`]);
+    const labels = `name="connector_down",subject="${connector}",subject_name="${name}"`;
+    expect(await rig.metric()).toEqual([`postrider_alarm{${labels}} 1`]);
     expect(rig.service.logged.some(({ alarm_name, alarm }) => alarm_name === "connector_down" && alarm)).toBe(
       true,
     );

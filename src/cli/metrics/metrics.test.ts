@@ -10,9 +10,18 @@ const OVERDUE = { connectorId: "smsc", parts: 3 };
 const ALARM = {
   name: "connector_down",
   subject: "other",
+  subjectName: 'Ace "1"',
   since: NOW,
   raisedAt: NOW,
   reason: "down",
+} as const;
+
+const ALARM_OF_QUEUE = {
+  name: "queue_too_old",
+  subject: "route",
+  since: NOW,
+  raisedAt: NOW,
+  reason: "",
 } as const;
 
 /** What a database with one job, one overdue receipt and some webhooks answers. */
@@ -26,7 +35,7 @@ function makeSources(changes: Partial<MetricsSources> = {}) {
     connectors: () => [{ id: "smsc", status: { state: "up", since: NOW } }],
     domains: () => ({ pending: 0, verified: 1, failing: 0, lapsed: 0 }),
     webhooks: { paused: () => [], underWay: () => 9 },
-    alarms: () => [ALARM],
+    alarms: () => [ALARM, ALARM_OF_QUEUE],
     clockAheadMs: () => undefined,
     certificate: () => undefined,
     clock,
@@ -48,7 +57,8 @@ const OWN = [
   'postrider_connector_up{connector="smsc"} 1',
   'postrider_domains{state="verified"} 1',
   "postrider_webhooks_under_way 9",
-  'postrider_alarm{name="connector_down",subject="other"} 1',
+  'postrider_alarm{name="connector_down",subject="other",subject_name="Ace \\"1\\""} 1',
+  'postrider_alarm{name="queue_too_old",subject="route"} 1',
   'postrider_http_requests_total{operation="sendSms",status="503"} 1',
 ];
 
