@@ -8,7 +8,7 @@ import { portAdvice } from "../../core/network/port-advice.ts";
 import type { Config } from "../config.ts";
 import { LINGER_MS } from "./drain.ts";
 
-/** After how long an idle connection is closed, even within a request. Longer than the 30 s that a long poll may wait. */
+/** After how long an idle connection is closed, even within a request: Bun counts in steps of 4 s, so up to 4 s sooner. Longer than the 30 s that a long poll may wait. */
 const IDLE_SECONDS = 40;
 
 /** No limit here: the API refuses bodies that are too large with its own answer, and a body that nobody reads is not kept. */
