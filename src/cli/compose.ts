@@ -228,10 +228,11 @@ function makeLoops(parts: Parts) {
   const { clock, store, dns, steadyLog: log } = parts;
   const { roles } = parts.config;
   const shares = openShares(parts);
-  const engine = createDelivery(parts, shares);
+  const claimant = shares?.claimant ?? (() => NOBODY_ELSE);
+  const engine = createDelivery(parts, { shares, claimant });
   const domains = createDomainWatch({ records: store.records, dns, log });
   const bounds = boundChores({ ...store, clock, log, observe: parts.metrics.observe });
-  const sweeper = () => present({ process: shares?.claimant().process, inFlight: engine.inFlight() });
+  const sweeper = () => present({ process: claimant().process, inFlight: engine.inFlight() });
   const sweep = stageChore(store.queue, sweeper);
   const chores = [sweep, ...storeChores(store), domains.chore, overdueChore(store), ...bounds];
   return {
@@ -239,7 +240,7 @@ function makeLoops(parts: Parts) {
     engine,
     domains,
     upkeep: createUpkeep({ clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
-    webhooks: createWebhooks({ ...parts, log, claimant: shares?.claimant ?? (() => NOBODY_ELSE) }),
+    webhooks: createWebhooks({ ...parts, log, claimant }),
     alarms: createAlarms({ ...parts, log, engine }),
     clocks: createClockWatch({ store, clock, log }),
     certificate: createCertificateWatch({ config: parts.config, clock, log }),

@@ -1,3 +1,4 @@
+import type { Claimant } from "../core/queue/claimant.ts";
 import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
 import type { Shares } from "../delivery/shares/shares.ts";
@@ -10,7 +11,10 @@ import type { Parts } from "./parts.ts";
 import { watchReceipts } from "./watch-receipts.ts";
 
 /** The engine that sends messages, and what the channels of its connectors are opened with. */
-export function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
+export function createDelivery(
+  parts: Parts,
+  { shares, claimant }: { readonly shares: Shares | undefined; readonly claimant: () => Claimant },
+): Engine {
   const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, largeBodies } = parts;
   const stopped = new AbortController();
   const network = createNetwork(dns);
@@ -54,6 +58,7 @@ export function createDelivery(parts: Parts, shares: Shares | undefined): Engine
     onLateRefusal: createLateAnswers(late),
     builtIn: BUILT_IN,
     slotsOf,
+    claimant,
     ...(shares && { shares }),
   });
   const stop = () => engine.stop().finally(() => stopped.abort());

@@ -113,8 +113,8 @@ function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = 
     log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
     observe: { attempt() {}, unconfirmed() {}, droppedReceipts() {} },
     slotsOf: () => undefined,
+    claimant: () => NOBODY_ELSE,
     shares: {
-      claimant: () => NOBODY_ELSE,
       leaveConnectors: () => void seen.told.push("leave connectors"),
     },
     builtIn: { connectors: [], routes: [] },

@@ -4,6 +4,7 @@ import { eachRecord } from "../core/lists/each-record.ts";
 import type { Log } from "../core/log.ts";
 import type { Receipt, ReceiptResult } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
+import type { Claimant } from "../core/queue/claimant.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import { firstOfGroups, type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
@@ -48,6 +49,8 @@ export interface EngineDeps {
   readonly observe: DeliveryMetrics;
   /** See `SendMessageDeps`. */
   readonly onLateRefusal: SendMessageDeps["onLateRefusal"];
+  /** On whose behalf jobs are claimed now. */
+  readonly claimant: () => Claimant;
   /** Its maker starts it before the engine, and stops it after. Absent: this process is the only one that delivers. */
   readonly shares?: Shares;
   /** See `OutletsDeps`. */

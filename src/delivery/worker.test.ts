@@ -59,7 +59,7 @@ function open({ free = 1, jobs = 0, perSecond }: Options = {}) {
       return work;
     },
     line: { join: (wake) => inLine.add(wake), leave: (wake) => inLine.delete(wake), call() {} },
-    shares: { claimant: () => claimant },
+    claimant: () => claimant,
     log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
   });
   return {

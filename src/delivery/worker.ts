@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import { NOBODY_ELSE } from "../core/queue/claimant.ts";
+import type { Claimant } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import { createInFlightJobs, type InFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { Route } from "../core/records/accounts.ts";
@@ -10,7 +10,6 @@ import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import type { SlotLine } from "./outlets/slot-line.ts";
 import type { SendMessage } from "./send-message.ts";
-import type { Shares } from "./shares/shares.ts";
 
 /** The most jobs in one claim: enough to fill a commit, few enough to keep flows mixed. */
 const MAX_CLAIM = 500;
@@ -36,8 +35,8 @@ export interface WorkerDeps {
   readonly queue: Queue;
   readonly send: SendMessage;
   readonly line: SlotLine;
-  /** Absent: this process is the only one. */
-  readonly shares?: Pick<Shares, "claimant">;
+  /** On whose behalf it claims now. */
+  readonly claimant: () => Claimant;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -137,7 +136,7 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     const outlets = outletsOf(deps);
     const leaseMs = slowestMs(deps.allOutlets()) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
-    const { isOurs, ...by } = deps.shares?.claimant() ?? NOBODY_ELSE;
+    const { isOurs, ...by } = deps.claimant();
     const claimed = await claim(deps, reservation, { leaseMs, ...by });
     for (const { job, outlet } of claimed) {
       const lease = { outlet, outlets, leaseEndsMs, isOurs, failoverMode, isOwnQueue };
