@@ -7,6 +7,7 @@ import { spellingsOfNumber } from "../../core/receipts/number-spellings.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
+import { uuidTime } from "../../core/uuid.ts";
 import { writingsOf } from "../address-spellings.ts";
 import { type TimelineRow, toTimelineEntry } from "../messages/message-rows.ts";
 import type { ErasedForm } from "./erased-recipient.ts";
@@ -19,6 +20,7 @@ export interface ErasureTask {
   readonly writings: readonly string[];
   /** `undefined`: in all accounts. */
   readonly accountId: string | undefined;
+  /** Messages and what belongs to them that are newer stay. */
   readonly createdAt: number;
 }
 
@@ -76,7 +78,15 @@ export function currentWalk<Walk>(
   const walk = walks[row.walk % walks.length];
   if (recipient === undefined || walk === undefined) return undefined;
   const accountId = row.account_id ?? undefined;
-  return { walk, task: { recipient, writings, accountId, createdAt: row.created_at } };
+  return { walk, task: { recipient, writings, accountId, createdAt: askedAt(row) } };
+}
+
+/**
+ * When the erasure was asked for, in the time that ids have. If the clock was set back a little, that stays ahead of it for a while:
+ * what was accepted before has a later time than the clock showed.
+ */
+function askedAt({ id, created_at: createdAt }: ErasureRow): number {
+  return Math.max(createdAt, uuidTime(id) ?? 0);
 }
 
 /** Reads `account id`, the position of a walk over messages: it goes on after that message. At the start there is no account. */
