@@ -80,7 +80,6 @@ export interface Engine {
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { clock } = deps;
   const stopping = new AbortController();
   const givingUp = new AbortController();
   const parts = createParts(deps, givingUp.signal);
@@ -110,7 +109,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     reconcile: async () => (isStarted ? reconcile() : undefined),
     inFlight: workers.inFlight,
-    stalled: (ms) => workers.stalledSince(clock.monotonicMs() - ms),
+    stalled: (ms) => workers.stalledSince(deps.clock.monotonicMs() - ms),
     connectorStatus(connectorId) {
       const outlet = outlets.get(connectorId);
       return outlet && statusOf(outlet);
@@ -121,7 +120,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async stop() {
       stopping.abort();
       unsubscribe();
-      const cancel = clock.after(GIVE_UP_AFTER_MS, () => givingUp.abort());
+      const cancel = deps.clock.after(GIVE_UP_AFTER_MS, () => givingUp.abort());
       await workers.stop();
       cancel();
       await watching;

@@ -265,33 +265,3 @@ function openHeldInbox() {
     },
   };
 }
-
-test("as many messages as was said are remembered, and twice as many at most, by the last time that each came", async () => {
-  const keys: string[] = [];
-  const inbox = createHandsetInbox(
-    { connectorId: "c1", alphabet: "gsm7", storeTimeoutMs: 10_000 },
-    {
-      clock: createHeldClock(),
-      log: QUIET,
-      onInbound: async (batch) => void keys.push(...batch.map(({ key }) => key)),
-    },
-    500,
-  ).open();
-  const keyOf = async (text: string) => {
-    await new Promise<void>((stored) => {
-      inbox.take({ ...HELLO, ...REST, shortMessage: Buffer.from(text) }, () => stored());
-    });
-    return keys.at(-1);
-  };
-  let others = 0;
-  const takeOthers = async (count: number) => {
-    for (const end = others + count; others < end; others++) await keyOf(`other ${others}`);
-  };
-  const first = await keyOf("hello");
-  await takeOthers(500);
-  expect(await keyOf("hello")).not.toBe(first);
-  await takeOthers(500);
-  expect(await keyOf("hello")).not.toBe(first);
-  await takeOthers(1_000);
-  expect(await keyOf("hello")).toBe(first);
-});

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { createInboundKeys } from "./inbound-keys.ts";
+
+test("as many messages as was said are remembered, and twice as many at most, by the last time that each came", () => {
+  const keys = createInboundKeys(500);
+  const session = {};
+  const take = (fingerprint: string) => {
+    const received = { receivedAt: 0, ...keys.of(fingerprint, { copy: 1, receivedAt: 0, sameSince: 0 }) };
+    keys.taken(fingerprint, { received, session, atMs: 0 });
+    return received.key;
+  };
+  let others = 0;
+  const takeOthers = (count: number) => {
+    for (const end = others + count; others < end; others++) take(`other ${others}`);
+  };
+  const first = take("hello");
+  takeOthers(500);
+  expect(take("hello")).not.toBe(first);
+  takeOthers(500);
+  expect(take("hello")).not.toBe(first);
+  takeOthers(1_000);
+  expect(take("hello")).toBe(first);
+});
