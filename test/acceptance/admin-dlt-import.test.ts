@@ -225,6 +225,12 @@ onEveryAdmin((startAdmin) => {
       ],
       ["that is a workbook", "PK\u0003\u0004", {}, "is an Excel workbook"],
       [
+        "that is a web page",
+        "\n<table><tr><th>Template ID</th><th>Template Content</th></tr></table>",
+        {},
+        "is a web page",
+      ],
+      [
         "whose ids a spreadsheet has written out with zeros",
         "Template ID,Template Content\n1107161234567890000,Hi\n1107161234567910000,Ho",
         {},

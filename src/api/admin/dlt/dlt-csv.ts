@@ -8,6 +8,9 @@ export interface DltSheet {
   readonly rows: readonly CsvRow[];
 }
 
+/** Some programs write the table of a web page where they promise a spreadsheet (`.xls`). */
+const WEB_PAGE = /^\uFEFF?\s*<(?:!doctype|html|table|meta|style)\b/i;
+
 /** The most lines before the header row: a title, a date, a blank line. */
 const MAX_PREAMBLE = 20;
 
@@ -20,6 +23,8 @@ export async function readDltCsv(
   wanted?: DltList,
 ): Promise<DltSheet | { readonly problem: string }> {
   if (csv.startsWith("PK\u0003\u0004")) return { problem: "is an Excel workbook: save it as CSV (UTF-8)" };
+  if (WEB_PAGE.test(csv))
+    return { problem: "is a web page: open it in a spreadsheet and save it as CSV (UTF-8)" };
   const text = csv.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
   const rows = await readRows(text, delimiterOf(text, wanted));
   if ("problem" in rows) return rows;
