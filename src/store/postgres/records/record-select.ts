@@ -31,9 +31,13 @@ export function createRecordSelect(values: RecordValues): RecordSelect {
     const fields = given(where);
     const { accountId, ...others } = fields;
     const isPlain = search === undefined && Object.keys(others).length === 0;
-    const select = isInPieces && !isPlain && !isUnique(kind, fields) ? selectInPieces : selectAtOnce;
-    const along = accountId === undefined ? {} : { accountId };
-    const selection = selectionOf(kind, { values, along, others, ...(search && { search }) });
+    // By other fields of an account's, an index may find what is wanted at once.
+    const isWalk = isPlain || (isInPieces === true && !isUnique(kind, fields));
+    const isOfAccount = isWalk && accountId !== undefined && accountId !== null;
+    const along: Fields = isOfAccount ? { accountId } : {};
+    const only: Fields = isOfAccount ? others : fields;
+    const select = isWalk && !isPlain ? selectInPieces : selectAtOnce;
+    const selection = selectionOf(kind, { values, along, only, ...(search && { search }) });
     const rows = await select(session, selection, { after, limit });
     return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
   };
@@ -41,24 +45,25 @@ export function createRecordSelect(values: RecordValues): RecordSelect {
 
 interface Wanted<K extends RecordKind> {
   readonly values: RecordValues;
+  /** The account's id, or nothing. */
   readonly along: Fields;
-  readonly others: Fields;
+  readonly only: Fields;
   readonly search?: RecordSearch<K>;
 }
 
-function selectionOf<K extends RecordKind>(kind: K, { values, along, others, search }: Wanted<K>): Selection {
+function selectionOf<K extends RecordKind>(kind: K, { values, along, only, search }: Wanted<K>): Selection {
   const table: RecordTable = RECORD_TABLES[kind];
   const bind = (fields: Fields) =>
     Object.entries(fields).map(([field, value]) =>
       values.toSql({ table, column: columnOf(table, field), id: "" }, value),
     );
-  const bound = bind(others);
+  const bound = bind(only);
   return {
     table: table.table,
-    along: { tests: testsOf(table, along, 1), values: bind(along) },
+    along: { columns: Object.keys(along).map((field) => columnOf(table, field).name), values: bind(along) },
     only: {
       tests: (first) => [
-        ...testsOf(table, others, first),
+        ...testsOf(table, only, first),
         ...(search ? [searchTest(kind, search, first + bound.length)] : []),
       ],
       values: [...bound, ...(search ? searchValues(search) : [])],

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { openDriver } from "../database/driver.ts";
+import { openFresh, openOther } from "../postgres-world.contract.ts";
+
+const COUNT = 5_000;
+
+/** Entries of indexes of the table that were read by sessions that are gone, with those of this one. */
+const READ = `SELECT coalesce(sum(idx_tup_read), 0)::int AS read FROM pg_stat_user_indexes WHERE relname = 'opt_outs'`;
+
+test("the opt-outs of an account that has hardly any are found without reading those of another that has nearly all", async () => {
+  const { store, url } = await openFresh();
+  for (const id of ["crowded", "quiet"])
+    await store.records.create("accounts", { id, name: id, mode: "live", createdAt: 0 });
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query(
+    `INSERT INTO opt_outs (id, account_id, recipient, reason, created_at)
+     SELECT lpad(n::text, 6, '0'), 'crowded', '+1' || (4150000000 + n), 'manual', 0 FROM generate_series(1, ${COUNT}) AS n`,
+  );
+  await driver.query("ANALYZE opt_outs");
+  const own = { accountId: "quiet", recipient: "+14155550100", reason: "manual", createdAt: 0 } as const;
+  await store.records.create("optOuts", { ...own, id: "999999" });
+  await driver.query("SELECT pg_stat_reset()");
+
+  const other = await openOther(url);
+  const list = (where: Partial<typeof own>) => other.records.list("optOuts", where, { limit: 10 });
+  const search = { text: "0100", fields: ["recipient"] } as const;
+  for (let round = 0; round < 3; round++) {
+    expect(await list({ accountId: "quiet" })).toHaveLength(1);
+    expect(await list({ accountId: "quiet", recipient: own.recipient })).toHaveLength(1);
+    expect(await other.records.list("optOuts", { accountId: "quiet" }, { limit: 10, search })).toHaveLength(
+      1,
+    );
+  }
+  // What a connection has read is counted when it is gone.
+  await other.close();
+  let read = 0;
+  for (let looks = 0; looks < 200 && read === 0; looks++) {
+    const [row] = await driver.query<{ read: number }>(READ);
+    read = row?.read ?? 0;
+  }
+  expect(read).toBeGreaterThan(0);
+  expect(read).toBeLessThan(COUNT / 10);
+  await driver.close();
+  await store.close();
+});
