@@ -194,6 +194,21 @@ test("a restore overwrites nothing, and a damaged backup is refused", async () =
   expect(existsSync(join(elsewhere(), "postrider.db"))).toBe(false);
 });
 
+test("nor does it overwrite a sandbox.json, or a log whose database is gone: what is in that was committed", async () => {
+  expect((await backup("--with-key")).code).toBe(0);
+  await die();
+  mkdirSync(elsewhere());
+  const wal = join(elsewhere(), "postrider.db-wal");
+  writeFileSync(wal, "a log");
+  const refused = await restore("--data", elsewhere());
+  expect(refused).toMatchObject({ code: 1, output: expect.stringContaining(`${wal} is there already`) });
+  rmSync(wal);
+  const sandbox = join(elsewhere(), "sandbox.json");
+  writeFileSync(sandbox, "the token of somebody's own");
+  expect((await restore("--data", elsewhere())).code).toBe(0);
+  expect(readFileSync(sandbox, "utf8")).toBe("the token of somebody's own");
+});
+
 test("whoever restores the first of a series, in which the others lie, is told of the newest", async () => {
   await backup();
   const newest = /backup written to (\S+)/.exec((await backup("--with-key")).output)?.[1];
