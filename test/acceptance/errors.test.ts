@@ -244,13 +244,6 @@ onEveryStore((start) => {
     expect(lost.headers.get("retry-after")).toMatch(/^\d+$/);
   });
 
-  test("a process that is told to stop answers requests for a moment more, each of them the last on its connection", async () => {
-    await using api = await start({ deps: { isLeaving: () => true } });
-    const { status, headers } = await api.post(PATH, sms());
-    expect([status, headers.get("connection")]).toEqual([202, "close"]);
-    expect((await api.get("/readyz")).status).toBe(503);
-  });
-
   test("503: while draining, with Retry-After and the connection closed; probes still answer", async () => {
     await using api = await start({ deps: { isLeaving: () => true, isDraining: () => true } });
     const { status, headers } = await api.post(PATH, sms());
