@@ -20,7 +20,7 @@ export interface HandlerDeps {
   readonly connectorKinds?: readonly ConnectorKind[];
   /** True once the process has been told to stop: `/readyz` says so, no request waits, and each connection is closed with its next answer. */
   readonly isLeaving: () => boolean;
-  /** True a little later: then all requests except probes are refused. */
+  /** True a second later, if the process has not ended by then: all requests except probes are refused. */
   readonly isDraining: () => boolean;
   readonly onRequest: (request: ObservedRequest) => void;
   /** The files of `/docs`: `swagger-ui.css`, `swagger-ui-bundle.js`, `swagger-ui-standalone-preset.js`. */
