@@ -1,3 +1,4 @@
+import type { ReceivedSms } from "../core/inbound/inbound.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
@@ -15,7 +16,7 @@ export function createDelivery(
   parts: Parts,
   { shares, claimant }: { readonly shares: Shares | undefined; readonly claimant: () => Claimant },
 ): Engine {
-  const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, largeBodies } = parts;
+  const { clock, steadyLog: log, store, metrics, dns, mailKeys, largeBodies } = parts;
   const stopped = new AbortController();
   const network = createNetwork(dns);
   const publicUrl = createPublicUrl(store.records, clock);
@@ -35,10 +36,7 @@ export function createDelivery(
           log,
           ...listeners,
           onReceipts: async (receipts) => void (await watched.receipts.record(receipts)),
-          async onInbound(messages) {
-            const sharedAs = engine.sharedAs(connector.id);
-            await store.inbound.receive(messages.map((one) => ({ ...one, sharedAs, id: ids() })));
-          },
+          onInbound: (messages) => storeInbound(parts, messages, engine.sharedAs(connector.id)),
           onLateAnswer: createLateAnswers(late),
           publicUrl,
           network,
@@ -63,4 +61,13 @@ export function createDelivery(
   });
   const stop = () => engine.stop().finally(() => stopped.abort());
   return { ...engine, stop };
+}
+
+/** @param sharedAs the connector under which the parts of one message wait for each other */
+async function storeInbound(
+  { store, ids }: Parts,
+  messages: readonly ReceivedSms[],
+  sharedAs: string,
+): Promise<void> {
+  await store.inbound.receive(messages.map((one) => ({ ...one, sharedAs, id: ids() })));
 }
