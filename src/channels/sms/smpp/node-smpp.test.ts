@@ -23,7 +23,7 @@ smpp.addTLV("dlt_template_id", { id: 0x1401, type: smpp.types.tlv.string });
 let close = async () => {};
 afterEach(() => close());
 
-async function openPair() {
+async function openPair(settings: Record<string, unknown> = {}) {
   const submits: Pdu[] = [];
   const receipts: Receipt[] = [];
   const stored = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ async function openPair() {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const config = { host: "127.0.0.1", port, system_id: "rider", system_type: "VMA" };
+  const config = { host: "127.0.0.1", port, system_id: "rider", system_type: "VMA", ...settings };
   const channel = openSmppChannel(
     {
       id: "c1",
@@ -112,6 +112,7 @@ test("it reads from our submit_sm what we put there", async () => {
     source_addr_ton: 5,
     source_addr_npi: 0,
     source_addr: "PSTRDR",
+    service_type: "",
     dest_addr_ton: 1,
     dest_addr_npi: 1,
     destination_addr: "919876543210",
@@ -124,6 +125,12 @@ test("it reads from our submit_sm what we put there", async () => {
   // It reads the relative time as a date, by its own clock.
   const validMs = (submits[0]!.validity_period as Date).getTime() - Date.now();
   expect(Math.round(validMs / 60_000)).toBe(10);
+});
+
+test("it reads the connector's service_type from each segment", async () => {
+  const { send, submits } = await openPair({ service_type: "OTP01" });
+  await send("Приве́т! ".repeat(20));
+  expect(submits.map(({ service_type }) => service_type)).toEqual(["OTP01", "OTP01", "OTP01"]);
 });
 
 test("it decodes a UCS-2 text to what was sent", async () => {

@@ -145,6 +145,13 @@ export const smppConfigSchema = Type.Object({
     default: true,
     description: "Tells the SMSC how long the message is valid",
   }),
+  service_type: Type.String({
+    default: "",
+    maxLength: 5,
+    pattern: "^[\\x21-\\x7e]*$",
+    examples: ["WAP", "OTP"],
+    description: "service_type of each submit_sm, by which some SMSCs route or charge",
+  }),
   id_format: choice(["same", "resp_hex_receipt_dec", "resp_dec_receipt_hex"], {
     description: "Whether receipts write the message id as submit_sm_resp does, or in another base",
   }),

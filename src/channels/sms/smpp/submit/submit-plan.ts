@@ -45,6 +45,7 @@ export function planSubmit(
   const octets = parts.map((part) => encodeText(part, encoding, config));
   const pieces = toPieces(octets, { style: config.concat, messageId: message.messageId });
   const envelope = {
+    serviceType: config.service_type,
     source,
     destination: destinationAddress(message, config),
     registeredDelivery: config.registered_delivery,

@@ -80,6 +80,12 @@ test("submit_sm with header and DLT parameters, field by field (§4.4.1)", () =>
   expect(encodeShortMessage(submit)).toEqual(submitBody);
 });
 
+test("a service_type is the first field of submit_sm (§5.2.11)", () => {
+  expect(encodeShortMessage({ ...submit, serviceType: "CMT" })).toEqual(
+    Buffer.concat([octets(`${ascii("CMT")} 00`), submitBody.subarray(1)]),
+  );
+});
+
 test("what was encoded is decoded to the same", () => {
   expect(decodeShortMessage(submitBody)).toEqual(submit);
 });

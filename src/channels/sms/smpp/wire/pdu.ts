@@ -64,6 +64,12 @@ export interface ShortMessage {
   readonly tlvs: Tlvs;
 }
 
+/** What a submit_sm has besides, and nothing that is read here. Absent: empty. */
+export interface SubmitSm extends ShortMessage {
+  /** service_type (§5.2.11): at most 5 characters. */
+  readonly serviceType?: string;
+}
+
 /**
  * The octets of the message: those of message_payload, if there is one and short_message is empty, as it has to be then
  * (§5.3.2.32). Some SMSCs leave a NUL or a blank in it, which counts as empty.
@@ -118,10 +124,10 @@ export function encodeBind(bind: {
 }
 
 /** Body of submit_sm and deliver_sm. */
-export function encodeShortMessage(message: ShortMessage): Buffer {
+export function encodeShortMessage(message: SubmitSm): Buffer {
   // Built as one Latin-1 text, a character for each octet: a buffer for each field would cost more than everything else.
   const head = [
-    cText(""), // service_type
+    cText(message.serviceType ?? ""),
     addressText(message.source),
     addressText(message.destination),
     String.fromCharCode(message.esmClass, 0, 0), // protocol_id, priority_flag
