@@ -113,6 +113,7 @@ test("it reads from our submit_sm what we put there", async () => {
     source_addr_npi: 0,
     source_addr: "PSTRDR",
     service_type: "",
+    priority_flag: 0,
     dest_addr_ton: 1,
     dest_addr_npi: 1,
     destination_addr: "919876543210",
@@ -127,10 +128,11 @@ test("it reads from our submit_sm what we put there", async () => {
   expect(Math.round(validMs / 60_000)).toBe(10);
 });
 
-test("it reads the connector's service_type from each segment", async () => {
-  const { send, submits } = await openPair({ service_type: "OTP01" });
+test("it reads the connector's service_type and priority_flag from each segment", async () => {
+  const { send, submits } = await openPair({ service_type: "OTP01", priority_flag: 2 });
   await send("Приве́т! ".repeat(20));
-  expect(submits.map(({ service_type }) => service_type)).toEqual(["OTP01", "OTP01", "OTP01"]);
+  expect(submits).toHaveLength(3);
+  for (const submit of submits) expect(submit).toMatchObject({ service_type: "OTP01", priority_flag: 2 });
 });
 
 test("it decodes a UCS-2 text to what was sent", async () => {

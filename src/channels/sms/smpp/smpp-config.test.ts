@@ -19,3 +19,11 @@ test("a service_type has at most five characters, as its field on the wire", () 
   for (const bad of ["CELLULAR", "O P", "é"])
     expect(read(bad)).toMatchObject({ message: expect.stringContaining("/service_type") });
 });
+
+test("a priority_flag is 0 to 3", () => {
+  const read = (priority_flag: number) => readSmppConfig(connectorWith({ priority_flag }));
+  expect(readSmppConfig(connectorWith({}))).toMatchObject({ priority_flag: 0 });
+  for (const good of [0, 3]) expect(read(good)).toMatchObject({ priority_flag: good });
+  for (const bad of [-1, 4, 1.5])
+    expect(read(bad)).toMatchObject({ message: expect.stringContaining("/priority_flag") });
+});

@@ -152,6 +152,12 @@ export const smppConfigSchema = Type.Object({
     examples: ["WAP", "OTP"],
     description: "service_type of each submit_sm, by which some SMSCs route or charge",
   }),
+  priority_flag: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 3,
+    description: "priority_flag of each submit_sm; 0 is the lowest",
+  }),
   id_format: choice(["same", "resp_hex_receipt_dec", "resp_dec_receipt_hex"], {
     description: "Whether receipts write the message id as submit_sm_resp does, or in another base",
   }),

@@ -46,6 +46,7 @@ export function planSubmit(
   const pieces = toPieces(octets, { style: config.concat, messageId: message.messageId });
   const envelope = {
     serviceType: config.service_type,
+    priorityFlag: config.priority_flag,
     source,
     destination: destinationAddress(message, config),
     registeredDelivery: config.registered_delivery,

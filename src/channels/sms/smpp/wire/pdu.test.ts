@@ -86,6 +86,13 @@ test("a service_type is the first field of submit_sm (§5.2.11)", () => {
   );
 });
 
+test("a priority_flag is the third octet behind the addresses (§5.2.14)", () => {
+  const at = submitBody.indexOf(octets("40 00 00")) + 2;
+  const body = Buffer.from(submitBody);
+  body[at] = 3;
+  expect(encodeShortMessage({ ...submit, priorityFlag: 3 })).toEqual(body);
+});
+
 test("what was encoded is decoded to the same", () => {
   expect(decodeShortMessage(submitBody)).toEqual(submit);
 });

@@ -64,10 +64,12 @@ export interface ShortMessage {
   readonly tlvs: Tlvs;
 }
 
-/** What a submit_sm has besides, and nothing that is read here. Absent: empty. */
+/** What a submit_sm has besides, and nothing that is read here. Absent: empty, or 0. */
 export interface SubmitSm extends ShortMessage {
   /** service_type (§5.2.11): at most 5 characters. */
   readonly serviceType?: string;
+  /** priority_flag (§5.2.14): 0 to 3. */
+  readonly priorityFlag?: number;
 }
 
 /**
@@ -130,7 +132,7 @@ export function encodeShortMessage(message: SubmitSm): Buffer {
     cText(message.serviceType ?? ""),
     addressText(message.source),
     addressText(message.destination),
-    String.fromCharCode(message.esmClass, 0, 0), // protocol_id, priority_flag
+    String.fromCharCode(message.esmClass, 0, message.priorityFlag ?? 0), // protocol_id between them
     cText(""), // schedule_delivery_time: we schedule ourselves
     cText(message.validityPeriod),
     // then replace_if_present_flag, data_coding, sm_default_msg_id
