@@ -103,6 +103,11 @@ test("it understands our bind", async () => {
   });
 });
 
+test("it sees the version of an SMSC that speaks 3.3 only", async () => {
+  const { pdu } = await openPair({ interface_version: "3.3" });
+  expect(pdu).toMatchObject({ system_type: "VMA", interface_version: 0x33, addr_ton: 0, address_range: "" });
+});
+
 test("it reads from our submit_sm what we put there", async () => {
   const { send, submits } = await openPair();
   expect(await send("Plain {text} for 5€")).toMatchObject({

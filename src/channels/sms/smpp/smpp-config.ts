@@ -69,6 +69,9 @@ export const smppConfigSchema = Type.Object({
     description: "Number of parallel sessions, or pairs of sessions",
   }),
   system_type: Type.String({ default: "", maxLength: 12, description: "system_type in the bind" }),
+  interface_version: choice(["3.4", "3.3"], {
+    description: "interface_version in the bind; with 3.3 no TLVs are sent, which some old SMSCs refuse",
+  }),
   address_range: Type.String({ default: "", maxLength: 40, description: "address_range in the bind" }),
   tls: Type.Boolean({ default: false, description: "Connect with TLS" }),
   tls_verify: Type.Boolean({ default: true, description: "false: accept any certificate" }),
@@ -218,10 +221,14 @@ export function sessionOptions(
     systemId: config.system_id,
     password: secrets.password ?? "",
     systemType: config.system_type,
+    interfaceVersion: INTERFACE_VERSIONS[config.interface_version],
     addressRange: { ton: 0, npi: 0, address: config.address_range },
     ...(config.tls ? { tls: tlsSettings(config) } : {}),
   };
 }
+
+/** As the bind has them (SMPP 3.4 §5.2.4). */
+const INTERFACE_VERSIONS = { "3.4": 0x34, "3.3": 0x33 } as const;
 
 function tlsSettings(config: SmppConfig): NonNullable<SessionOptions["tls"]> {
   return {

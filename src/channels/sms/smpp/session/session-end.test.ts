@@ -66,6 +66,7 @@ async function open(answer: (pdu: Pdu) => Uint8Array | undefined, { isHalfOpen =
       systemId: "rider",
       password: "secret",
       systemType: "",
+      interfaceVersion: 0x34,
       addressRange: nobody,
       window: 2,
     },

@@ -22,6 +22,7 @@ export interface SessionOptions extends ConnectionTarget {
   readonly systemId: string;
   readonly password: string;
   readonly systemType: string;
+  readonly interfaceVersion: number;
   readonly addressRange: Address;
   /** How many submit_sm may be unanswered at a time. */
   readonly window: number;
@@ -100,8 +101,8 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
 
 async function bind(state: SessionState): Promise<void> {
   const { options, connection } = state;
-  const { role, systemId, password, systemType, addressRange: address } = options;
-  const body = encodeBind({ systemId, password, systemType, address });
+  const { role, systemId, password, systemType, interfaceVersion, addressRange: address } = options;
+  const body = encodeBind({ systemId, password, systemType, interfaceVersion, address });
   const answer = await request(state, BIND_COMMANDS[role], { body, limitMs: options.bindTimeoutMs });
   if (answer.kind === "lost") return;
   if (answer.kind === "silent") return connection.destroy("the SMSC did not answer the bind");

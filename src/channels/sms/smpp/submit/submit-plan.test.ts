@@ -265,6 +265,18 @@ test.each([
   expect(plan(over)).toMatchObject({ error: { code } });
 });
 
+test("by SMPP 3.3 a text goes out without any TLV, and a message that needs some is refused in words", () => {
+  const config = { interface_version: "3.3" };
+  const text = "x".repeat(200);
+  for (const concat of ["udh8", "udh16"])
+    for (const { tlvs } of submits({ text }, { ...config, concat })) expect(tlvs.size).toBe(0);
+  const content = { dltEntityId: "11" };
+  expect(submits({ to: "+14155550101", content }, config)[0]?.tlvs.size).toBe(0);
+  expect(plan({ content }, config)).toMatchObject({
+    error: { code: "smpp.no_tlvs", message: expect.stringContaining("SMPP 3.3") },
+  });
+});
+
 test("255 segments are still sent", () => {
   expect(submits({ text: "ж".repeat(67 * 255) })).toHaveLength(255);
 });

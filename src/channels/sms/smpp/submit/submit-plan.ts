@@ -40,8 +40,8 @@ export function planSubmit(
     return refusal("too_long", `the text needs ${parts.length} segments of ${MAX_SEGMENTS}`);
   const source = sourceAddress(message, config);
   if (!source) return refusal("invalid_sender", "the sender is not 1 to 20 ASCII characters");
-  const tlvs = dltTlvs(message, config);
-  if (!tlvs) return refusal("invalid_dlt_id", "a DLT id is not 1 to 64 ASCII characters");
+  const shared = sharedTlvs(message, config);
+  if ("error" in shared) return shared;
   const octets = parts.map((part) => encodeText(part, encoding, config));
   const pieces = toPieces(octets, { style: config.concat, messageId: message.messageId });
   const envelope = {
@@ -62,7 +62,7 @@ export function planSubmit(
         ...envelope,
         ...piece,
         validityPeriod: config.validity_period ? toRelativeTime(remainingMs) : "",
-        tlvs: joinTlvs(reference(message, submit, config), own, tlvs),
+        tlvs: joinTlvs(reference(message, submit, config), own, shared.tlvs),
       });
     },
   };
@@ -72,6 +72,21 @@ export function planSubmit(
 export function segmentsOf(text: string, config: SmppConfig): SmsSegments {
   return segmentSms(text, HEADER_STYLES[config.concat], config.default_alphabet);
 }
+
+/** The TLVs that every submit_sm of the message has. */
+function sharedTlvs(
+  message: OutgoingSms,
+  config: SmppConfig,
+): { readonly tlvs: Tlvs } | { readonly error: MessageError } {
+  const tlvs = dltTlvs(message, config);
+  if (!tlvs) return refusal("invalid_dlt_id", "a DLT id is not 1 to 64 ASCII characters");
+  if (tlvs.size > 0 && config.interface_version === "3.3") return refusal("no_tlvs", NO_TLVS_IN_3_3);
+  return { tlvs };
+}
+
+/** Without its ids an operator would drop the message: better to say so at once. */
+const NO_TLVS_IN_3_3 =
+  "the message has DLT ids, and this connector speaks SMPP 3.3, which cannot carry them: let a route lead it to another";
 
 const NO_PIECE: Piece = { esmClass: 0, shortMessage: Buffer.alloc(0), tlvs: new Map() };
 

@@ -23,6 +23,7 @@ test("bind_transceiver, field by field (§4.1.5)", () => {
     systemId: "SMPP3TEST",
     password: "secret08",
     systemType: "SUBMIT1",
+    interfaceVersion: 0x34,
     address: { ton: 1, npi: 1, address: "" },
   });
   expect(encodePdu({ commandId: COMMAND.bindTransceiver, sequence: 1, body })).toEqual(
@@ -159,18 +160,19 @@ test("a field behind the end of a body is 0 or empty, and tells that the body wa
 
 test("a NUL within a text is left out, since the fields behind it would be read from there", () => {
   const address = { ton: 0, npi: 0, address: "" };
-  const bind = { systemId: "a", password: "secret", systemType: "", address };
+  const bind = { systemId: "a", password: "secret", systemType: "", interfaceVersion: 0x34, address };
   expect(encodeBind({ ...bind, password: "sec\0ret" })).toEqual(encodeBind(bind));
 });
 
-test("bind_transmitter and bind_receiver differ from bind_transceiver in their command only (§4.1.1, §4.1.3)", () => {
+test("bind_transmitter and bind_receiver differ from bind_transceiver in their command only, also in 3.3 (§4.1.1, §4.1.3)", () => {
   const body = encodeBind({
     systemId: "a",
     password: "b",
     systemType: "",
+    interfaceVersion: 0x33,
     address: { ton: 0, npi: 0, address: "" },
   });
-  const rest = "00000000 00000001 6100 6200 00 34 00 00 00";
+  const rest = "00000000 00000001 6100 6200 00 33 00 00 00";
   expect(encodePdu({ commandId: COMMAND.bindTransmitter, sequence: 1, body })).toEqual(
     octets(`00000019 00000002 ${rest}`),
   );

@@ -109,18 +109,19 @@ export function encodePdu(pdu: {
   return frame;
 }
 
-/** The body of the three binds (§4.1.1, §4.1.3, §4.1.5). Its interface_version is 3.4: below that an SMSC ignores or refuses TLVs. */
+/** The body of the three binds (§4.1.1, §4.1.3, §4.1.5). With an interface_version below 0x34 an SMSC ignores or refuses TLVs. */
 export function encodeBind(bind: {
   systemId: string;
   password: string;
   systemType: string;
+  interfaceVersion: number;
   address: Address;
 }): Buffer {
   return Buffer.concat([
     cString(bind.systemId),
     cString(bind.password),
     cString(bind.systemType),
-    Uint8Array.of(0x34),
+    Uint8Array.of(bind.interfaceVersion),
     encodeAddress(bind.address),
   ]);
 }

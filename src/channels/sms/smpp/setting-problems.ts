@@ -1,0 +1,21 @@
+/** What is wrong with settings that each fit their schema, and do not fit together; under the field that is to change. */
+import type { Connector } from "../../../core/records/accounts.ts";
+
+/** SMPP 3.3 has no TLVs (they came with 3.4, §3.2.4), so nothing may be set that is sent in one. */
+export function versionProblems(config: Connector["config"]): Readonly<Record<string, string>> {
+  if (config.interface_version !== "3.3") return {};
+  const refused = Object.entries(SENT_IN_TLVS).filter(([field, { isSent }]) => isSent(config[field]));
+  return Object.fromEntries(refused.map(([field, { must }]) => [field, `${must} ${WITHOUT_TLVS}`]));
+}
+
+const WITHOUT_TLVS = "with interface_version 3.3, which has no TLVs (optional parameters)";
+
+const SENT_IN_TLVS: Readonly<Record<string, { isSent: (value: unknown) => boolean; must: string }>> = {
+  concat: { isSent: (value) => value === "sar" || value === "payload", must: "must be udh8 or udh16" },
+  user_message_reference: { isSent: (value) => value === true, must: "must be false" },
+  dlt_chain_ids: { isSent: isFilled, must: "must be empty" },
+};
+
+function isFilled(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
