@@ -14,6 +14,7 @@ export interface FieldSchema {
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
   readonly description?: string;
+  readonly items?: { readonly type?: string };
 }
 
 /**
@@ -30,9 +31,10 @@ export function readFreeOptions(words: readonly string[], kind: KindFields): Rec
       fields[negated] = false;
       continue;
     }
-    const type = schemaOf(name, kind)?.type;
+    const schema = schemaOf(name, kind);
+    const type = schema?.type;
     const text = attached ?? takeValue(rest, { word, isFlag: type === "boolean" });
-    fields[name] = toValue(text, { type, before: fields[name], word });
+    fields[name] = toValue(text, { type, items: schema?.items?.type, before: fields[name], word });
   }
   return fields;
 }
@@ -66,15 +68,24 @@ function takeValue(rest: string[], { word, isFlag }: { word: string; isFlag: boo
   return rest.shift() ?? "";
 }
 
-function toValue(
-  text: string,
-  { type, before, word }: { type: string | undefined; before: unknown; word: string },
-): unknown {
+interface TypedOption {
+  readonly type: string | undefined;
+  /** Of an array: the type of its entries. */
+  readonly items: string | undefined;
+  /** Its value so far, if it was given before. */
+  readonly before: unknown;
+  readonly word: string;
+}
+
+function toValue(text: string, { type, items, before, word }: TypedOption): unknown {
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   // Text that is not a number is sent as it is: the server says what it should be.
   if (type === "integer" || type === "number")
     return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
-  if (type === "array") return [...(Array.isArray(before) ? before : []), text];
+  if (type === "array") {
+    const entry = items === "object" && text !== "" ? readJsonObject(text, word) : text;
+    return [...(Array.isArray(before) ? before : []), entry];
+  }
   return type === "object" && text !== "" ? readJsonObject(text, word) : text;
 }
 

@@ -20,6 +20,10 @@ interface PeerSession {
 smpp.addTLV("dlt_entity_id", { id: 0x1400, type: smpp.types.tlv.string });
 smpp.addTLV("dlt_template_id", { id: 0x1401, type: smpp.types.tlv.string });
 
+// And these an operator's own.
+smpp.addTLV("partner", { id: 0x1503, type: smpp.types.tlv.string });
+smpp.addTLV("partner_octets", { id: 0x1504, type: smpp.types.tlv.buffer });
+
 let close = async () => {};
 afterEach(() => close());
 
@@ -138,6 +142,26 @@ test("it reads the connector's service_type and priority_flag from each segment"
   await send("Приве́т! ".repeat(20));
   expect(submits).toHaveLength(3);
   for (const submit of submits) expect(submit).toMatchObject({ service_type: "OTP01", priority_flag: 2 });
+});
+
+test("it reads the connector's further TLVs from each segment, beside the DLT ids", async () => {
+  const extra_tlvs = [
+    { tag: 0x1503, text: "ACME" },
+    { tag: 0x0005, integer: 2, octets: 1 },
+    { tag: 0x020a, integer: 0x1f90, octets: 2 },
+    { tag: 0x1504, hex: "0aFF00" },
+  ];
+  const { send, submits } = await openPair({ extra_tlvs });
+  await send("Приве́т! ".repeat(20));
+  expect(submits).toHaveLength(3);
+  for (const submit of submits)
+    expect(submit).toMatchObject({
+      dlt_entity_id: "1101",
+      partner: "ACME",
+      dest_addr_subunit: 2,
+      source_port: 0x1f90,
+      partner_octets: Buffer.from("0aff00", "hex"),
+    });
 });
 
 test("it decodes a UCS-2 text to what was sent", async () => {

@@ -39,6 +39,7 @@ test("what is sent in TLVs cannot be set for SMPP 3.3, and is refused under its 
     { concat: "payload" },
     { user_message_reference: true },
     { dlt_chain_ids: ["entity"] },
+    { extra_tlvs: [{ tag: 0x1503, text: "ACME" }] },
   ]) {
     const [field = ""] = Object.keys(setting);
     expect(problemsOf({ ...version, ...setting })).toEqual({ [field]: reason });
@@ -46,4 +47,36 @@ test("what is sent in TLVs cannot be set for SMPP 3.3, and is refused under its 
   }
   const allowed = { concat: "udh16", user_message_reference: false, dlt_chain_ids: [], query_sm: true };
   expect(problemsOf({ ...version, ...allowed })).toEqual({});
+});
+
+test.each([
+  [{ tag: 0x0424, hex: "00" }, { "extra_tlvs.1.tag": expect.stringContaining("no other setting") }],
+  [{ tag: 0x1400, text: "11" }, { "extra_tlvs.1.tag": expect.stringContaining("no other setting") }],
+  [{ tag: 0x1503, hex: "" }, { "extra_tlvs.1.tag": expect.stringContaining("an earlier one") }],
+  [{ tag: 0x1504 }, { "extra_tlvs.1": "must have one of text, hex and integer" }],
+  [{ tag: 0x1504, text: "a", hex: "61" }, { "extra_tlvs.1": "must have one of text, hex and integer" }],
+  [{ tag: 0x1504, integer: 1 }, { "extra_tlvs.1": expect.stringContaining("must have octets") }],
+  [{ tag: 0x1504, text: "a", octets: 1 }, { "extra_tlvs.1": expect.stringContaining("must have octets") }],
+  [{ tag: 0x1504, integer: 256, octets: 1 }, { "extra_tlvs.1": "must have an integer that fits one octet" }],
+  [{ tag: 0x1504, integer: 255, octets: 1 }, {}],
+  [{ tag: 0x1504, integer: 0xffffffff, octets: 4 }, {}],
+  [{ tag: 0x1504, hex: "" }, {}],
+])("of a further TLV %j it is said what is wrong with it, if anything", (tlv, problems) => {
+  expect(problemsOf({ extra_tlvs: [{ tag: 0x1503, text: "ACME" }, tlv] })).toEqual(problems);
+});
+
+test("a tag of DLT is free where the connector sends the DLT ids in others", () => {
+  const extra_tlvs = [{ tag: 0x1400, text: "ACME" }];
+  expect(problemsOf({ extra_tlvs, dlt_entity_tag: 0x1500 })).toEqual({});
+  expect(problemsOf({ extra_tlvs: [{ tag: 0x1500, text: "ACME" }], dlt_entity_tag: 0x1500 })).not.toEqual({});
+});
+
+test("further TLVs are few and short, and their texts ASCII", () => {
+  const read = (extra_tlvs: unknown) => readSmppConfig(connectorWith({ extra_tlvs }));
+  const many = (count: number) => Array.from({ length: count }, (_, i) => ({ tag: 0x1500 + i, hex: "00" }));
+  for (const good of [many(10), [{ tag: 1, text: "a".repeat(255) }]])
+    expect(read(good)).toMatchObject({ extra_tlvs: good });
+  const bad: unknown[] = [many(11), [{ tag: 0, hex: "" }], [{ tag: 1, text: "é" }], [{ tag: 1, hex: "abc" }]];
+  bad.push([{ tag: 1, text: "a".repeat(256) }], [{ tag: 1, hex: "00".repeat(256) }], [{ text: "a" }]);
+  for (const each of bad) expect(read(each)).toBeInstanceOf(Error);
 });

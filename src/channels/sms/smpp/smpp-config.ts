@@ -4,6 +4,7 @@ import { MAX_PER_SECOND } from "../../channel.ts";
 import { bareHost } from "../../host-name.ts";
 import { milliseconds, OWN_DLT_CODES, RECEIPTS_WITH } from "../config-fields.ts";
 import { readConfig } from "../read-config.ts";
+import { EXTRA_TLVS } from "./extra-tlvs.ts";
 import type { BindRole, SessionOptions } from "./session/session.ts";
 import type { StatusClass } from "./wire/status-words.ts";
 
@@ -170,6 +171,7 @@ export const smppConfigSchema = Type.Object({
   }),
   receipts_with: RECEIPTS_WITH,
   ...dltFields,
+  extra_tlvs: EXTRA_TLVS,
   max_per_second: MAX_PER_SECOND,
   max_per_second_per_sender: Type.Optional(
     Type.Number({

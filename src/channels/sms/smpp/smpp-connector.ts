@@ -8,7 +8,7 @@ import type { ConnectorKind } from "../../channel.ts";
 import { hostProblem } from "../../host-name.ts";
 import { speaksTls } from "../../tls-advice.ts";
 import { openSession, type SessionOptions } from "./session/session.ts";
-import { versionProblems } from "./setting-problems.ts";
+import { tlvProblems, versionProblems } from "./setting-problems.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
 import { readSmppConfig, type SmppConfig, sessionOptions, smppConfigSchema } from "./smpp-config.ts";
 import { segmentsOf } from "./submit/submit-plan.ts";
@@ -27,6 +27,7 @@ export const smppConnectorKind: ConnectorKind = {
     ...authorityProblem("tls_ca", config.tls_ca),
     ...serverNameProblem(config.tls_server_name),
     ...statusClassProblem(config.status_classes),
+    ...tlvProblems(config),
     ...versionProblems(config),
   }),
   open: openSmppChannel,

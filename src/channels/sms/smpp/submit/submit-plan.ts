@@ -8,6 +8,7 @@ import {
   segmentSms,
 } from "../../../../core/sms/sms-segments.ts";
 import type { OutgoingSms } from "../../../channel.ts";
+import { extraTlvs } from "../extra-tlvs.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 import type { Tlvs } from "../wire/octets.ts";
 import { encodeShortMessage, TAG } from "../wire/pdu.ts";
@@ -81,7 +82,7 @@ function sharedTlvs(
   const tlvs = dltTlvs(message, config);
   if (!tlvs) return refusal("invalid_dlt_id", "a DLT id is not 1 to 64 ASCII characters");
   if (tlvs.size > 0 && config.interface_version === "3.3") return refusal("no_tlvs", NO_TLVS_IN_3_3);
-  return { tlvs };
+  return { tlvs: joinTlvs(tlvs, extraTlvs(config.extra_tlvs)) };
 }
 
 /** Without its ids an operator would drop the message: better to say so at once. */

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { UsageFailure } from "./command-line.ts";
+import { readFreeOptions } from "./free-options.ts";
+
+const kind = {
+  config: {
+    properties: {
+      ids: { type: "array", items: { type: "string" } },
+      extra_tlvs: { type: "array", items: { type: "object" } },
+    },
+  },
+};
+const read = (...words: string[]) => readFreeOptions(words, kind);
+
+test("an option that may be given several times collects texts, or JSON objects where its entries are such", () => {
+  expect(read("--ids", "a", "--ids=b")).toEqual({ ids: ["a", "b"] });
+  expect(read("--extra-tlvs", '{"tag":5123,"text":"ACME"}', "--extra-tlvs", '{"tag":5,"hex":"00"}')).toEqual({
+    extra_tlvs: [
+      { tag: 5123, text: "ACME" },
+      { tag: 5, hex: "00" },
+    ],
+  });
+  expect(() => read("--extra-tlvs", "5123=ACME")).toThrow(UsageFailure);
+});
