@@ -22,3 +22,8 @@ test("an option that may be given several times collects texts, or JSON objects 
   });
   expect(() => read("--extra-tlvs", "5123=ACME")).toThrow(UsageFailure);
 });
+
+test("an empty value is a list without entries, which clears the field", () => {
+  expect(read("--ids", "")).toEqual({ ids: [] });
+  expect(read("--extra-tlvs=")).toEqual({ extra_tlvs: [] });
+});

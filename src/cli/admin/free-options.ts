@@ -83,8 +83,10 @@ function toValue(text: string, { type, items, before, word }: TypedOption): unkn
   if (type === "integer" || type === "number")
     return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
   if (type === "array") {
-    const entry = items === "object" && text !== "" ? readJsonObject(text, word) : text;
-    return [...(Array.isArray(before) ? before : []), entry];
+    const others = Array.isArray(before) ? before : [];
+    // So that an empty value clears a list too.
+    if (text === "") return others;
+    return [...others, items === "object" ? readJsonObject(text, word) : text];
   }
   return type === "object" && text !== "" ? readJsonObject(text, word) : text;
 }
