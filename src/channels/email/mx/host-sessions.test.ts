@@ -72,6 +72,51 @@ test("after that one message tries the host, and the others are put off until it
   expect(host.connections()).toBe(2);
 });
 
+test("a host that is connected to just after another connection to it has failed holds no mail", async () => {
+  const greetings = [Promise.withResolvers<"drop">(), Promise.withResolvers<undefined>()] as const;
+  const hold = Promise.withResolvers<undefined>();
+  const { host, send } = await openDomain(
+    (connection) => greetings[connection - 1]?.promise,
+    async (verb, connection) => (verb === "DOT" && connection === 2 ? await hold.promise : undefined),
+  );
+  const first = send();
+  await until(() => host.connections() === 1);
+  const second = send();
+  await until(() => host.connections() === 2);
+  greetings[0].resolve("drop");
+  expect(await first).toMatchObject(UNREACHED);
+  greetings[1].resolve(undefined);
+  await host.heard("DATA");
+  expect(await send()).toMatchObject(DELIVERED);
+  expect(host.connections()).toBe(3);
+  hold.resolve(undefined);
+  expect(await second).toMatchObject(DELIVERED);
+});
+
+test("one message tries whether a host takes a new connection, though it answers over one that it has", async () => {
+  const [hold, greeting] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const { rig, host, send } = await openDomain(
+    (connection) => [undefined, "drop" as const, greeting.promise][connection - 1],
+    async (verb, connection) => {
+      if (verb !== "DOT" || connection !== 1) return undefined;
+      await hold.promise;
+      return { lastWords: "250 ok, and good-bye" };
+    },
+  );
+  const first = send();
+  await host.heard("DATA");
+  expect(await send()).toMatchObject(UNREACHED);
+  await rig.clock.advance(50_000);
+  const trying = send();
+  await until(() => host.connections() === 3);
+  hold.resolve(undefined);
+  expect(await first).toMatchObject(DELIVERED);
+  expect(await send()).toMatchObject(UNREACHED);
+  expect(host.connections()).toBe(3);
+  greeting.resolve(undefined);
+  expect(await trying).toMatchObject(DELIVERED);
+});
+
 test("an attempt that was called off says nothing of a host: the next message tries it", async () => {
   const { rig, host, send } = await openDomain((connection) =>
     connection === 1 ? "drop" : connection === 2 ? "silence" : undefined,

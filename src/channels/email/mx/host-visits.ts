@@ -48,35 +48,37 @@ interface Memory {
   /** By the host's name. */
   readonly refused: Rests<HostRest>;
   /** By address, and name if the certificate has to prove it. */
-  readonly unreached: Rests<Failure>;
-}
-
-interface Failure {
-  readonly fault: MessageError;
-  /** It was connected to: only an answer to a mail tells that it is back. */
-  readonly wasSilent: boolean;
+  readonly unreached: Rests<MessageError>;
+  /** By the same: it was connected to, so only an answer to a mail tells that it is back. */
+  readonly silent: Rests<MessageError>;
 }
 
 export function createHostVisits(clock: Pick<Clock, "monotonicMs">): HostVisits {
-  const memory: Memory = { refused: createRests(clock, REFUSED), unreached: createRests(clock, UNREACHED) };
+  const memory: Memory = {
+    refused: createRests(clock, REFUSED),
+    unreached: createRests(clock, UNREACHED),
+    silent: createRests(clock, UNREACHED),
+  };
   return {
     begin(host) {
       const visit = memory.refused.begin(host.name);
       if ("why" in visit) return { fault: { ...RESTING, retryAfterMs: visit.retryAfterMs } };
       return openVisit(memory, host, visit);
     },
-    hasFailed: (host) => memory.unreached.whyOf(placeOf(host)) !== undefined,
+    hasFailed: (host) =>
+      [memory.unreached, memory.silent].some((each) => each.whyOf(placeOf(host)) !== undefined),
     restOf: ({ name }) => memory.refused.whyOf(name),
   };
 }
 
-function openVisit({ refused, unreached }: Memory, host: HostAddress, visit: Visit<HostRest>): HostVisit {
+function openVisit({ refused, unreached, silent }: Memory, host: HostAddress, visit: Visit): HostVisit {
   const place = placeOf(host);
-  let connecting: Visit<Failure> | undefined;
+  const begun = [visit];
   const heed = (end: TransactionEnd) => {
-    if (isSilence(end)) return unreached.rest(place, { fault: SILENT, wasSilent: true });
+    if (isSilence(end)) return silent.rest(place, SILENT);
     if (end.kind === "lost" || end.kind === "called_off") return;
-    unreached.forget(place);
+    // Over whichever connection: whether another one could be opened is not known by this.
+    silent.forget(place);
     if (end.kind === "taken") refused.forget(host.name);
     else if ("reply" in end && asksToWait(end.reply)) refused.rest(host.name, "wait");
     // What is said to RCPT TO is about the recipient, whom many hosts greylist.
@@ -84,22 +86,22 @@ function openVisit({ refused, unreached }: Memory, host: HostAddress, visit: Vis
   };
   return {
     connecting() {
-      const begun = unreached.begin(place);
-      if ("why" in begun) return begun.why.fault;
-      connecting = begun;
+      for (const rests of [unreached, silent]) {
+        const each = rests.begin(place);
+        if ("why" in each) return each.why;
+        begun.push(each);
+      }
       return undefined;
     },
-    connected() {
-      if (!connecting?.after?.wasSilent) unreached.forget(place);
-    },
+    // Also if another message has failed meanwhile: it may have waited for half a minute, and this is newer.
+    connected: () => unreached.lift(place),
     failed(fault, reply) {
       if (asksToWait(reply)) refused.rest(host.name, "shut");
-      else unreached.rest(place, { fault, wasSilent: false });
+      else unreached.rest(place, fault);
     },
     end(report) {
       if (report) heed(report.end);
-      connecting?.end();
-      visit.end();
+      for (const each of begun) each.end();
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../../../core/clock.ts";
  */
 export interface Rests<Why> {
   /** To be called before a place is asked. */
-  readonly begin: (place: string) => Visit<Why> | Held<Why>;
+  readonly begin: (place: string) => Visit | Held<Why>;
   /** Why nobody would be let in now; `undefined`: the next one would. */
   readonly whyOf: (place: string) => Why | undefined;
   /**
@@ -18,11 +18,11 @@ export interface Rests<Why> {
   readonly answered: (place: string) => void;
   /** Lets all in again, and the next rest is as short as the first; during a rest, only that. */
   readonly forget: (place: string) => void;
+  /** Lets all in again, also during a rest: what it was about is over. */
+  readonly lift: (place: string) => void;
 }
 
-export interface Visit<Why> {
-  /** Why the place has rested, if it has not answered since. */
-  readonly after: Why | undefined;
+export interface Visit {
   /** Has to be called once the visit is over, whatever came of it. */
   readonly end: () => void;
 }
@@ -63,10 +63,9 @@ export function createRests<Why>(
     begin(place) {
       const known = rests.get(place);
       if (known && isClosed(known)) return { why: known.why, retryAfterMs: leftMs(known) || firstMs };
-      if (!known?.isUnsure) return { after: undefined, end() {} };
+      if (!known?.isUnsure) return { end() {} };
       known.isTried = true;
       return {
-        after: known.why,
         end() {
           known.isTried = false;
         },
@@ -96,5 +95,6 @@ export function createRests<Why>(
       if (known && leftMs(known) > 0) known.nextMs = firstMs;
       else rests.delete(place);
     },
+    lift: (place) => void rests.delete(place),
   };
 }
