@@ -23,6 +23,7 @@ import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
 import { inboundContract } from "./contract/inbound.contract.ts";
 import { inboundEventContract } from "./contract/inbound-events.contract.ts";
+import { inboundPartsContract } from "./contract/inbound-parts.contract.ts";
 import { largeBodyContract } from "./contract/large-body.contract.ts";
 import { lateAnswerContract } from "./contract/late-answer.contract.ts";
 import { lateRefusalContract } from "./contract/late-refusal.contract.ts";
@@ -107,6 +108,7 @@ const SECTIONS = {
   recordsInUse: recordsInUseContract,
   settings: settingsContract,
   inbound: inboundContract,
+  inboundParts: inboundPartsContract,
   waitingParts: waitingPartsContract,
   inboundEvents: inboundEventContract,
   unassignedBound: unassignedBoundContract,

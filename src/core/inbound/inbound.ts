@@ -22,7 +22,7 @@ export interface InboundPiece {
   readonly sameSince: number;
   /** The provider gives no ids. So the key is of what the message says, and another message that says the same may have it too. */
   readonly hasNoId?: true;
-  /** There is no id, but the provider knows that the one before was taken, and would not deliver it again. */
+  /** There is no id, but with another key this is another piece: the provider knows that the one before was taken. */
   readonly isKnownNew?: true;
   readonly part?: InboundPart;
   /** The first connector of the same account at the provider, which may deliver the parts of one message over several. Absent: its own. */

@@ -112,8 +112,12 @@ export function createInboundParts(table: PartTable): InboundParts {
  */
 function isRepeatOf(same: InboundPartRow, piece: InboundPiece): boolean {
   if (same.text !== JSON.stringify(piece.text)) return false;
-  const isAnother = piece.hasNoId ? piece.isKnownNew === true : piece.key !== same.provider_key;
-  return same.message_id === null || !isAnother;
+  return same.message_id === null || !isAnother(same, piece);
+}
+
+function isAnother(same: InboundPartRow, { key, hasNoId, isKnownNew, sameSince }: InboundPiece): boolean {
+  if (same.received_at < sameSince) return true;
+  return key !== same.provider_key && (!hasNoId || isKnownNew === true);
 }
 
 export function groupOfPart(piece: InboundPiece, { reference, total }: InboundPart): PartGroup {

@@ -21,3 +21,16 @@ test("as many messages as was said are remembered, and twice as many at most, by
   takeOthers(1_000);
   expect(take("hello")).toBe(first);
 });
+
+test("one that was refused is still known to be new each time that it comes again, and keeps its key", () => {
+  const keys = createInboundKeys();
+  const session = {};
+  const come = () => ({ receivedAt: 0, ...keys.of("words", { copy: 1, receivedAt: 0, sameSince: 0 }) });
+  keys.taken("words", { received: come(), session, atMs: 0 });
+  const another = come();
+  expect(another).toMatchObject({ isKnownNew: true });
+  for (let time = 0; time < 2; time++) {
+    keys.refused("words", { received: another, session, atMs: 0 });
+    expect(come()).toEqual(another);
+  }
+});

@@ -50,7 +50,8 @@ export function createInboundKeys(remembered = REMEMBERED): InboundKeys {
         return { key: `${fingerprint}.${receivedAt}.${++made}`, isKnownNew: true };
       // The same for the same copy: a connection that is lost before the answers brings all of them again.
       if (copy > 1) return { key: `${fingerprint}.${copy}` };
-      return { key: (isRecent && last.ownKey) || fingerprint };
+      if (isRecent && last.ownKey !== undefined) return { key: last.ownKey, isKnownNew: true };
+      return { key: fingerprint };
     },
     taken: memory.remember,
     refused(fingerprint, { received, atMs }) {
