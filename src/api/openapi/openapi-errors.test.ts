@@ -13,14 +13,19 @@ onEveryAdmin((start) => {
     const { paths } = (await description.json()) as { paths: Record<string, { get?: Described }> };
     const lists = Object.entries(paths).flatMap(([path, { get }]) =>
       get && path.startsWith("/admin/") && get.parameters?.some(({ name }) => name === "limit")
-        ? [{ path, example: get.responses[400]?.content["application/json"]?.example }]
+        ? [{ path, names: get.parameters.map(({ name }) => name), example: exampleOf(get) }]
         : [],
     );
     expect(lists.length).toBeGreaterThan(10);
-    for (const { path, example } of lists) {
-      const query = `limit=0&account_id=${admin.accountId}&channel=sms`;
+    const wanted = Object.entries({ limit: "0", account_id: admin.accountId, channel: "sms" });
+    for (const { path, names, example } of lists) {
+      const query = new URLSearchParams(wanted.filter(([name]) => names.includes(name)));
       const { json } = await admin.call("GET", `${path.replace("/admin/v1/", "")}?${query}`);
       expect({ path, json }).toEqual({ path, json: example });
     }
   });
 });
+
+function exampleOf({ responses }: Described): unknown {
+  return responses[400]?.content["application/json"]?.example;
+}
