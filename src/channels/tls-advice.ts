@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import * as tls from "node:tls";
 import type { Clock } from "../core/clock.ts";
+import { familyOf } from "./local-address.ts";
 
 /** Why a connection over TLS failed. If the server seems to speak without TLS, `cure` (a clause) is added. */
 export function withClearAdvice(reason: string, cure: string): string {
@@ -28,17 +29,22 @@ export function isTlsRecord(octets: Uint8Array): boolean {
 
 const PROBE_MS = 2_000;
 
+interface TlsPort {
+  readonly host: string;
+  readonly port: number;
+  /** The address to connect from; absent: as the system chooses. */
+  readonly localAddress?: string;
+}
+
 /**
  * Whether the server expects TLS, whatever its certificate. Tries a handshake and nothing else, for 2 s at most. For a check that
  * failed without TLS: a server that waits for a handshake is as silent as one that is gone.
  */
-export function speaksTls(
-  { host, port }: { readonly host: string; readonly port: number },
-  clock: Clock,
-): Promise<boolean> {
+export function speaksTls({ host, port, localAddress }: TlsPort, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const name = isIP(host) === 0 ? { servername: host } : {};
-    const socket = tls.connect({ host, port, rejectUnauthorized: false, ...name });
+    const from = localAddress === undefined ? {} : { localAddress, family: familyOf(localAddress) };
+    const socket = tls.connect({ host, port, rejectUnauthorized: false, ...name, ...from });
     const end = (does: boolean) => {
       cancel();
       socket.destroy();

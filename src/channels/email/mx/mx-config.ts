@@ -3,6 +3,7 @@ import { isIpRange } from "../../../core/network/ip-range.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
+import { familyOf, LOCAL_ADDRESS, localAddressProblem } from "../../local-address.ts";
 import { createConfigCheck } from "../config-check.ts";
 import { ehloNameProblem } from "../smtp/ehlo-name.ts";
 import { type SessionSettings, toSessionSettings } from "../smtp/session-settings.ts";
@@ -45,6 +46,7 @@ export const mxConfigSchema = Type.Object({
       description: "Which addresses of a mail host are used; `any` tries IPv4 first.",
     }),
   ),
+  local_address: LOCAL_ADDRESS,
   mta_sts: Type.Optional(
     Type.Boolean({
       default: true,
@@ -136,7 +138,7 @@ export function toMxSettings({ config }: Pick<Connector, "config">): MxSettings 
   const given = { ...DEFAULTS, ...config };
   return {
     session: toSessionSettings(given),
-    family: given.ip ?? "any",
+    family: given.local_address === undefined ? (given.ip ?? "any") : `ipv${familyOf(given.local_address)}`,
     keepsMtaSts: given.mta_sts ?? true,
     mtaStsPort: given.mta_sts_port,
     allowedRanges: given.allowed_ranges ?? [],
@@ -153,6 +155,7 @@ export function mxProblems({ config }: Pick<Connector, "config">): Readonly<Reco
   const isBad = Array.isArray(ranges) && !ranges.every((range) => isIpRange(String(range)));
   return {
     ...(isBad && { allowed_ranges: "must be addresses or ranges, for example 10.0.0.0/8" }),
+    ...localAddressProblem(config),
     ...ehloNameProblem({ config }),
     ...authorityProblem("ca", config.ca),
   };

@@ -1,6 +1,8 @@
 /** Settings of SMTP sessions that do not depend on the host; times in milliseconds. */
 export interface SessionSettings {
   readonly port: number;
+  /** The address of this machine to connect from; absent: as the system chooses. */
+  readonly localAddress?: string;
   readonly ca?: string;
   readonly ehloName?: string;
   readonly maxMessagesPerConnection: number;
@@ -14,6 +16,7 @@ export interface SessionSettings {
 /** The fields of a connector's configuration that they come from. */
 interface Given {
   readonly port: number;
+  readonly local_address?: string;
   readonly ca?: string;
   readonly ehlo_name?: string;
   readonly max_messages_per_connection: number;
@@ -27,6 +30,7 @@ interface Given {
 export function toSessionSettings(given: Given): SessionSettings {
   return {
     port: given.port,
+    ...(given.local_address !== undefined && { localAddress: given.local_address }),
     ...(given.ca !== undefined && { ca: given.ca }),
     ...(given.ehlo_name !== undefined && { ehloName: given.ehlo_name }),
     maxMessagesPerConnection: given.max_messages_per_connection,

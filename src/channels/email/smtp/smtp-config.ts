@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { bareHost } from "../../host-name.ts";
+import { LOCAL_ADDRESS } from "../../local-address.ts";
 import { createConfigCheck } from "../config-check.ts";
 import { MAIL_PROVIDERS, type MailProviderName } from "../providers/read-mail-callback.ts";
 import { type SessionSettings, toSessionSettings } from "./session-settings.ts";
@@ -41,6 +42,7 @@ export const smtpConfigSchema = Type.Object({
   ca: Type.Optional(
     Type.String({ maxLength: 65_536, description: "PEM certificates to trust instead of the system's." }),
   ),
+  local_address: LOCAL_ADDRESS,
   username: Type.Optional(
     Type.String({
       minLength: 1,

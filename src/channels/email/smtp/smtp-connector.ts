@@ -3,6 +3,7 @@ import type { MessageError } from "../../../core/messages/message.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { hostProblem } from "../../host-name.ts";
+import { localAddressProblem } from "../../local-address.ts";
 import { speaksTls } from "../../tls-advice.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { ehloNameProblem } from "./ehlo-name.ts";
@@ -28,6 +29,7 @@ export const smtpConnectorKind: ConnectorKind = {
     ...providerProblems(settings),
     ...ehloNameProblem(settings),
     ...hostProblem(settings.config.host),
+    ...localAddressProblem(settings.config),
     ...authorityProblem("ca", settings.config.ca),
   }),
   open: openSmtpChannel,

@@ -2,6 +2,7 @@ import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
+import { withLocalAddressAdvice } from "../../local-address.ts";
 import { withoutEcho } from "../../without-echo.ts";
 import { beginAt354 } from "./nodemailer/begin-at-354.ts";
 import { joinBlanksOfChallenge } from "./nodemailer/join-blanks-of-challenge.ts";
@@ -68,7 +69,10 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   const tidied = withoutPassword(settings);
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));
   // It may repeat what another connection told it.
-  if (connectFault) return faultOf(connectFault, tidied);
+  if (connectFault) {
+    const message = withLocalAddressAdvice(connectFault.message, settings.localAddress);
+    return faultOf({ ...connectFault, message }, tidied);
+  }
   const ehlo = connection.lastServerResponse || "";
   const loginFault = await login(connection, settings, signal);
   if (loginFault) {
@@ -101,6 +105,7 @@ function connectionOptions(settings: HostSettings): SMTPConnectionOptions {
       ...(settings.ca !== undefined && { ca: settings.ca }),
       ...(settings.servername !== undefined && { servername: settings.servername }),
     },
+    ...(settings.localAddress !== undefined && { localAddress: settings.localAddress }),
     ...(settings.ehloName !== undefined && { name: settings.ehloName }),
     connectionTimeout: settings.connectTimeoutMs,
     dnsTimeout: settings.connectTimeoutMs,

@@ -1,7 +1,9 @@
 import Type, { type Static } from "typebox";
+import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { bareHost } from "../../host-name.ts";
+import { LOCAL_ADDRESS } from "../../local-address.ts";
 import { milliseconds, OWN_DLT_CODES, RECEIPTS_WITH } from "../config-fields.ts";
 import { readConfig } from "../read-config.ts";
 import { EXTRA_TLVS } from "./extra-tlvs.ts";
@@ -82,6 +84,7 @@ export const smppConfigSchema = Type.Object({
   tls_server_name: Type.Optional(
     Type.String({ description: "Name in the certificate, if it is not `host`" }),
   ),
+  local_address: LOCAL_ADDRESS,
   window: Type.Integer({
     default: 10,
     minimum: 1,
@@ -225,6 +228,7 @@ export function sessionOptions(
     systemType: config.system_type,
     interfaceVersion: INTERFACE_VERSIONS[config.interface_version],
     addressRange: { ton: 0, npi: 0, address: config.address_range },
+    ...present({ localAddress: config.local_address }),
     ...(config.tls ? { tls: tlsSettings(config) } : {}),
   };
 }

@@ -1,11 +1,13 @@
 import { isIP } from "node:net";
 import type { Clock } from "../../../core/clock.ts";
 import { errorText } from "../../../core/error-text.ts";
+import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { type SmsSegments, segmentSms } from "../../../core/sms/sms-segments.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { hostProblem } from "../../host-name.ts";
+import { localAddressProblem } from "../../local-address.ts";
 import { speaksTls } from "../../tls-advice.ts";
 import { openSession, type SessionOptions } from "./session/session.ts";
 import { tlvProblems, versionProblems } from "./setting-problems.ts";
@@ -24,6 +26,7 @@ export const smppConnectorKind: ConnectorKind = {
   secrets: { password: "Password in the bind" },
   problems: ({ config }) => ({
     ...hostProblem(config.host),
+    ...localAddressProblem(config),
     ...authorityProblem("tls_ca", config.tls_ca),
     ...serverNameProblem(config.tls_server_name),
     ...statusClassProblem(config.status_classes),
@@ -80,8 +83,11 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
 }
 
 /** Whether the port expects TLS, and took the bind for a broken handshake. Some servers say so; otherwise a handshake is tried. */
-async function isTlsPort({ tls, host, port }: SmppConfig, detail: string, clock: Clock): Promise<boolean> {
-  return !tls && HUNG_UP.test(detail) && (await speaksTls({ host, port }, clock));
+async function isTlsPort(config: SmppConfig, detail: string, clock: Clock): Promise<boolean> {
+  const { tls, host, port, local_address: localAddress } = config;
+  return (
+    !tls && HUNG_UP.test(detail) && (await speaksTls({ host, port, ...present({ localAddress }) }, clock))
+  );
 }
 
 const HUNG_UP = /^the SMSC closed the connection$|ECONNRESET/;

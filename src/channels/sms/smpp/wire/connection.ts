@@ -2,6 +2,7 @@ import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Clock } from "../../../../core/clock.ts";
 import { withCertificateAdvice } from "../../../certificate-advice.ts";
+import { familyOf, withLocalAddressAdvice } from "../../../local-address.ts";
 import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../../tls-advice.ts";
 import { createFrameReader } from "./frame-reader.ts";
 import { lookupInTurn, type Resolve } from "./lookup-in-turn.ts";
@@ -10,6 +11,8 @@ import type { Pdu } from "./pdu.ts";
 export interface ConnectionTarget {
   readonly host: string;
   readonly port: number;
+  /** The address of this machine to connect from; absent: as the system chooses. */
+  readonly localAddress?: string;
   /** How often in a row it was tried before. If its name has several addresses, each try begins with another. Absent: 0. */
   readonly turn?: number;
   /** Looks up the addresses of the name; absent: as the machine does. */
@@ -55,9 +58,7 @@ const OVER_TLS = "the SMSC speaks TLS on this port: `tls` is to be true";
 
 /** Connects over TCP, or TLS, and reads PDUs. */
 export function openConnection(target: ConnectionTarget, clock: Clock, events: ConnectionEvents): Connection {
-  const socket = target.tls
-    ? tls.connect(tlsOptions(target, target.tls))
-    : net.connect({ host: target.host, port: target.port, lookup: lookupOf(target) });
+  const socket = target.tls ? tls.connect(tlsOptions(target, target.tls)) : net.connect(wayTo(target));
   const whyTooLong = watchConnecting(socket);
   let timer = clock.after(target.connectTimeoutMs, () => fail(whyTooLong()));
   let isClosed = false;
@@ -105,7 +106,8 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
 }
 
 /** The reason, with what the operator can do about it. */
-function withAdvice(reason: string, { tls: used }: ConnectionTarget): string {
+function withAdvice(given: string, { tls: used, localAddress }: ConnectionTarget): string {
+  const reason = withLocalAddressAdvice(given, localAddress);
   if (!used) return reason;
   const host = used.serverName === undefined ? "`host` (or `tls_server_name`)" : "`tls_server_name`";
   const fields = { authority: "tls_ca", hasAuthority: used.ca !== undefined, host };
@@ -209,15 +211,15 @@ function tlsOptions(
   options: NonNullable<ConnectionTarget["tls"]>,
 ): tls.ConnectionOptions {
   return {
-    host: target.host,
-    port: target.port,
-    lookup: lookupOf(target),
+    ...wayTo(target),
     rejectUnauthorized: options.isVerified,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
     ...(options.serverName === undefined ? {} : { servername: options.serverName }),
   };
 }
 
-function lookupOf({ turn = 0, resolve }: ConnectionTarget): net.LookupFunction {
-  return lookupInTurn(turn, resolve);
+/** Where to connect, and from where. */
+function wayTo({ host, port, localAddress, turn = 0, resolve }: ConnectionTarget): net.TcpSocketConnectOpts {
+  const to = { host, port, lookup: lookupInTurn(turn, resolve) };
+  return localAddress === undefined ? to : { ...to, localAddress, family: familyOf(localAddress) };
 }
