@@ -1,6 +1,7 @@
 import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Clock } from "../../../../core/clock.ts";
+import { errorText } from "../../../../core/error-text.ts";
 import { withCertificateAdvice } from "../../../certificate-advice.ts";
 import { familyOf, withLocalAddressAdvice } from "../../../local-address.ts";
 import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../../tls-advice.ts";
@@ -83,7 +84,7 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
   });
   const read = createReader(events, () => isClosed);
   socket.on("data", inTurns(socket, read));
-  socket.on("error", (error) => fail(error.message));
+  socket.on("error", (error) => fail(errorText(error)));
   socket.on("close", () => close("the SMSC closed the connection"));
 
   const frames = createFrameLine(socket);

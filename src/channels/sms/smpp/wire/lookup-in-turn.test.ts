@@ -4,6 +4,7 @@ import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { createCredentialGate } from "../session/credential-gate.ts";
 import { keepBound, type LinkDeps } from "../session/keep-bound.ts";
 import type { Session } from "../session/session.ts";
+import { openConnection } from "./connection.ts";
 import { lookupInTurn } from "./lookup-in-turn.ts";
 
 const servers: net.Server[] = [];
@@ -43,6 +44,25 @@ test("each turn begins with another address, and passes over one that refuses", 
   const port = await listen("127.0.0.2", "127.0.0.3");
   const turns = [0, 1, 2, 3, 4].map((turn) => reached(port, turn, addresses));
   expect(await Promise.all(turns)).toEqual(["127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.2", "127.0.0.3"]);
+});
+
+test("where every address of a name refuses, the reason names each of them", async () => {
+  const port = await listen("127.0.0.2");
+  const addresses = ["127.0.0.8", "127.0.0.9"];
+  const found = addresses.map((address) => ({ address, family: 4 }));
+  const reason = await new Promise<string>((onClosed) =>
+    openConnection(
+      {
+        host: "smsc.example",
+        port,
+        connectTimeoutMs: 1000,
+        resolve: (_host, _options, done) => done(null, found),
+      },
+      createHeldClock(),
+      { onOpen() {}, onPdu() {}, onBrokenFrame() {}, onClosed },
+    ),
+  );
+  expect(reason).toBe(addresses.map((each) => `connect ECONNREFUSED ${each}:${port}`).join(", "));
 });
 
 test("a name that is not found is an error, whatever the turn", async () => {
