@@ -84,10 +84,11 @@ test("every value comes back from its text", () => {
 });
 
 test("a field's label is words", () => {
-  expect(["dlt_template_id", "is_default", "callback_url", "mta_sts"].map(labelOf)).toEqual([
+  expect(["dlt_template_id", "is_default", "callback_url", "mta_sts", "extra_tlvs"].map(labelOf)).toEqual([
     "DLT template id",
     "Default",
     "Callback URL",
     "MTA STS",
+    "Extra TLVs",
   ]);
 });

@@ -101,6 +101,7 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   urls: "URLs",
   api: "API",
   tls: "TLS",
+  tlvs: "TLVs",
   ip: "IP",
   mta: "MTA",
   sts: "STS",

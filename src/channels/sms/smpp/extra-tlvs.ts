@@ -21,7 +21,7 @@ export const EXTRA_TLVS = Type.Array(extraTlvSchema, {
   maxItems: 10,
   description:
     "Further TLVs of each submit_sm: each with `tag` and one of `text` (ASCII), `hex`, or `integer` with its size in " +
-    '`octets`, for example {"tag":5123,"text":"ACME"}',
+    '`octets`, for example [{"tag":5123,"text":"ACME"}]',
 });
 
 export type ExtraTlv = Static<typeof extraTlvSchema>;
