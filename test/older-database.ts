@@ -12,6 +12,7 @@ export async function makeOlderDatabase(url: string): Promise<void> {
      ALTER TABLE lease_processes DROP COLUMN is_sharing;
      CREATE INDEX parked_receipts_of_connector ON parked_receipts (connector_id);
      ALTER TABLE jobs DROP COLUMN interruptions, DROP COLUMN interrupted_claim;
+     ALTER TABLE erasures DROP COLUMN last_id, DROP COLUMN last_job;
      DELETE FROM migrations WHERE number > ${OLDER}`,
   );
 }

@@ -18,6 +18,7 @@ import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts"
 import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
 import { erasedWordsContract } from "./contract/erased-words.contract.ts";
 import { erasureContract } from "./contract/erasure.contract.ts";
+import { erasureBoundContract } from "./contract/erasure-bound.contract.ts";
 import { erasureStretchContract } from "./contract/erasure-stretches.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
@@ -124,6 +125,7 @@ const SECTIONS = {
   messageList: messageListContract,
   erasure: erasureContract,
   erasedWords: erasedWordsContract,
+  erasureBound: erasureBoundContract,
   erasureStretch: erasureStretchContract,
   leases: leasesContract,
   erasedLeftover: erasedLeftoverContract,

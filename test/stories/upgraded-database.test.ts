@@ -17,9 +17,10 @@ for (const args of [[], ["--store-thread"]]) {
     const options = { dataFolder: folder.path, args, env: { POSTRIDER_SECRET: "the older version's key" } };
     const upgraded = await startPostrider(options);
     expect(stepsIn(upgraded.output())).toEqual([
-      ["0012_jobs_of_message", 1, 3],
-      ["0013_keys_in_order", 2, 3],
-      ["0014_interruptions", 3, 3],
+      ["0012_jobs_of_message", 1, 4],
+      ["0013_keys_in_order", 2, 4],
+      ["0014_interruptions", 3, 4],
+      ["0015_erasure_bounds", 4, 4],
     ]);
     upgraded.kill("SIGTERM");
     expect(await upgraded.exited).toBe(0);
@@ -46,7 +47,7 @@ for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
 
     slow.letGo();
     const again = await startPostrider(options);
-    expect(stepsIn(again.output())).toHaveLength(3);
+    expect(stepsIn(again.output())).toHaveLength(4);
     again.kill("SIGKILL");
     await again.exited;
     folder.remove();
@@ -93,9 +94,10 @@ function lastMigration(folder: string): number {
 }
 
 const TOLD = [
-  "changing the database to the schema of this version: 0012_jobs_of_message, 1 of 3",
-  "changing the database to the schema of this version: 0013_keys_in_order, 2 of 3",
-  "changing the database to the schema of this version: 0014_interruptions, 3 of 3",
+  "changing the database to the schema of this version: 0012_jobs_of_message, 1 of 4",
+  "changing the database to the schema of this version: 0013_keys_in_order, 2 of 4",
+  "changing the database to the schema of this version: 0014_interruptions, 3 of 4",
+  "changing the database to the schema of this version: 0015_erasure_bounds, 4 of 4",
 ];
 
 /** The commands that migrate, what they say in the end, and what a signal leaves that ends them meanwhile. */
@@ -141,7 +143,7 @@ for (const [command, { done, left }] of Object.entries(COMMANDS)) {
       const again = await runPostrider(run);
       expect(again).toEqual({ code: 0, output: expect.stringMatching(done) });
       expect(again.output.split("\n").filter((line) => line.includes("schema"))).toEqual(TOLD);
-      expect(lastMigration(folder.path)).toBe(14);
+      expect(lastMigration(folder.path)).toBe(15);
       await drop();
       folder.remove();
     });
@@ -163,7 +165,7 @@ test("a move to PostgreSQL that is refused leaves the schema to the older progra
 
   await tablesAfter(url, BARE);
   expect(await move(url)).toMatchObject({ code: 0 });
-  expect(lastMigration(folder.path)).toBe(14);
+  expect(lastMigration(folder.path)).toBe(15);
   await drop();
   folder.remove();
 });

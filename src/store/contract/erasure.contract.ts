@@ -1,16 +1,7 @@
 import { expect, test } from "bun:test";
 import { ERASED_ADDRESS, type NewErasure } from "../../core/messages/erasure.ts";
 import type { ErasurePage } from "../store.ts";
-import {
-  deferred,
-  HOUR,
-  inWorld,
-  numberAll,
-  type OpenStore,
-  SECOND,
-  sent,
-  type World,
-} from "./world.contract.ts";
+import { deferred, HOUR, inWorld, numberAll, type OpenStore, sent, type World } from "./world.contract.ts";
 
 const THEIRS = "+919800000001";
 const OTHERS = "+919800000002";
@@ -184,18 +175,6 @@ export function erasureContract(open: OpenStore): void {
       expect(await world.store.messages.find(query)).toBeDefined();
       await erase(world, THEIRS);
       expect(await world.store.messages.find(query)).toBeUndefined();
-    }),
-  );
-
-  test(
-    "what was accepted before an erasure goes, though the clock was set back a little in between",
-    inWorld(open, async (world) => {
-      const { sms, clock } = world;
-      clock.now += 8 * SECOND;
-      const [theirs = ""] = await sms({ to: [THEIRS] });
-      clock.now -= 8 * SECOND;
-      await erase(world, THEIRS);
-      expect(await find(world, theirs)).toBeUndefined();
     }),
   );
 

@@ -3,6 +3,7 @@ import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { WordErasure } from "../../core/messages/erased-words.ts";
 import { createWordScrubber, ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
+import { present } from "../../core/present.ts";
 import { spellingsOfNumber } from "../../core/receipts/number-spellings.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
@@ -20,8 +21,10 @@ export interface ErasureTask {
   readonly writings: readonly string[];
   /** `undefined`: in all accounts. */
   readonly accountId: string | undefined;
-  /** Messages and what belongs to them that are newer stay. */
+  /** When it was asked for. Messages, and what belongs to them, with a later time in their ids stay. */
   readonly createdAt: number;
+  /** The last job from before it: a message with a later one stays, whatever the time in its id. */
+  readonly lastJob?: number;
 }
 
 /** The result of one stretch of a walk, which is one bounded transaction. */
@@ -47,6 +50,10 @@ export interface ErasureRow {
   readonly position: string;
   readonly erased: number;
   readonly redacted: number;
+  /** The highest id there was when the erasure was asked for. */
+  readonly last_id: string | null;
+  /** PostgreSQL only: the last job that had been numbered. */
+  readonly last_job?: number | null;
 }
 
 /** The cursors at which the first page of a list begins. */
@@ -78,15 +85,16 @@ export function currentWalk<Walk>(
   const walk = walks[row.walk % walks.length];
   if (recipient === undefined || walk === undefined) return undefined;
   const accountId = row.account_id ?? undefined;
-  return { walk, task: { recipient, writings, accountId, createdAt: askedAt(row) } };
+  const bounds = { createdAt: askedAt(row), ...present({ lastJob: row.last_job ?? undefined }) };
+  return { walk, task: { recipient, writings, accountId, ...bounds } };
 }
 
 /**
- * When the erasure was asked for, in the time that ids have. If the clock was set back a little, that stays ahead of it for a while:
- * what was accepted before has a later time than the clock showed.
+ * When the erasure was asked for, in the time that ids have. That may be ahead of the clock: ids of other processes have the time of
+ * theirs, and the clock may have been set back.
  */
-function askedAt({ id, created_at: createdAt }: ErasureRow): number {
-  return Math.max(createdAt, uuidTime(id) ?? 0);
+function askedAt({ id, last_id: lastId, created_at: createdAt }: ErasureRow): number {
+  return Math.max(createdAt, uuidTime(id) ?? 0, uuidTime(lastId ?? "") ?? 0);
 }
 
 /** Reads `account id`, the position of a walk over messages: it goes on after that message. At the start there is no account. */

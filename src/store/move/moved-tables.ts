@@ -48,8 +48,8 @@ export function movedTables(): readonly MovedTable[] {
   return [
     { table: "accounts" },
     { table: "meta", replaces: "name", where: `NOT ${ONE_SIDED}` },
-    // Each engine goes through its own tables, so an erasure under way begins again.
-    { table: "erasures", read: { walk: "0", position: "''" } },
+    // Each engine goes through its own tables, so an erasure under way begins again. SQLite does not note the last job.
+    { table: "erasures", read: { walk: "0", position: "''", last_job: "NULL" } },
     ...PLAIN.map((table) => ({ table })),
     { ...contents, read: contentId, where: "pieces = 0" },
     { ...contents, read: { ...contentId, body: WHOLE_BODY }, where: "pieces > 0", rows: 1 },

@@ -5,6 +5,7 @@ import tokensByHash from "./migrations/0004_tokens_by_hash.sql" with { type: "te
 import sharing from "./migrations/0005_sharing.sql" with { type: "text" };
 import parkedById from "./migrations/0006_parked_by_id.sql" with { type: "text" };
 import interruptions from "./migrations/0007_interruptions.sql" with { type: "text" };
+import erasureBounds from "./migrations/0008_erasure_bounds.sql" with { type: "text" };
 
 /** While a migration runs no other transaction can. So it must not read through the history, nor build an index over it. */
 export interface Migration {
@@ -32,4 +33,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 6, name: "0006_parked_by_id", sql: parkedById, worksWith: 3 },
   // An earlier program does not count interruptions: which claim was interrupted is not known then.
   { number: 7, name: "0007_interruptions", sql: interruptions, worksWith: 3 },
+  // An earlier program bounds an erasure by its own id: what is ahead of that stays.
+  { number: 8, name: "0008_erasure_bounds", sql: erasureBounds, worksWith: 3 },
 ];

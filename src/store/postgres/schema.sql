@@ -95,6 +95,8 @@ TABLE erasures
   position text NOT NULL DEFAULT ''::text
   erased bigint NOT NULL DEFAULT 0
   redacted bigint NOT NULL DEFAULT 0
+  last_id text COLLATE "C"
+  last_job bigint
   erasures_pkey PRIMARY KEY (id)
   CREATE INDEX erasures_under_way ON public.erasures USING btree (id) WHERE (completed_at IS NULL)
 

@@ -15,6 +15,7 @@ import ownContent from "./migrations/0011_own_content.sql" with { type: "text" }
 import jobsOfMessage from "./migrations/0012_jobs_of_message.sql" with { type: "text" };
 import keysInOrder from "./migrations/0013_keys_in_order.sql" with { type: "text" };
 import interruptions from "./migrations/0014_interruptions.sql" with { type: "text" };
+import erasureBounds from "./migrations/0015_erasure_bounds.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -38,6 +39,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 12, name: "0012_jobs_of_message", sql: jobsOfMessage },
   { number: 13, name: "0013_keys_in_order", sql: keysInOrder },
   { number: 14, name: "0014_interruptions", sql: interruptions },
+  { number: 15, name: "0015_erasure_bounds", sql: erasureBounds },
 ];
 
 /**

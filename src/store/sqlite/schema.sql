@@ -113,7 +113,7 @@ CREATE TABLE erasures (
   position TEXT NOT NULL DEFAULT '',
   erased INTEGER NOT NULL DEFAULT 0,
   redacted INTEGER NOT NULL DEFAULT 0
-) STRICT;
+, last_id TEXT) STRICT;
 
 CREATE INDEX erasures_under_way ON erasures (id) WHERE completed_at IS NULL;
 

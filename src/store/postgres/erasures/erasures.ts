@@ -48,8 +48,14 @@ const LISTS = {
   newest: "SELECT * FROM erasures WHERE id < $1 ORDER BY id DESC LIMIT $2",
 } as const satisfies Record<ListOrder, string>;
 
-const INSERT = `INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6)`;
+/** The highest id of all that an erasure leaves if it is newer. */
+const LAST_ID = ["messages", "inbound_messages", "sandbox_messages", "contacts"]
+  .map((table) => `(SELECT id FROM ${table} ORDER BY id DESC LIMIT 1)::text`)
+  .join(", ");
+
+const INSERT = `INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at, last_id, last_job)
+  VALUES ($1, $2, $3, $4, $5, $6, greatest(${LAST_ID}),
+    coalesce(pg_sequence_last_value(pg_get_serial_sequence('jobs', 'id')), 0))`;
 
 export interface EraseParts {
   readonly changes: MessageChanges;

@@ -25,7 +25,8 @@ export type Walk = (task: ErasureTask, position: string, looks: number) => Stret
 
 export function createErasures(db: Database, parts: EraseParts): Erasures {
   const insert = db.prepare(
-    "INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+    `INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at, last_id)
+     VALUES (?, ?, ?, ?, ?, ?, (${LAST_ID}))`,
   );
   const find = db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id = ?");
   const lists = {
@@ -48,6 +49,10 @@ export function createErasures(db: Database, parts: EraseParts): Erasures {
       db.read(() => lists[order].all(after, limit).map(toErasure)),
   };
 }
+
+/** The highest id of all that an erasure leaves if it is newer. */
+const LAST_ID = `SELECT max(id) FROM (SELECT max(id) AS id FROM messages UNION ALL SELECT max(id) FROM inbound_messages
+  UNION ALL SELECT max(id) FROM sandbox_messages UNION ALL SELECT max(id) FROM contacts)`;
 
 const NOTHING = { erased: 0, redacted: 0 };
 
