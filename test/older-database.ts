@@ -13,6 +13,7 @@ export async function makeOlderDatabase(url: string): Promise<void> {
      CREATE INDEX parked_receipts_of_connector ON parked_receipts (connector_id);
      ALTER TABLE jobs DROP COLUMN interruptions, DROP COLUMN interrupted_claim;
      ALTER TABLE erasures DROP COLUMN last_id, DROP COLUMN last_job;
+     ALTER TABLE inbound_parts DROP COLUMN came_over;
      DELETE FROM migrations WHERE number > ${OLDER}`,
   );
 }

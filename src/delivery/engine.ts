@@ -145,7 +145,7 @@ function createSideLoops(deps: EngineDeps, { outlets, workers, jobRoutes }: Part
   return {
     reconcile(connectors: readonly Connector[], routes: readonly Route[]): void {
       groups = receiptGroups(connectors);
-      firsts = firstOfGroups(groups, connectors);
+      firsts = firstOfGroups(groups);
       jobRoutes.reconcile(routes);
       strayJobs.reconcile(routes);
     },

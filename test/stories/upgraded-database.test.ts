@@ -17,10 +17,11 @@ for (const args of [[], ["--store-thread"]]) {
     const options = { dataFolder: folder.path, args, env: { POSTRIDER_SECRET: "the older version's key" } };
     const upgraded = await startPostrider(options);
     expect(stepsIn(upgraded.output())).toEqual([
-      ["0012_jobs_of_message", 1, 4],
-      ["0013_keys_in_order", 2, 4],
-      ["0014_interruptions", 3, 4],
-      ["0015_erasure_bounds", 4, 4],
+      ["0012_jobs_of_message", 1, 5],
+      ["0013_keys_in_order", 2, 5],
+      ["0014_interruptions", 3, 5],
+      ["0015_erasure_bounds", 4, 5],
+      ["0016_parts_over", 5, 5],
     ]);
     upgraded.kill("SIGTERM");
     expect(await upgraded.exited).toBe(0);
@@ -94,10 +95,11 @@ function lastMigration(folder: string): number {
 }
 
 const TOLD = [
-  "changing the database to the schema of this version: 0012_jobs_of_message, 1 of 4",
-  "changing the database to the schema of this version: 0013_keys_in_order, 2 of 4",
-  "changing the database to the schema of this version: 0014_interruptions, 3 of 4",
-  "changing the database to the schema of this version: 0015_erasure_bounds, 4 of 4",
+  "changing the database to the schema of this version: 0012_jobs_of_message, 1 of 5",
+  "changing the database to the schema of this version: 0013_keys_in_order, 2 of 5",
+  "changing the database to the schema of this version: 0014_interruptions, 3 of 5",
+  "changing the database to the schema of this version: 0015_erasure_bounds, 4 of 5",
+  "changing the database to the schema of this version: 0016_parts_over, 5 of 5",
 ];
 
 /** The commands that migrate, what they say in the end, and what a signal leaves that ends them meanwhile. */

@@ -32,19 +32,12 @@ export function receiptGroups(connectors: readonly Connector[]): ReceiptGroups {
 }
 
 /**
- * For each connector of such a group the first one that is enabled, as what the provider delivers may come over any of those.
+ * For each connector of such a group the first one, whether it is enabled or not: parts of a message may wait while one is disabled.
  * Connectors without others, and those that are the first themselves, are absent.
  */
-export function firstOfGroups(
-  groups: ReceiptGroups,
-  connectors: readonly Connector[],
-): ReadonlyMap<string, string> {
-  const enabled = new Set(connectors.filter(({ isEnabled }) => isEnabled).map(({ id }) => id));
+export function firstOfGroups(groups: ReceiptGroups): ReadonlyMap<string, string> {
   const firsts = new Map<string, string>();
-  for (const [id, others] of groups) {
-    const first = [id, ...others].filter((each) => enabled.has(each)).sort()[0] ?? id;
-    if (first !== id) firsts.set(id, first);
-  }
+  for (const [id, [other]] of groups) if (other !== undefined && other < id) firsts.set(id, other);
   return firsts;
 }
 

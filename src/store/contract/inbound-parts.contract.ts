@@ -74,10 +74,12 @@ export function inboundPartsContract(open: OpenStore): void {
   );
 
   test(
-    "parts that came over several connectors of one account make one message, of the account that has the last one's number",
+    "parts that came over several connectors of one account make one message, of whom the number is over the last one's",
     inWorld(open, async (world) => {
       const { store, account, clock } = world;
-      await map(world);
+      const second = { id: "second", name: "second", kind: "smpp", config: {}, secrets: {}, isEnabled: true };
+      await store.records.create("connectors", { ...second, createdAt: 1 });
+      await map(world, account.id, second.id);
       const part = (connectorId: string, reference: number, number: number) =>
         piece(world, {
           connectorId,
@@ -97,8 +99,8 @@ export function inboundPartsContract(open: OpenStore): void {
       const list = await store.inbound.list({ accountId: account.id, limit: 5 });
       expect(list.map(({ text, connectorId }) => [text, connectorId]).sort()).toEqual([
         ["12", "second"],
-        ["1…", "first"],
-        ["another…", "first"],
+        ["1…", "second"],
+        ["another…", "second"],
       ]);
     }),
   );

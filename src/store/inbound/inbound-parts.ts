@@ -41,11 +41,13 @@ export interface InboundPartRow {
   readonly encoding: SmsEncoding;
   readonly received_at: number;
   readonly message_id: string | null;
+  /** `null`: it was stored by a version that knows only the connector of the group. */
+  readonly came_over: string | null;
 }
 
 /** What the parts of one message have in common. */
 export interface PartGroup {
-  /** The first one of the account at the provider, whichever the parts came over. */
+  /** The first one of the account at the provider, whichever the parts came over: see `cameOver`. */
   readonly connectorId: string;
   readonly from: string;
   readonly to: string;
@@ -75,7 +77,7 @@ export function createInboundParts(table: PartTable): InboundParts {
     const rows = table.ofGroup(group);
     if (rows.length < total) return { kind: "waiting", messages: [] };
     table.complete(group, piece.id);
-    return { kind: "whole", messages: [toWhole(rows, piece)] };
+    return { kind: "whole", messages: [toWhole(rows, piece.id)] };
   };
 
   return {
@@ -130,16 +132,20 @@ export function groupOf(row: InboundPartRow): PartGroup {
   return { connectorId, from, to, reference, total };
 }
 
-/** Joins parts into a message. Its id and connector are those of the newest part, unless others are given. */
-function toWhole(
-  rows: readonly InboundPartRow[],
-  last?: Pick<InboundPiece, "id" | "connectorId">,
-): WholeMessage {
+/** The connector that a part came over, by which the account of its number is found. */
+export function cameOver({ came_over: connectorId, connector_id: ofGroup }: PlaceRow): string {
+  return connectorId ?? ofGroup;
+}
+
+export type PlaceRow = Pick<InboundPartRow, "came_over" | "connector_id">;
+
+/** Joins parts into a message, which came over the newest one's connector. Its id is that one's too, unless another is given. */
+function toWhole(rows: readonly InboundPartRow[], id?: string): WholeMessage {
   const newest = rows.reduce((latest, row) => (row.id > latest.id ? row : latest));
   const texts = new Map(rows.map((row) => [row.number, JSON.parse(row.text) as string]));
   return {
-    id: last?.id ?? newest.id,
-    connectorId: last?.connectorId ?? newest.connector_id,
+    id: id ?? newest.id,
+    connectorId: cameOver(newest),
     from: newest.sender,
     to: newest.recipient,
     text: joinParts(texts, newest.total),

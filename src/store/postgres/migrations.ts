@@ -6,6 +6,7 @@ import sharing from "./migrations/0005_sharing.sql" with { type: "text" };
 import parkedById from "./migrations/0006_parked_by_id.sql" with { type: "text" };
 import interruptions from "./migrations/0007_interruptions.sql" with { type: "text" };
 import erasureBounds from "./migrations/0008_erasure_bounds.sql" with { type: "text" };
+import partsOver from "./migrations/0009_parts_over.sql" with { type: "text" };
 
 /** While a migration runs no other transaction can. So it must not read through the history, nor build an index over it. */
 export interface Migration {
@@ -35,4 +36,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 7, name: "0007_interruptions", sql: interruptions, worksWith: 3 },
   // An earlier program bounds an erasure by its own id: what is ahead of that stays.
   { number: 8, name: "0008_erasure_bounds", sql: erasureBounds, worksWith: 3 },
+  // An earlier program stores what is left of a message for the connector that names it.
+  { number: 9, name: "0009_parts_over", sql: partsOver, worksWith: 3 },
 ];

@@ -171,6 +171,7 @@ TABLE inbound_parts
   encoding text NOT NULL
   received_at bigint NOT NULL
   message_id uuid
+  came_over text
   inbound_parts_pkey PRIMARY KEY (connector_id, sender, recipient, reference, total, number)
   CREATE INDEX inbound_parts_by_time ON public.inbound_parts USING btree (received_at)
 

@@ -16,6 +16,7 @@ import jobsOfMessage from "./migrations/0012_jobs_of_message.sql" with { type: "
 import keysInOrder from "./migrations/0013_keys_in_order.sql" with { type: "text" };
 import interruptions from "./migrations/0014_interruptions.sql" with { type: "text" };
 import erasureBounds from "./migrations/0015_erasure_bounds.sql" with { type: "text" };
+import partsOver from "./migrations/0016_parts_over.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 13, name: "0013_keys_in_order", sql: keysInOrder },
   { number: 14, name: "0014_interruptions", sql: interruptions },
   { number: 15, name: "0015_erasure_bounds", sql: erasureBounds },
+  { number: 16, name: "0016_parts_over", sql: partsOver },
 ];
 
 /**

@@ -192,7 +192,7 @@ CREATE TABLE inbound_parts (
   text TEXT NOT NULL,
   encoding TEXT NOT NULL,
   received_at INTEGER NOT NULL,
-  message_id TEXT,
+  message_id TEXT, came_over TEXT,
   PRIMARY KEY (connector_id, sender, recipient, reference, total, number)
 ) STRICT, WITHOUT ROWID;
 

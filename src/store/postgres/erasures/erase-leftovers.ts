@@ -102,7 +102,7 @@ export const eraseCounts: Walk = async (session, { recipient, accountId }) => {
 /** Deletes waiting parts of messages from the recipient's handset. The number that they went to tells their account. */
 export const eraseParts: Walk = async (session, { recipient, accountId }) => {
   const rows = await session.query<{ connector_id: string; recipient: string }>(
-    "SELECT DISTINCT connector_id, recipient FROM inbound_parts WHERE sender = $1",
+    `SELECT DISTINCT ${CAME_OVER} AS connector_id, recipient FROM inbound_parts p WHERE sender = $1`,
     [recipient],
   );
   const places = rows.map((row) => ({ connectorId: row.connector_id, to: row.recipient }));
@@ -110,8 +110,11 @@ export const eraseParts: Walk = async (session, { recipient, accountId }) => {
   const meant = places.filter((place) => accountId === undefined || ownerOf(place) === accountId);
   await session.query(
     `DELETE FROM inbound_parts p USING unnest($1::text[], $2::text[]) AS t (connector_id, recipient)
-     WHERE p.connector_id = t.connector_id AND p.recipient = t.recipient AND p.sender = $3`,
+     WHERE ${CAME_OVER} = t.connector_id AND p.recipient = t.recipient AND p.sender = $3`,
     [meant.map(({ connectorId }) => connectorId), meant.map(({ to }) => to), recipient],
   );
   return {};
 };
+
+/** As `cameOver` reads it. */
+const CAME_OVER = "coalesce(p.came_over, p.connector_id)";

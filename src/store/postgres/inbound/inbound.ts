@@ -68,8 +68,7 @@ function createReceive(change: Change): InboundStore["receive"] {
     const whole = pieces.filter(({ part }) => part === undefined);
     const groups = pieces.flatMap(partGroups);
     const cameAt = Math.max(...pieces.map(({ receivedAt }) => receivedAt));
-    // Parts that will never be completed become a message too, of the connector that they are shared as.
-    return change({ pieces: whole, groups, cameAt, places: [...pieces, ...groups] }, (state) =>
+    return change({ pieces: whole, groups, cameAt, places: pieces }, (state) =>
       pieces.map((piece) => takeInbound(state, piece)),
     );
   }, WEIGHT);
@@ -87,7 +86,7 @@ function createStoreIncomplete(session: Session, change: Change): InboundStore["
     const old = await session.query<InboundPartRow>(OLD, [before, limit]);
     const groups = [...new Map(old.map((row) => [nameOfGroup(groupOf(row)), groupOf(row)])).values()];
     if (groups.length === 0) return 0;
-    return change({ pieces: [], groups, places: groups }, (state) => {
+    return change({ pieces: [], groups, places: [] }, (state) => {
       let rows = 0;
       for (let over = state.parts.expire(before); over; over = state.parts.expire(before)) {
         if (over.message) keepInbound(state, over.message);

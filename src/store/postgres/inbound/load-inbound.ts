@@ -22,7 +22,7 @@ export interface InboundQuestions {
   readonly groups: readonly PartGroup[];
   /** When the last of the parts came that may be added; absent: none is. */
   readonly cameAt?: number;
-  /** The connector and the number of each message that may be stored, by which its account is found. */
+  /** The connector and the number of each message that may be stored, by which its account is found; parts that wait have their own. */
   readonly places: readonly Place[];
 }
 
@@ -46,10 +46,11 @@ export async function loadInbound(
   questions: InboundQuestions,
   { erasedNames, waitingCount }: KnownToProcess,
 ): Promise<LoadedInbound> {
-  const { table, write: writeParts } = await loadParts(session, questions, waitingCount);
+  const { table, places: ofParts, write: writeParts } = await loadParts(session, questions, waitingCount);
   const known = await findRepeats(session, questions.pieces);
-  const ownerOf = await findOwners(session, questions.places);
-  const ids = questions.places.flatMap((place) => place.accountId ?? ownerOf(place) ?? []);
+  const places: readonly Place[] = [...questions.places, ...ofParts];
+  const ownerOf = await findOwners(session, places);
+  const ids = places.flatMap((place) => place.accountId ?? ownerOf(place) ?? []);
   const accounts = await findAccounts(session, ids);
   const { optOuts, write: writeOptOuts } = collectOptOuts(erasedNames);
   const messages: NewMessage[] = [];

@@ -1,5 +1,6 @@
 import type { InboundPiece } from "../../../core/inbound/inbound.ts";
 import {
+  cameOver,
   groupOf,
   type InboundPartRow,
   MAX_WAITING_PARTS,
@@ -12,6 +13,8 @@ import type { Session } from "../database/driver.ts";
 /** The parts of some messages: read by one statement, changed in memory, written at the end. */
 export interface LoadedParts {
   readonly table: PartTable;
+  /** Where the parts came that were there: what is left of their message becomes one of the account that has the number there. */
+  readonly places: readonly Pick<InboundPiece, "connectorId" | "to">[];
   write(): Promise<void>;
 }
 
@@ -36,6 +39,7 @@ export async function loadParts(
   const { table, changes } = createTable(rows, waiting);
   return {
     table,
+    places: rows.map((row) => ({ connectorId: cameOver(row), to: row.recipient })),
     async write() {
       if (changes.removed.size > 0) await session.query(REMOVE, columnsOf([...changes.removed.values()]));
       const put = [...changes.groups.entries()].flatMap(([name, rows]) =>
@@ -110,6 +114,7 @@ function toRow(group: PartGroup, number: number, piece: InboundPiece): InboundPa
     encoding: piece.encoding,
     received_at: piece.receivedAt,
     message_id: null,
+    came_over: piece.connectorId,
   };
 }
 
@@ -141,9 +146,9 @@ const REMOVE = `WITH removed AS (SELECT * FROM ${GROUPS})
     AND ((${GROUP}) IN (SELECT * FROM removed)) IS TRUE`;
 
 const PUT = `INSERT INTO inbound_parts (connector_id, sender, recipient, reference, total, number, id, provider_key, text,
-    encoding, received_at, message_id)
+    encoding, received_at, message_id, came_over)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::text[], $8::text[],
-    $9::text[], $10::text[], $11::bigint[], $12::uuid[])
+    $9::text[], $10::text[], $11::bigint[], $12::uuid[], $13::text[])
   ON CONFLICT (connector_id, sender, recipient, reference, total, number)
     DO UPDATE SET message_id = excluded.message_id`;
 
@@ -167,5 +172,6 @@ function rowColumns(rows: readonly InboundPartRow[]) {
     rows.map((row) => row.encoding),
     rows.map((row) => row.received_at),
     rows.map((row) => row.message_id),
+    rows.map((row) => row.came_over),
   ];
 }

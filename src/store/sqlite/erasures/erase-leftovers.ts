@@ -1,5 +1,6 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { createIsNamed, inJson } from "../../erasures/erasure-work.ts";
+import { cameOver, type PlaceRow } from "../../inbound/inbound-parts.ts";
 import type { Database } from "../database/database.ts";
 import { createOwners } from "../inbound/inbound.ts";
 import type { AccountCache } from "../records/account-cache.ts";
@@ -127,17 +128,17 @@ function createCounts(db: Database, accounts: AccountCache): Walk {
 
 /** Deletes waiting parts of messages from the recipient's handset. The number that they went to tells their account. */
 function createPartErasure(db: Database): Walk {
-  const find = db.prepare<{ connector_id: string; recipient: string }>(
-    "SELECT connector_id, recipient FROM inbound_parts WHERE sender = ?",
+  const find = db.prepare<PlaceRow & { recipient: string }>(
+    "SELECT DISTINCT connector_id, came_over, recipient FROM inbound_parts WHERE sender = ?",
   );
   const remove = db.prepare(
-    "DELETE FROM inbound_parts WHERE connector_id = ? AND sender = ? AND recipient = ?",
+    "DELETE FROM inbound_parts WHERE connector_id = ? AND came_over IS ? AND sender = ? AND recipient = ?",
   );
   const ownerOf = createOwners(db);
   return ({ recipient, accountId }) => {
-    for (const { connector_id: connectorId, recipient: to } of find.all(recipient)) {
-      if (accountId !== undefined && ownerOf({ connectorId, to }) !== accountId) continue;
-      remove.run(connectorId, recipient, to);
+    for (const { recipient: to, ...row } of find.all(recipient)) {
+      if (accountId !== undefined && ownerOf({ connectorId: cameOver(row), to }) !== accountId) continue;
+      remove.run(row.connector_id, row.came_over, recipient, to);
     }
     return {};
   };

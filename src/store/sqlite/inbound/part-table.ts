@@ -19,7 +19,7 @@ export function createPartTable(db: Database): PartTable {
   const waiting = createWaitingCount();
   const insert = db.prepare(
     `INSERT INTO inbound_parts (connector_id, sender, recipient, reference, total, number, id, provider_key, text,
-       encoding, received_at, message_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
+       encoding, received_at, came_over) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const complete = db.prepare(`UPDATE inbound_parts SET message_id = ? WHERE ${OF_GROUP}`);
   const remove = db.prepare(`DELETE FROM inbound_parts WHERE ${OF_GROUP}`);
@@ -35,9 +35,18 @@ export function createPartTable(db: Database): PartTable {
       waiting.counted(now, counted);
       return counted;
     },
-    put(group, number, { id, key, text, encoding, receivedAt }) {
+    put(group, number, { id, key, text, encoding, receivedAt, connectorId }) {
       waiting.changed(1);
-      insert.run(...valuesOf(group), number, id, key, JSON.stringify(text), encoding, receivedAt);
+      insert.run(
+        ...valuesOf(group),
+        number,
+        id,
+        key,
+        JSON.stringify(text),
+        encoding,
+        receivedAt,
+        connectorId,
+      );
     },
     complete: (group, messageId) => waiting.changed(-complete.run(messageId, ...valuesOf(group))),
     remove: (group) => void remove.run(...valuesOf(group)),
