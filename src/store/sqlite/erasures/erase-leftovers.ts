@@ -129,7 +129,7 @@ function createCounts(db: Database, accounts: AccountCache): Walk {
 /** Deletes waiting parts of messages from the recipient's handset. The number that they went to tells their account. */
 function createPartErasure(db: Database): Walk {
   const find = db.prepare<PlaceRow & { recipient: string }>(
-    "SELECT DISTINCT connector_id, came_over, recipient FROM inbound_parts WHERE sender = ?",
+    "SELECT connector_id, came_over, recipient FROM inbound_parts WHERE sender = ?",
   );
   const remove = db.prepare(
     "DELETE FROM inbound_parts WHERE connector_id = ? AND came_over IS ? AND sender = ? AND recipient = ?",
