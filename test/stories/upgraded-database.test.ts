@@ -10,19 +10,24 @@ import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, runPostrider, startCommand, startPostrider } from "../postrider-process.ts";
 import { BARE, tablesAfter } from "../tables-after.ts";
 
+/** The last migration of the older program, and those that have come since. */
+const OLDER = 11;
+const STEPS = [
+  "0012_jobs_of_message",
+  "0013_keys_in_order",
+  "0014_interruptions",
+  "0015_erasure_bounds",
+  "0016_parts_over",
+];
+const NEWEST = OLDER + STEPS.length;
+
 for (const args of [[], ["--store-thread"]]) {
   test(`a start that changes the schema says so before each step ${args}`, async () => {
     const folder = makeDataFolder();
-    makeOlder(folder.path, 11);
+    makeOlder(folder.path, OLDER);
     const options = { dataFolder: folder.path, args, env: { POSTRIDER_SECRET: "the older version's key" } };
     const upgraded = await startPostrider(options);
-    expect(stepsIn(upgraded.output())).toEqual([
-      ["0012_jobs_of_message", 1, 5],
-      ["0013_keys_in_order", 2, 5],
-      ["0014_interruptions", 3, 5],
-      ["0015_erasure_bounds", 4, 5],
-      ["0016_parts_over", 5, 5],
-    ]);
+    expect(stepsIn(upgraded.output())).toEqual(STEPS.map((name, index) => [name, index + 1, STEPS.length]));
     upgraded.kill("SIGTERM");
     expect(await upgraded.exited).toBe(0);
 
@@ -37,7 +42,7 @@ for (const args of [[], ["--store-thread"]]) {
 for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
   test(`a start that is stopped while it changes the schema ends within seconds, and has changed nothing ${args}`, async () => {
     const folder = makeDataFolder();
-    makeOlder(folder.path, 11);
+    makeOlder(folder.path, OLDER);
     const slow = makeSlow(folder.path);
     const options = { dataFolder: folder.path, args, env: { POSTRIDER_SECRET: "the older version's key" } };
     const stopped = startCommand({ ...options, command: "serve" });
@@ -48,7 +53,7 @@ for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
 
     slow.letGo();
     const again = await startPostrider(options);
-    expect(stepsIn(again.output())).toHaveLength(4);
+    expect(stepsIn(again.output())).toHaveLength(STEPS.length);
     again.kill("SIGKILL");
     await again.exited;
     folder.remove();
@@ -61,14 +66,14 @@ for (const [name, value, words] of [
 ] as const) {
   test(`a start that is refused by ${name} leaves the schema to the older program`, async () => {
     const folder = makeDataFolder();
-    makeOlder(folder.path, 11);
+    makeOlder(folder.path, OLDER);
     const database = new Database(join(folder.path, "postrider.db"));
     database.run("INSERT INTO meta (name, value) VALUES (?, ?)", [name, value]);
     const env = { POSTRIDER_SECRET: "the older version's key" };
     const refused = await runPostrider({ dataFolder: folder.path, env });
     expect(refused).toEqual({ code: 1, output: expect.stringContaining(words) });
     expect(stepsIn(refused.output)).toEqual([]);
-    expect(database.query("SELECT max(number) AS last FROM migrations").get()).toEqual({ last: 11 });
+    expect(database.query("SELECT max(number) AS last FROM migrations").get()).toEqual({ last: OLDER });
     database.close();
     folder.remove();
   });
@@ -78,7 +83,7 @@ const OLD_KEY = "the older version's key";
 
 /** As `makeOlder`, of a service that was started. */
 function makeOlderService(folder: string): void {
-  makeOlder(folder, 11);
+  makeOlder(folder, OLDER);
   const database = new Database(join(folder, "postrider.db"));
   const { checkValue } = createVault({ masterKey: OLD_KEY, randomBytes });
   const ofService =
@@ -94,13 +99,10 @@ function lastMigration(folder: string): number {
   return Number(row?.last);
 }
 
-const TOLD = [
-  "changing the database to the schema of this version: 0012_jobs_of_message, 1 of 5",
-  "changing the database to the schema of this version: 0013_keys_in_order, 2 of 5",
-  "changing the database to the schema of this version: 0014_interruptions, 3 of 5",
-  "changing the database to the schema of this version: 0015_erasure_bounds, 4 of 5",
-  "changing the database to the schema of this version: 0016_parts_over, 5 of 5",
-];
+const TOLD = STEPS.map(
+  (name, index) =>
+    `changing the database to the schema of this version: ${name}, ${index + 1} of ${STEPS.length}`,
+);
 
 /** The commands that migrate, what they say in the end, and what a signal leaves that ends them meanwhile. */
 const COMMANDS = {
@@ -138,14 +140,14 @@ for (const [command, { done, left }] of Object.entries(COMMANDS)) {
         code,
         `${TOLD[0]}\nerror: ended by ${signal}: ${left}\n`,
       ]);
-      expect(lastMigration(folder.path)).toBe(11);
+      expect(lastMigration(folder.path)).toBe(OLDER);
       expect(readdirSync(folder.path)).not.toContain("master.key.next");
 
       slow.letGo();
       const again = await runPostrider(run);
       expect(again).toEqual({ code: 0, output: expect.stringMatching(done) });
       expect(again.output.split("\n").filter((line) => line.includes("schema"))).toEqual(TOLD);
-      expect(lastMigration(folder.path)).toBe(15);
+      expect(lastMigration(folder.path)).toBe(NEWEST);
       await drop();
       folder.remove();
     });
@@ -163,11 +165,11 @@ test("a move to PostgreSQL that is refused leaves the schema to the older progra
   const { url, drop } = await freshDatabase();
   await tablesAfter(url, `${BARE} CREATE TABLE accounts (id text); INSERT INTO accounts VALUES ('one')`);
   expect(await move(url)).toEqual({ code: 1, output: expect.stringContaining("move into an empty one") });
-  expect(lastMigration(folder.path)).toBe(11);
+  expect(lastMigration(folder.path)).toBe(OLDER);
 
   await tablesAfter(url, BARE);
   expect(await move(url)).toMatchObject({ code: 0 });
-  expect(lastMigration(folder.path)).toBe(15);
+  expect(lastMigration(folder.path)).toBe(NEWEST);
   await drop();
   folder.remove();
 });

@@ -1,14 +1,9 @@
 /** Erasures beside other processes, each held in the middle of its transaction, and what they leave in the tables. */
 import { expect, test } from "bun:test";
-import { createSystemClock } from "../../../cli/system-clock.ts";
 import type { InboundPiece } from "../../../core/inbound/inbound.ts";
 import { DAY, HOUR, QUEUE, SMS, sent } from "../../contract/world.contract.ts";
-import { StoreUnavailable } from "../../store.ts";
 import { type Connection, openDriver } from "../database/driver.ts";
 import { type Ground, type Race, race, waiting } from "../database/race.contract.ts";
-import { openClosable } from "../database/transactions.ts";
-import { VAULT, withDriver } from "../postgres-world.contract.ts";
-import { createErasedNames } from "./erased-names.ts";
 
 /** What the handset writes. */
 function stop({ account, id, clock }: Race): InboundPiece {
@@ -281,28 +276,4 @@ test("once an erasure is done no row of it names the recipient", () =>
       connection.query("SELECT 1 FROM erasures WHERE strpos(erasures::text, $1) > 0", [HANDSET]),
     );
     expect(rows).toEqual([]);
-  }));
-
-test("a pepper whose transaction was rolled back is not remembered", () =>
-  withDriver(async (driver) => {
-    const { database } = openClosable(driver, createSystemClock());
-    await driver.query("INSERT INTO meta (name, value) VALUES ('master_key_check', $1)", [VAULT.checkValue]);
-    const names = createErasedNames(VAULT);
-    const failed = database.transaction(async (session) => {
-      await names.needForm(session);
-      await names.needForm(session);
-      throw new Error("rolled back");
-    });
-    await expect(failed).rejects.toThrow("rolled back");
-    expect(names.known()).toBeUndefined();
-    expect(await names.form(driver)).toBeUndefined();
-  }));
-
-test("no pepper is written under a master key that was changed", () =>
-  withDriver(async (driver) => {
-    const { database } = openClosable(driver, createSystemClock());
-    await driver.query("INSERT INTO meta (name, value) VALUES ('master_key_check', 'of another')");
-    const made = database.transaction((session) => createErasedNames(VAULT).needForm(session));
-    await expect(made).rejects.toThrow(StoreUnavailable);
-    expect(await driver.query("SELECT name FROM meta")).toEqual([{ name: "master_key_check" }]);
   }));
