@@ -65,6 +65,8 @@ export interface StartOptions {
   readonly log: Logger;
   /** Called once requests are answered, which is before all parts have started. */
   readonly onServing?: () => void;
+  /** Resolves when the process is told to stop: nobody waits for the start any longer. */
+  readonly signalled?: Promise<void>;
   /** For benchmarks: `commitMs` is added to every commit. */
   readonly faults?: { readonly commitMs: number };
   /** For tests: PostgreSQL on connections that are open already, and stay so. */
@@ -101,7 +103,7 @@ export async function startPostrider(given: StartOptions): Promise<Postrider> {
     const mailKeys = createMailKeys(masterKey, await store.earlierKeys());
     const consoleKey = consoleKeyOf(masterKey);
     const parts = makeParts(options, { store, metrics, listeners, mailKeys, consoleKey });
-    return await startParts(parts, listeners, options.onServing);
+    return await startParts(parts, listeners, options);
   } catch (error) {
     await store.close();
     throw error;
@@ -146,9 +148,14 @@ function makeParts(
 }
 
 /** Rejects when a part cannot start, after stopping those that have started. */
-async function startParts(parts: Parts, listeners: Listeners, onServing = () => {}): Promise<Postrider> {
+async function startParts(
+  parts: Parts,
+  listeners: Listeners,
+  { onServing = () => {}, signalled }: Pick<StartOptions, "onServing" | "signalled">,
+): Promise<Postrider> {
   const { config, clock, store } = parts;
   const gate = createGate(clock, parts.ids);
+  void signalled?.then(gate.giveUp);
   const drain = createDrain(clock);
   const listener = listen({ ...config, ...present({ sharing: sharingOf(config) }) }, clock, gate.fetch);
   const { url: baseUrl } = listener;

@@ -45,7 +45,7 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
   };
   void signalled.then(() => setTimeout(() => isServing || endStart(log), START_LIMIT_MS));
   try {
-    const started = await startPostrider({ config, clock, log, onServing });
+    const started = await startPostrider({ config, clock, log, onServing, signalled });
     service = started;
     if (started.sandbox) output.write(welcome(started.sandbox, config));
     log.info(describe(started, config), "ready");

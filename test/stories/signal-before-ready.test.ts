@@ -1,5 +1,6 @@
-/** A signal that comes when requests are answered already, and the start is not over yet. */
+/** A signal that comes when requests are taken already, and the start is not over yet. */
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import { Client } from "pg";
 import { keptPort } from "../fakes/kept-port.ts";
 import { emptyDatabase } from "../postgres-database.ts";
@@ -38,18 +39,59 @@ test.concurrent.each(["SIGTERM", "SIGINT"] as const)(
   180_000,
 );
 
+test.concurrent("before the first answers it turns away who waits for them, rather than leave them without one", async () => {
+  const folder = makeDataFolder();
+  const { url: databaseUrl, drop } = await emptyDatabase();
+  const first = await startPostrider({ dataFolder: folder.path, databaseUrl });
+  first.kill("SIGTERM");
+  await first.exited;
+
+  // A start looks whether there are any, once it has its port.
+  const accounts = await holdTable(databaseUrl, "accounts", "ROW EXCLUSIVE");
+  const port = await keptPort();
+  const env = { PORT: String(port), ...onPostgres(databaseUrl) };
+  const start = startCommand({ dataFolder: folder.path, command: "serve", env });
+  await until(() => endsNonsense(port));
+  const { answered } = await askForHealth(port);
+  start.kill("SIGTERM");
+  expect(await answered).toBe(503);
+  expect(await start.exited).toBe(0);
+  await accounts.letGo();
+  await drop();
+  folder.remove();
+}, 180_000);
+
 /** To read them is what a start ends with; until they are let go nobody can. */
-async function holdConnectors(url: string): Promise<{ letGo(): Promise<void> }> {
+const holdConnectors = (url: string) => holdTable(url, "connectors", "ACCESS EXCLUSIVE");
+
+async function holdTable(url: string, table: string, mode: string): Promise<{ letGo(): Promise<void> }> {
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query("BEGIN");
-  await client.query("LOCK TABLE connectors IN ACCESS EXCLUSIVE MODE");
+  await client.query(`LOCK TABLE ${table} IN ${mode} MODE`);
   return {
     async letGo() {
       await client.query("COMMIT");
       await client.end();
     },
   };
+}
+
+/** A request that waits for the start, and has come in. */
+async function askForHealth(port: number): Promise<{ answered: Promise<number> }> {
+  const answered = statusOf(port);
+  // The listener itself ends what is no HTTP. It came later: by then the request has been read.
+  expect(await endsNonsense(port)).toBe(true);
+  return { answered };
+}
+
+/** Resolves with true when a connection with no HTTP on it has been ended, with false if there was none. */
+function endsNonsense(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => void socket.write("nonsense\r\n\r\n"));
+    socket.on("error", () => resolve(false)).on("data", () => {});
+    socket.on("close", () => resolve(true));
+  });
 }
 
 async function firstAnswer(port: number): Promise<void> {

@@ -24,7 +24,7 @@ export function createGate(clock: Pick<Clock, "after">, ids: () => string) {
       open = fetch;
       opened.resolve(fetch);
     },
-    /** Turns away whom it holds, since it will not be opened. */
+    /** Turns away whom it holds, and who comes before it is opened, which it may never be. */
     giveUp: () => opened.resolve(undefined),
   };
 }
