@@ -14,6 +14,7 @@ export async function makeOlderDatabase(url: string): Promise<void> {
      ALTER TABLE jobs DROP COLUMN interruptions, DROP COLUMN interrupted_claim;
      ALTER TABLE erasures DROP COLUMN last_id, DROP COLUMN last_job;
      ALTER TABLE inbound_parts DROP COLUMN came_over;
+     DROP INDEX opt_outs_by_recipient;
      DELETE FROM migrations WHERE number > ${OLDER}`,
   );
 }

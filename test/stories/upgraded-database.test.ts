@@ -18,6 +18,7 @@ const STEPS = [
   "0014_interruptions",
   "0015_erasure_bounds",
   "0016_parts_over",
+  "0017_opt_outs_by_recipient",
 ];
 const NEWEST = OLDER + STEPS.length;
 

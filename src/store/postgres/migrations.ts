@@ -7,6 +7,7 @@ import parkedById from "./migrations/0006_parked_by_id.sql" with { type: "text" 
 import interruptions from "./migrations/0007_interruptions.sql" with { type: "text" };
 import erasureBounds from "./migrations/0008_erasure_bounds.sql" with { type: "text" };
 import partsOver from "./migrations/0009_parts_over.sql" with { type: "text" };
+import optOutsByRecipient from "./migrations/0010_opt_outs_by_recipient.sql" with { type: "text" };
 
 /** While a migration runs no other transaction can. So it must not read through the history, nor build an index over it. */
 export interface Migration {
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 8, name: "0008_erasure_bounds", sql: erasureBounds, worksWith: 3 },
   // An earlier program stores what is left of a message for the connector that names it.
   { number: 9, name: "0009_parts_over", sql: partsOver, worksWith: 3 },
+  { number: 10, name: "0010_opt_outs_by_recipient", sql: optOutsByRecipient, worksWith: 3 },
 ];

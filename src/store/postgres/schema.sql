@@ -287,6 +287,7 @@ TABLE opt_outs
   created_at bigint NOT NULL
   opt_outs_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
   opt_outs_pkey PRIMARY KEY (id)
+  CREATE INDEX opt_outs_by_recipient ON public.opt_outs USING btree (account_id, recipient)
   CREATE INDEX opt_outs_of_account ON public.opt_outs USING btree (account_id, id)
   CREATE UNIQUE INDEX opt_outs_of_all_senders ON public.opt_outs USING btree (account_id, recipient) WHERE (sender IS NULL)
   CREATE UNIQUE INDEX opt_outs_of_sender ON public.opt_outs USING btree (account_id, sender, recipient) WHERE (sender IS NOT NULL)

@@ -7,7 +7,7 @@ const UNIQUE: { readonly [K in RecordKind]?: readonly (keyof RecordTypes[K])[] }
   domains: ["accountId", "domain"],
   contacts: ["accountId", "externalId"],
   suppressions: ["accountId", "email"],
-  optOuts: ["accountId", "sender", "recipient"],
+  optOuts: ["accountId", "recipient"],
   inboundNumbers: ["connectorId"],
 };
 

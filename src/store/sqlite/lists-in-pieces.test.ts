@@ -90,11 +90,15 @@ test("a search among opt-outs that no index answers lets others work in between,
     SELECT ${id}, '${account.id}', 'm', 'sms', '+91' || n, 0, '{}'`,
   );
   const accountId = account.id;
-  for (const where of [{ recipient: "+918999" }, { accountId, recipient: "+918999" }]) {
-    const search = () => store.records.list("optOuts", where, { limit: 5 });
+  const written = { text: "918999", fields: ["recipient"] } as const;
+  for (const { where, ...page } of [
+    { where: { recipient: "+918999" } },
+    { where: { accountId }, search: written },
+  ]) {
+    const search = () => store.records.list("optOuts", where, { ...page, limit: 5 });
     expect(await turnsDuring(search)).toBeGreaterThanOrEqual(3);
     expect((await search()).map(({ id }) => id)).toEqual(["00008999"]);
-    expect(await store.records.list("optOuts", where, { limit: 5, after: "00008999" })).toEqual([]);
+    expect(await store.records.list("optOuts", where, { ...page, limit: 5, after: "00008999" })).toEqual([]);
   }
   for (const query of [{ to: "+918999" }, { accountId, to: "+918999", after: "00000007" }]) {
     const list = () => store.sandbox.list({ ...query, limit: 5 });

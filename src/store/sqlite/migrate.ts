@@ -17,6 +17,7 @@ import keysInOrder from "./migrations/0013_keys_in_order.sql" with { type: "text
 import interruptions from "./migrations/0014_interruptions.sql" with { type: "text" };
 import erasureBounds from "./migrations/0015_erasure_bounds.sql" with { type: "text" };
 import partsOver from "./migrations/0016_parts_over.sql" with { type: "text" };
+import optOutsByRecipient from "./migrations/0017_opt_outs_by_recipient.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 14, name: "0014_interruptions", sql: interruptions },
   { number: 15, name: "0015_erasure_bounds", sql: erasureBounds },
   { number: 16, name: "0016_parts_over", sql: partsOver },
+  { number: 17, name: "0017_opt_outs_by_recipient", sql: optOutsByRecipient },
 ];
 
 /**

@@ -270,6 +270,8 @@ CREATE TABLE opt_outs (
   created_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE INDEX opt_outs_by_recipient ON opt_outs (account_id, recipient);
+
 CREATE INDEX opt_outs_of_account ON opt_outs (account_id, id);
 
 CREATE UNIQUE INDEX opt_outs_of_all_senders ON opt_outs (account_id, recipient) WHERE sender IS NULL;

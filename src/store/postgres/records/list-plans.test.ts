@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { OptOut } from "../../../core/records/accounts.ts";
 import { openDriver } from "../database/driver.ts";
 import { openFresh, openOther } from "../postgres-world.contract.ts";
 
@@ -7,7 +8,7 @@ const COUNT = 5_000;
 /** Entries of indexes of the table that were read by sessions that are gone, with those of this one. */
 const READ = `SELECT coalesce(sum(idx_tup_read), 0)::int AS read FROM pg_stat_user_indexes WHERE relname = 'opt_outs'`;
 
-test("the opt-outs of an account that has hardly any are found without reading those of another that has nearly all", async () => {
+test("the opt-outs of an account that has hardly any, and those of one number, are found without reading the many of another account", async () => {
   const { store, url } = await openFresh();
   for (const id of ["crowded", "quiet"])
     await store.records.create("accounts", { id, name: id, mode: "live", createdAt: 0 });
@@ -22,11 +23,13 @@ test("the opt-outs of an account that has hardly any are found without reading t
   await driver.query("SELECT pg_stat_reset()");
 
   const other = await openOther(url);
-  const list = (where: Partial<typeof own>) => other.records.list("optOuts", where, { limit: 10 });
+  const list = (where: Partial<OptOut>) => other.records.list("optOuts", where, { limit: 10 });
+  const crowded = { accountId: "crowded", recipient: `+1${4150000000 + COUNT}` };
   const search = { text: "0100", fields: ["recipient"] } as const;
   for (let round = 0; round < 3; round++) {
     expect(await list({ accountId: "quiet" })).toHaveLength(1);
     expect(await list({ accountId: "quiet", recipient: own.recipient })).toHaveLength(1);
+    expect(await list(crowded)).toHaveLength(1);
     expect(await other.records.list("optOuts", { accountId: "quiet" }, { limit: 10, search })).toHaveLength(
       1,
     );
