@@ -1,5 +1,6 @@
 /** The endpoints that create, show, update and delete a record, the same for every kind; all five with the list. */
 import type { Static, TObject } from "typebox";
+import { present } from "../../core/present.ts";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import type { RecordChanges } from "../../store/store.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
@@ -28,14 +29,19 @@ export interface Stamp {
   readonly now: number;
 }
 
+/** Stores a new record, or tells the field of which the value is taken. */
+type Store<K extends RecordKind> = (
+  record: RecordTypes[K],
+) => Promise<"created" | { readonly conflict: string }>;
+
 /** How a record of a kind is created from a body. */
 export interface Creation<K extends RecordKind, S extends TObject> {
   readonly schema: S;
   /** Notes what the schema cannot check. `account`: the one that the body names, if it exists. */
   judge?(draft: Draft<S>, account: Account | undefined): void | Promise<void>;
   toRecord(body: Static<S>, stamp: Stamp): RecordTypes[K] | Promise<RecordTypes[K]>;
-  /** Runs once the record is stored. */
-  after?(record: RecordTypes[K]): Promise<void>;
+  /** How it is stored, if there is more to it than the record. */
+  store?: Store<K>;
 }
 
 /** How a record of a kind is changed by a body. */
@@ -95,8 +101,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
       const account = await accountNamed(deps.store.records, accountId, draft.errors);
       await creation.judge?.(draft, account);
       const record = await creation.toRecord(sealDraft(draft), { id: deps.newId(), now: call.now });
-      await storeNew(deps, plan, record);
-      await creation.after?.(record);
+      await storeNew(deps, plan, { record, ...present({ store: creation.store }) });
       return Response.json(await shownRecord(plan, record), { status: 201 });
     },
   };
@@ -106,9 +111,9 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
 export async function storeNew<K extends RecordKind>(
   deps: AdminDeps,
   plan: RecordPlan<K>,
-  record: RecordTypes[K],
+  { record, store }: { readonly record: RecordTypes[K]; readonly store?: Store<K> },
 ): Promise<void> {
-  const result = await deps.store.records.create(plan.kind, record);
+  const result = await (store ? store(record) : deps.store.records.create(plan.kind, record));
   if (result !== "created") throw taken(plan.noun, result.conflict);
   await plan.onChanged?.();
 }

@@ -74,6 +74,21 @@ export function settingsContract(open: OpenStore): void {
   );
 
   test(
+    "an account is created with its webhook secret, or not at all",
+    inWorld(open, async ({ store: { records }, id, clock }) => {
+      const account = { id: id(), name: "acme", mode: "live", createdAt: clock.now } as const;
+      // It cannot be sealed, once the account has been written.
+      const unfit = 1 as unknown as string;
+      expect(await rejection(records.createAccount(account, unfit))).toBeInstanceOf(Error);
+      expect(await records.find("accounts", { id: account.id })).toBeUndefined();
+      expect(await records.createAccount(account, "whsec_1")).toBe("created");
+      expect(await records.webhookSecrets(account.id)).toEqual([{ secret: "whsec_1", createdAt: clock.now }]);
+      expect(await records.createAccount(account, "whsec_2")).toHaveProperty("conflict");
+      expect(await records.webhookSecrets(account.id)).toHaveLength(1);
+    }),
+  );
+
+  test(
     "two webhook secrets are valid at a time, the newest first",
     inWorld(open, async ({ store, account, addAccount, clock }) => {
       const { records } = store;

@@ -1,4 +1,4 @@
-import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
+import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import type { KeyOwner } from "../../core/records/api-key.ts";
 import type { StoredSettings } from "../../core/records/settings.ts";
 import type { RecordSearch } from "./record-search.ts";
@@ -12,6 +12,8 @@ export interface Records {
     kind: K,
     record: RecordTypes[K],
   ): Promise<"created" | { readonly conflict: string }>;
+  /** Creates an account together with its first webhook secret, or neither: without one, its webhooks could not be signed. */
+  createAccount(account: Account, webhookSecret: string): Promise<"created" | { readonly conflict: string }>;
   /** The record that has all of these values. One of them has to be its id, or indexed. */
   find<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>): Promise<RecordTypes[K] | undefined>;
   /** In order of id: those that have all of these values, and that the search finds if there is one. */

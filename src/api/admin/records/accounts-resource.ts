@@ -15,10 +15,7 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
     create: {
       schema: Type.Object({ name: givenFields.name, mode }),
       toRecord: ({ name, mode }, { id, now }) => ({ id, name, mode, createdAt: now }),
-      async after({ id, createdAt }) {
-        const secret = { secret: makeWebhookSecret(deps.randomBytes), createdAt };
-        await deps.store.records.addWebhookSecret(id, secret);
-      },
+      store: (account) => deps.store.records.createAccount(account, makeWebhookSecret(deps.randomBytes)),
     },
     update: {
       schema: Type.Object({ name: Type.Optional(givenFields.name), mode: Type.Optional(mode) }),

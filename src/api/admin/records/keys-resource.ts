@@ -123,7 +123,7 @@ function createKey(deps: AdminDeps): Endpoint {
         digest: createHash("sha256").update(apiKey).digest("hex"),
         createdAt: call.now,
       });
-      await storeNew(deps, plan, key);
+      await storeNew(deps, plan, { record: key });
       return Response.json({ ...(await shownRecord(plan, key)), api_key: apiKey }, { status: 201 });
     },
   };

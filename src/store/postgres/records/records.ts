@@ -41,6 +41,13 @@ export function createRecords(db: Database, { vault, erasedNames, clock }: Recor
   return {
     create: (kind, record) =>
       change(kind, (session) => all.insert(session, kind, record)).catch(orConflict(kind)),
+    createAccount: (account, secret) =>
+      change("accounts", async (session) => {
+        const done = await rows.insert(session, "accounts", account);
+        const { id: accountId, createdAt: now } = account;
+        if (done === "created") await secrets.add(session, { accountId, secret, now });
+        return done;
+      }).catch(orConflict("accounts")),
     find: async (kind, where) => (await all.select(db, kind, { where, limit: 1 }))[0],
     list: (kind, where, page) => all.select(db, kind, { ...page, where, isInPieces: true }),
     update: (kind, read, changes) =>

@@ -48,6 +48,12 @@ export function createRecords(db: Database, parts: RecordParts): Records {
 
   return {
     create: (kind, record) => change(kind, () => insertNow(rows, parts.erasedNames, { kind, record })),
+    createAccount: (account, secret) =>
+      change("accounts", () => {
+        const done = rows.insert("accounts", account);
+        if (done === "created") parts.webhookSecrets.add(account.id, secret, account.createdAt);
+        return done;
+      }),
     find: (kind, where) => db.read(() => findNow(kind, where)),
     async list(kind, where, page) {
       const searches = await db.read(() => searchesOf(kind, where));

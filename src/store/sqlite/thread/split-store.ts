@@ -52,7 +52,7 @@ const WRITES: Methods = {
   queue: ["claim", "settle", "release", "move", "stage", "expire"],
   outbox: ["claim", "settle", "stage", "replay"],
   push: ["register", "identify"],
-  records: ["create", "update", "setSettings", "addWebhookSecret"],
+  records: ["create", "createAccount", "update", "setSettings", "addWebhookSecret"],
   inbound: ["receive", "storeIncomplete"],
   receipts: ["record", "recordLateAnswer", "recordLateRefusal", "flagOverdue", "takeQuestions"],
   mailPolicies: ["keep"],
