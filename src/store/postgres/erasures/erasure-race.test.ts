@@ -56,17 +56,6 @@ test("a message that is being erased is claimed by nobody", () =>
     expect(await other.queue.claim(claim)).toEqual([]);
   }));
 
-test("what is accepted after an erasure was asked for stays to be sent, though by a clock that is behind the erasure's", () =>
-  race(async (world) => {
-    const { clock } = world;
-    await world.sms({ to: [HANDSET] });
-    await ask(world, HANDSET);
-    clock.now -= HOUR;
-    const [later = ""] = await world.sms({ to: [HANDSET] });
-    await work(world);
-    expect((await world.claim()).map(({ messageId }) => messageId)).toEqual([later]);
-  }));
-
 test("a webhook that names a recipient who is being erased is claimed by nobody until it names them no more", () =>
   race(async (world) => {
     const { other, account, clock } = world;

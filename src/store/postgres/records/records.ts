@@ -14,7 +14,7 @@ import { withErased } from "../erasures/erased-records.ts";
 import { createFindKeyOwner } from "./find-key-owner.ts";
 import { createRecordRows, toConflict } from "./record-rows.ts";
 import { createSettings } from "./settings.ts";
-import { createWebhookSecrets } from "./webhook-secrets.ts";
+import { createWebhookSecrets, type WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface RecordParts {
   readonly vault: Vault;
@@ -64,6 +64,16 @@ export function createRecords(db: Database, { vault, erasedNames, clock }: Recor
         await raiseRecordsVersion(session);
         return true;
       }),
+    ...secretsOf(db, secrets),
+    version: async () => Number((await readMeta(db, "records_version")) ?? 0),
+  };
+}
+
+function secretsOf(
+  db: Database,
+  secrets: WebhookSecrets,
+): Pick<Records, "webhookSecrets" | "addWebhookSecret"> {
+  return {
     webhookSecrets: (accountId) => secrets.newest(db, accountId),
     addWebhookSecret: (accountId, { secret, createdAt: now }, newest) =>
       db.transaction(async (session) => {
@@ -73,7 +83,6 @@ export function createRecords(db: Database, { vault, erasedNames, clock }: Recor
         await secrets.add(session, { accountId, secret, now });
         return true;
       }),
-    version: async () => Number((await readMeta(db, "records_version")) ?? 0),
   };
 }
 

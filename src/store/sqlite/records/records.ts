@@ -74,16 +74,25 @@ export function createRecords(db: Database, parts: RecordParts): Records {
         parts.meta.raiseRecordsVersion();
         return true;
       }),
-    webhookSecrets: (accountId) => db.read(() => parts.webhookSecrets.newest(accountId)),
+    ...secretsOf(db, parts),
+    version: () => db.read(() => parts.meta.recordsVersion()),
+  };
+}
+
+function secretsOf(
+  db: Database,
+  { rows, webhookSecrets }: RecordParts,
+): Pick<Records, "webhookSecrets" | "addWebhookSecret"> {
+  return {
+    webhookSecrets: (accountId) => db.read(() => webhookSecrets.newest(accountId)),
     addWebhookSecret: (accountId, { secret, createdAt }, newest) =>
       db.write(() => {
         if (!has(rows, "accounts", accountId)) return undefined;
-        const [last] = newest === undefined ? [] : parts.webhookSecrets.newest(accountId);
+        const [last] = newest === undefined ? [] : webhookSecrets.newest(accountId);
         if (last?.createdAt !== newest) return false;
-        parts.webhookSecrets.add(accountId, secret, createdAt);
+        webhookSecrets.add(accountId, secret, createdAt);
         return true;
       }),
-    version: () => db.read(() => parts.meta.recordsVersion()),
   };
 }
 
