@@ -113,6 +113,16 @@ test("a disk too full to start on is called that, at the next start too, and the
   remove();
 });
 
+test("a first start without any room names the folder and what to do, and leaves no piece of a key there", async () => {
+  const { path, remove } = makeDataFolder();
+  const refused = await runPostrider({ dataFolder: path, before: "trap '' XFSZ; ulimit -f 0" });
+  expect(refused.code).toBe(1);
+  expect(refused.output).toContain(`cannot start: no master key can be written to ${path} (EFBIG`);
+  expect(refused.output).toContain("make room on its disk");
+  expect(readdirSync(path)).toEqual([]);
+  remove();
+});
+
 test("SIGTERM to npm start stops the service, and leaves no process behind", async () => {
   const { path, remove } = makeDataFolder();
   const npm = spawn("npm", ["start"], {

@@ -113,14 +113,31 @@ export function readOwnFile(path: string): string {
  */
 function makeMasterKey(path: string): void {
   const draft = `${path}.${randomBytes(8).toString("hex")}`;
-  writePrivateFile(draft, `${randomBytes(32).toString("hex")}\n`);
+  try {
+    writeKey(draft);
+    putInPlace(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncFolder(dirname(path));
+}
+
+function writeKey(path: string): void {
+  try {
+    writePrivateFile(path, `${randomBytes(32).toString("hex")}\n`);
+  } catch (cause) {
+    throw new Error(
+      `no master key can be written to ${dirname(path)} (${errorText(cause)}): make room on its disk, or name another folder with POSTRIDER_DATA`,
+      { cause },
+    );
+  }
+}
+
+function putInPlace(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch {
     // Another process was first, or this file system has no hard links.
     if (!existsSync(path)) renameSync(draft, path);
-  } finally {
-    rmSync(draft, { force: true });
   }
-  syncFolder(dirname(path));
 }
