@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Intake, Store } from "../../src/store/store.ts";
 import { email, isoIn, sms } from "./builders.ts";
 import { type Answer, onEveryStore, type RunningApi } from "./running-api.ts";
 
@@ -119,6 +120,17 @@ onEveryStore((start) => {
     expect(again.status).toBe(202);
     expect(again.text).toBe(first.text);
     expect(again.headers.get("idempotent-payload-mismatch")).toBeNull();
+  });
+
+  test("a request that the store takes for too late, since repeats of it may have been refused, is refused as they are", async () => {
+    const tooLate: Intake["accept"] = async () => ({ kind: "too_late" });
+    const over = (store: Store) => ({ ...store, intake: { ...store.intake, accept: tooLate } });
+    await using api = await start({ over });
+    const { status, json } = await api.post(PATH, sms({ schedule_at: isoIn(api, 60_000) }), { headers: KEY });
+    expect({ status, details: json.details }).toEqual({
+      status: 400,
+      details: { schedule_at: "must be in the future" },
+    });
   });
 
   test("a repeat with broken JSON is replayed and marked as a mismatch", async () => {

@@ -1,9 +1,11 @@
 import type { AcceptRequest } from "../../core/messages/accept-request.ts";
+import { SCHEDULE_HAS_PASSED } from "../../core/messages/delivery-options.ts";
 import { tallyOf } from "../../core/messages/sending-limits.ts";
+import { present } from "../../core/present.ts";
 import type { Intake } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
 import type { Call } from "../endpoint.ts";
-import { invalidApiKey, requestInProgress } from "../errors.ts";
+import { invalidApiKey, requestInProgress, validationFailed } from "../errors.ts";
 import { idempotencyOf, isStrict, replayed } from "../idempotency.ts";
 import { overSendingLimit } from "../limits/sending-limit.ts";
 
@@ -11,15 +13,19 @@ import { overSendingLimit } from "../limits/sending-limit.ts";
 export async function acceptMessages(
   intake: Intake,
   request: Omit<AcceptRequest, "idempotency">,
-  { call, operation, body }: { readonly call: Call; readonly operation: string; readonly body: string },
+  { call, operation, body, scheduleAt }: Accepting,
 ): Promise<Answered> {
   const idempotency = idempotencyOf(call, operation);
-  const result = await intake.accept(
-    idempotency ? { ...request, idempotency: { ...idempotency, answer: { status: 202, body } } } : request,
-  );
+  const key = idempotency && {
+    ...idempotency,
+    answer: { status: 202, body },
+    ...present({ acceptBefore: scheduleAt }),
+  };
+  const result = await intake.accept(key ? { ...request, idempotency: key } : request);
   // The account and its keys were deleted within the last second, for which a key is cached.
   if (result.kind === "no_account") throw invalidApiKey();
   if (result.kind === "in_progress") throw requestInProgress();
+  if (result.kind === "too_late") throw validationFailed({ schedule_at: SCHEDULE_HAS_PASSED });
   if (result.kind === "over_limit") {
     throw overSendingLimit(result.refusal, tallyOf(request.messages.map(({ recipient }) => recipient)), call);
   }
@@ -28,4 +34,12 @@ export async function acceptMessages(
     return replayed(result.answer, { bodyDigest, isStrict: isStrict(call.caller?.settings ?? {}) });
   }
   return { status: 202, json: body };
+}
+
+interface Accepting {
+  readonly call: Call;
+  readonly operation: string;
+  /** The answer's. */
+  readonly body: string;
+  readonly scheduleAt: number | undefined;
 }

@@ -35,8 +35,11 @@ export interface AcceptRequest {
   readonly messages: readonly NewMessage[];
   /** SMS of an account with limits: the limits are checked, and the messages counted, in the same transaction. */
   readonly limited?: LimitedRequest;
-  /** Present if the request has an Idempotency-Key. `answer`: the answer to save under it. */
-  readonly idempotency?: Idempotency & { readonly answer: RequestAnswer };
+  /**
+   * Present if the request has an Idempotency-Key. `answer`: the answer to save under it. `acceptBefore`: from then on its body is
+   * refused, also where that is a repeat; so by then the key is taken, or the request is not accepted at all.
+   */
+  readonly idempotency?: Idempotency & { readonly answer: RequestAnswer; readonly acceptBefore?: number };
 }
 
 export interface NewMessage {
@@ -71,4 +74,6 @@ export type AcceptResult =
   /** The account has been deleted. Nothing was accepted. */
   | { readonly kind: "no_account" }
   /** Another process has been working on a request with the key for too long. Never on SQLite. */
-  | { readonly kind: "in_progress" };
+  | { readonly kind: "in_progress" }
+  /** `acceptBefore` had passed when the key could be taken. Nothing was accepted. Never on SQLite, where repeats stand in one line. */
+  | { readonly kind: "too_late" };

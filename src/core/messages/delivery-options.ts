@@ -112,9 +112,11 @@ function parseSchedule(
   return at;
 }
 
+export const SCHEDULE_HAS_PASSED = "must be in the future";
+
 function scheduleProblem(at: number | undefined, now: number): string | undefined {
   if (at === undefined) return NOT_A_TIMESTAMP;
-  if (at <= now) return "must be in the future";
+  if (at <= now) return SCHEDULE_HAS_PASSED;
   return at - now > LATEST_SCHEDULE_MS ? "must be at most 7 days ahead" : undefined;
 }
 

@@ -32,7 +32,7 @@ export function createAccept(
   db: Database,
   { clock, days, queues }: AcceptParts,
 ): Pick<Intake, "accept" | "savedAnswer"> & { readonly acceptAlone: Intake["accept"] } {
-  const run = createRun(db, { days, queues });
+  const run = createRun(db, { clock, days, queues });
   const enter = createGroupCommit<Call, Outcome>({
     clock,
     atOnce: 3,
@@ -107,7 +107,7 @@ type RunRequests = (
 ) => Promise<readonly (AcceptResult | undefined)[]>;
 
 /** Runs requests in one transaction. Each of its steps answers some of them, and leaves the others to the next. */
-function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): RunRequests {
+function createRun(db: Database, { clock, days, queues }: AcceptParts): RunRequests {
   const accounts = createUsedAccounts();
 
   const acceptAll: RunRequests = async (requests, keyPatienceMs) => {
@@ -122,6 +122,7 @@ function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): 
         const known = refuseWithoutAccount(entries);
         const allowed = await refuseOverLimit(session, known);
         const fresh = await replayTaken(session, allowed, keyPatienceMs);
+        refuseTooLate(fresh, clock.now());
         store(session, fresh, queueNumber);
         return { entries, numbers };
       },
@@ -134,12 +135,16 @@ function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): 
     return entries.map(({ result }) => result);
   };
   return (requests, keyPatienceMs) =>
-    acceptAll(requests, keyPatienceMs).catch((error) => inProgress(requests, error));
+    acceptAll(requests, keyPatienceMs).catch((error) => unlessOfOne(requests, error));
 }
 
-/** Answers a single request whose key another process holds. Of several requests, it has to be found out which one it is. */
-function inProgress(requests: readonly AcceptRequest[], error: unknown): readonly AcceptResult[] {
+/**
+ * Answers a single request whose key another process holds, or that comes too late. Of several requests, it has to be found out which
+ * one it is.
+ */
+function unlessOfOne(requests: readonly AcceptRequest[], error: unknown): readonly AcceptResult[] {
   if (error instanceof KeyHeld && requests.length === 1) return [{ kind: "in_progress" }];
+  if (error instanceof TooLate && requests.length === 1) return [{ kind: "too_late" }];
   throw error;
 }
 
@@ -218,6 +223,18 @@ async function replayTaken(
   const repeated = new Set(repeats);
   return entries.filter((entry) => !repeated.has(entry));
 }
+
+/**
+ * Throws, so that nothing is stored, if a request has waited for so long that a repeat of it may have been refused by another
+ * process, which found its key free. Asked once the key is taken: whoever asks for it from then on waits.
+ */
+function refuseTooLate(entries: readonly Entry[], now: number): void {
+  const isLate = ({ request }: Entry) =>
+    (request.idempotency?.acceptBefore ?? Number.POSITIVE_INFINITY) <= now;
+  if (entries.some(isLate)) throw new TooLate();
+}
+
+class TooLate extends Error {}
 
 /** The answers saved under the keys of requests. */
 async function savedAnswers(
