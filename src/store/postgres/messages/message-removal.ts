@@ -80,7 +80,7 @@ const REMOVE_CONTENTS = `${removeSql("contents c", "c.id")} AND c.id ${BETWEEN} 
 
 /**
  * Deletes what belongs to messages and is not partitioned by day, for all ids after `after` up to `last`, except `except`.
- * What belongs to inbound messages of that time goes with it.
+ * What belongs to inbound messages of that time goes with those.
  */
 export async function removeLeftovers(
   session: Session,
@@ -88,7 +88,7 @@ export async function removeLeftovers(
 ): Promise<void> {
   const values = [range.after, range.last, range.except];
   const webhooks = await session.query<{ id: number }>(
-    `DELETE FROM webhooks WHERE ${inRange("message_id")} RETURNING id`,
+    `DELETE FROM webhooks WHERE ${inRange("message_id")} AND ${ofNoInbound("message_id")} RETURNING id`,
     values,
   );
   await removeAttempts(session, webhooks);
@@ -97,11 +97,16 @@ export async function removeLeftovers(
 
 const inRange = (key: string) => `${key} > $1 AND ${key} <= $2 AND ${key} <> ALL($3::uuid[])`;
 
-const LEFTOVERS = together(
-  [["jobs", "message_id"] as const, ["new_events", "subject_id"] as const, ...OWN].map(
+/** `OFFSET 0` keeps the subquery from becoming a join, which might read a whole table. */
+const ofNoInbound = (key: string) =>
+  `NOT EXISTS (SELECT 1 FROM inbound_messages i WHERE i.id = ${key} OFFSET 0)`;
+
+const LEFTOVERS = together([
+  `DELETE FROM new_events WHERE ${inRange("subject_id")} AND ${ofNoInbound("subject_id")}`,
+  ...[["jobs", "message_id"] as const, ...OWN].map(
     ([table, key]) => `DELETE FROM ${table} WHERE ${inRange(key)}`,
   ),
-);
+]);
 
 /** Deletes the attempts at webhooks that this transaction has deleted. */
 export async function removeAttempts(

@@ -47,10 +47,12 @@ async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: Old
   if (old.is_by_row) await removeMessages(session, gone);
   else
     await removeLeftovers(session, { after: old.position ?? lowestUuid(day), last: position, except: kept });
+  const told =
+    isEnd && !old.is_by_row && !old.is_last ? await findToldInbound(session, day, maxKept + 1) : [];
   const noted = await notePosition(session, old, {
     position,
-    seen: rows.length,
-    kept: old.is_by_row ? [] : kept,
+    seen: rows.length + told.length,
+    kept: old.is_by_row ? [] : [...kept, ...told],
   });
   if (noted.kept > maxKept) {
     await beginWalk(session, day, { isLast: old.is_last, isByRow: true });
@@ -79,6 +81,23 @@ function separate(rows: readonly ExaminedRow[], { is_last: isLast }: OldDay) {
     !isLast && (!FINAL_STATUSES.has(status) || isTelling);
   return { kept: rows.filter(stays).map(({ id }) => id), gone: rows.filter((row) => !stays(row)) };
 }
+
+/**
+ * Inbound messages of the day whose webhooks have not come to their end, `most` at the most: their events stay with those of the
+ * messages that stay.
+ */
+async function findToldInbound(session: Session, day: number, most: number): Promise<readonly string[]> {
+  const rows = await session.query<{ id: string }>(TOLD_INBOUND, [
+    lowestUuid(day),
+    lowestUuid(day + 1),
+    most,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+/** By a subquery for each webhook, since the planner cannot know how few there are. */
+const TOLD_INBOUND = `SELECT message_id AS id FROM webhooks w WHERE message_id > $1 AND message_id < $2 AND ${UNFINISHED}
+  AND EXISTS (SELECT 1 FROM inbound_messages i WHERE i.id = w.message_id OFFSET 0) ORDER BY message_id LIMIT $3`;
 
 /** Ends a walk that has examined all messages. */
 async function endDay(session: Session, old: OldDay, before: number): Promise<number> {
