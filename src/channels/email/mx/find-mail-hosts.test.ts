@@ -8,10 +8,11 @@ interface Zone {
   readonly alias?: Readonly<Record<string, string>>;
   /** The name whose server does not answer. */
   readonly silent?: string;
+  readonly family?: HostFinder["family"];
 }
 
 /** The mail hosts of example.net in a DNS that says this, and that there is nothing else. */
-function hostsIn({ mx = [], v4 = {}, alias = {}, silent }: Zone) {
+function hostsIn({ mx = [], v4 = {}, alias = {}, silent, family = "any" }: Zone) {
   const fails = async (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
   const none = async () => fails("ENOTFOUND");
   const finder: HostFinder = {
@@ -30,7 +31,7 @@ function hostsIn({ mx = [], v4 = {}, alias = {}, silent }: Zone) {
     },
     rules: { blockedBy: (address) => (address.startsWith("10.") ? "10.0.0.0/8" : undefined) },
     clock: createHeldClock(),
-    family: "any",
+    family,
   };
   return findMailHosts("example.net", finder);
 }
@@ -47,6 +48,22 @@ test("a domain with a forbidden host takes no mail, unless another host is one t
   const zone = { mx: ["10 a.example.net", "20 b.example.net"], v4: { "a.example.net": ["10.0.0.1"] } };
   expect(await hostsIn(zone)).toMatchObject({ kind: "never", error: { code: "5.4.4" } });
   expect(await hostsIn({ ...zone, silent: "b.example.net" })).toMatchObject({
+    kind: "later",
+    error: { code: "4.4.3" },
+  });
+});
+
+test("a domain that has only addresses which the connector does not use is there: it is waited for, and it is said why", async () => {
+  const v4 = { "example.net": ["192.0.2.1"], "mx.example.net": ["192.0.2.2"] };
+  const message = expect.stringContaining("has an IPv6 address, and the connector uses no others");
+  for (const mx of [[], ["10 mx.example.net"]])
+    expect(await hostsIn({ mx, v4, family: "ipv6" })).toEqual({
+      kind: "later",
+      error: { code: "4.4.4", message },
+    });
+  for (const family of ["ipv4", "ipv6"] as const)
+    expect(await hostsIn({ family })).toMatchObject({ kind: "never", error: { code: "5.1.2" } });
+  expect(await hostsIn({ silent: "example.net", family: "ipv6" })).toMatchObject({
     kind: "later",
     error: { code: "4.4.3" },
   });

@@ -51,7 +51,7 @@ export async function findMailHosts(domain: string, finder: HostFinder): Promise
   if (unknown) return { kind: "later", error: unknown };
   const blocked = errors.find(({ code }) => code === BLOCKED_CODE);
   if (blocked) return { kind: "never", error: blocked };
-  if (isImplicit && errors.every(({ code }) => code === NO_ADDRESS.code)) return noHost(domain, finder);
+  if (isImplicit && errors.every((error) => error === NO_ADDRESS)) return noHost(domain, finder);
   return { kind: "later", error: errors[0] ?? NO_ADDRESS };
 }
 
@@ -106,8 +106,9 @@ function unanswered(error: unknown): MessageError {
 
 async function locate(
   { exchange, priority }: MxRecord,
-  { dns, rules, clock, family }: HostFinder,
+  finder: HostFinder,
 ): Promise<MailHost | { readonly error: MessageError }> {
+  const { dns, rules, clock, family } = finder;
   const name = exchange.toLowerCase().replace(/\.$/, "");
   const [v4, v6] = await bothFamilies<Addresses>({
     asked: [
@@ -126,7 +127,20 @@ async function locate(
   }
   if (addresses.length > 0) return { name, priority, addresses: addresses.slice(0, MAX_ADDRESSES) };
   const failure = [v4, v6].find((answer) => "error" in answer);
-  return { error: failure && "error" in failure ? failure.error : NO_ADDRESS };
+  return { error: failure && "error" in failure ? failure.error : await whyNone(name, finder) };
+}
+
+/** A host that has only addresses which the connector does not use is there: its domain takes the mail of others. */
+async function whyNone(name: string, { dns, family }: HostFinder): Promise<MessageError> {
+  if (family === "any") return NO_ADDRESS;
+  const [kind, others] = family === "ipv4" ? ["IPv4", dns.resolve6] : ["IPv6", dns.resolve4];
+  const found = await ask(() => others(name));
+  if ("error" in found) return found.error;
+  if (found.length === 0) return NO_ADDRESS;
+  return {
+    ...NO_ADDRESS,
+    message: `no mail host of the domain has an ${kind} address, and the connector uses no others`,
+  };
 }
 
 function blocked(range: string): MessageError {
