@@ -86,22 +86,33 @@ function toValue(text: string, { type, items, before, word }: TypedOption): unkn
     const others = Array.isArray(before) ? before : [];
     // So that an empty value clears a list too.
     if (text === "") return others;
-    return [...others, items === "object" ? readJsonObject(text, word) : text];
+    return [...others, ...(items === "object" ? readJsonObjects(text, word) : [text])];
   }
   return type === "object" && text !== "" ? readJsonObject(text, word) : text;
 }
 
+/** One entry of a list, or the whole list, as the console takes it and the documentation writes it. */
+function readJsonObjects(text: string, word: string): readonly unknown[] {
+  if (!text.trimStart().startsWith("[")) return [readJsonObject(text, word)];
+  const list = parsedJson(text);
+  if (Array.isArray(list)) return list;
+  throw new UsageFailure(`${word} needs JSON objects; ${jsonFault(text) ?? "this list of them is no JSON"}`);
+}
+
 /** @param word the option, for the error */
 export function readJsonObject(text: string, word: string): Row {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
+  const value = parsedJson(text);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Row;
   const fault = value === undefined && text.trimStart().startsWith("{") ? jsonFault(text) : undefined;
   throw new UsageFailure(
     `${word} needs a JSON object${fault ? `; ${fault}` : `, for example '{"port":2775}'`}`,
   );
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
