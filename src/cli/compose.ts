@@ -148,14 +148,10 @@ function makeParts(
 }
 
 /** Rejects when a part cannot start, after stopping those that have started. */
-async function startParts(
-  parts: Parts,
-  listeners: Listeners,
-  { onServing = () => {}, signalled }: Pick<StartOptions, "onServing" | "signalled">,
-): Promise<Postrider> {
+async function startParts(parts: Parts, listeners: Listeners, options: StartOptions): Promise<Postrider> {
   const { config, clock, store } = parts;
   const gate = createGate(clock, parts.ids);
-  void signalled?.then(gate.giveUp);
+  void options.signalled?.then(gate.giveUp);
   const drain = createDrain(clock);
   const listener = listen({ ...config, ...present({ sharing: sharingOf(config) }) }, clock, gate.fetch);
   const { url: baseUrl } = listener;
@@ -175,14 +171,13 @@ async function startParts(
     );
   };
   try {
-    const { dataFolder } = config;
-    const sandbox = await firstStart({ ...parts, randomBytes, now: clock.now(), baseUrl, dataFolder });
+    const sandbox = await firstStart({ ...parts, ...config, randomBytes, now: clock.now(), baseUrl });
     // The engine hears of receipts that come by HTTP, or as bounces.
     const watched = { ...parts, store: watchReceipts(store, loops.engine.noteReceipts) };
     let isListening = false;
     const state = { isListening: () => isListening, ...drain };
     gate.open(createHttp(watched, { ...loops, listeners, baseUrl, state }));
-    onServing();
+    options.onServing?.();
     await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
     const bounces = await openBounces(watched);
     if (bounces) running.add("mail that is coming in", bounces);
