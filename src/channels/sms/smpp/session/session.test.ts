@@ -141,6 +141,16 @@ test("after a refused password the next try is minutes away, and the status says
   await state("up");
 });
 
+test.each([
+  ["transceiver", "; `bind` may have to be transmitter_receiver"],
+  ["transmitter_receiver", ""],
+])("of an SMSC that does not know the command of a bind (%s) it is said what to do", async (bind, advice) => {
+  const { channel, state } = await openSmppRig({ config: { bind }, dial: { bindStatus: 0x03 } });
+  channel.start();
+  await state("down");
+  expect(channel.status().reason).toEndWith(`: command id is invalid (ESME_RINVCMDID)${advice}`);
+});
+
 test("a bind without an answer is given up after 30 s", async () => {
   const { smsc, clock, channel, state } = await openSmppRig({ dial: { ignoreBind: true } });
   channel.start();

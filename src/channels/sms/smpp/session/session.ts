@@ -6,7 +6,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { inTime } from "../../../../core/work/in-time.ts";
 import { type ConnectionTarget, openConnection } from "../wire/connection.ts";
 import { type Address, COMMAND, encodeBind, encodePdu, type Pdu, type ShortMessage } from "../wire/pdu.ts";
-import { isCredentialFault, STATUS_OK, statusWord } from "../wire/status-words.ts";
+import { ESME_RINVCMDID, isCredentialFault, STATUS_OK, statusWord } from "../wire/status-words.ts";
 import { type Answer, createRequests } from "./requests.ts";
 import { receive, refuseBrokenFrame } from "./session-receive.ts";
 import { BIND_COMMANDS, type SessionState, UNBIND_LIMIT } from "./session-state.ts";
@@ -109,12 +109,18 @@ async function bind(state: SessionState): Promise<void> {
   const { status } = answer.pdu;
   if (answer.pdu.commandId === COMMAND.genericNack || status !== STATUS_OK) {
     state.isCredentialFault = isCredentialFault(status);
-    const word = statusWord(status);
-    return connection.destroy(`the SMSC refused the bind: ${word.words} (${word.name})`);
+    return connection.destroy(`the SMSC refused the bind: ${refusalWords(role, status)}`);
   }
   if (state.phase !== "bound") return;
   void watch(state);
   state.events.onBound(state.session);
+}
+
+/** With what to do, where it is the command that the SMSC does not know: 3.3 has no bind_transceiver. */
+function refusalWords(role: BindRole, status: number): string {
+  const { words, name } = statusWord(status);
+  const isUnknown = role === "transceiver" && status === ESME_RINVCMDID;
+  return `${words} (${name})${isUnknown ? "; `bind` may have to be transmitter_receiver" : ""}`;
 }
 
 /**
