@@ -1,5 +1,6 @@
 import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../../../core/clock.ts";
+import { errorText } from "../../../core/error-text.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import { withLocalAddressAdvice } from "../../local-address.ts";
@@ -178,12 +179,10 @@ function settled(
   });
 }
 
-function toFault(
-  { code, originalCode = "", response, message }: ConnectionError,
-  isUpgrading: boolean,
-): SessionFault {
+function toFault(error: ConnectionError, isUpgrading: boolean): SessionFault {
+  const { code, originalCode = "", response } = error;
   const isTls = isUpgrading || code === "ETLS" || /CERT|TLS|SSL|VERIFY|ISSUER/.test(originalCode);
-  const text = response ? toReplyLine(response) : toOneLine(message);
+  const text = response ? toReplyLine(response) : toOneLine(errorText(error));
   if (isTls)
     return { code: "smtp.tls", message: originalCode ? toOneLine(`${text} (${originalCode})`) : text };
   // 4yz to AUTH says nothing of the password: the server cannot look at it now (RFC 4954 §6).
