@@ -179,6 +179,16 @@ kill -QUIT $server
 wait $server
 rm -rf "$folder"`;
 
+/** Runs it in a shell below, since the runner kills what a test has started when that test takes too long: the server would stay. */
+const IN_A_SHELL_BELOW = `script="$1"; shift; exec 3<&0
+/bin/sh -c "$script" sh "$@" <&3 3<&- &
+wait`;
+
+/** Runs a server until this process has ended, which then leaves nothing of `folder`. The log of the server is a file there. */
+export function keepServer(folder: string, server: readonly string[]): ChildProcess {
+  return run("/bin/sh", ["-c", IN_A_SHELL_BELOW, "sh", UNTIL_INPUT_ENDS, folder, ...server]);
+}
+
 /** Resolves, once it is ready, with what gives the end of its log. */
 async function serve(
   bin: string,
@@ -188,7 +198,7 @@ async function serve(
   const settings = Object.entries({ ...SETTINGS, ...more, unix_socket_directories: folder });
   const flags = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = [join(bin, "postgres"), "-D", join(folder, "data"), ...flags];
-  const child = run("/bin/sh", ["-c", UNTIL_INPUT_ENDS, "sh", folder, ...server]);
+  const child = keepServer(folder, server);
   const log = () => endOfLog(join(folder, "log"));
   const gone = once(child, "close").then(() => {
     throw new Error(`PostgreSQL ended: ${log()}`);
