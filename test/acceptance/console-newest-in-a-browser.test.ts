@@ -219,14 +219,15 @@ test("events are narrowed by state, time and host, and the failed ones of a host
   await go("webhooks?host=127.0.0.1");
   const events = page.getByRole("region", { name: "Events" });
   await events.getByRole("link", { name: "sms.sent" }).first().waitFor();
-  await page.route(
-    /\/admin\/v1\/webhooks\?/,
-    async (asked) => asked.fulfill({ json: { ...(await (await asked.fetch()).json()), next: "5-9" } }),
-    { times: 1 },
+  // For every look: the page may look once more by itself, where its place was changed while it began.
+  const looks = /\/admin\/v1\/webhooks\?/;
+  await page.route(looks, async (asked) =>
+    asked.fulfill({ json: { ...(await (await asked.fetch()).json()), next: "5-9" } }),
   );
   await page.getByRole("button", { name: "Show" }).click();
-  const next = await page.getByRole("link", { name: "Next page" }).getAttribute("href");
-  expect(next).toBe(`#/webhooks?account_id=${account_id}&within=10080&host=127.0.0.1&after=5-9`);
+  const next = `#/webhooks?account_id=${account_id}&within=10080&host=127.0.0.1&after=5-9`;
+  await page.locator(`a[href="${next}"]`, { hasText: "Next page" }).waitFor();
+  await page.unroute(looks);
   const asking = page.waitForRequest(/\/webhooks\?.*since=/);
   await page.getByLabel("Occurred").selectOption("last 10 minutes");
   const asked = new URL((await asking).url()).searchParams;
