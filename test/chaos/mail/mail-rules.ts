@@ -84,10 +84,17 @@ function heldIsNotSentAgain(fate: MailFate) {
   return undefined;
 }
 
+/** What one host of a domain has put off is offered to another in the same attempt. */
+function isPassedOn(mail: HandOver, next: HandOver | undefined): boolean {
+  return isRefused(mail) && mail.fate === "later" && next !== undefined && next.relay !== mail.relay;
+}
+
 function everyMailIsOnRecord(fate: MailFate) {
   const tries = fate.timeline.filter((entry) => isInterruption(entry) || entry.kind === "attempt").length;
   for (const address of fate.asked.addresses) {
-    const mails = mailsTo(fate, address).length;
+    const mails = mailsTo(fate, address).filter(
+      (mail, index, all) => !isPassedOn(mail, all[index + 1]),
+    ).length;
     if (mails > tries) return `${address} was sent it ${mails} times, and ${tries} are told of`;
   }
   return undefined;
