@@ -1,5 +1,5 @@
 /** Problems of a description that its schema cannot express: placeholders, pointers, patterns, fields that need each other. */
-import type { CallbackDescription, Gateway, SendDescription, Source } from "./gateway.ts";
+import type { AnswerRow, CallbackDescription, Gateway, SendDescription, Source } from "./gateway.ts";
 import { CALLBACK_TOKEN, HTTP_SECRETS } from "./http-config.ts";
 import { isPlaceholder } from "./message-values.ts";
 import { isHeaderValue } from "./render-request.ts";
@@ -16,7 +16,7 @@ export function descriptionProblems({ send, answer, callback, check }: Gateway):
     ...sourceAt("gateway.answer.id", answer.id),
     ...sourceAt("gateway.answer.error_code", answer.error_code),
     ...sourceAt("gateway.answer.error_text", answer.error_text),
-    ...(answer.rows ?? []).flatMap((row, index) => sourceAt(`gateway.answer.rows.${index}.from`, row.from)),
+    ...(answer.rows ?? []).flatMap(rowProblems),
     ...(callback ? callbackProblems(callback, answer) : []),
   ]);
 }
@@ -73,6 +73,11 @@ function authProblems({ auth }: SendDescription): readonly Problem[] {
 }
 
 const NEEDED_BY_AUTH = { basic: "username", header: "name", query: "name", bearer: undefined } as const;
+
+function rowProblems({ from, and }: AnswerRow, index: number): readonly Problem[] {
+  const at = `gateway.answer.rows.${index}`;
+  return [...sourceAt(`${at}.from`, from), ...sourceAt(`${at}.and.from`, and?.from)];
+}
 
 function callbackProblems(callback: CallbackDescription, answer: Gateway["answer"]): readonly Problem[] {
   const at = "gateway.callback";

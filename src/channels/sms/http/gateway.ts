@@ -45,16 +45,21 @@ const RECEIPT_WORDS = ["sent", "delivered", "undelivered", "expired", "failed"] 
 const receiptWord = oneOf(RECEIPT_WORDS, "Our word for it");
 export type ReceiptWord = (typeof RECEIPT_WORDS)[number];
 
+const conditionFields = {
+  from: Type.Optional(sourceSchema),
+  is: Type.Optional(Type.Array(Type.String(), { maxItems: 200, description: "Absent: anything at all" })),
+};
+
 const rowSchema = Type.Object(
   {
     http: Type.Optional(
       Type.String({ pattern: "^[1-5](\\d\\d|xx)$", examples: ["202", "4xx"], description: "`202` or `4xx`" }),
     ),
-    from: Type.Optional(sourceSchema),
-    is: Type.Optional(Type.Array(Type.String(), { maxItems: 200, description: "Absent: anything at all" })),
+    ...conditionFields,
+    and: Type.Optional(Type.Object(conditionFields, { description: "A second value that must fit too" })),
     outcome: oneOf(ANSWER_WORDS, "What that says of the message"),
   },
-  { description: "Holds if the status and the value both fit" },
+  { description: "Holds if the status and the values all fit" },
 );
 
 const sendSchema = Type.Object({
@@ -184,6 +189,7 @@ export const gatewaySchema = Type.Object(
 export type Gateway = Static<typeof gatewaySchema>;
 export type SendDescription = Gateway["send"];
 export type AnswerDescription = Gateway["answer"];
+export type AnswerRow = NonNullable<AnswerDescription["rows"]>[number];
 export type CallbackDescription = NonNullable<Gateway["callback"]>;
 export type InboundDescription = NonNullable<CallbackDescription["inbound"]>;
 export type VerifyDescription = NonNullable<CallbackDescription["verify"]>;

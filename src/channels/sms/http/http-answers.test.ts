@@ -73,6 +73,23 @@ test("the first row that fits the status and a value counts, and what fits none 
   expect(await kindOf(200, {})).toEqual(["sent", true]);
 });
 
+test("a row with a second value counts only where both fit, whichever stands first", async () => {
+  const row = {
+    from: { json: "/*/state", match: "^[^0]$" },
+    and: { from: { json: "/*/state" }, is: ["0"] },
+    outcome: "rejected",
+  };
+  const kindOf = async (states: readonly string[]) => {
+    const body = states.map((state) => ({ state }));
+    return (await became({ status: 503, body }, { answer: { rows: [row] } })).part?.kind;
+  };
+  expect(await kindOf(["0", "4"])).toBe("rejected");
+  expect(await kindOf(["4", "0"])).toBe("rejected");
+  expect(await kindOf(["4", "4"])).toBe("deferred");
+  expect(await kindOf(["0", "0"])).toBe("deferred");
+  expect(await kindOf([])).toBe("deferred");
+});
+
 test("a message that waits for its turn comes back after a second, or when the gateway says", async () => {
   expect((await became({ status: 503, headers: { "Retry-After": "7" } })).part).toMatchObject({
     retryAfterMs: 7_000,

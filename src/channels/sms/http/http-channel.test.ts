@@ -250,7 +250,7 @@ describe("a description", () => {
         required: ["txt"],
         auth: { kind: "basic", value: "{{secret.password}}" },
       },
-      answer: { rows: [{ from: { match: "(" }, outcome: "sent" }] },
+      answer: { rows: [{ from: { match: "(" }, and: { from: { json: "x" } }, outcome: "sent" }] },
       callback: {
         id: { json: "id" },
         status: [{}],
@@ -261,6 +261,7 @@ describe("a description", () => {
     const found = problems({ gateway });
     expect(Object.keys(found ?? {}).sort()).toEqual([
       "gateway.answer.id",
+      "gateway.answer.rows.0.and.from",
       "gateway.answer.rows.0.from",
       "gateway.callback.id",
       "gateway.callback.status.0",

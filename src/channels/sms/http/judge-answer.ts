@@ -7,7 +7,7 @@ import type { Told } from "../../without-echo.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { providerError, scrubError } from "./error-words.ts";
 import { parseExactJson } from "./exact-json.ts";
-import type { AnswerDescription, AnswerWord } from "./gateway.ts";
+import type { AnswerDescription, AnswerRow, AnswerWord } from "./gateway.ts";
 import type { Answer, Exchange } from "./http-client.ts";
 import { type Readable, readAll, readFirst } from "./source.ts";
 
@@ -152,14 +152,18 @@ function toReadable({ body, header }: Answer): Readable {
   return { json: parseExactJson(body), text: body, header };
 }
 
-function wordFor(answer: Answer, { rows = [] }: AnswerDescription, readable: Readable): AnswerWord {
-  const row = rows.find(({ http, from, is }) => {
-    if (http !== undefined && !fits(answer.status, http)) return false;
-    if (!from) return true;
-    const values = readAll(from, readable);
-    return is ? values.some((value) => is.includes(value)) : values.length > 0;
-  });
-  return row?.outcome ?? byStatus(answer.status);
+function wordFor({ status }: Answer, { rows = [] }: AnswerDescription, readable: Readable): AnswerWord {
+  const row = rows.find(
+    ({ http, and = {}, ...first }) =>
+      (http === undefined || fits(status, http)) && holds(first, readable) && holds(and, readable),
+  );
+  return row?.outcome ?? byStatus(status);
+}
+
+function holds({ from, is }: Pick<AnswerRow, "from" | "is">, readable: Readable): boolean {
+  if (!from) return true;
+  const values = readAll(from, readable);
+  return is ? values.some((value) => is.includes(value)) : values.length > 0;
 }
 
 function fits(status: number, pattern: string): boolean {

@@ -20,6 +20,9 @@ function answer(status: string, text?: string) {
   return { status: 200, body: { "message-count": "1", messages: [message] } };
 }
 
+/** What Vonage says of a part that it has taken. */
+const TAKEN = { "message-id": "0C01", status: "0" };
+
 const connector = (over: Record<string, unknown> = {}, secrets: Record<string, string> = {}) =>
   httpConnector(
     { provider: "vonage", base_url: gateway().url, ...over },
@@ -64,16 +67,28 @@ describe("vonage", () => {
     await channel.stop();
   });
 
-  test("a long text of which a part was not taken is refused, since it never arrives whole", async () => {
-    const parts = [
-      { "message-id": "0C01", status: "0" },
-      { status: "9", "error-text": "Partner quota exceeded" },
-    ];
+  test.each([
+    ["the last", [TAKEN, { status: "9", "error-text": "Partner quota exceeded" }], "9"],
+    ["the first, since we are too fast", [{ status: "1", "error-text": "Throttled" }, TAKEN], "1"],
+    ["the first, by an error of Vonage", [{ status: "5" }, TAKEN, TAKEN], "5"],
+    ["two around another", [{ status: "1" }, TAKEN, { status: "1" }], "1"],
+  ])(
+    "a long text of which all parts but %s are taken is refused: again, it would come twice in part",
+    async (_, parts, code) => {
+      gateway().behave({ status: 200, body: { "message-count": `${parts.length}`, messages: parts } });
+      const { channel } = openHttpRig(connector());
+      expect(await channel.send(outgoingSms(), never)).toMatchObject({
+        parts: [{ kind: "rejected", error: { code: `vonage.${code}` } }],
+      });
+      await channel.stop();
+    },
+  );
+
+  test("a long text of which no part is taken is sent again", async () => {
+    const parts = ["1", "1"].map((status) => ({ status, "error-text": "Throttled" }));
     gateway().behave({ status: 200, body: { "message-count": "2", messages: parts } });
     const { channel } = openHttpRig(connector());
-    expect(await channel.send(outgoingSms(), never)).toMatchObject({
-      parts: [{ kind: "rejected", error: { code: "vonage.9", message: "Partner quota exceeded" } }],
-    });
+    expect(await channel.send(outgoingSms(), never)).toMatchObject({ parts: [{ kind: "deferred" }] });
     await channel.stop();
   });
 

@@ -14,6 +14,8 @@ import type { HttpConfig } from "../http-config.ts";
 import type { Provider } from "../provider.ts";
 
 const STATUS = { json: "/messages/0/status" };
+/** The status of each part of a long text. */
+const EACH_STATUS = { json: "/messages/*/status" };
 /** The status of each part of a long text that was not taken. */
 const NOT_TAKEN = { json: "/messages/*/status", match: "^[1-9]\\d*$" };
 
@@ -41,11 +43,11 @@ export const vonage: Provider = {
     answer: {
       id: { json: "/messages/*/message-id" },
       rows: [
+        // Whichever part it is: no handset shows a text without it, and if all were sent again, those that were taken would come twice.
+        { from: NOT_TAKEN, and: { from: EACH_STATUS, is: ["0"] }, outcome: "rejected" },
         { from: STATUS, is: ["1", "10"], outcome: "throttled" },
         { from: STATUS, is: ["5"], outcome: "deferred" },
         { from: STATUS, is: ["4", "8", "9", "11", "14"], outcome: "barred" },
-        // Also if the parts before it were taken, and may arrive: no handset shows the whole text then.
-        { from: NOT_TAKEN, outcome: "rejected" },
         { from: STATUS, is: ["0"], outcome: "sent" },
         { from: STATUS, outcome: "rejected" },
       ],
