@@ -3,8 +3,8 @@
  * https://www.infobip.com/docs/developer-resources/quickstart (POST {base}/sms/3/messages, `App` authorization)
  * https://www.infobip.com/docs/developer-resources/api-fundamentals/webhooks (webhooks.delivery.url per request)
  * https://infobip.com/docs/api/channels/sms/sms-messaging/logs-and-status-reports/receive-outbound-sms-message-report
- * https://www.infobip.com/docs/developer-resources/api-fundamentals/message-status-codes (groups; id 2,
- * DELIVERED_TO_OPERATOR, is not final)
+ * https://www.infobip.com/docs/developer-resources/api-fundamentals/message-status-codes (groups and names;
+ * DELIVERED_TO_OPERATOR is not final)
  * github.com/infobip/infobip-api-php-client, SmsRegionalOptions (regional.indiaDlt)
  * Callbacks carry a name and password if the account has asked for that: then set callback_username and
  * callback_password. Not verified: validityPeriod with the unit SECONDS, and the place of error words.
@@ -12,6 +12,7 @@
 import type { Provider } from "../provider.ts";
 
 const GROUP = { json: "/messages/0/status/groupName" };
+const NAME = { json: "/messages/0/status/name" };
 
 export const infobip: Provider = {
   needs: ["base_url"],
@@ -26,8 +27,13 @@ export const infobip: Provider = {
     },
     answer: {
       id: { json: "/messages/0/messageId" },
-      rows: [{ http: "2xx", from: GROUP, is: ["REJECTED", "UNDELIVERABLE", "EXPIRED"], outcome: "rejected" }],
-      error_code: { json: "/messages/0/status/name" },
+      rows: [
+        // They are in the group REJECTED too, but say nothing of the message.
+        { http: "2xx", from: NAME, is: WITHOUT_CREDIT, outcome: "barred" },
+        { http: "2xx", from: NAME, is: ["REJECTED_SYSTEM_ERROR"], outcome: "deferred" },
+        { http: "2xx", from: GROUP, is: ["REJECTED", "UNDELIVERABLE", "EXPIRED"], outcome: "rejected" },
+      ],
+      error_code: NAME,
       error_text: { match: '"(?:description|text)"\\s*:\\s*"([^"\\\\]{1,200})"' },
     },
     callback: {
@@ -53,6 +59,8 @@ export const infobip: Provider = {
     check: { url: `${baseUrl}/account/1/balance` },
   }),
 };
+
+const WITHOUT_CREDIT = ["REJECTED_NOT_ENOUGH_CREDITS", "REJECTED_PREPAID_PACKAGE_EXPIRED"];
 
 const MESSAGE = {
   sender: "{{from}}",

@@ -4,6 +4,7 @@
  * https://npmjs.com/package/sms-msg91 (answer: {"message": request id, "type": "success"})
  * https://msg91.com/help/webhooks/how-can-i-get-the-delivery-reports-on-my-webhook-url (webhook, versions 2 and 3)
  * https://msg91.com/help/delivery-report (words of the reports)
+ * https://msg91.com/help/how-to-update-contact-details-for-billing-and-tech-alerts (error codes)
  * MSG91 renders the text by its own template id: `template_ids` says which one belongs to a DLT template id or to
  * one of ours; without an entry the DLT template id itself is tried. Set the webhook's version to 3, one report as
  * JSON; of version 2, only the first request of a callback is read.
@@ -36,7 +37,7 @@ export const msg91: Provider = {
       id: { json: "/message" },
       rows: [
         { http: "418", outcome: "barred" },
-        { from: { json: "/code" }, is: ["201", "207", "401", "418"], outcome: "barred" },
+        { from: { json: "/code" }, is: OF_THE_ACCOUNT, outcome: "barred" },
         { from: { json: "/type" }, is: ["error"], outcome: "rejected" },
       ],
       error_code: { json: "/code" },
@@ -60,6 +61,9 @@ export const msg91: Provider = {
     },
   }),
 };
+
+/** Wrong key (201, 207, 401), address not allowed (208, 418), no balance (301), account expired or banned (302, 303). */
+const OF_THE_ACCOUNT = ["201", "207", "208", "301", "302", "303", "401", "418"];
 
 /** `VAR1: {{variables.1}}` and so on. Variables that a message does not have are left out. */
 function variables(prefix: string): Record<string, string> {

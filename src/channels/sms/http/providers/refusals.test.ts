@@ -90,12 +90,24 @@ test.each(REFUSALS)(
   },
 );
 
+/** As it answers while the account has no credit: with an id for the message all the same. */
+function rejectedByInfobip(name: string): GatewayAnswer {
+  const status = { groupId: 5, groupName: "REJECTED", id: 12, name, description: "Not enough credits" };
+  return { status: 200, body: { messages: [{ messageId: "2224685519820522881", status }] } };
+}
+
 const BARS: readonly [Provider, GatewayAnswer][] = [
   ["gupshup", { status: 200, body: "error | 101 | x" }],
   ["gupshup", { status: 200, body: "error | 103 | x" }],
+  ["infobip", rejectedByInfobip("REJECTED_NOT_ENOUGH_CREDITS")],
+  ["infobip", rejectedByInfobip("REJECTED_PREPAID_PACKAGE_EXPIRED")],
   ["msg91", { status: 418 }],
   ["msg91", { status: 200, body: { type: "error", code: "207" } }],
   ["msg91", { status: 200, body: { type: "error", code: 401 } }],
+  ...["208", "301", "302", "303"].map((code): [Provider, GatewayAnswer] => [
+    "msg91",
+    { status: 200, body: { type: "error", code } },
+  ]),
   ["twilio", { status: 403, body: { code: 20003 } }],
   ["twilio", { status: 403, body: { code: 20005 } }],
   ["vonage", { status: 200, body: { messages: [{ status: "8" }] } }],
@@ -110,6 +122,14 @@ test.each(BARS)(
     expect([part?.kind, countsAsAttempt, alarm]).toEqual(["deferred", false, "credentials_refused"]);
   },
 );
+
+test("an error of Infobip's own system is none of the message, which is tried again", async () => {
+  const { part, countsAsAttempt, alarm } = await refused(
+    "infobip",
+    rejectedByInfobip("REJECTED_SYSTEM_ERROR"),
+  );
+  expect([part?.kind, countsAsAttempt, alarm]).toEqual(["deferred", true, undefined]);
+});
 
 const LIMITS: readonly [Provider, GatewayAnswer][] = [
   ["twilio", { status: 400, body: { code: 14107 } }],
