@@ -35,8 +35,10 @@ const PROOFS: Readonly<Record<VerifyDescription["scheme"], (of: Case) => boolean
   twilio: ({ secret, request }) => {
     if (hasUnsignedBody(request)) return false;
     const fields = isForm(request) ? fieldsOf(request.body) : {};
-    const signed = request.url + sortedPairs(fields, "", "");
-    return isSame(header(request, "x-twilio-signature"), hmac("sha1", secret, signed));
+    const signed = sortedPairs(fields, "", "");
+    return withAndWithoutPort(request.url).some((url) =>
+      isSame(header(request, "x-twilio-signature"), hmac("sha1", secret, url + signed)),
+    );
   },
   plivo: ({ secret, request }) => {
     const isV3 = request.headers.has("x-plivo-signature-v3");
@@ -57,6 +59,16 @@ const PROOFS: Readonly<Record<VerifyDescription["scheme"], (of: Case) => boolean
     return isSame(sig.toLowerCase(), vonageSignature(fields, secret, verify.algorithm));
   },
 };
+
+// ---------------------------------------------------------------- Twilio
+
+/** Twilio's own libraries try both forms of a URL, since Twilio signs now the one and now the other. */
+function withAndWithoutPort(url: string): readonly string[] {
+  const [, origin = "", port, rest = ""] =
+    /^(https?:\/\/(?:\[[^\]]*\]|[^/?#:]*))(:\d+)?(.*)$/.exec(url) ?? [];
+  const usual = origin.startsWith("https:") ? ":443" : ":80";
+  return [origin + rest, origin + (port ?? usual) + rest];
+}
 
 // ---------------------------------------------------------------- Plivo
 
