@@ -36,6 +36,8 @@ describe("a template", () => {
     ["{{ validity_seconds | min:100000 }}", "100000"],
     ["{{encoding|map:gsm7=text,ucs2=unicode}}", "unicode"],
     ["{{to|as:19}}", "19"],
+    ["{{encoding|max:160}}", "ucs2"],
+    ["{{encoding|min:1}}", "ucs2"],
   ])("%s is %s", (template, filled) => expect(fillTemplate(template, lookup, plain)).toBe(filled));
 
   test("a map that does not name the value gives none", () => {

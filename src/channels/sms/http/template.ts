@@ -75,11 +75,16 @@ function applyFilter(value: string | undefined, filter: string): string | undefi
   const argument = filter.slice(colon + 1);
   if (filter.startsWith("default:")) return value ?? argument;
   if (value === undefined) return undefined;
-  if (filter.startsWith("max:")) return String(Math.min(Number(value), Number(argument)));
-  if (filter.startsWith("min:")) return String(Math.max(Number(value), Number(argument)));
+  if (filter.startsWith("max:")) return bounded(value, Math.min, argument);
+  if (filter.startsWith("min:")) return bounded(value, Math.max, argument);
   if (filter.startsWith("map:")) return mapped(value, argument);
   if (filter.startsWith("as:")) return argument;
   return value;
+}
+
+/** What is no number stays as it is: a text that was meant to be shortened must not go out as `NaN`. */
+function bounded(value: string, choose: (...numbers: number[]) => number, bound: string): string {
+  return typeof toExactNumber(value) === "string" ? value : String(choose(Number(value), Number(bound)));
 }
 
 /** The value's counterpart in the map; `undefined` if the map does not name the value. */
