@@ -45,7 +45,7 @@ export interface Channel {
    * are final by now, in any order. Leaves out parts that are not final, or got no answer. Never throws, and ends early on abort.
    */
   query?(parts: readonly QueriedPart[], signal: AbortSignal): Promise<readonly Receipt[]>;
-  /** Takes no more messages, waits for outstanding answers (not for ever), and closes. */
+  /** Takes no more messages, waits for outstanding answers (no longer than for any other, nor once they are called off), and closes. */
   stop(): Promise<void>;
   status(): ChannelStatus;
 }

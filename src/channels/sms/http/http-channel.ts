@@ -24,9 +24,6 @@ import { gatewayOf } from "./providers.ts";
 import { renderRequest } from "./render-request.ts";
 import { createSingleRefusals } from "./single-refusals.ts";
 
-/** How long to wait for answers under way when the channel stops. */
-const DRAIN_MS = 10_000;
-
 /** Added to the time limit of a send. */
 const SEND_MARGIN_MS = 1_000;
 
@@ -55,9 +52,10 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
   const availability = createAvailability({ ...deps, maxInFlight: config.max_in_flight });
   const singleRefusals = createSingleRefusals();
   const channel: HttpChannel = { connector, config, gateway, client, deps };
+  const sendTimeoutMs = config.response_timeout_ms + SEND_MARGIN_MS;
   return {
     connectorId: connector.id,
-    sendTimeoutMs: config.response_timeout_ms + SEND_MARGIN_MS,
+    sendTimeoutMs,
     start: availability.start,
     freeSlots: availability.free,
     async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
@@ -72,7 +70,8 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
       return outcomeOf(message, givingWay(judgement, availability.restMs()));
     },
     async stop() {
-      await availability.stop(DRAIN_MS);
+      // As long as ever: a change of settings is no reason for a message to be in doubt, and to be sent twice.
+      await availability.stop(sendTimeoutMs);
       cutOff.abort();
       client.close();
     },

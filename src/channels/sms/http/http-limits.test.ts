@@ -9,9 +9,8 @@ import {
 import { ACCEPTED, type HttpRig, never, openPlain, outgoingSms } from "../../../../test/fakes/http-rig.ts";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 
-/** How long an answer is waited for, and how long where the channel stops. */
+/** How long an answer is waited for, also where the channel stops. */
 const ANSWER_MS = 30_000;
-const DRAIN_MS = 10_000;
 
 /** Octets of an answer. */
 const LONGEST = 64 * 1024;
@@ -20,7 +19,7 @@ let gateway: FakeGateway | undefined;
 let rig: HttpRig | undefined;
 afterEach(async () => {
   const stopping = rig?.channel.stop();
-  await rig?.clock.advance(DRAIN_MS);
+  await rig?.clock.advance(ANSWER_MS);
   await gateway?.close();
   await stopping;
   rig = undefined;
@@ -137,13 +136,13 @@ test.each(["100 Continue", "103 Early Hints"])(
   },
 );
 
-test("stopping waits for the answer under way", async () => {
+test("stopping waits for the answer under way as long as any answer: other settings make no message doubtful", async () => {
   const { gateway, channel, clock, statuses } = await openAtGateway("silent");
   const sending = channel.send(outgoingSms(), never);
   await gateway.whenRequests(1);
   const stopping = channel.stop();
   expect(channel.freeSlots()).toBe(0);
-  await clock.advance(DRAIN_MS - 1);
+  await clock.advance(ANSWER_MS - 1);
   gateway.release(ACCEPTED);
   expect((await sending).parts[0]?.kind).toBe("sent");
   await stopping;
@@ -151,18 +150,32 @@ test("stopping waits for the answer under way", async () => {
   expect(statuses.map(({ state }) => state)).toEqual(["up", "stopped"]);
 });
 
-test("stopping has an end: an answer that does not come is cut off, and the message is unconfirmed", async () => {
+test("stopping has an end: an answer that does not come in time is waited for no longer", async () => {
   const { gateway, channel, clock, statuses } = await openAtGateway("silent");
   const sending = channel.send(outgoingSms(), never);
   await gateway.whenRequests(1);
   const stopping = channel.stop();
-  await clock.advance(DRAIN_MS);
+  await clock.advance(ANSWER_MS);
+  expect((await sending).parts).toMatchObject([
+    { kind: "unconfirmed", error: { message: "no answer in time" } },
+  ]);
+  await stopping;
+  expect(clock.pending()).toBe(0);
+  expect(statuses.at(-1)?.state).toBe("stopped");
+});
+
+test("stopping ends with what is called off, since a process that ends has no time for more", async () => {
+  const { gateway, channel, clock } = await openAtGateway("silent");
+  const calledOff = new AbortController();
+  const sending = channel.send(outgoingSms(), calledOff.signal);
+  await gateway.whenRequests(1);
+  const stopping = channel.stop();
+  calledOff.abort();
   expect((await sending).parts).toMatchObject([
     { kind: "unconfirmed", error: { message: "cut off before the answer came" } },
   ]);
   await stopping;
   expect(clock.pending()).toBe(0);
-  expect(statuses.at(-1)?.state).toBe("stopped");
 });
 
 test("an answer that has begun when the channel stops counts as far as it came, and the channel stays stopped", async () => {
@@ -180,7 +193,7 @@ test("an answer that has begun when the channel stops counts as far as it came, 
   // A whole exchange later, what came of the first answer has been read.
   await channel.send(outgoingSms(), never);
   const stopping = channel.stop();
-  await clock.advance(DRAIN_MS);
+  await clock.advance(ANSWER_MS);
   await stopping;
   expect((await sending).parts).toMatchObject([{ kind: "sent", providerMessageIds: ["a-1"] }]);
   expect(statuses.map(({ state }) => state)).toEqual(["up", "stopped"]);
