@@ -21,7 +21,7 @@ onBothStores(() => {
 
   test.each([
     ["is given a lower rate", { config: { max_per_second: 5 } }],
-    ["is disabled", { enabled: false }],
+    ["is disabled", { is_enabled: false }],
   ])("a connector whose gateway answers after twenty seconds %s meanwhile", async (_, change) => {
     const { connector_id } = await admin<{ connector_id: string }>(postrider, "/connectors", {
       kind: "http",
