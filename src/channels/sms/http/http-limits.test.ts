@@ -84,6 +84,23 @@ test("a connection whose answer does not come in time is closed, and makes room 
   expect(gateway.connections()).toBe(2);
 });
 
+test("an idle connection is closed before servers close theirs, some of which do so after two seconds", async () => {
+  const closed = Promise.withResolvers<number>();
+  let answeredAt = 0;
+  const peer = await startPeer((socket) => {
+    socket.on("end", () => closed.resolve(performance.now() - answeredAt));
+    socket.once("data", () => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"id":"a-1"}');
+      answeredAt = performance.now();
+    });
+  });
+  const { channel } = openAt(`http://127.0.0.1:${peer.port}`);
+  await channel.send(outgoingSms(), never);
+  // Twice as long as it should be, since the machine may be busy.
+  expect(await closed.promise).toBeLessThan(3_000);
+  await peer.stop();
+});
+
 test("64 KiB of an answer are read, and not an octet more", async () => {
   const ofLength = (octets: number) => ({ status: 200, body: '{"id":"a"}'.padStart(octets) });
   const { gateway, channel } = await openAtGateway(ofLength(LONGEST));
