@@ -4,6 +4,7 @@
  * SMS messages", "Delivery Reports", "Parameters (Escape Codes)")
  * The answer gives the message no id: receipts find it by our own, which is in the query of dlr-url. Kannel fills %d with
  * the kind of the report and %A with the SMSC's own receipt.
+ * Of a text that it splits, only the first part has a receipt (gw/sms.c, sms_split).
  * `meta-data` reaches the SMSC only if Kannel has smpp-tlv groups of these names; seen with 1.4.5, as were receipts.
  */
 import type { CallbackDescription } from "../gateway.ts";
