@@ -2,21 +2,25 @@ import { expect, test } from "bun:test";
 import type { CallbackDescription } from "./gateway.ts";
 import { readCallback } from "./read-callback.ts";
 
-test("a callback as long as it may be is read to its end", () => {
-  const reports = Array.from({ length: 6_000 }, (_, index) => ({ id: `${100_000 + index}`, s: "DELIVRD" }));
-  const body = JSON.stringify(reports);
-  expect(body.length).toBeLessThan(256 * 1024);
+test.each([
+  [undefined, (reports: object[]) => reports],
+  ["/e/*", (reports: object[]) => ({ e: reports })],
+])("a callback as long as it may be is read to its end, with its reports at %p", (reports, toDocument) => {
+  const given = Array.from({ length: 24_000 }, (_, index) => ({ id: `${100_000 + index}`, s: "DELIVRD" }));
+  const body = JSON.stringify(toDocument(given));
+  expect(body.length).toBeLessThan(1024 * 1024);
+  const described = { id: { json: "/id" }, status: [{ json: "/s" }], statuses: { DELIVRD: "delivered" } };
   const reading = readCallback(
     {
       connector: { id: "c-1", secrets: {} },
       provider: "custom",
-      description: { id: { json: "/id" }, status: [{ json: "/s" }], statuses: { DELIVRD: "delivered" } },
+      description: { ...described, ...(reports && { reports }) } as CallbackDescription,
       dltCodes: {},
       hasOwnIds: false,
     },
     { method: "POST", url: "/", headers: new Headers(), body, receivedAt: 1 },
   );
-  expect(reading).toMatchObject({ kind: "receipts", receipts: { length: 6_000 } });
+  expect(reading).toMatchObject({ kind: "receipts", receipts: { length: 24_000 } });
 });
 
 const LOST = {

@@ -13,8 +13,8 @@ import { isInbound, toReceivedSms } from "./read-inbound.ts";
 import { type Readable, readFirst, resolvePointer } from "./source.ts";
 import { isAuthentic } from "./verify-callback.ts";
 
-/** The most reports to read from one callback. */
-const MAX_REPORTS = 10_000;
+/** The most reports to read from one callback: more than fit into the 1 MiB that it may have, since a provider forgets what it was thanked for. */
+const MAX_REPORTS = 100_000;
 
 const MAX_ID = 255;
 const MAX_NUMBER = 40;
@@ -36,9 +36,7 @@ export function readCallback(reader: CallbackReader, request: CallbackRequest): 
   }
   const document = documentOf(request, description.json_field);
   if (document === undefined) return { kind: "refused", status: 400, reason: "cannot be read" };
-  const reports = reportsIn(document, description)
-    .slice(0, MAX_REPORTS)
-    .map((report) => readableOf(report, request));
+  const reports = reportsIn(document, description).map((report) => readableOf(report, request));
   const { inbound } = description;
   const fromHandsets = new Set(inbound ? reports.filter((report) => isInbound(inbound, report)) : []);
   const receipts = reports
@@ -72,8 +70,8 @@ function answerOf({ answer }: Pick<CallbackDescription, "answer">) {
 const PLAIN = "text/plain; charset=utf-8";
 
 function reportsIn(document: unknown, { reports }: CallbackDescription): readonly unknown[] {
-  const found = reports === undefined ? [document] : resolvePointer(reports, document);
-  return found.flatMap((one) => (Array.isArray(one) ? one : [one]));
+  const found = reports === undefined ? [document] : resolvePointer(reports, document, MAX_REPORTS);
+  return found.flatMap((one) => (Array.isArray(one) ? one : [one])).slice(0, MAX_REPORTS);
 }
 
 /** The receipt that a report makes; `undefined` if it names no message. */

@@ -68,11 +68,11 @@ export function readFirst(source: Source | undefined, from: Readable): string | 
   return source && readAll(source, from)[0];
 }
 
-/** The values that a JSON Pointer (RFC 6901) leads to; `*` stands for every entry of a list. */
-export function resolvePointer(pointer: string, document: unknown): readonly unknown[] {
+/** The values that a JSON Pointer (RFC 6901) leads to, `most` of them; `*` stands for every entry of a list. */
+export function resolvePointer(pointer: string, document: unknown, most = MAX_VALUES): readonly unknown[] {
   const steps = pointer.split("/").slice(1);
   return steps.reduce<readonly unknown[]>(
-    (values, step) => values.flatMap((value) => stepInto(value, step)).slice(0, MAX_VALUES),
+    (values, step) => values.flatMap((value) => stepInto(value, step)).slice(0, most),
     [document],
   );
 }
