@@ -204,6 +204,19 @@ test("an error has a code of the gateway's own letters and digits, and its words
   expect((await told("1", "call 123456789"))?.message).toBe("call …6789");
 });
 
+test.each([
+  ["https://gw.example/send?key=s3cret&to=1", "HTTP 301, redirected to https://gw.example/send"],
+  ["/send/", "HTTP 301, redirected to /send/"],
+  ["https://gw.example/to/+919876543210#x", "HTTP 301, redirected to https://gw.example/to/…"],
+])(
+  "a redirect to %p, which is not followed, says what is wrong with the URL: %p",
+  async (Location, message) => {
+    const moved = { status: 301, body: "<html>\nMoved</html>", headers: { Location } };
+    const answer = { error_text: { match: "^[^\\n]+" } };
+    expect(await errorOf(moved, { answer })).toEqual({ code: "http.301", message });
+  },
+);
+
 test("an error does not repeat the message's own number, however it is written", async () => {
   const answer = { error_text: { json: "/text" } };
   const message = { to: "+919876543210" };

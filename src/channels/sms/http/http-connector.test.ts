@@ -24,3 +24,19 @@ test("an answer to a check that does not come ends it in time", async () => {
   expect(await checking).toMatchObject({ ok: false, detail: expect.stringContaining("no answer in time") });
   await gateway.close();
 });
+
+test("a check that is sent elsewhere says where, and follows to nobody", async () => {
+  const headers = { Location: "https://elsewhere.example/2010-04-01/Accounts/AC1.json?t=s3cret-token" };
+  const gateway = await startFakeGateway({ status: 302, body: "<html>", headers });
+  const twilio = httpConnector(
+    { provider: "twilio", base_url: gateway.url, account_sid: "AC1" },
+    { auth_token: "s3cret-token" },
+  );
+  const { ok, detail } = await httpConnectorKind.check(twilio, createHeldClock());
+  expect([ok, detail.replace(/^\S+ /, "")]).toEqual([
+    false,
+    "answered HTTP 302, redirected to https://elsewhere.example/2010-04-01/Accounts/AC1.json",
+  ]);
+  expect(gateway.requests).toHaveLength(1);
+  await gateway.close();
+});

@@ -20,6 +20,7 @@ import {
   httpConfigSchema,
   readHttpConfig,
 } from "./http-config.ts";
+import { redirectOf } from "./judge-answer.ts";
 import { valuesOfConnector } from "./message-values.ts";
 import { gatewayOf, missingSettings } from "./providers.ts";
 import { readCallback } from "./read-callback.ts";
@@ -132,6 +133,7 @@ async function request(connector: Connector, { config, gateway }: Described, clo
   const exchange = await client.exchange(rendered.request, new AbortController().signal);
   client.close();
   const { url } = rendered.request;
+  const secrets = Object.values(connector.secrets);
   if (exchange.kind !== "answered") {
     const isCutOff = url.protocol === "http:" && /hang up|parse error|ECONNRESET/i.test(exchange.reason);
     return { ok: false, detail: faultAt(url, exchange.reason, config), ...(isCutOff && { inDoubt: url }) };
@@ -139,8 +141,8 @@ async function request(connector: Connector, { config, gateway }: Described, clo
   const { status, body } = exchange.answer;
   if (status >= 200 && status < 300)
     return { ok: true, detail: `${url.host} knows these credentials; nothing was sent` };
-  const words = withoutEcho(tidyText(body), { secrets: Object.values(connector.secrets) });
-  return { ok: false, detail: `${url.host} answered ${status} ${words}`.trim() };
+  const words = tidyText(redirectOf(exchange.answer) ?? `${status} ${body}`);
+  return { ok: false, detail: `${url.host} answered ${withoutEcho(words, { secrets })}` };
 }
 
 function faultAt({ host }: URL, reason: string, config: HttpConfig): string {

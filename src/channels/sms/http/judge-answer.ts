@@ -204,20 +204,21 @@ function byStatus(status: number): AnswerWord {
   return BY_STATUS[status] ?? BY_CLASS[Math.floor(status / 100)] ?? "unconfirmed";
 }
 
-function errorOf(
-  { status }: Answer,
-  { description, provider, told }: Judging,
-  readable: Readable,
-): MessageError {
-  const code = readFirst(description.error_code, readable);
-  const text = readFirst(description.error_text, readable);
+function errorOf(answer: Answer, { description, provider, told }: Judging, readable: Readable): MessageError {
+  const { status } = answer;
   return providerError({
     provider,
-    code,
-    text,
+    code: readFirst(description.error_code, readable),
+    text: redirectOf(answer) ?? readFirst(description.error_text, readable),
     otherwise: { code: `http.${status}`, message: `HTTP ${status}` },
     told,
   });
+}
+
+/** Where a redirect leads shows what is wrong with the connector's URL: `http` for `https`, a slash too few. Without the query. */
+export function redirectOf({ status, header }: Answer): string | undefined {
+  const [place] = status >= 300 && status < 400 ? (header("location") ?? "").split(/[?#]/, 1) : [];
+  return place ? `HTTP ${status}, redirected to ${place}` : undefined;
 }
 
 /** The wait that a provider asks for, at most an hour: a message must not miss its window because of a mistaken date. */

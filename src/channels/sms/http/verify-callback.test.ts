@@ -46,21 +46,17 @@ describe("Twilio's signature", () => {
   ])("with %s is refused", (_, secret, forged) => expect(verify(description, secret, forged)).toBe(false));
 
   test.each([
-    ["https://sms.acme.example/r", "https://sms.acme.example:443/r", "https://sms.acme.example/r"],
-    [
-      "https://sms.acme.example:8443/r?a=1",
-      "https://sms.acme.example/r?a=1",
-      "https://sms.acme.example:8443/r?a=1",
-    ],
-    ["http://[2001:db8::1]:8080/r", "http://[2001:db8::1]/r", "http://[2001:db8::1]:8080/r"],
-    ["http://[2001:db8::1]/r", "http://[2001:db8::1]:80/r", "http://[2001:db8::1]/r"],
-  ])("is over the URL %s with or without its port", (url, ...forms) => {
+    ["https://sms.acme.example/r", "https://sms.acme.example:443/r"],
+    ["https://sms.acme.example:8443/r?a=1", "https://sms.acme.example/r?a=1"],
+    ["http://[2001:db8::1]:8080/r", "http://[2001:db8::1]/r"],
+    ["http://[2001:db8::1]/r", "http://[2001:db8::1]:80/r"],
+  ])("is over the URL %s, or over %s", (url, other) => {
     const accepts = (signed: string) => {
       const signature = createHmac("sha1", "12345").update(`${signed}MessageSidSM1`).digest("base64");
       const headers = { ...FORM, "X-Twilio-Signature": signature };
       return verify(description, "12345", { url, headers, body: "MessageSid=SM1" });
     };
-    for (const form of forms) expect(accepts(form)).toBe(true);
+    expect([url, other].map(accepts)).toEqual([true, true]);
     expect(accepts(url.replace(/(:\d+)?\/r/, ":444/r"))).toBe(false);
   });
 
