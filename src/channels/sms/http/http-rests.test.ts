@@ -85,6 +85,40 @@ test("a message that alone is refused takes the gateway down once, not at each o
   expect(rig.statuses.map(({ state }) => state)).toEqual(["up", "down", "up"]);
 });
 
+test("a gateway that throttles all it is given is tried with one message, every ten seconds at least, until it takes one", async () => {
+  gateway.behave({ status: 429 });
+  await Promise.all([send(), send(), send()]);
+  await expectRest(1_000, SLOTS);
+  for (const seconds of [2, 4, 8, 10, 10]) {
+    await send();
+    await expectRest(seconds * SECOND, 1);
+  }
+  gateway.behave(ACCEPTED);
+  expect((await send()).parts).toMatchObject([{ kind: "sent" }]);
+  expect(rig.channel.freeSlots()).toBe(SLOTS);
+  gateway.behave({ status: 429 });
+  await send();
+  await expectRest(1_000, SLOTS);
+});
+
+test("one that takes some of what it is given, and throttles the rest, is given as many again after a second", async () => {
+  for (let times = 0; times < 4; times++) {
+    gateway.behave(ACCEPTED);
+    await send();
+    gateway.behave({ status: 429 });
+    await send();
+    await expectRest(1_000, SLOTS);
+  }
+});
+
+test("a throttled gateway that asks for a longer rest has it", async () => {
+  gateway.behave(throttling(30));
+  await send();
+  await expectRest(30_000, SLOTS);
+  await send();
+  await expectRest(30_000, 1);
+});
+
 test("the shorter of two rests does not end the longer one", async () => {
   gateway.behave(({ json }) => throttling(json.to === "+919876543210" ? 10 : 2));
   await Promise.all([send(), send("+919876543211")]);

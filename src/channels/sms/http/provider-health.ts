@@ -11,7 +11,7 @@ export interface ProviderHealth {
   isResting(): boolean;
   /** For how many milliseconds more it rests; 0 if it does not. */
   restMs(): number;
-  /** Whether it was down. Then it gets one message at a time, until one is answered. */
+  /** Whether it was down, or has throttled all that it was given. Then it gets one message at a time, until one is answered. */
   isOnTrial(): boolean;
   learn(reaction: Judgement["reaction"]): void;
 }
@@ -29,6 +29,12 @@ interface HealthDeps {
 const FIRST_DOWN_MS = 1_000;
 const LONGEST_DOWN_MS = 60_000;
 
+/**
+ * How long one rests at most that throttles all that it is given, if it asks for no more: its quota may be used up for a day, or be
+ * one of so many messages a minute. The time doubles as above.
+ */
+const LONGEST_THROTTLED_MS = 10_000;
+
 /** If a provider asks for a longer wait, only that message waits so long. Others are tried after this time. */
 const LONGEST_REST_MS = 300_000;
 
@@ -42,6 +48,8 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
   });
   let isOnTrial = false;
   let downMs = FIRST_DOWN_MS;
+  /** How many rests it has had for throttling since it last took a message, or refused one. */
+  let throttledRests = 0;
 
   const goDown = ({ reason, isRefused }: Down) => {
     isOnTrial = true;
@@ -56,6 +64,12 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     downMs = FIRST_DOWN_MS;
     state.refuse(undefined);
     state.turn("up");
+  };
+
+  const restFor = (ms: number) => {
+    if (!rest.isOn()) throttledRests++;
+    isOnTrial = throttledRests > 1;
+    rest.begin(Math.max(ms, Math.min(ms * 2 ** (throttledRests - 1), LONGEST_THROTTLED_MS)));
   };
 
   return {
@@ -80,7 +94,8 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
         return;
       }
       comeUp();
-      if (reaction.kind === "rest") rest.begin(reaction.ms);
+      if (reaction.kind === "rest") restFor(reaction.ms);
+      else throttledRests = 0;
     },
   };
 }
