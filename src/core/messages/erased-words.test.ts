@@ -31,3 +31,11 @@ test("words that may be about any recipient stay only if they were said about an
   const others = { recipient: "ravi@x.test", error: GONE, detail: { raw: "failed" } };
   expect(entry(others)).toEqual(others);
 });
+
+test("the mail hosts of an attempt that was for the recipient too are named no more", () => {
+  const { entry } = createWordErasure(PARTS, "asha@x.test");
+  const detail = { hosts: ["mx.asha.test", "mx.ravi.test"], tls: true };
+  expect(entry({ detail })).toEqual({ detail: { tls: true, hosts: [ERASED_WORDS] } });
+  const others = { recipient: "ravi@x.test", detail };
+  expect(entry(others)).toEqual(others);
+});

@@ -5,6 +5,8 @@ import type { MessageError, Part, TimelineEntry } from "./message.ts";
 /** Replaces what a mail host or provider said about an erased recipient. */
 export const ERASED_WORDS = "erased with the recipient";
 
+type Detail = NonNullable<TimelineEntry["detail"]>;
+
 /** What the record of an email holds of others' words. The codes of errors stay: they name nobody. */
 export interface WordErasure {
   readonly part: (part: Part) => Part;
@@ -36,8 +38,17 @@ export function createWordErasure(parts: readonly Part[], address: string): Word
       return {
         ...entry,
         ...(error && { error: isTheirs ? wordless(error) : shared(error) }),
-        ...(detail?.raw !== undefined && { detail: { ...detail, raw: ERASED_WORDS } }),
+        ...(detail && { detail: withoutWords(detail) }),
       };
     },
+  };
+}
+
+/** A mail host often bears the name of the domain, which may be a person's own. */
+function withoutWords({ raw, hosts, ...detail }: Detail): Detail {
+  return {
+    ...detail,
+    ...(raw !== undefined && { raw: ERASED_WORDS }),
+    ...(hosts !== undefined && { hosts: [ERASED_WORDS] }),
   };
 }

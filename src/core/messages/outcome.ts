@@ -1,5 +1,5 @@
 import type { SuppressionReason } from "../suppressions/suppression.ts";
-import type { MessageError } from "./message.ts";
+import type { MessageError, TimelineEntry } from "./message.ts";
 
 /** The result of one attempt for one part: a segment of an SMS or a recipient of an email. */
 export type PartOutcome =
@@ -45,7 +45,7 @@ export interface SendOutcome {
   /** False if the attempt must not use up the retry budget: it was throttled, or nothing was transmitted. */
   readonly countsAsAttempt: boolean;
   /** For the timeline, for example `{ encoding: "gsm7", segments: 2 }`. */
-  readonly detail?: Readonly<Record<string, string | number | boolean>>;
+  readonly detail?: TimelineEntry["detail"];
 }
 
 /** One part of one message: a segment or a recipient, by its index. */

@@ -43,6 +43,8 @@ export interface Delivered {
   /** False if our own limits, or a host's rest, held the message back, so that no host was asked. */
   readonly countsAsAttempt: boolean;
   readonly isSecure?: boolean;
+  /** The names of the hosts that were offered the message, in this order: the next one gets what one has put off. */
+  readonly hosts: readonly string[];
 }
 
 /** How many connections are tried for one message to one domain, and how many hosts may put it off. */
@@ -118,7 +120,7 @@ async function tryTargets(
 ): Promise<Delivered> {
   const outcomes = new Map<string, PartOutcome>();
   const faults: Fault[] = [];
-  const asked: HandedOver[] = [];
+  const asked: Asked[] = [];
   let waiting = targets;
   let left = handover.envelopes;
   let timesPutOff = 0;
@@ -129,7 +131,7 @@ async function tryTargets(
     const leavesSilent = waiting.some(({ name }) => name !== target.name);
     const handed = await offer(parts, target, { ...handover, envelopes: left, leavesSilent });
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
-    if (handed.outcomes.size > 0) asked.push(handed);
+    if (handed.outcomes.size > 0) asked.push({ host: target.name, handed });
     if (handed.fault) faults.push(handed.fault);
     // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
     left = [...handed.putOff, ...handed.left];
@@ -144,8 +146,19 @@ async function tryTargets(
   }
   const { outcome, countsAsAttempt } = notOffered(faults);
   for (const address of addressesOf(left)) outcomes.set(address, outcomes.get(address) ?? outcome);
-  const isSecure = wasSecure(asked);
-  return { outcomes, countsAsAttempt: countsAsAttempt || asked.length > 0, ...present({ isSecure }) };
+  const isSecure = wasSecure(asked.map(({ handed }) => handed));
+  return {
+    outcomes,
+    countsAsAttempt: countsAsAttempt || asked.length > 0,
+    hosts: asked.map(({ host }) => host),
+    ...present({ isSecure }),
+  };
+}
+
+/** A host that was offered the message, and what became of it there. */
+interface Asked {
+  readonly host: string;
+  readonly handed: HandedOver;
 }
 
 /** Offers the envelopes to one host, unless as many mails as allowed are on their way there. */
@@ -188,7 +201,7 @@ function held(handover: Handover, fault: Fault): Delivered {
 
 function all({ envelopes }: Handover, outcome: PartOutcome): Delivered {
   const outcomes = new Map(addressesOf(envelopes).map((address) => [address, outcome] as const));
-  return { outcomes, countsAsAttempt: true };
+  return { outcomes, countsAsAttempt: true, hosts: [] };
 }
 
 function addressesOf(envelopes: readonly Envelope[]): readonly string[] {

@@ -106,7 +106,12 @@ async function sendToDomains(parts: MxParts, sending: Sending, mail: Mail): Prom
   return {
     parts: recipients.outcomes((address) => outcomes.get(address) ?? UNTRIED),
     countsAsAttempt: delivered.some((each) => each.countsAsAttempt),
-    detail: { recipients: recipients.addresses.length, octets: mail.raw.length, ...securityOf(delivered) },
+    detail: {
+      recipients: recipients.addresses.length,
+      octets: mail.raw.length,
+      ...hostsOf(delivered),
+      ...securityOf(delivered),
+    },
   };
 }
 
@@ -115,6 +120,17 @@ const UNTRIED: PartOutcome = { kind: "deferred", error: CALLED_OFF };
 function envelopesTo(addresses: readonly string[], { message, recipients, deps }: Sending) {
   const asked = { returnPaths: deps.returnPaths, wantsSuccess: false };
   return envelopesOf(message, { ...recipients, addresses }, asked);
+}
+
+/** How many hosts an attempt names: one message may go to fifty domains, and strangers decide how many hosts they have. */
+const MAX_NAMED = 10;
+
+/** Whom an operator has to ask what became of the message: one domain may have several hosts. */
+function hostsOf(delivered: readonly Delivered[]) {
+  const hosts = [...new Set(delivered.flatMap((each) => each.hosts))];
+  if (hosts.length === 0) return {};
+  const more = hosts.length - MAX_NAMED;
+  return { hosts: hosts.slice(0, MAX_NAMED), ...(more > 0 && { more_hosts: more }) };
 }
 
 function securityOf(delivered: readonly Delivered[]): { readonly tls?: boolean } {
