@@ -3,7 +3,7 @@ import { HOUR_MS } from "../../../src/core/time/durations.ts";
 import type { Entry } from "../model.ts";
 import type { MailFate } from "./mail-model.ts";
 import { subjectOf } from "./mail-steps.ts";
-import { type MailWorld, WINDOW_HOURS } from "./mail-world.ts";
+import { hostOf, type MailWorld, WINDOW_HOURS } from "./mail-world.ts";
 import type { HandOver } from "./relay.ts";
 
 type Rule = (fate: MailFate, world: MailWorld) => string | undefined | false;
@@ -84,20 +84,30 @@ function heldIsNotSentAgain(fate: MailFate) {
   return undefined;
 }
 
-/** What one host of a domain has put off is offered to another in the same attempt. */
-function isPassedOn(mail: HandOver, next: HandOver | undefined): boolean {
-  return isRefused(mail) && mail.fate === "later" && next !== undefined && next.relay !== mail.relay;
-}
-
-function everyMailIsOnRecord(fate: MailFate) {
-  const tries = fate.timeline.filter((entry) => isInterruption(entry) || entry.kind === "attempt").length;
+function everyMailIsOnRecord(fate: MailFate, { plan, relays }: MailWorld) {
   for (const address of fate.asked.addresses) {
-    const mails = mailsTo(fate, address).filter(
-      (mail, index, all) => !isPassedOn(mail, all[index + 1]),
-    ).length;
-    if (mails > tries) return `${address} was sent it ${mails} times, and ${tries} are told of`;
+    const tries = fate.timeline.filter((entry) => isTry(entry, address));
+    const mails = mailsTo(fate, address);
+    if (!plan.isDirect && mails.length > tries.length)
+      return `${address} was sent it ${mails.length} times, and ${tries.length} are told of`;
+    // One attempt offers to another host what the first has put off, and names both.
+    for (const { name } of plan.isDirect ? relays : []) {
+      const here = mails.filter(({ relay }) => relay === name).length;
+      const told = tries.filter((entry) => isInterruption(entry) || isAt(entry, name)).length;
+      if (here > told)
+        return `${address} was sent it ${here} times at the ${name} host, and ${told} are told of`;
+    }
   }
   return undefined;
+}
+
+function isTry(entry: Entry, address: string): boolean {
+  const isAttempt = isInterruption(entry) || entry.kind === "attempt";
+  return isAttempt && (entry.recipient === undefined || entry.recipient.toLowerCase() === address);
+}
+
+function isAt({ detail }: Entry, relay: string): boolean {
+  return (detail?.hosts as readonly string[] | undefined)?.includes(hostOf(relay)) === true;
 }
 
 function isCanceled({ events }: MailFate): boolean {

@@ -106,15 +106,18 @@ function connectorTo({ name, host, port }: ChaosRelay): Connecting {
   return { kind: "smtp", name, config: { host, port, tls: "none", ...CONNECTOR } };
 }
 
-/** Each relay is the mail host of a domain, and the first also stands in for the other. */
+/** Each relay is the mail host of a domain, and stands in for the other. */
 function mailHosts(relays: readonly ChaosRelay[], dns: FakeDns): Connecting {
-  for (const { name, host } of relays) dns.a.set(`${name}.mx.example`, [host]);
+  for (const { name, host } of relays) dns.a.set(hostOf(name), [host]);
   const [one, other] = DOMAINS;
-  dns.mx.set(one, ["10 first.mx.example"]);
-  dns.mx.set(other, ["10 second.mx.example", "20 first.mx.example"]);
+  dns.mx.set(one, [`10 ${hostOf("first")}`, `20 ${hostOf("second")}`]);
+  dns.mx.set(other, [`10 ${hostOf("second")}`, `20 ${hostOf("first")}`]);
   const allowed_ranges = ["127.0.0.0/8"];
   return { kind: "mx", name: "direct", config: { port: relays[0]?.port, allowed_ranges, ...CONNECTOR } };
 }
+
+/** The name of a relay as a mail host. */
+export const hostOf = (relay: string) => `${relay}.mx.example`;
 
 async function openRoute(service: PostriderProcess, connectors: readonly Connecting[]): Promise<void> {
   const ids: string[] = [];
