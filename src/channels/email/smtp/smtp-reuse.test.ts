@@ -121,17 +121,3 @@ test("a message that is called off before it begins reaches nobody, and ends its
   expect(opened.session.isOpen()).toBe(false);
   expect(server.lines.filter((line) => !line.startsWith("EHLO"))).toEqual([]);
 });
-
-test("an extension is one that the server lists, wherever in the list, and not its own name", async () => {
-  const offered = async (...lines: readonly string[]) => {
-    const server = await raw((verb) => (verb === "EHLO" ? lines.join("\r\n") : undefined));
-    const opened = await openSmtpSession(settingsFor(server.port), createSystemClock(), NEVER);
-    if ("fault" in opened) throw new Error(opened.fault.message);
-    await opened.session.quit();
-    return [opened.session.takesDsn, opened.session.takesSmtpUtf8];
-  };
-  expect(await offered("250-mx.test", "250-DSN", "250-SMTPUTF8", "250 8BITMIME")).toEqual([true, true]);
-  expect(await offered("250-mx.test", "250-SMTPUTF8", "250 DSN")).toEqual([true, true]);
-  expect(await offered("250-dsn.test no SMTPUTF8", "250 8BITMIME")).toEqual([false, false]);
-  expect(await offered("250-smtputf8.test", "250 HELP DSN")).toEqual([false, false]);
-});

@@ -7,6 +7,7 @@ import { withLocalAddressAdvice } from "../../local-address.ts";
 import { withoutEcho } from "../../without-echo.ts";
 import { beginAt354 } from "./nodemailer/begin-at-354.ts";
 import { joinBlanksOfChallenge } from "./nodemailer/join-blanks-of-challenge.ts";
+import { knowExtensions } from "./nodemailer/know-extensions.ts";
 import { limitChallenges } from "./nodemailer/limit-challenges.ts";
 import { limitReplies } from "./nodemailer/limit-replies.ts";
 import { readAtOnce } from "./nodemailer/read-at-once.ts";
@@ -67,6 +68,7 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   readAtOnce(connection);
   refuseDoubtful(connection);
   beginAt354(connection);
+  const extensions = knowExtensions(connection);
   const tidied = withoutPassword(settings);
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));
   // It may repeat what another connection told it.
@@ -74,13 +76,12 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
     const message = withLocalAddressAdvice(connectFault.message, settings.localAddress);
     return faultOf({ ...connectFault, message }, tidied);
   }
-  const ehlo = connection.lastServerResponse || "";
   const loginFault = await login(connection, settings, signal);
   if (loginFault) {
     connection.close();
     return { fault: faultOf(loginFault, tidied).fault };
   }
-  return { session: toSession(connection, { clock, ehlo, tidied }) };
+  return { session: toSession(connection, { clock, extensions: extensions(), tidied }) };
 }
 
 interface SessionFault extends MessageError {
@@ -199,20 +200,19 @@ const FAULT_CODES: Readonly<Record<string, string>> = {
 
 interface SessionParts {
   readonly clock: Clock;
-  /** The answer to EHLO. */
-  readonly ehlo: string;
+  /** Those that the server offers. */
+  readonly extensions: ReadonlySet<string>;
   /** What may be told of the server's words. */
   readonly tidied: (words: string) => string;
 }
 
-function toSession(connection: SmtpConnection, { clock, ehlo, tidied }: SessionParts): SmtpSession {
+function toSession(connection: SmtpConnection, { clock, extensions, tidied }: SessionParts): SmtpSession {
   let messages = 0;
   let isTold = false;
   return {
     isSecure: connection.secure,
-    // Not in the first line, which has the server's name (RFC 5321 §4.1.1.1).
-    takesSmtpUtf8: /\n250[ -]SMTPUTF8\b/i.test(ehlo),
-    takesDsn: /\n250[ -]DSN\b/i.test(ehlo),
+    takesSmtpUtf8: extensions.has("SMTPUTF8"),
+    takesDsn: extensions.has("DSN"),
     messages: () => messages,
     isOpen: () => !connection.destroyed,
     async transact(envelope, limits) {
