@@ -9,6 +9,7 @@ import { beginAt354 } from "./nodemailer/begin-at-354.ts";
 import { joinBlanksOfChallenge } from "./nodemailer/join-blanks-of-challenge.ts";
 import { knowExtensions } from "./nodemailer/know-extensions.ts";
 import { limitChallenges } from "./nodemailer/limit-challenges.ts";
+import { limitDrips } from "./nodemailer/limit-drips.ts";
 import { limitReplies } from "./nodemailer/limit-replies.ts";
 import { readAtOnce } from "./nodemailer/read-at-once.ts";
 import { refuseDoubtful } from "./nodemailer/refuse-doubtful.ts";
@@ -68,6 +69,7 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   readAtOnce(connection);
   refuseDoubtful(connection);
   beginAt354(connection);
+  limitDrips(connection, clock);
   const extensions = knowExtensions(connection);
   const tidied = withoutPassword(settings);
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));
