@@ -134,6 +134,24 @@ export function cancelContract(open: OpenStore): void {
   );
 
   test(
+    "an email that came back from one recipient had left, and is not canceled for the others",
+    inWorld(open, async (world) => {
+      const parts = ["a@x.test", "b@x.test"].map((address) => ({ status: "pending", address }) as const);
+      const id = await world.email({ parts, jobs: [{ queue: "queue-a" }] });
+      const next = { kind: "again", dueAt: world.clock.now + HOUR } as const;
+      await world.settle(await world.claimOne(), { outcomes: [sent("p-1"), deferred()], next });
+      const target = { messageId: id, part: 0 };
+      await world.receive("", {
+        target,
+        status: "bounced",
+        error: { code: "5.1.1", message: "550 unknown" },
+      });
+      expect(await world.status(id, "email")).toBe("queued");
+      expect(await cancel(world, id, "email")).toBe("too_late");
+    }),
+  );
+
+  test(
     "an email one of whose envelopes is put off is not canceled while another one is being sent",
     inWorld(open, async (world) => {
       const parts = ["a@x.test", "b@y.test"].map((address) => ({ status: "pending", address }) as const);
