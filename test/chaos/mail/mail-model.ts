@@ -1,6 +1,6 @@
 /** What a chaos run with emails knows. */
 import type { Client, Entry, FeedEvent, Request, Shown } from "../model.ts";
-import type { HandOver, Offer } from "./relay.ts";
+import type { HandOver, Offer } from "./relay-talk.ts";
 
 /** A request to send an email. */
 export interface AskedMail extends Request {

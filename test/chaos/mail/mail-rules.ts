@@ -4,7 +4,7 @@ import type { Entry } from "../model.ts";
 import type { MailFate } from "./mail-model.ts";
 import { subjectOf } from "./mail-steps.ts";
 import { hostOf, type MailWorld, WINDOW_HOURS } from "./mail-world.ts";
-import type { HandOver } from "./relay.ts";
+import type { HandOver } from "./relay-talk.ts";
 
 type Rule = (fate: MailFate, world: MailWorld) => string | undefined | false;
 
@@ -53,9 +53,11 @@ function mailsTo({ mails }: MailFate, address: string): readonly HandOver[] {
   return mails.filter(({ to }) => to.includes(address));
 }
 
+const REFUSALS: ReadonlySet<string> = new Set(["later", "closing", "never"]);
+
 /** The relay told the service that it does not have it. */
 function isRefused({ fate, answeredAtMs }: HandOver): boolean {
-  return (fate === "later" || fate === "never") && answeredAtMs !== undefined;
+  return REFUSALS.has(fate) && answeredAtMs !== undefined;
 }
 
 /** The service knows that the relay has it. */

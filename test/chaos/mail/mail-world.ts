@@ -13,7 +13,8 @@ import { type Store, startFleet } from "../fleet.ts";
 import { type AnyWorld, behave, closeWorld, secretOf, untilMidnight } from "../world.ts";
 import type { AskedMail, Sender } from "./mail-model.ts";
 import { type MailPlan, mailPlanOf } from "./mail-plan.ts";
-import { type ChaosRelay, type RelayOptions, startChaosRelay } from "./relay.ts";
+import { type ChaosRelay, startChaosRelay } from "./relay.ts";
+import type { RelayOptions } from "./relay-talk.ts";
 
 export interface MailWorld extends AnyWorld<AskedMail> {
   readonly plan: MailPlan;
