@@ -10,7 +10,8 @@ const SENDER = "550 sender rejected: user unknown";
 const BY_ENHANCED_CODE: readonly Row[] = [
   ...["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1", "5.7.13"].map((code) => [code, "hard"] as const),
   ...["5.2.2", "5.3.1", "5.4.5", "5.4.7"].map((code) => [code, "soft"] as const),
-  ...["4.0.0", "4.1.1", "4.2.2", "4.4.7", "4.7.1"].map((code) => [code, "soft"] as const),
+  ...["4.0.0", "4.1.1", "4.2.2", "4.4.7"].map((code) => [code, "soft"] as const),
+  ...["4.7.0", "4.7.1", "4.7.28", "4.7.650"].map((code) => [code, "message"] as const),
   ...["5.1.7", "5.1.8", "5.3.4", "5.5.4", "5.6.0", "5.6.3", "5.7.0", "5.7.1", "5.7.26", "5.7.27"].map(
     (code) => [code, "message", { text: UNKNOWN }] as const,
   ),
@@ -42,6 +43,25 @@ const BY_WORDS: readonly Row[] = [
   ["5.4.5", "message", { text: "550 Daily user sending limit exceeded" }],
 ];
 
+/** Put off until the end: the words tell of whom it was said. */
+const BY_WORDS_OF_DELAYS: readonly Row[] = [
+  [
+    "smtp.421",
+    "message",
+    { text: "421 [TSS04] Messages from 192.0.2.1 temporarily deferred: your IP address" },
+  ],
+  ["smtp.450", "message", { text: "450 too many messages from your server, try again later" }],
+  ["4.2.0", "message", { text: "450 Recipient address rejected: Greylisted for 300 seconds" }],
+  ["4.7.1", "soft", { text: "450 mailbox full" }],
+  [
+    "4.2.2",
+    "soft",
+    { text: "452 The recipient's inbox is out of storage space, as its daily limit is reached" },
+  ],
+  ["4.2.1", "soft", { text: "450 The user you are trying to contact is receiving mail at a rate that" }],
+  ["smtp.450", "soft", { text: "450 mailbox busy" }],
+];
+
 /** Without an enhanced code: RFC 5321 §4.2.3. */
 const BY_REPLY_CODE: readonly Row[] = [
   ...["550", "551", "553"].flatMap((code): readonly Row[] => [
@@ -67,6 +87,7 @@ const BY_REPLY_CODE: readonly Row[] = [
 describe.each([
   ["enhanced code", BY_ENHANCED_CODE],
   ["words", BY_WORDS],
+  ["words of what was put off", BY_WORDS_OF_DELAYS],
   ["reply code", BY_REPLY_CODE],
 ] as const)("by its %s", (_, rows) => {
   test.each(rows)("%s is %s (%p)", (code, kind, rest = {}) => {

@@ -23,7 +23,7 @@ export function bounceKind(refusal: Refusal): BounceKind {
   const enhanced = /^([245])\.(\d{1,3})\.(\d{1,3})$/.exec(refusal.code);
   if (enhanced) return enhancedKind(refusal, enhanced[1] ?? "");
   const basic = /^smtp\.(\d)(\d\d)$/.exec(refusal.code);
-  if (basic?.[1] === "4") return "soft";
+  if (basic?.[1] === "4") return delayKind(refusal);
   return basic?.[1] === "5" ? basicKind(refusal, `5${basic[2]}`) : "message";
 }
 
@@ -40,12 +40,21 @@ const SOFT = new Set(["5.2.2", "5.3.1", "5.4.5", "5.4.7"]);
 
 function enhancedKind(refusal: Refusal, firstDigit: string): BounceKind {
   const { code, text = "", server = "" } = refusal;
-  if (firstDigit !== "5") return "soft";
+  if (firstDigit !== "5") return delayKind(refusal);
   if (HARD.has(code)) return FULL.test(text) ? "soft" : "hard";
   if (SOFT.has(code)) return code === "5.4.5" && ABOUT_US.test(text) ? "message" : "soft";
   if (code === "5.4.1") return MICROSOFT.test(`${server} ${text}`) ? "hard" : "message";
   if (code === "5.4.4" || code === "5.4.310") return isDomainGone(refusal) ? "hard" : "message";
   return (VAGUE.has(code) && kindByWords(text)) || "message";
+}
+
+/**
+ * What was put off until nobody tried any more. That our address is on a list, or sends too much (4.7.z, RFC 3463 §3.8), holds for all of
+ * a provider's mailboxes: if that lasts for days, they are as good as before.
+ */
+function delayKind({ code, text = "" }: Refusal): BounceKind {
+  const isAboutUs = code.startsWith("4.7.") || ABOUT_US.test(text);
+  return isAboutUs && !FULL.test(text) ? "message" : "soft";
 }
 
 /** These say nothing, so the text decides. Microsoft's mailboxes for everybody answer 5.5.0 for one that does not exist. */
