@@ -23,6 +23,7 @@ import { BIND_COMMANDS, type SessionState, UNBIND_LIMIT } from "./session-state.
 /** Handles one PDU from the SMSC. */
 export function receive(state: SessionState, pdu: Pdu): void {
   state.lastHeardAt = state.clock.monotonicMs();
+  state.session.slots.wake();
   if (isResponse(pdu)) receiveResponse(state, pdu);
   else receiveRequest(state, pdu);
 }

@@ -7,7 +7,7 @@ import {
 } from "../../../../../test/fakes/smpp-rig.ts";
 import { until } from "../../../../../test/until.ts";
 import { readSmppConfig, sessionOptions } from "../smpp-config.ts";
-import { encodeShortMessage } from "../wire/pdu.ts";
+import { COMMAND, encodeShortMessage } from "../wire/pdu.ts";
 import { openSession, type Session, type SessionEnd } from "./session.ts";
 
 afterEach(closeSmppRigs);
@@ -78,6 +78,37 @@ test("an SMSC that never answers enquire_link keeps its session while it says an
   expect(statuses.map(({ state }) => state)).toEqual(["connecting", "up"]);
   await clock.advance(90_000);
   await state("down");
+});
+
+/** Sends as many messages as may be, at any time within so many milliseconds. */
+async function sendAllThrough(
+  { channel, clock }: Awaited<ReturnType<typeof openBoundSmppRig>>,
+  forMs: number,
+) {
+  for (let past = 0; past < forMs; past += 500) {
+    while (channel.freeSlots() > 0) void sendThrough(channel);
+    await clock.advance(500);
+  }
+}
+
+test("an SMSC that has fallen silent gets no more than its window, however long that is noticed later", async () => {
+  const dial = { holdSubmits: true, ignoreEnquireLink: true };
+  const rig = await openBoundSmppRig({ dial, config: { response_timeout_ms: 5_000 } });
+  await sendAllThrough(rig, 35_000);
+  await rig.state("down");
+  expect(rig.smsc.submits).toHaveLength(10);
+});
+
+test("it is asked for life once its time for an answer is over, and gets more as soon as it says anything", async () => {
+  const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { response_timeout_ms: 5_000 } });
+  const { smsc } = rig;
+  await sendAllThrough(rig, 5_000);
+  await smsc.until(() => smsc.others.length === 1);
+  expect(smsc.others[0]!.commandId).toBe(COMMAND.enquireLink);
+  // Once this is answered, the SMSC's own answer is in as well.
+  await smsc.request(COMMAND.enquireLink);
+  await sendAllThrough(rig, 4_500);
+  expect(smsc.submits).toHaveLength(20);
 });
 
 test("receipts that the SMSC sends with its answer to the bind are taken", async () => {

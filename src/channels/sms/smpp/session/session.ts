@@ -185,6 +185,7 @@ function submit(
   body: Uint8Array,
   onLate?: (answer: SubmitAnswer) => void,
 ): Promise<SubmitAnswer> {
+  const heardAt = state.lastHeardAt;
   let wasWritten = false;
   const onWritten = () => {
     wasWritten = true;
@@ -192,6 +193,18 @@ function submit(
   const onLatePdu = onLate && ((pdu: Pdu) => onLate(readSubmitAnswer(pdu)));
   return request(state, COMMAND.submitSm, { body, onWritten, onLate: onLatePdu }).then((answer) => {
     if (answer.kind === "answered") return readSubmitAnswer(answer.pdu);
+    if (answer.kind === "silent" && state.lastHeardAt === heardAt) askForLife(state);
     return answer.kind === "lost" ? { ...answer, wasWritten } : answer;
   });
+}
+
+/**
+ * The SMSC has said nothing since a submit_sm that it did not answer in time. Until it says anything it is handed no more: if the
+ * connection is dead, which `watch` finds out later, all of that would be in doubt as well.
+ */
+function askForLife(state: SessionState): void {
+  const { slots } = state.session;
+  if (slots.isResting()) return;
+  slots.rest();
+  void request(state, COMMAND.enquireLink, {});
 }
