@@ -25,6 +25,22 @@ test("a rate counts segments, and a long message is spread over the time it take
   expect((await sending).parts.map((part) => part?.kind)).toEqual(["sent", "sent", "sent"]);
 });
 
+test("a channel that follows another of its connector waits for a second, whose rate that may have used", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    config: { max_per_second: 8 },
+    deps: { isReopened: true },
+  });
+  expect(channel.freeSlots()).toBe(0);
+  const sending = [sendThrough(channel), sendThrough(channel)];
+  const arrived = async (ms: number) => {
+    await clock.advance(ms);
+    await smsc.request(0x15);
+    return smsc.submits.length;
+  };
+  expect([await arrived(1_000), await arrived(135)]).toEqual([0, 2]);
+  await Promise.all(sending);
+});
+
 test("once a segment is refused, the rest of its message uses up none of the rate", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({
     dial: { submitStatus: 0x0b },

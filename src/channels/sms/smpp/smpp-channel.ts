@@ -33,7 +33,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const { clock, random } = deps;
   const sends = createInFlight();
   const alarm = createAlarm();
-  const pace = createPace(clock, config.max_per_second);
+  const pace = createPace(clock, config.max_per_second, deps.isReopened);
   const part = createPart(deps.share, pace);
   const inbox = createInbox(connector, config, deps);
   const binds = createBinds({

@@ -68,19 +68,23 @@ interface Reduction {
   readonly endsAt: number;
 }
 
-/** @param perSecond absent: as fast as the windows allow, until the SMSC says otherwise */
-export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): Pace {
+/**
+ * @param perSecond absent: as fast as the windows allow, until the SMSC says otherwise
+ * @param isUsed the rate of this second may have been used already, by segments that were not counted here
+ */
+export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY, isUsed = false): Pace {
   const state: State = {
     clock,
     ceiling: perSecond,
     counted: countBySecond(clock),
     rate: perSecond,
-    tokens: burst(perSecond),
+    tokens: isUsed ? 0 : burst(perSecond),
     filledAt: clock.monotonicMs(),
     window: windowOf(perSecond),
     reduced: undefined,
   };
   const now = () => clock.monotonicMs();
+  if (isUsed && !isUnlimited(state)) for (let n = 0; n < perSecond; n++) state.window.took(now());
   return {
     available: () => allowed(state, 0),
     soon: () => allowed(state, SOON_S),
