@@ -1,5 +1,6 @@
 /** Long texts go out as segments that a handset joins again, and are judged by all their receipts. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, type ReceivedSubmit, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
@@ -46,8 +47,8 @@ onBothStores(() => {
   }
 
   /** The text a handset shows: segments of one reference, joined by number. */
-  function join(decode: (octets: Uint8Array) => string): string {
-    const segments = smsc.submits.map(toSegment);
+  function join(decode: (octets: Uint8Array) => string, submits = smsc.submits): string {
+    const segments = submits.map(toSegment);
     expect(new Set(segments.map(({ reference }) => reference)).size).toBe(1);
     expect(segments.every(({ total }) => total === segments.length)).toBe(true);
     const ordered = segments.toSorted((a, b) => a.number - b.number);
@@ -126,4 +127,19 @@ onBothStores(() => {
     for (const submit of smsc.submits) if (submit.messageId) await smsc.sendReceipt(submit);
     expect(await postrider.status(message)).toBe("delivered");
   });
+
+  test.each(["udh16", "sar", "payload"])(
+    "a message goes on as it began where `concat` is set to %s meanwhile",
+    async (concat) => {
+      smsc.dial.submitStatus = () => (smsc.submits.length === 1 ? 0x08 : 0);
+      const body = `${"a".repeat(200)}${"b".repeat(200)}`;
+      const live = await openLiveSms(postrider, { connectors: [connector], body });
+      const message = await live.send("+14155550504");
+      await postrider.passUntil(() => smsc.submits.length === 3, 10_000);
+      await admin(postrider, `/connectors/${connector}`, { config: { concat } }, "PATCH");
+      expect(await postrider.reached(message, "sent", "failed")).toBe("sent");
+      const taken = smsc.submits.filter(({ messageId }) => messageId !== "");
+      expect(join(fromGsm7, taken)).toBe(body);
+    },
+  );
 });

@@ -59,6 +59,8 @@ export interface Part {
   /** The connector that took, refused or may have taken the part, and the id that it gave. SMS: the main copy (`copies.ts`). */
   readonly connectorId?: string;
   readonly providerMessageId?: string;
+  /** See `PartOutcome`, `sent`. */
+  readonly joinedBy?: string;
   /** While `unconfirmed`: the only claim whose attempt may have sent the part; absent if another may have sent it too. */
   readonly claim?: number;
   readonly error?: MessageError;

@@ -11,6 +11,8 @@ export type PartOutcome =
       readonly delivered?: boolean;
       /** False if no receipt will come, so that none becomes overdue. */
       readonly expectsReceipt?: false;
+      /** How handsets are to join this segment with the others, in the channel's words: the others have to go out in the same way. */
+      readonly joinedBy?: string;
     }
   /**
    * Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: the provider was not asked, since the part waits for a

@@ -52,6 +52,7 @@ export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): P
     ...taken,
     status: outcome.delivered ? "delivered" : "sent",
     ...(providerMessageId !== undefined && { providerMessageId }),
+    ...(outcome.joinedBy !== undefined && { joinedBy: outcome.joinedBy }),
   };
 }
 

@@ -15,6 +15,7 @@ export interface LateAnswer extends PartRef {
   /** See `PartOutcome`, `sent`. */
   readonly providerMessageIds: readonly string[];
   readonly expectsReceipt?: false;
+  readonly joinedBy?: string;
   /** See `SendOutcome`. */
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
 }
@@ -39,14 +40,14 @@ export interface LateRefusal extends Pick<PartRef, "messageId"> {
  * answer is only noted. If no part is open any more, the message is settled, and an attempt under way has nothing left to do.
  */
 export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number): Step {
-  const { connectorId, part, providerMessageIds } = answer;
+  const { connectorId, part, providerMessageIds, joinedBy } = answer;
   const length = Math.max(answer.parts, before.parts.length);
   const step = settleAttempt(before, {
     at,
     connectorId,
     isLate: true,
     outcomes: Array.from({ length }, (_, index) =>
-      index === part ? { kind: "sent", providerMessageIds } : undefined,
+      index === part ? { kind: "sent", providerMessageIds, ...present({ joinedBy }) } : undefined,
     ),
     detail: { ...answer.detail, part, provider_message_ids: providerMessageIds },
     next: { kind: before.status === "queued" ? "again" : "held", dueAt: at },

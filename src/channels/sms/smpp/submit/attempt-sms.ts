@@ -27,10 +27,8 @@ export async function attemptSms(
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
   const plan = planSubmit(message, deps.config);
   if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
-  if (wasBegun(message) && message.parts.length !== plan.submits) {
-    const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
-    return rejectAll(message, "smpp.segments_changed", words);
-  }
+  const changed = wasBegun(message) ? whatChanged(message, plan) : undefined;
+  if (changed !== undefined) return rejectAll(message, "smpp.segments_changed", changed);
   const asking = askForTurn(deps, { message, plan, ...limits });
   const turn = asking instanceof Promise ? await asking : asking;
   if (isAskAgain(turn)) return toOutcome(deferDue(message, plan, turn.retryAfterMs));
@@ -38,6 +36,14 @@ export async function attemptSms(
   const outcome = toOutcome(results);
   const id = firstProviderId(message.messageId, outcome.parts);
   return { ...outcome, detail: { encoding: plan.encoding, segments: plan.segments, ...id } };
+}
+
+/** Why no handset could join the segments of this plan with those that were sent before; `undefined`: it can. */
+function whatChanged({ parts }: OutgoingSms, { submits, joinedBy }: SubmitPlan): string | undefined {
+  if (parts.length !== submits)
+    return `the text now makes ${submits} segments, and some of ${parts.length} were sent`;
+  const other = parts.find((part) => part.joinedBy !== undefined && part.joinedBy !== joinedBy);
+  return other && `segments now go out as ${joinedBy}, and some were sent as ${other.joinedBy}`;
 }
 
 function askForTurn({ config, senderPace, submitter }: SmsAttemptDeps, attempt: SmsAttempt) {

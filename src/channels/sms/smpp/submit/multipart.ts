@@ -24,6 +24,11 @@ export const HEADER_STYLES: Readonly<Record<Style, ConcatStyle>> = {
   payload: "udh8",
 };
 
+/** How handsets can be made to join segments here. SMPP 3.3 has no TLVs, and so no SAR parameters. */
+export function joiningStyles({ interface_version: version }: SmppConfig): readonly Style[] {
+  return version === "3.3" ? ["udh8", "udh16"] : ["udh8", "udh16", "sar"];
+}
+
 /** The submit_sm for the segments of a text (octets): one for each segment, or one for all of them in message_payload. */
 export function toPieces(
   segments: readonly Uint8Array[],

@@ -14,7 +14,7 @@ import type { Tlvs } from "../wire/octets.ts";
 import { encodeShortMessage, TAG } from "../wire/pdu.ts";
 import { destinationAddress, sourceAddress } from "./addresses.ts";
 import { dltTlvs } from "./dlt-tlvs.ts";
-import { HEADER_STYLES, type Piece, toPieces } from "./multipart.ts";
+import { HEADER_STYLES, joiningStyles, type Piece, toPieces } from "./multipart.ts";
 import { toRelativeTime } from "./time-format.ts";
 
 /** The submit_sm that a message becomes. The same message and configuration have the same plan in every attempt. */
@@ -24,6 +24,8 @@ export interface SubmitPlan {
   readonly segments: number;
   /** How many submit_sm there are, and so parts of the message: one for each segment, or one for all in message_payload. */
   readonly submits: number;
+  /** How the handset is to join them; absent: there is only one. */
+  readonly joinedBy: string | undefined;
   /** The body of the submit_sm with this index. `remainingMs`: what is left of the delivery window. */
   body(submit: number, remainingMs: number): Buffer;
 }
@@ -31,9 +33,10 @@ export interface SubmitPlan {
 /** Plans a message, or says why it can never be sent through this connector. */
 export function planSubmit(
   message: OutgoingSms,
-  config: SmppConfig,
+  given: SmppConfig,
 ): SubmitPlan | { readonly error: MessageError } {
   const { text } = message;
+  const config = asBegun(message, given);
   if (text === undefined)
     return refusal("no_text", "the message has no text and this connector cannot render it");
   const { encoding, parts } = segmentsOf(text, config);
@@ -57,6 +60,7 @@ export function planSubmit(
     encoding,
     segments: parts.length,
     submits: pieces.length,
+    joinedBy: pieces.length > 1 ? config.concat : undefined,
     body(submit, remainingMs) {
       const { tlvs: own, ...piece } = pieces[submit] ?? NO_PIECE;
       return encodeShortMessage({
@@ -67,6 +71,13 @@ export function planSubmit(
       });
     },
   };
+}
+
+/** If segments were sent before `concat` was changed, a handset joins the others with them only if they go out in the same way. */
+function asBegun({ parts }: OutgoingSms, config: SmppConfig): SmppConfig {
+  const before = parts.find(({ joinedBy }) => joinedBy !== undefined)?.joinedBy;
+  const concat = joiningStyles(config).find((style) => style === before);
+  return concat === undefined ? config : { ...config, concat };
 }
 
 /** The segments into which a text is divided for this SMSC. */

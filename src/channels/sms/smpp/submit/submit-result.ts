@@ -60,6 +60,13 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to:
   }
 }
 
+/** The result with how handsets are to join the segment with the others, if it was taken. */
+export function withJoining(result: SubmitResult, joinedBy: string | undefined): SubmitResult {
+  const { outcome } = result;
+  if (outcome.kind !== "sent" || joinedBy === undefined) return result;
+  return { ...result, outcome: { ...outcome, joinedBy } };
+}
+
 /** The segment was not sent, for a reason other than the message itself. `waitMs`: how long to wait before the next try. */
 export function notTried(code: string, message: string, waitMs = SOON_MS): SubmitResult {
   const retryAfterMs = Math.max(SOON_MS, Math.round(waitMs));

@@ -10,7 +10,13 @@ import type { SubmitAnswer } from "../session/submit-answer.ts";
 import { THROTTLE_PAUSE_MS } from "../wire/status-words.ts";
 import type { AbortWatch } from "./abort-watch.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
-import { type AnswerReading, type SubmitResult, toSubmitResult, unconfirmed } from "./submit-result.ts";
+import {
+  type AnswerReading,
+  type SubmitResult,
+  toSubmitResult,
+  unconfirmed,
+  withJoining,
+} from "./submit-result.ts";
 
 export interface SegmentSubmitter {
   readonly clock: Clock;
@@ -45,7 +51,9 @@ export function submitSegment(
 ): Promise<SubmitResult> {
   const sentAtMs = submitter.clock.monotonicMs();
   const body = attempt.plan.body(segment, remainingMs);
-  const read = (answer: SubmitAnswer) => toSubmitResult(answer, submitter.reading, attempt.message.to);
+  const { joinedBy } = attempt.plan;
+  const read = (answer: SubmitAnswer) =>
+    withJoining(toSubmitResult(answer, submitter.reading, attempt.message.to), joinedBy);
   const onLate = (answer: SubmitAnswer) => {
     const result = read(answer);
     heedRefusal(attempt, result);
