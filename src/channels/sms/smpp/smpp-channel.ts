@@ -18,6 +18,7 @@ import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./sm
 import { createAbortWatch } from "./submit/abort-watch.ts";
 import { addressOf } from "./submit/addresses.ts";
 import { attemptSms, type SmsAttemptDeps } from "./submit/attempt-sms.ts";
+import { createLastSessions } from "./submit/last-sessions.ts";
 import { createSubmitLine } from "./submit/submit-line.ts";
 import { planSubmit } from "./submit/submit-plan.ts";
 import type { Submitter } from "./submit/submit-segments.ts";
@@ -148,6 +149,7 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     isServing: () => deps.share === undefined || deps.share.held().size > 0,
     line,
     pace,
+    lastSessions: createLastSessions(),
     fullQueues: createFullQueues(deps.clock, QUEUE_FULL_WAIT_MS),
     abortWatch: createAbortWatch(),
     reading: {

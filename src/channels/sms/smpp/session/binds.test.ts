@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import type { FakeSmsc } from "../../../../../test/fakes/fake-smsc.ts";
 import {
   closeSmppRigs,
   LONG_TEXT,
@@ -46,18 +47,35 @@ test("several binds send side by side, each within its own window", async () => 
   expect(channel.freeSlots()).toBe(6);
 });
 
-test("the segments of one message may go over different binds, and fit together", async () => {
+const sequencesOf = (smsc: FakeSmsc) => smsc.submits.map(({ sequence }) => sequence);
+
+test("the segments of one message go over one bind, also those of a later attempt", async () => {
+  const statuses = [0, 0x08];
+  const { channel, smsc } = await openAllBound({
+    dial: { submitStatus: () => statuses.shift() },
+    config: { binds: 2, window: 1 },
+  });
+  const message = outgoingSms({ text: LONG_TEXT });
+  expect((await sendThrough(channel, message)).parts.map((part) => part?.kind)).toEqual(["sent", "deferred"]);
+  const parts = [{ status: "sent" }, { status: "pending" }] as const;
+  await sendThrough(channel, { ...message, parts });
+  // Each bind counts from its own first request, the bind.
+  expect(sequencesOf(smsc)).toEqual([2, 3, 4]);
+});
+
+test("those that are left go over another bind once theirs is lost", async () => {
   const { channel, smsc } = await openAllBound({
     dial: { holdSubmits: true },
     config: { binds: 2, window: 1 },
   });
   const sending = sendThrough(channel, outgoingSms({ text: LONG_TEXT }));
+  await smsc.until(() => smsc.submits.length === 1);
+  expect(channel.freeSlots()).toBe(1);
+  smsc.drop("transceiver");
   await smsc.until(() => smsc.submits.length === 2);
   smsc.release();
-  expect((await sending).parts.map((part) => part?.kind)).toEqual(["sent", "sent"]);
-  const headers = smsc.submits.map(({ shortMessage }) => [...shortMessage.subarray(0, 6)]);
-  expect(headers.map((header) => header.at(-1)).sort()).toEqual([1, 2]);
-  expect(headers[0]!.slice(0, 5)).toEqual(headers[1]!.slice(0, 5));
+  expect((await sending).parts.map((part) => part?.kind)).toEqual(["unconfirmed", "sent"]);
+  expect(sequencesOf(smsc)).toEqual([2, 2]);
 });
 
 test("a receipt counts on whichever bind it comes", async () => {

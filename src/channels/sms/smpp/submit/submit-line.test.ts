@@ -46,6 +46,29 @@ test("sessions fill evenly, and one without a free slot is passed over", async (
   expect(line.free()).toBe(0);
 });
 
+test("who waits for one session leaves the others to those behind, and counts against none of their slots", async () => {
+  const { line, sessions, clock } = open({ sizes: [1, 3] });
+  const [small, large] = sessions;
+  expect(await line.take({ ...limit, over: small })).toBe(small!);
+  const waiting = line.take({ ...limit, over: small });
+  expect(line.free()).toBe(3);
+  expect(await line.take(limit)).toBe(large!);
+  expect(line.free()).toBe(2);
+  small!.slots.giveBack();
+  expect(await waiting).toBe(small!);
+  expect(line.free()).toBe(2);
+  expect(clock.pending()).toBe(0);
+});
+
+test("who waits for a session that closes takes another", async () => {
+  const { line, sessions } = open({ sizes: [1, 1] });
+  const [first, second] = sessions;
+  await line.take({ ...limit, over: first });
+  const waiting = line.take({ ...limit, over: first });
+  first!.slots.close();
+  expect(await waiting).toBe(second!);
+});
+
 test("who waits too long, or no longer wants to, is refused, and no slot is lost by it", async () => {
   const { line, sessions, clock } = open();
   await line.take(limit);

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
-import { waitAtMost } from "../../../../core/work/wait-at-most.ts";
+import { type WaitLimits, waitAtMost } from "../../../../core/work/wait-at-most.ts";
 import type { Pace } from "../rate/pace.ts";
 import type { Session } from "../session/session.ts";
 
@@ -17,6 +17,8 @@ export interface SubmitLine {
     readonly signal: AbortSignal;
     /** Another segment of the message has been sent before. */
     readonly isBegun?: boolean;
+    /** The session that the message's other segments went over. As long as it is open, the segment waits for it. */
+    readonly over?: Session | undefined;
   }): Session | undefined | Promise<Session | undefined>;
   /** To be called when slots may have become free, or sessions have come or gone. */
   serve(): void;
@@ -37,14 +39,22 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   const line = createLine(clock);
   const timer = createTimer(clock);
   const isAnyOpen = () => sessions().some(isOpen);
-  const free = () => Math.max(0, Math.min(sum(sessions(), freeSlots), pace.soon()) - line.length());
-  const takeNow = (): Session | undefined => {
-    const session = freest(sessions());
+  const unclaimed = (session: Session) => Math.max(0, session.slots.free() - line.waitingFor(session));
+  const free = () => {
+    const slots = sum(sessions(), unclaimed) - line.waitingFor(undefined);
+    return Math.max(0, Math.min(slots, pace.soon() - line.length()));
+  };
+  const takeNow = (over: Session | undefined): Session | undefined => {
+    const session = freest(over?.slots.isOpen() && sessions().includes(over) ? [over] : sessions());
     if (!session || pace.available() < 1) return undefined;
     session.slots.take();
     pace.take();
     return session;
   };
+  /** Whether a segment takes nobody's turn if it goes now: those in line wait for a session that is full. */
+  const mayPass = (over: Session | undefined) =>
+    line.length() === 0 ||
+    (line.waitingFor(undefined) + line.waitingFor(over) === 0 && pace.available() > line.length());
   /** Serves the line again when the pace allows more. For slots and sessions that become free, `serve` is called anyway. */
   const wakeLater = () => {
     if (pace.available() < 1 && isAnyOpen()) timer.set(Math.max(SHORTEST_WAIT_MS, pace.waitMs()), serve);
@@ -54,23 +64,23 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
       timer.cancel();
       return line.sendAway();
     }
-    while (line.length() > 0) {
-      const session = takeNow();
-      if (!session) break;
-      line.callFirst(session);
+    for (const { over, call } of line.inOrder()) {
+      const session = takeNow(over);
+      if (session) call(session);
+      else if (pace.available() < 1 || !freest(sessions())) break;
     }
     wakeLater();
     if (free() > 0) onFree();
   };
   return {
     free,
-    take({ waitMs, signal, isBegun = false }) {
+    take({ waitMs, signal, isBegun = false, over }) {
       if (signal.aborted) return undefined;
-      const session = line.length() === 0 ? takeNow() : undefined;
+      const session = mayPass(over) ? takeNow(over) : undefined;
       wakeLater();
       if (session) return session;
       const room = isBegun && isAnyOpen() ? 1 : sum(sessions(), openSlots) - line.length();
-      return room > 0 ? line.join(waitMs, signal) : undefined;
+      return room > 0 ? line.join({ limitMs: waitMs, signal }, over) : undefined;
     },
     serve,
   };
@@ -106,10 +116,6 @@ function isOpen({ slots }: Session): boolean {
   return slots.isOpen();
 }
 
-function freeSlots({ slots }: Session): number {
-  return slots.free();
-}
-
 function openSlots({ slots }: Session): number {
   return slots.isOpen() ? slots.size : 0;
 }
@@ -120,22 +126,39 @@ function sum(sessions: readonly Session[], count: (session: Session) => number):
   return total;
 }
 
+/** A segment in line. */
+interface Waiting {
+  readonly over: Session | undefined;
+  /** Gives it its turn, or sends it away. */
+  readonly call: (session: Session | undefined) => void;
+}
+
 function createLine(clock: Clock) {
-  const line = new Set<(session: Session | undefined) => void>();
+  const line = new Set<Waiting>();
+  const counts = new Map<Session | undefined, number>();
+  const waitingFor = (session: Session | undefined) => counts.get(session) ?? 0;
+  const count = ({ over }: Waiting, change: 1 | -1) => {
+    const left = waitingFor(over) + change;
+    if (left > 0) counts.set(over, left);
+    else counts.delete(over);
+  };
   return {
     length: () => line.size,
+    /** How many wait for this session only; `undefined`: for any. */
+    waitingFor,
+    inOrder: (): Iterable<Waiting> => line,
     /** Resolves with a session when the segment has its turn; with `undefined` after the limit, on abort, or when sent away. */
-    join: (limitMs: number, signal: AbortSignal) =>
-      waitAtMost<Session>(clock, { limitMs, signal }, (leave) => {
-        line.add(leave);
-        return () => line.delete(leave);
+    join: (limits: WaitLimits, over: Session | undefined) =>
+      waitAtMost<Session>(clock, limits, (call) => {
+        const waiting = { over, call };
+        line.add(waiting);
+        count(waiting, 1);
+        return () => {
+          if (line.delete(waiting)) count(waiting, -1);
+        };
       }),
-    callFirst(session: Session) {
-      const [first] = line;
-      first?.(session);
-    },
     sendAway() {
-      for (const leave of [...line]) leave(undefined);
+      for (const { call } of [...line]) call(undefined);
     },
   };
 }

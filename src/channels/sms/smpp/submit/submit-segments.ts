@@ -6,6 +6,7 @@ import type { Pace } from "../rate/pace.ts";
 import type { HeldTurn } from "../rate/sender-pace.ts";
 import type { Binds } from "../session/binds.ts";
 import type { Session } from "../session/session.ts";
+import type { LastSessions } from "./last-sessions.ts";
 import type { SubmitLine } from "./submit-line.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
 import { leftToOthers, notTried, type SubmitResult, waitsForSender } from "./submit-result.ts";
@@ -23,6 +24,7 @@ export interface Submitter extends SegmentSubmitter {
   readonly isServing: () => boolean;
   readonly line: SubmitLine;
   readonly pace: Pace;
+  readonly lastSessions: LastSessions;
   /** How long a segment may wait before it is sent, counted from the beginning of the attempt. */
   readonly patienceMs: number;
 }
@@ -42,6 +44,8 @@ interface OpenAttempt extends SmsAttempt, AttemptOfSegment {
   readonly startedAt: number;
   /** A segment of the message has been sent, in this attempt or before. */
   isBegun: boolean;
+  /** The session that its segments go over, if there are several: some SMSCs join only what comes over one. */
+  over: Session | undefined;
 }
 
 /** Submits the segments that are still to be sent, each when it gets its turn, without waiting for the answers in between. */
@@ -50,7 +54,13 @@ export async function submitSegments(
   given: SmsAttempt,
 ): Promise<(SubmitResult | undefined)[]> {
   const startedAt = submitter.clock.monotonicMs();
-  const attempt: OpenAttempt = { ...given, startedAt, isBegun: wasBegun(given.message), refused: undefined };
+  const attempt: OpenAttempt = {
+    ...given,
+    startedAt,
+    isBegun: wasBegun(given.message),
+    over: given.plan.submits > 1 ? submitter.lastSessions.of(given.message.messageId) : undefined,
+    refused: undefined,
+  };
   const begun: Begun[] = [];
   try {
     await beginSegments(submitter, attempt, begun);
@@ -115,7 +125,8 @@ export function wasBegun({ parts }: OutgoingSms): boolean {
 /** Takes a slot of some session's window, when the connector's pace allows it. */
 function takeSlot(submitter: Submitter, attempt: OpenAttempt): ReturnType<SubmitLine["take"]> {
   const waitMs = submitter.patienceMs - elapsedMs(submitter, attempt);
-  return submitter.line.take({ waitMs, signal: attempt.signal, isBegun: attempt.isBegun });
+  const { signal, isBegun, over } = attempt;
+  return submitter.line.take({ waitMs, signal, isBegun, over });
 }
 
 /** Submits the segment, or says why it is not sent. */
@@ -135,9 +146,15 @@ function beginSegment(
   }
   const answer = submitSegment(submitter, session, { attempt, segment, remainingMs });
   attempt.isBegun = true;
+  if (attempt.plan.submits > 1) goOnOver(submitter, attempt, session);
   // Counted only now, since the first segment of a process takes a while to encode.
   attempt.heldTurn?.gone();
   return answer;
+}
+
+function goOnOver({ lastSessions }: Submitter, attempt: OpenAttempt, session: Session): void {
+  attempt.over = session;
+  lastSessions.note(attempt.message.messageId, session);
 }
 
 /** Sets `refused` if the process stood still while the segment waited: another process may have taken over the whole message. */
