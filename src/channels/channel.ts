@@ -17,6 +17,7 @@ import type { MailPolicyStore } from "../store/store.ts";
 import type { ComposeLarge } from "./email/mail/compose-large.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
 import type { Network } from "./network.ts";
+import type { InboundKeys } from "./sms/smpp/inbox/inbound-keys.ts";
 
 export interface Channel {
   readonly connectorId: string;
@@ -134,6 +135,12 @@ export interface Share {
   onChange(listener: (limitMs?: number) => Promise<void>): void;
 }
 
+/** What the channels of one connector leave to the next one, as long as the connector exists. It begins empty. */
+export interface ConnectorMemory {
+  /** Of SMPP: tells which messages from handsets have been acknowledged. */
+  inboundKeys?: InboundKeys;
+}
+
 /** What a channel is given by the composition root. */
 export interface ChannelDeps {
   readonly clock: Clock;
@@ -145,6 +152,7 @@ export interface ChannelDeps {
   readonly share?: Share;
   /** An earlier channel of the connector has just been closed: what it sent still counts towards rates. */
   readonly isReopened: boolean;
+  readonly memory: ConnectorMemory;
   /** Stores receipts. They may be acknowledged only once this has resolved, and so made them durable. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
   /** Stores messages from handsets, which may be acknowledged only once this has resolved. */

@@ -105,6 +105,21 @@ test("a connector is opened again only where how it connects has changed, and cl
   expect([outlets.get("a"), outlets.all()]).toEqual([undefined, []]);
 });
 
+test("what a connector's channels leave to each other is kept until it is deleted, and is no other connector's", () => {
+  const { listeners, outlets } = open();
+  const memoryAfter = (...connectors: readonly Connector[]) => {
+    outlets.reconcile(connectors);
+    return listeners.get("a")?.memory;
+  };
+  const first = memoryAfter(connector("a"), connector("b"));
+  expect(listeners.get("b")?.memory).not.toBe(first!);
+  expect(memoryAfter(connector("a", { config: { host: "h" } }))).toBe(first!);
+  memoryAfter(connector("a", { isEnabled: false }));
+  expect(memoryAfter(connector("a"))).toBe(first!);
+  memoryAfter();
+  expect(memoryAfter(connector("a"))).not.toBe(first!);
+});
+
 test("the log tells of the sessions that a connector has now, not of the end of those before a change", () => {
   const { listeners, logged, outlets } = open();
   outlets.reconcile([connector("a")]);

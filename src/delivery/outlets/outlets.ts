@@ -1,4 +1,4 @@
-import type { Channel, ChannelStatus, Share } from "../../channels/channel.ts";
+import type { Channel, ChannelStatus, ConnectorMemory, Share } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Connector } from "../../core/records/accounts.ts";
@@ -21,6 +21,7 @@ interface GivenToChannel {
   readonly share?: Share;
   /** The connector's settings have changed, and its previous channel is being stopped. */
   readonly isReopened: boolean;
+  readonly memory: ConnectorMemory;
 }
 
 export interface OutletsDeps {
@@ -51,6 +52,7 @@ export interface Outlets {
 export function createOutlets(deps: OutletsDeps): Outlets {
   const open = new Map<string, Opened & { readonly fingerprint: string }>();
   const closing = new Set<Promise<void>>();
+  const memories = createMemories();
 
   const close = (id: string) => {
     const entry = open.get(id);
@@ -65,6 +67,7 @@ export function createOutlets(deps: OutletsDeps): Outlets {
 
   return {
     reconcile(connectors) {
+      memories.keep(connectors);
       const wanted = new Map(connectors.filter((each) => each.isEnabled).map((each) => [each.id, each]));
       for (const id of [...open.keys()]) if (!wanted.has(id)) close(id);
       for (const connector of wanted.values()) {
@@ -74,7 +77,7 @@ export function createOutlets(deps: OutletsDeps): Outlets {
         close(connector.id);
         let opened: Opened | undefined;
         const isReplaced = () => open.has(connector.id) && open.get(connector.id)?.outlet !== opened?.outlet;
-        opened = openOutlet(deps, connector, { isReopened, isReplaced });
+        opened = openOutlet(deps, connector, { isReopened, isReplaced, memory: memories.of(connector) });
         if (opened) open.set(connector.id, { ...opened, fingerprint });
         opened?.outlet.channel.start();
       }
@@ -88,6 +91,23 @@ export function createOutlets(deps: OutletsDeps): Outlets {
   };
 }
 
+/** The memory of each connector, from when it is first opened until it is deleted: not only while it is enabled. */
+function createMemories() {
+  const memories = new Map<string, ConnectorMemory>();
+  return {
+    of({ id }: Connector): ConnectorMemory {
+      const memory = memories.get(id) ?? {};
+      memories.set(id, memory);
+      return memory;
+    },
+    /** Forgets the connectors that are not among these. */
+    keep(connectors: readonly Connector[]): void {
+      const kept = new Set(connectors.map(({ id }) => id));
+      for (const id of memories.keys()) if (!kept.has(id)) memories.delete(id);
+    },
+  };
+}
+
 interface Opened {
   readonly outlet: Outlet;
   readonly share?: OwnShare;
@@ -97,18 +117,20 @@ interface Opening {
   readonly isReopened: boolean;
   /** The connector has been opened again, with other settings. */
   readonly isReplaced: () => boolean;
+  readonly memory: ConnectorMemory;
 }
 
 function openOutlet(
   deps: OutletsDeps,
   connector: Connector,
-  { isReopened, isReplaced }: Opening,
+  { isReopened, isReplaced, memory }: Opening,
 ): Opened | undefined {
   const share = joinShares(deps, connector);
   const logStatus = createStatusLog(deps, connector);
   const channel = openChannel(deps, connector, {
     ...(share && { share }),
     isReopened,
+    memory,
     onSlots: deps.onSlots,
     onStatus: (status) => {
       // When a replaced channel ends, the connector does not: the log would call it stopped while it is up.

@@ -4,6 +4,7 @@ import type { Connector } from "../../../core/records/accounts.ts";
 import { createInFlight } from "../../../core/work/in-flight.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms, QueriedPart, Share } from "../../channel.ts";
 import { createHandsetInbox } from "./inbox/handset-inbox.ts";
+import { createInboundKeys } from "./inbox/inbound-keys.ts";
 import { queryParts } from "./inbox/query-parts.ts";
 import { isReceipt } from "./inbox/receipt.ts";
 import { createReceiptInbox } from "./inbox/receipt-inbox.ts";
@@ -106,6 +107,7 @@ function createPart(share: Share | undefined, pace: Pace): () => number {
 /** What the SMSC delivers: receipts, and what handsets write. */
 function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: ChannelDeps) {
   const storeTimeoutMs = config.response_timeout_ms;
+  deps.memory.inboundKeys ??= createInboundKeys();
   const receipts = createReceiptInbox(
     { connectorId, idFormat: config.id_format, storeTimeoutMs, dltCodes: config.dlt_codes },
     deps,
@@ -116,6 +118,7 @@ function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: C
       alphabet: config.default_alphabet,
       countryCode: config.inbound_country_code,
       storeTimeoutMs,
+      keys: deps.memory.inboundKeys,
     },
     deps,
   );

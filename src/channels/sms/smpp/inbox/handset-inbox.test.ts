@@ -3,6 +3,7 @@ import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { closeSmppRigs, openBoundSmppRig, openSmppRig } from "../../../../../test/fakes/smpp-rig.ts";
 import type { ReceivedSms } from "../../../../core/inbound/inbound.ts";
 import { createHandsetInbox } from "./handset-inbox.ts";
+import { createInboundKeys } from "./inbound-keys.ts";
 
 afterEach(closeSmppRigs);
 
@@ -234,7 +235,7 @@ function openHeldInbox() {
   const clock = createHeldClock();
   let held = Promise.withResolvers<void>();
   const inbox = createHandsetInbox(
-    { connectorId: "c1", alphabet: "gsm7", storeTimeoutMs: 600_000 },
+    { connectorId: "c1", alphabet: "gsm7", storeTimeoutMs: 600_000, keys: createInboundKeys() },
     {
       clock,
       log: QUIET,

@@ -3,7 +3,7 @@ import type { ChannelDeps } from "../../../channel.ts";
 import type { ShortMessage } from "../wire/pdu.ts";
 import { STATUS_OK } from "../wire/status-words.ts";
 import { type HandsetMessage, readHandsetMessage, type SmscDefaults } from "./handset-message.ts";
-import { createInboundKeys, type DeliverySession, REPEATS_WITHIN_MS } from "./inbound-keys.ts";
+import { type DeliverySession, type InboundKeys, REPEATS_WITHIN_MS } from "./inbound-keys.ts";
 import { createStoreLine } from "./store-line.ts";
 import { createUnanswered } from "./unanswered.ts";
 
@@ -22,16 +22,17 @@ interface SessionInbox {
 export interface HandsetInboxOptions extends SmscDefaults {
   readonly connectorId: string;
   readonly storeTimeoutMs: number;
+  /** The connector's: it remembers what was acknowledged before the connector was reopened. */
+  readonly keys: InboundKeys;
 }
 
 type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onInbound">;
 
 export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps): HandsetInbox {
-  const { connectorId, storeTimeoutMs: timeoutMs } = options;
+  const { connectorId, storeTimeoutMs: timeoutMs, keys } = options;
   const { clock } = deps;
   const named = { noun: "messages from handsets", connectorId, timeoutMs };
   const line = createStoreLine<ReceivedSms>({ ...named, store: deps.onInbound }, deps);
-  const keys = createInboundKeys();
 
   const toReceived = ({ fingerprint, ...message }: HandsetMessage, copy: number): ReceivedSms => {
     const receivedAt = clock.now();
