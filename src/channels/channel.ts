@@ -42,10 +42,17 @@ export interface Channel {
   /** In how many parts an SMS is sent; `undefined` if it can never be sent. A channel without this method sends it in one. */
   partsOf?(message: OutgoingSms): number | undefined;
   /**
-   * Asks the provider what became of parts that it took; absent if it cannot be asked. Resolves with receipts for the parts that
+   * Asks the provider what became of parts that it took; absent if it cannot be asked now. Resolves with receipts for the parts that
    * are final by now, in any order. Leaves out parts that are not final, or got no answer. Never throws, and ends early on abort.
    */
-  query?(parts: readonly QueriedPart[], signal: AbortSignal): Promise<readonly Receipt[]>;
+  readonly query?:
+    | ((parts: readonly QueriedPart[], signal: AbortSignal) => Promise<readonly Receipt[]>)
+    | undefined;
+  /**
+   * Goes on with changed settings of its connector if that needs no new connection. False if it does: then nothing has changed, and
+   * the connector is to be reopened, as it always is for a channel without this method.
+   */
+  applySettings?(connector: Connector): boolean;
   /** Takes no more messages, waits for outstanding answers (no longer than for any other, nor once they are called off), and closes. */
   stop(): Promise<void>;
   status(): ChannelStatus;

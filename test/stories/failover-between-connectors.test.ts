@@ -74,7 +74,12 @@ onBothStores(() => {
 
   /** Its sessions are closed, and others opened. */
   const reopen = (smsc: FakeSmsc) =>
-    admin(postrider, `/connectors/${connectorOf.get(smsc)}`, { config: { window: 5 } }, "PATCH");
+    admin(
+      postrider,
+      `/connectors/${connectorOf.get(smsc)}`,
+      { config: { enquire_link_ms: 20_000 } },
+      "PATCH",
+    );
 
   test("a connector that is being opened is waited for, but for 5 s only", async () => {
     first.dial.ignoreBind = true;

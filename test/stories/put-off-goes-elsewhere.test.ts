@@ -71,7 +71,7 @@ onBothStores(() => {
     for (let count = 0; count < 12; count++) await two.live.send(NUMBER);
     await two.postrider.passUntil(() => counts(two!)[0]! > 2, 10_000);
     expect(counts(two)[0]).toBeLessThan(8);
-    await admin(two.postrider, `/connectors/${changed}`, { config: { window: 11 } }, "PATCH");
+    await admin(two.postrider, `/connectors/${changed}`, { config: { enquire_link_ms: 20_000 } }, "PATCH");
     await two.postrider.passUntil(() => counts(two!)[0] === 12, 20_000);
     expect(counts(two)).toEqual([12, 0]);
   });

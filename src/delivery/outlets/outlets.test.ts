@@ -12,9 +12,10 @@ function connector(id: string, change: Partial<Connector> = {}): Connector {
 type Listeners = Parameters<OpenChannel>[1];
 
 /** The channels that were opened, what happened to them, and the shares that were joined. */
-function open() {
+function open({ applies }: { applies?: (changed: Connector) => boolean } = {}) {
   const clock = createHeldClock();
   const happened: string[] = [];
+  const asked: Connector[] = [];
   const logged: string[] = [];
   const listeners = new Map<string, Listeners>();
   const stops = new Map<string, () => void>();
@@ -32,6 +33,12 @@ function open() {
           stops.set(id, resolve);
         }),
       status: () => ({ since: 0, ...status }),
+      ...(applies && {
+        applySettings(changed: Connector) {
+          asked.push(changed);
+          return applies(changed);
+        },
+      }),
     }) as unknown as Channel;
   const outlets = createOutlets({
     open({ id, kind }, given) {
@@ -55,6 +62,7 @@ function open() {
   });
   return {
     clock,
+    asked,
     happened,
     listeners,
     logged,
@@ -103,6 +111,21 @@ test("a connector is opened again only where how it connects has changed, and cl
   outlets.reconcile([connector("b", { isEnabled: false })]);
   expect(happened.toSorted()).toEqual(["stop a", "stop b"]);
   expect([outlets.get("a"), outlets.all()]).toEqual([undefined, []]);
+});
+
+test("a channel that can go on with changed settings does, and is asked again only after the next change", () => {
+  const { asked, happened, outlets } = open({ applies: ({ config }) => config.rate !== undefined });
+  const reconcile = (...changes: Partial<Connector>[]) => {
+    for (const change of changes) outlets.reconcile([connector("a", change)]);
+    return [asked.splice(0).length, ...happened.splice(0)];
+  };
+  expect(reconcile({})).toEqual([0, "start a"]);
+  const outlet = outlets.get("a");
+  expect(reconcile({ config: { rate: 1 } }, { config: { rate: 1 } })).toEqual([1]);
+  expect(outlets.get("a")).toBe(outlet!);
+  expect(reconcile({ config: { rate: 1 }, secrets: { password: "p" } })).toEqual([1]);
+  expect(reconcile({ config: { host: "h" } })).toEqual([1, "stop a", "start a"]);
+  expect(reconcile({ config: { rate: 1 }, kind: "http" })).toEqual([0, "stop a", "start a"]);
 });
 
 test("what a connector's channels leave to each other is kept until it is deleted, and is no other connector's", () => {

@@ -42,7 +42,7 @@ export interface OutletsDeps {
 
 /** The open channels, kept in step with the configured connectors. */
 export interface Outlets {
-  /** Opens new connectors, reopens changed ones, and stops those that were deleted or disabled. */
+  /** Opens new connectors, lets changed ones go on or reopens them, and stops those that were deleted or disabled. */
   reconcile(connectors: readonly Connector[]): void;
   get(connectorId: string): Outlet | undefined;
   all(): readonly Outlet[];
@@ -50,7 +50,7 @@ export interface Outlets {
 }
 
 export function createOutlets(deps: OutletsDeps): Outlets {
-  const open = new Map<string, Opened & { readonly fingerprint: string }>();
+  const open = new Map<string, Open>();
   const closing = new Set<Promise<void>>();
   const memories = createMemories();
 
@@ -65,21 +65,30 @@ export function createOutlets(deps: OutletsDeps): Outlets {
     closing.add(stopped);
   };
 
+  const reopen = (connector: Connector, settings: string) => {
+    const { id, kind } = connector;
+    const isReopened = open.has(id);
+    close(id);
+    let opened: Opened | undefined;
+    const isReplaced = () => open.has(id) && open.get(id)?.outlet !== opened?.outlet;
+    opened = openOutlet(deps, connector, { isReopened, isReplaced, memory: memories.of(connector) });
+    if (opened) open.set(id, { ...opened, kind, settings });
+    opened?.outlet.channel.start();
+  };
+
   return {
     reconcile(connectors) {
       memories.keep(connectors);
       const wanted = new Map(connectors.filter((each) => each.isEnabled).map((each) => [each.id, each]));
       for (const id of [...open.keys()]) if (!wanted.has(id)) close(id);
       for (const connector of wanted.values()) {
-        const fingerprint = JSON.stringify([connector.kind, connector.config, connector.secrets]);
-        if (open.get(connector.id)?.fingerprint === fingerprint) continue;
-        const isReopened = open.has(connector.id);
-        close(connector.id);
-        let opened: Opened | undefined;
-        const isReplaced = () => open.has(connector.id) && open.get(connector.id)?.outlet !== opened?.outlet;
-        opened = openOutlet(deps, connector, { isReopened, isReplaced, memory: memories.of(connector) });
-        if (opened) open.set(connector.id, { ...opened, fingerprint });
-        opened?.outlet.channel.start();
+        const settings = JSON.stringify([connector.config, connector.secrets]);
+        const known = open.get(connector.id);
+        if (known?.kind !== connector.kind) reopen(connector, settings);
+        else if (known.settings !== settings) {
+          if (known.outlet.channel.applySettings?.(connector)) known.settings = settings;
+          else reopen(connector, settings);
+        }
       }
     },
     get: (connectorId) => open.get(connectorId)?.outlet,
@@ -106,6 +115,12 @@ function createMemories() {
       for (const id of memories.keys()) if (!kept.has(id)) memories.delete(id);
     },
   };
+}
+
+/** An open connector, and the settings that its channel goes by. */
+interface Open extends Opened {
+  readonly kind: string;
+  settings: string;
 }
 
 interface Opened {

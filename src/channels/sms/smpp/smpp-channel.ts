@@ -12,13 +12,14 @@ import { createFullQueues } from "./rate/full-queues.ts";
 import { createPace, type Pace } from "./rate/pace.ts";
 import { LONGEST_IN_LINE_MS } from "./rate/sender-line.ts";
 import { createSenderPace, type SenderPace } from "./rate/sender-pace.ts";
-import { type Binds, createBinds } from "./session/binds.ts";
+import { type Binds, type BindsDeps, createBinds } from "./session/binds.ts";
 import { createCredentialGate } from "./session/credential-gate.ts";
 import { openSession, type SessionEvents } from "./session/session.ts";
-import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
+import { bindRoles, type SmppConfig, sessionOptions } from "./smpp-config.ts";
+import { createSettings, type Settings } from "./smpp-settings.ts";
 import { createAbortWatch } from "./submit/abort-watch.ts";
 import { addressOf } from "./submit/addresses.ts";
-import { attemptSms, type SmsAttemptDeps } from "./submit/attempt-sms.ts";
+import { attemptSms } from "./submit/attempt-sms.ts";
 import { createLastSessions } from "./submit/last-sessions.ts";
 import { createSubmitLine } from "./submit/submit-line.ts";
 import { planSubmit } from "./submit/submit-plan.ts";
@@ -30,25 +31,23 @@ const SEND_MARGIN_MS = 5000;
 
 /** Throws if the connector's configuration is not that of `smppConfigSchema`. */
 export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channel {
-  const config = readSmppConfig(connector);
-  if (config instanceof Error) throw config;
   const { clock, random } = deps;
+  const settings = createSettings(connector, (changed) => {
+    pace.setRate(changed.max_per_second);
+    line.repace();
+  });
+  const config = settings.config();
   const sends = createInFlight();
   const alarm = createAlarm();
   const pace = createPace(clock, config.max_per_second, deps.isReopened);
   const part = createPart(deps.share, pace);
-  const inbox = createInbox(connector, config, deps);
   const binds = createBinds({
     clock,
     random,
     roles: bindRoles(config),
     ...(deps.share && { share: deps.share }),
     gate: createCredentialGate(clock, alarm.set),
-    open: (role, events, turn) =>
-      openSession({ ...sessionOptions(config, connector.secrets), role, turn }, clock, {
-        ...inbox.attach(events),
-        onSlots: () => line.serve(),
-      }),
+    open: createOpen({ connector, settings, onSlots: () => line.serve() }, deps),
     onStatus(isNewState) {
       tellStatus(connector, { status: status(), isNewState }, deps);
       line.serve();
@@ -57,11 +56,11 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });
   const status = (): ChannelStatus => ({ ...binds.status(), ...withRate(pace.rate()), ...alarm.get() });
-  const attempts: SmsAttemptDeps = {
-    config,
-    submitter: createSubmitter({ connector, config, binds, line, pace }, deps),
-    senderPace: openSenderPace(config, deps, part),
-  };
+  const parts = { connector, settings, binds, line, pace };
+  const submitter = createSubmitter(parts, deps);
+  const senderPace = openSenderPace(config, deps, part);
+  const attempts = () => ({ config: settings.config(), submitter, senderPace });
+  const query = createQuery(parts, deps);
   return {
     connectorId: connector.id,
     keepsRate: true,
@@ -70,9 +69,12 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     start: binds.start,
     freeSlots: line.free,
     send: (message, signal, isOurs = NOBODY_ELSE.isOurs) =>
-      sends.add(attemptSms(attempts, message, { signal, isOurs })),
-    partsOf: (message) => partsOf(message, config),
-    ...(config.query_sm && { query: createQuery({ connector, config, line }, deps) }),
+      sends.add(attemptSms(attempts(), message, { signal, isOurs })),
+    partsOf: (message) => partsOf(message, settings.config()),
+    get query() {
+      return settings.config().query_sm ? query : undefined;
+    },
+    applySettings: settings.apply,
     stop: binds.stop,
     status,
   };
@@ -104,20 +106,40 @@ function createPart(share: Share | undefined, pace: Pace): () => number {
   return part;
 }
 
+interface SessionParts extends Pick<SessionEvents, "onSlots"> {
+  readonly connector: Connector;
+  readonly settings: Settings;
+}
+
+/** Opens sessions. Of the settings that they are opened with, only the window may change later. */
+function createOpen({ connector, settings, onSlots }: SessionParts, deps: ChannelDeps): BindsDeps["open"] {
+  const { config } = settings;
+  const inbox = createInbox(connector, settings, deps);
+  const options = sessionOptions(config(), connector.secrets);
+  return (role, events, turn) =>
+    openSession({ ...options, window: () => config().window, role, turn }, deps.clock, {
+      ...inbox.attach(events),
+      onSlots,
+    });
+}
+
 /** What the SMSC delivers: receipts, and what handsets write. */
-function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: ChannelDeps) {
-  const storeTimeoutMs = config.response_timeout_ms;
+function createInbox({ id: connectorId }: Connector, { config }: Settings, deps: ChannelDeps) {
+  const storeTimeoutMs = config().response_timeout_ms;
   deps.memory.inboundKeys ??= createInboundKeys();
   const receipts = createReceiptInbox(
-    { connectorId, idFormat: config.id_format, storeTimeoutMs, dltCodes: config.dlt_codes },
+    {
+      connectorId,
+      storeTimeoutMs,
+      reading: () => ({ idFormat: config().id_format, dltCodes: config().dlt_codes }),
+    },
     deps,
   );
   const handsets = createHandsetInbox(
     {
       connectorId,
-      alphabet: config.default_alphabet,
-      countryCode: config.inbound_country_code,
       storeTimeoutMs,
+      defaults: () => ({ alphabet: config().default_alphabet, countryCode: config().inbound_country_code }),
       keys: deps.memory.inboundKeys,
     },
     deps,
@@ -128,7 +150,10 @@ function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: C
       return {
         onBound: events.onBound,
         onMessage: (message, acknowledge) =>
-          (isReceipt(message, config.receipts_by_text) ? receipts : fromHandsets).take(message, acknowledge),
+          (isReceipt(message, config().receipts_by_text) ? receipts : fromHandsets).take(
+            message,
+            acknowledge,
+          ),
         onEnd(end) {
           fromHandsets.close();
           events.onEnd(end);
@@ -140,12 +165,11 @@ function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: C
 
 interface SubmitterParts extends Pick<Submitter, "line" | "pace"> {
   readonly connector: Connector;
-  readonly config: SmppConfig;
+  readonly settings: Settings;
   readonly binds: Binds;
 }
 
-function createSubmitter({ connector, config, binds, line, pace }: SubmitterParts, deps: ChannelDeps) {
-  const statusClasses = new Map(Object.entries(config.status_classes).map(([k, v]) => [Number(k), v]));
+function createSubmitter({ connector, settings, binds, line, pace }: SubmitterParts, deps: ChannelDeps) {
   return {
     clock: deps.clock,
     binds,
@@ -155,13 +179,8 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     lastSessions: createLastSessions(),
     fullQueues: createFullQueues(deps.clock, QUEUE_FULL_WAIT_MS),
     abortWatch: createAbortWatch(),
-    reading: {
-      statusClasses,
-      dltCodes: config.dlt_codes,
-      idFormat: config.id_format,
-      hasReceipts: hasReceipts(config),
-    },
-    patienceMs: config.response_timeout_ms,
+    reading: settings.reading,
+    patienceMs: settings.config().response_timeout_ms,
     onLateAnswer: (answer) => deps.onLateAnswer({ ...answer, connectorId: connector.id }),
   } satisfies Submitter;
 }
@@ -171,24 +190,22 @@ function partsOf(message: OutgoingSms, config: SmppConfig): number | undefined {
   return "error" in plan ? undefined : plan.submits;
 }
 
-/** registered_delivery (SMPP 3.4 §5.2.17): 1 in the lowest two bits asks for success and failure. */
-function hasReceipts({ registered_delivery }: SmppConfig): boolean {
-  return (registered_delivery & 0b11) === 1;
-}
-
 function createQuery(
-  { connector, config, line }: Pick<SubmitterParts, "connector" | "config" | "line">,
+  { connector, settings, line }: Pick<SubmitterParts, "connector" | "settings" | "line">,
   { clock }: ChannelDeps,
 ): NonNullable<Channel["query"]> {
-  const inquirer = {
-    connectorId: connector.id,
-    clock,
-    line,
-    idFormat: config.id_format,
-    patienceMs: config.response_timeout_ms,
-    sourceOf: ({ from }: QueriedPart) => addressOf(from ?? config.source_addr, config),
+  return (parts, signal) => {
+    const config = settings.config();
+    const inquirer = {
+      connectorId: connector.id,
+      clock,
+      line,
+      idFormat: config.id_format,
+      patienceMs: config.response_timeout_ms,
+      sourceOf: ({ from }: QueriedPart) => addressOf(from ?? config.source_addr, config),
+    };
+    return queryParts(inquirer, parts, signal);
   };
-  return (parts, signal) => queryParts(inquirer, parts, signal);
 }
 
 /** The alarm in the channel's status, set while the SMSC refuses our credentials. */

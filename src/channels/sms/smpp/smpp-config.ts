@@ -214,7 +214,7 @@ export function bindRoles({ bind, binds }: SmppConfig): readonly BindRole[] {
 export function sessionOptions(
   config: SmppConfig,
   secrets: Connector["secrets"],
-): Omit<SessionOptions, "role"> {
+): Omit<SessionOptions, "role" | "window"> {
   return {
     host: config.host,
     port: config.port,
@@ -222,7 +222,6 @@ export function sessionOptions(
     bindTimeoutMs: BIND_TIMEOUT_MS,
     responseTimeoutMs: config.response_timeout_ms,
     enquireLinkMs: config.enquire_link_ms,
-    window: config.window,
     systemId: config.system_id,
     password: secrets.password ?? "",
     systemType: config.system_type,

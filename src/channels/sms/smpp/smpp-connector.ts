@@ -71,7 +71,10 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
   if (config instanceof Error) return { ok: false, detail: config.message };
   try {
     const role = config.bind === "transceiver" ? "transceiver" : "transmitter";
-    const { ok, detail } = await bindOnce({ ...sessionOptions(config, connector.secrets), role }, clock);
+    const { ok, detail } = await bindOnce(
+      { ...sessionOptions(config, connector.secrets), role, window: () => config.window },
+      clock,
+    );
     if (ok) return { ok, detail };
     const advice = (await isTlsPort(config, detail, clock))
       ? "; it speaks TLS on this port: `tls` is to be true"

@@ -235,7 +235,12 @@ function openHeldInbox() {
   const clock = createHeldClock();
   let held = Promise.withResolvers<void>();
   const inbox = createHandsetInbox(
-    { connectorId: "c1", alphabet: "gsm7", storeTimeoutMs: 600_000, keys: createInboundKeys() },
+    {
+      connectorId: "c1",
+      defaults: () => ({ alphabet: "gsm7" }),
+      storeTimeoutMs: 600_000,
+      keys: createInboundKeys(),
+    },
     {
       clock,
       log: QUIET,

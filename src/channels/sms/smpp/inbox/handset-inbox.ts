@@ -19,9 +19,11 @@ interface SessionInbox {
   close(): void;
 }
 
-export interface HandsetInboxOptions extends SmscDefaults {
+export interface HandsetInboxOptions {
   readonly connectorId: string;
   readonly storeTimeoutMs: number;
+  /** How the SMSC writes at present. */
+  readonly defaults: () => SmscDefaults;
   /** The connector's: it remembers what was acknowledged before the connector was reopened. */
   readonly keys: InboundKeys;
 }
@@ -47,7 +49,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
       const unanswered = createUnanswered(clock);
       return {
         take(message, acknowledge) {
-          const read = readHandsetMessage(message, options);
+          const read = readHandsetMessage(message, options.defaults());
           const { copy, answered } = unanswered.add(read.fingerprint);
           const received = toReceived(read, copy);
           line.join(received, (status) => {

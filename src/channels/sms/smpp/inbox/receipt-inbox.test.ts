@@ -216,7 +216,8 @@ test("receipts that name no message are told of once a minute, however many ther
     debug() {},
     warn: (fields: Readonly<Record<string, unknown>>) => dropped.push(fields.dropped),
   };
-  const options = { connectorId: "c1", idFormat: "same", storeTimeoutMs: 1_000 } as const;
+  const reading = () => ({ idFormat: "same" }) as const;
+  const options = { connectorId: "c1", reading, storeTimeoutMs: 1_000 };
   const inbox = createReceiptInbox(options, { clock, log, onReceipts: async () => {} });
   const message = decodeShortMessage(textReceipt("stat:DELIVRD"))!;
   const acknowledged: number[] = [];

@@ -16,8 +16,13 @@ type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onReceipts">;
 
 export interface InboxOptions {
   readonly connectorId: string;
-  readonly idFormat: IdFormat;
   readonly storeTimeoutMs: number;
+  /** How receipts are read at present. */
+  readonly reading: () => ReceiptReading;
+}
+
+interface ReceiptReading {
+  readonly idFormat: IdFormat;
   /** The connector's own scrub codes. */
   readonly dltCodes?: OwnCodes;
 }
@@ -26,7 +31,7 @@ export interface InboxOptions {
 const NAMELESS_GAP_MS = 60_000;
 
 export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
-  const { connectorId, idFormat, storeTimeoutMs, dltCodes } = options;
+  const { connectorId, storeTimeoutMs, reading } = options;
   const line = createStoreLine<Receipt>(
     { noun: "receipts", connectorId, timeoutMs: storeTimeoutMs, store: deps.onReceipts },
     deps,
@@ -34,6 +39,7 @@ export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): Rece
   const tellNameless = createNamelessLog(connectorId, deps);
   return {
     take(message, acknowledge) {
+      const { idFormat, dltCodes } = reading();
       const receipt = readReceipt(message, dltCodes);
       if (!receipt) {
         tellNameless();

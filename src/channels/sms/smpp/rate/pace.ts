@@ -25,6 +25,8 @@ export interface Pace {
   slowDown(refusal: { readonly sentAtMs: number; readonly pauseMs: number }): void;
   /** Sets this process's part of the configured rate: more than 0, at most 1. */
   setPart(part: number): void;
+  /** Changes the configured rate; `undefined`: there is none. What was found out of the rate that the SMSC takes still holds. */
+  setRate(perSecond: number | undefined): void;
   /** The present rate; `undefined` if there is none. */
   rate(): { readonly perSecond: number; readonly isReduced: boolean } | undefined;
 }
@@ -83,6 +85,12 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY, i
     window: windowOf(perSecond),
     reduced: undefined,
   };
+  const configured = { perSecond, part: 1 };
+  const set = (change: Partial<typeof configured>) => {
+    Object.assign(configured, change);
+    const ceiling = configured.perSecond * configured.part;
+    if (ceiling !== state.ceiling) setCeiling(state, ceiling);
+  };
   const now = () => clock.monotonicMs();
   if (isUsed && !isUnlimited(state)) for (let n = 0; n < perSecond; n++) state.window.took(now());
   return {
@@ -102,9 +110,8 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY, i
     },
     accepted: state.counted.add,
     slowDown: (refusal) => slowDown(state, refusal),
-    setPart(part) {
-      if (perSecond * part !== state.ceiling) setCeiling(state, perSecond * part);
-    },
+    setPart: (part) => set({ part }),
+    setRate: (changed = Number.POSITIVE_INFINITY) => set({ perSecond: changed }),
     rate() {
       if (isUnlimited(state)) return undefined;
       refill(state);
@@ -165,8 +172,14 @@ function setCeiling(state: State, ceiling: number): void {
   state.ceiling = ceiling;
   state.window = windowOf(ceiling, state.window);
   state.rate = state.reduced ? Math.min(state.rate, ceiling) : ceiling;
-  if (state.reduced) state.reduced = { ...state.reduced, endsAt: ceiling };
+  if (state.reduced) state.reduced = { ...state.reduced, endsAt: endOf(state.reduced, ceiling) };
   state.tokens = Math.min(state.tokens, 1);
+}
+
+/** The rate at which a reduction ends: the configured one; if there is none, one that is surely beyond what was too fast. */
+function endOf({ tooFast }: Pick<Reduction, "tooFast">, ceiling: number): number {
+  if (Number.isFinite(ceiling)) return ceiling;
+  return tooFast === undefined ? LEAST_LIFTED_AT : tooFast * LIFTED_AT;
 }
 
 function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown"]>[0]): void {

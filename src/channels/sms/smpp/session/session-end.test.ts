@@ -68,7 +68,7 @@ async function open(answer: (pdu: Pdu) => Uint8Array | undefined, { isHalfOpen =
       systemType: "",
       interfaceVersion: 0x34,
       addressRange: nobody,
-      window: 2,
+      window: () => 2,
     },
     clock,
     {

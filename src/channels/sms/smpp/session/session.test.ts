@@ -16,10 +16,10 @@ test("a session goes on over its highest sequence_number, and answers on either 
   const { smsc, clock, connector } = await openSmppRig({ dial: { holdSubmits: true } });
   const config = readSmppConfig(connector);
   if (config instanceof Error) throw config;
-  const options = { ...sessionOptions(config, connector.secrets), role: "transceiver" as const };
+  const options = sessionOptions(config, connector.secrets);
   const bound = Promise.withResolvers<Session>();
   const ended = Promise.withResolvers<SessionEnd>();
-  openSession({ ...options, firstSequence: 0x7ffffffd }, clock, {
+  openSession({ ...options, role: "transceiver", window: () => 10, firstSequence: 0x7ffffffd }, clock, {
     onBound: bound.resolve,
     onMessage: (_, acknowledge) => acknowledge(0),
     onSlots() {},

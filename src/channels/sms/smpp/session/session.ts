@@ -24,8 +24,8 @@ export interface SessionOptions extends ConnectionTarget {
   readonly systemType: string;
   readonly interfaceVersion: number;
   readonly addressRange: Address;
-  /** How many submit_sm may be unanswered at a time. */
-  readonly window: number;
+  /** How many submit_sm may be unanswered at a time, at present. */
+  readonly window: () => number;
   readonly bindTimeoutMs: number;
   /** How long an answer to submit_sm or enquire_link may take. */
   readonly responseTimeoutMs: number;

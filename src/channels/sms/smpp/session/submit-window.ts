@@ -1,6 +1,6 @@
 /** The window of a session: how many submit_sm may be unanswered. Each takes a slot and gives it back. */
 export interface SubmitWindow {
-  readonly size: number;
+  size(): number;
   /** False once closed. */
   isOpen(): boolean;
   /** Free slots; 0 while it rests, and once closed. */
@@ -18,8 +18,11 @@ export interface SubmitWindow {
   drained(): Promise<void>;
 }
 
-/** @param onChange called when a slot may have become free, and when the window closes */
-export function createSubmitWindow(size: number, onChange: () => void): SubmitWindow {
+/**
+ * @param size how many slots there are at present. If fewer than are taken, none is free until enough are given back
+ * @param onChange called when a slot may have become free, and when the window closes
+ */
+export function createSubmitWindow(size: () => number, onChange: () => void): SubmitWindow {
   const drained = Promise.withResolvers<void>();
   let taken = 0;
   let isClosed = false;
@@ -31,7 +34,7 @@ export function createSubmitWindow(size: number, onChange: () => void): SubmitWi
   return {
     size,
     isOpen: () => !isClosed,
-    free: () => (isClosed || isResting ? 0 : size - taken),
+    free: () => (isClosed || isResting ? 0 : Math.max(0, size() - taken)),
     take() {
       taken++;
     },

@@ -12,7 +12,15 @@ const limit = { waitMs: 1000, signal };
 function open({ sizes = [1], perSecond }: { sizes?: number[]; perSecond?: number } = {}) {
   const clock = createHeldClock();
   let freed = 0;
-  const sessions = sizes.map((size) => ({ slots: createSubmitWindow(size, () => line.serve()) }) as Session);
+  const sessions = sizes.map(
+    (size) =>
+      ({
+        slots: createSubmitWindow(
+          () => size,
+          () => line.serve(),
+        ),
+      }) as Session,
+  );
   const line = createSubmitLine({
     clock,
     pace: createPace(clock, perSecond),
@@ -166,7 +174,12 @@ test("the session that comes after the last one is served at the pace again", as
   const refused = line.take(limit);
   sessions[0]!.slots.close();
   expect(await refused).toBeUndefined();
-  sessions.splice(0, 1, { slots: createSubmitWindow(1, () => line.serve()) } as Session);
+  sessions.splice(0, 1, {
+    slots: createSubmitWindow(
+      () => 1,
+      () => line.serve(),
+    ),
+  } as Session);
   const served = line.take(limit);
   await clock.advance(500);
   expect(await served).toBe(sessions[0]!);

@@ -22,6 +22,8 @@ export interface SubmitLine {
   }): Session | undefined | Promise<Session | undefined>;
   /** To be called when slots may have become free, or sessions have come or gone. */
   serve(): void;
+  /** To be called when the pace has changed, which may allow segments sooner than was waited for. */
+  repace(): void;
 }
 
 export interface SubmitLineDeps {
@@ -83,6 +85,10 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
       return room > 0 ? line.join({ limitMs: waitMs, signal }, over) : undefined;
     },
     serve,
+    repace() {
+      timer.cancel();
+      serve();
+    },
   };
 }
 
@@ -117,7 +123,7 @@ function isOpen({ slots }: Session): boolean {
 }
 
 function openSlots({ slots }: Session): number {
-  return slots.isOpen() ? slots.size : 0;
+  return slots.isOpen() ? slots.size() : 0;
 }
 
 function sum(sessions: readonly Session[], count: (session: Session) => number): number {

@@ -24,7 +24,8 @@ export interface SegmentSubmitter {
   readonly pace: Pick<Pace, "slowDown" | "accepted">;
   readonly fullQueues: FullQueues;
   readonly abortWatch: AbortWatch;
-  readonly reading: AnswerReading;
+  /** How answers are read at present. */
+  readonly reading: () => AnswerReading;
   readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId"> | Omit<LateRefusal, "connectorId">) => void;
 }
 
@@ -53,7 +54,7 @@ export function submitSegment(
   const body = attempt.plan.body(segment, remainingMs);
   const { joinedBy } = attempt.plan;
   const read = (answer: SubmitAnswer) =>
-    withJoining(toSubmitResult(answer, submitter.reading, attempt.message.to), joinedBy);
+    withJoining(toSubmitResult(answer, submitter.reading(), attempt.message.to), joinedBy);
   const onLate = (answer: SubmitAnswer) => {
     const result = read(answer);
     heedRefusal(attempt, result);
