@@ -25,7 +25,9 @@ export interface PostgresPair {
   killPrimary(): Promise<void>;
   /** Makes the primary read-only for everybody, connected already or not; resolves when transactions begun before have ended. */
   fencePrimary(): Promise<void>;
-  /** Leaves the standby behind: it gets nothing more, and commits wait for it. */
+  /** From now on commits do not wait for the standby, which has all that was committed before. */
+  goAsynchronous(): Promise<void>;
+  /** Leaves the standby behind: it gets nothing more, and commits that wait for it go on waiting. */
   detachStandby(): Promise<void>;
   /** Promotes the standby. */
   promote(): Promise<void>;
@@ -67,6 +69,16 @@ export async function startPair(): Promise<PostgresPair> {
       const begun = `SELECT 1 FROM pg_stat_activity
         WHERE xact_start <= $1 AND backend_type = 'client backend' AND pid <> pg_backend_pid()`;
       await until(() => client.query(begun, [rows[0]?.at]), isEmpty);
+      await client.end();
+    },
+    async goAsynchronous() {
+      const client = new Client({ connectionString: urlOf(primary) });
+      await client.connect();
+      await client.query("ALTER SYSTEM SET synchronous_standby_names = ''");
+      await client.query("SELECT pg_reload_conf()");
+      const names = () =>
+        client.query<{ is: string }>("SELECT current_setting('synchronous_standby_names') AS is");
+      await until(names, ({ rows }) => rows[0]?.is === "");
       await client.end();
     },
     async detachStandby() {

@@ -20,13 +20,21 @@ const PATIENCE_MS = 10_000;
 
 const PAUSE_MS = 250;
 
-/** Begins a transaction whose end others can wait for: it holds a lock on the returned number. */
-export async function beginAwaitable(connection: Connection): Promise<number> {
-  const [row] = await connection.exec<{ backend: number }>(
-    `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()),
-       pg_advisory_xact_lock_shared(${LOCKS.schema})`,
+/** Where a transaction has begun. */
+export interface Begun {
+  /** The server process, which holds a lock on this number until the transaction ends. */
+  readonly backend: number;
+  /** Tells servers apart, by the time at which each was started. */
+  readonly server: string;
+}
+
+/** Begins a transaction whose end others can wait for. */
+export async function beginAwaitable(connection: Connection): Promise<Begun> {
+  const [row] = await connection.exec<Begun>(
+    `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_backend_pid() AS backend, pg_postmaster_start_time()::text AS server,
+       pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()), pg_advisory_xact_lock_shared(${LOCKS.schema})`,
   );
-  return row?.backend ?? 0;
+  return row ?? { backend: 0, server: "" };
 }
 
 /**

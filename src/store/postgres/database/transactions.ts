@@ -2,7 +2,14 @@ import type { Clock } from "../../../core/clock.ts";
 import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import type { Connection, Driver, Session, SqlValue } from "./driver.ts";
-import { beginAwaitable, type IsStored, type LostCommit, resolveLostCommit } from "./lost-commit.ts";
+import {
+  type Begun,
+  beginAwaitable,
+  type IsStored,
+  type LostCommit,
+  resolveLostCommit,
+} from "./lost-commit.ts";
+import { createServerWatch, OtherServer, type ServerWatch } from "./server-watch.ts";
 import { isCollision, isForbidden } from "./sql-errors.ts";
 
 /** The statements of a transaction. */
@@ -17,13 +24,15 @@ export interface Transaction extends Session {
 /** What every use case is built on: single statements and transactions. */
 export interface Database extends Session {
   /**
-   * Runs `work` in a transaction, and resolves when that is durable. After a deadlock, or a migration meanwhile, it
-   * runs again, so it must leave no trace outside the database.
+   * Runs `work` in a transaction, and resolves when that is durable. After a deadlock, a migration meanwhile, or on another server than
+   * before, it runs again, so it must leave no trace outside the database, and recall within `work` what it remembers of it.
    *
    * @param isStored asked if the commit is not answered: whether the transaction that returned `value` was committed
    * @throws OutcomeUnknown if the commit was not answered and it cannot be found out
    */
   transaction<T>(work: Work<T>, isStored?: IsStored<T>): Promise<T>;
+  /** See `ServerWatch.onOther`. */
+  onOtherServer(forget: () => void): void;
 }
 
 /** A database that can be closed: calls admitted before end first, later ones are rejected. */
@@ -40,17 +49,19 @@ export interface ClosableDatabase {
 
 const MAX_TRIES = 5;
 
-export function openClosable(driver: Driver, clock: Clock): ClosableDatabase {
+/** @param servers shared by all drivers of a process, so that what one notices is known to the others */
+export function openClosable(driver: Driver, clock: Clock, servers = createServerWatch()): ClosableDatabase {
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
   const within: Database = {
     query: (sql, values) => driver.query<never>(sql, values).catch(throwForbidden),
     async transaction(work, isStored) {
-      const { value, lost } = await runWithRetries(driver, work).catch(throwForbidden);
+      const { value, lost } = await runWithRetries({ driver, servers }, work).catch(throwForbidden);
       if (lost)
         await resolveLostCommit({ driver, clock }, lost, isStored && ((session) => isStored(session, value)));
       return value;
     },
+    onOtherServer: servers.onOther,
   };
   const admit = <T>(start: () => Promise<T>): Promise<T> => {
     if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
@@ -65,6 +76,7 @@ export function openClosable(driver: Driver, clock: Clock): ClosableDatabase {
     database: {
       query: (sql, values) => admit(() => within.query(sql, values)),
       transaction: (work, isStored) => admit(() => within.transaction(work, isStored)),
+      onOtherServer: servers.onOther,
     },
     async close() {
       isClosed = true;
@@ -87,26 +99,37 @@ interface Ran<T> {
 
 type Work<T> = (session: Transaction) => Promise<T>;
 
-async function runWithRetries<T>(driver: Driver, work: Work<T>): Promise<Ran<T>> {
+interface Place {
+  readonly driver: Driver;
+  readonly servers: ServerWatch;
+}
+
+async function runWithRetries<T>({ driver, servers }: Place, work: Work<T>): Promise<Ran<T>> {
   for (let tries = 1; ; tries++) {
+    const judge = servers.begin();
     try {
-      return await driver.hold((connection) => runOnce(connection, work));
+      return await driver.hold((connection) => runOnce(connection, judge, work));
     } catch (error) {
-      if (!isCollision(error)) throw error;
+      if (!isCollision(error) && !(error instanceof OtherServer)) throw error;
       if (tries === MAX_TRIES)
         throw new StoreUnavailable("other transactions stood in the way", { cause: error });
     }
   }
 }
 
-async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>> {
-  const { transaction, backend, commit } = openStatements(connection);
+async function runOnce<T>(
+  connection: Connection,
+  judge: (server: string) => void,
+  work: Work<T>,
+): Promise<Ran<T>> {
+  const { transaction, beginning, commit } = openStatements(connection);
   try {
     const value = await work(transaction);
-    const begun = await backend();
+    const begun = await beginning();
     if (begun === undefined) return { value };
+    judge(begun.server);
     const cause = await commit();
-    return cause === undefined ? { value } : { value, lost: { backend: begun, cause } };
+    return cause === undefined ? { value } : { value, lost: { backend: begun.backend, cause } };
   } catch (error) {
     // On a lost connection the server rolls back by itself, and a ROLLBACK would wait again for a server that has fallen silent.
     if (!connection.isLost()) await connection.exec("ROLLBACK").catch(() => undefined);
@@ -116,8 +139,8 @@ async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>
 
 interface Statements {
   readonly transaction: Transaction;
-  /** The transaction's server process; `undefined` if there was no statement, and so no transaction. */
-  backend(): Promise<number | undefined>;
+  /** Where the transaction runs; `undefined` if there was no statement, and so no transaction. */
+  beginning(): Promise<Begun | undefined>;
   /** Commits. Resolves with why it may not be durable, if so: the connection was lost before the answer, or it came with a warning. */
   commit(): Promise<unknown>;
 }
@@ -126,7 +149,7 @@ type Send = () => Promise<unknown>;
 
 /** Statements wait until one is sent whose answer is needed. The first that waits is BEGIN. */
 function openStatements(connection: Connection): Statements {
-  let begun: Promise<number> | undefined;
+  let begun: Promise<Begun> | undefined;
   let waiting: readonly Send[] = [() => (begun = beginAwaitable(connection))];
   let underWay: readonly Promise<unknown>[] = [];
 
@@ -149,7 +172,7 @@ function openStatements(connection: Connection): Statements {
         waiting = [...waiting, () => connection.query(sql, values)];
       },
     },
-    async backend() {
+    async beginning() {
       // Before the COMMIT: if that is not answered, the number is needed to find out what became of it.
       if (!begun && waiting.length > 1) await send(async () => undefined);
       return begun;

@@ -108,15 +108,16 @@ type RunRequests = (
 
 /** Runs requests in one transaction. Each of its steps answers some of them, and leaves the others to the next. */
 function createRun(db: Database, { clock, days, queues }: AcceptParts): RunRequests {
-  const accounts = createUsedAccounts();
+  const accounts = createUsedAccounts(db);
 
   const acceptAll: RunRequests = async (requests, keyPatienceMs) => {
-    await days.ensure(requests.flatMap(timesOf));
-    const queueNumber = await queues.numbersOf(
-      requests.flatMap((request) => request.messages.flatMap(queuesOf)),
-    );
     const { entries, numbers } = await db.transaction(
       async (session) => {
+        // Within, although on connections of their own: on another server than before both may be missing.
+        await days.ensure(requests.flatMap(timesOf));
+        const queueNumber = await queues.numbersOf(
+          requests.flatMap((request) => request.messages.flatMap(queuesOf)),
+        );
         const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
         const entries = requests.map((request) => toEntry(request, numbers));
         const known = refuseWithoutAccount(entries);

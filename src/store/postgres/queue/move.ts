@@ -13,9 +13,11 @@ export function createMove(db: Database, queues: Queues): Pick<Queue, "inLine" |
     },
     async move(jobs) {
       const names = jobs.map(({ queue }) => queue);
-      const numberOf = await queues.numbersOf(names);
-      const moved = [jobs.map(({ jobId }) => jobId), jobs.map(({ claim }) => claim), names.map(numberOf)];
-      await db.query(MOVE, moved);
+      await db.transaction(async (session) => {
+        const numberOf = await queues.numbersOf(names);
+        const moved = [jobs.map(({ jobId }) => jobId), jobs.map(({ claim }) => claim), names.map(numberOf)];
+        await session.query(MOVE, moved);
+      });
       queues.notify(names);
     },
   };

@@ -11,11 +11,14 @@ export interface Queues {
 }
 
 export function createQueues(db: Database): Queues {
-  // A number is never taken back, so it is remembered for good. Queues are routes or connectors: there are few.
-  const numbers = new Map<string, number>();
+  // A server never takes a number back, so it is remembered. Queues are routes or connectors: there are few.
+  let numbers = new Map<string, number>();
+  db.onOtherServer(() => {
+    numbers = new Map();
+  });
   const notifier = createNotifier<string>();
 
-  const learn = async (names: readonly string[]) => {
+  const learn = async (names: readonly string[], learnt: Map<string, number>) => {
     // In order, so that two processes that add the same queues cannot deadlock.
     await db.query(
       "INSERT INTO queues (name) SELECT name FROM unnest($1::text[]) AS t (name) ORDER BY name ON CONFLICT DO NOTHING",
@@ -25,18 +28,18 @@ export function createQueues(db: Database): Queues {
       "SELECT name, number FROM queues WHERE name = ANY($1)",
       [names],
     );
-    for (const { name, number } of rows) numbers.set(name, number);
-  };
-  const numberOf = (name: string): number => {
-    const number = numbers.get(name);
-    if (number === undefined) throw new Error("a queue was not numbered");
-    return number;
+    for (const { name, number } of rows) learnt.set(name, number);
   };
   return {
     async numbersOf(names) {
-      const unknown = [...new Set(names)].filter((name) => !numbers.has(name));
-      if (unknown.length > 0) await learn(unknown);
-      return numberOf;
+      const known = numbers;
+      const unknown = [...new Set(names)].filter((name) => !known.has(name));
+      if (unknown.length > 0) await learn(unknown, known);
+      return (name) => {
+        const number = known.get(name);
+        if (number === undefined) throw new Error("a queue was not numbered");
+        return number;
+      };
     },
     notify: (names) => notifier.notify(new Set(names)),
     onReady: notifier.subscribe,

@@ -15,6 +15,7 @@ export function underKey(db: Database, vault: Vault): Database {
         await holdKey(session, vault);
         return work(session);
       }, isStored),
+    onOtherServer: db.onOtherServer,
   };
 }
 

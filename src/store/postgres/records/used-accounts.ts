@@ -1,6 +1,7 @@
 import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
 
-/** A cache of the numbers of accounts that have messages. It never goes stale, since such accounts cannot be removed. */
+/** A cache of the numbers of accounts that have messages. On one server it never goes stale, since such accounts cannot be removed. */
 export interface UsedAccounts {
   /** Within a transaction: marks the accounts as having messages; returns numbers by id, without those that do not exist. */
   use(session: Session, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, number>>;
@@ -11,8 +12,9 @@ export interface UsedAccounts {
 /** How many accounts to cache. A full cache is emptied. */
 const MAX_KEPT = 100_000;
 
-export function createUsedAccounts(): UsedAccounts {
+export function createUsedAccounts(db: Pick<Database, "onOtherServer">): UsedAccounts {
   const kept = new Map<string, number>();
+  db.onOtherServer(() => kept.clear());
   return {
     async use(session, ids) {
       const numbers = new Map(

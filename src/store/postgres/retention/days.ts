@@ -19,6 +19,8 @@ export interface Days {
 
 export function createDays(db: Database): Days {
   const known = new Set<number>();
+  const forget = () => known.clear();
+  db.onOtherServer(forget);
   return {
     async ensure(times) {
       for (const time of times) {
@@ -28,7 +30,7 @@ export function createDays(db: Database): Days {
         known.add(day);
       }
     },
-    forget: () => known.clear(),
+    forget,
   };
 }
 
