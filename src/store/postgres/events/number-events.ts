@@ -18,19 +18,32 @@ export interface NumberingParts {
  * `EventFeed.numberEvents`. Committed events get the next numbers, and show in the feed from then on; events that commit later
  * get higher ones. Does nothing while another process is numbering. A process that stands still while it numbers (a virtual
  * machine being moved, a network that is cut) holds the others up for two seconds.
+ *
+ * At the start, and on another server than before, the numbers go ahead of all that were given: the database may lack its last
+ * transactions, and readers have cursors from them.
  */
 export function createNumberEvents(
   db: Database,
   { days, notifier }: NumberingParts,
 ): EventFeed["numberEvents"] {
-  const number = (limit: number) =>
-    db.transaction(async (session) => {
+  /** Counts the servers that there have been, and says on which of them the numbers have gone ahead. */
+  let servers = 0;
+  let aheadOn: number | undefined;
+  db.onOtherServer(() => void servers++);
+  const number = async (limit: number) => {
+    const { rows, on } = await db.transaction(async (session) => {
+      const on = servers;
       const [row] = await session.query<{ is_ours: boolean }>(TRY_LOCK);
-      return row?.is_ours ? session.query<NumberedRow>(NUMBER, [limit]) : [];
+      if (!row?.is_ours) return { rows: [], on: aheadOn };
+      if (aheadOn !== on) session.run(GO_AHEAD);
+      return { rows: await session.query<NumberedRow>(NUMBER, [limit]), on };
     });
+    aheadOn = on;
+    return rows;
+  };
   return async (limit) => {
     const waiting = await db.query<{ subject_id: string }>(WAITING, [limit]);
-    if (waiting.length === 0) return 0;
+    if (waiting.length === 0 && aheadOn === servers) return 0;
     const times = waiting.map((row) => uuidTime(row.subject_id) ?? 0);
     await days.ensure(times);
     const numbered = await number(limit).catch(async (error: unknown) => {
@@ -52,6 +65,10 @@ const STANDSTILL_MS = 2_000;
 
 const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${LOCKS.numbering}) AS is_ours,
   set_config('idle_in_transaction_session_timeout', '${STANDSTILL_MS}', true)`;
+
+/** See `numberAfterRestore`; by the server's clock. */
+const GO_AHEAD =
+  "UPDATE event_numbers SET last = greatest(last, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)";
 
 interface NumberedRow {
   /** The account's id; `null` if it has been deleted. */
