@@ -67,7 +67,7 @@ export interface Queue {
 /** A job as it was claimed, with what was in doubt at that time. */
 export type ReleasedJob = Pick<
   ClaimedJob,
-  "jobId" | "claim" | "wasInterrupted" | "interruptions" | "interruptedClaim"
+  "jobId" | "claim" | "messageId" | "wasInterrupted" | "interruptions" | "interruptedClaim"
 >;
 
 export interface MovedJob extends Pick<ClaimedJob, "jobId" | "claim"> {

@@ -12,6 +12,7 @@ export function createRelease(changes: MessageChanges, queues: Queues): Queue["r
       const released = await session.query<ReleasedRow>(RELEASE, [
         jobs.map(({ jobId }) => jobId),
         jobs.map(({ claim }) => claim),
+        jobs.map(({ messageId }) => messageId),
         jobs.map(({ wasInterrupted }) => wasInterrupted),
         jobs.map(({ interruptions }) => interruptions),
         jobs.map(({ interruptedClaim }) => interruptedClaim ?? null),
@@ -38,19 +39,20 @@ interface ReleasedRow {
 
 /**
  * Locks jobs in the order of their ids, as does every statement that does not skip locked ones. A job whose lease has run out is
- * ready already; only its latest interruption is undone.
+ * ready already; only its latest interruption is undone. The message is compared too, as in a settlement: a promoted standby that lacks
+ * what was committed last gives ids of jobs anew.
  */
 const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false,
-    ready_since = CASE WHEN held.is_leased THEN $6 ELSE ready_since END,
+    ready_since = CASE WHEN held.is_leased THEN $7 ELSE ready_since END,
     was_interrupted = held.was_interrupted, interruptions = held.interruptions,
     interrupted_claim = held.interrupted_claim
   FROM (
     SELECT j.id, j.queue, j.is_leased, t.was_interrupted, t.interruptions, t.interrupted_claim
     FROM (
-      SELECT * FROM unnest($1::bigint[], $2::int[], $3::boolean[], $4::int[], $5::int[])
-        AS t (id, claim, was_interrupted, interruptions, interrupted_claim) ORDER BY id
+      SELECT * FROM unnest($1::bigint[], $2::int[], $3::uuid[], $4::boolean[], $5::int[], $6::int[])
+        AS t (id, claim, message_id, was_interrupted, interruptions, interrupted_claim) ORDER BY id
     ) AS t, LATERAL (
-      SELECT id, queue, is_leased FROM jobs WHERE id = t.id AND claim = t.claim
+      SELECT id, queue, is_leased FROM jobs WHERE id = t.id AND claim = t.claim AND message_id = t.message_id
         AND (is_leased OR jobs.was_interrupted AND jobs.interruptions > t.interruptions) FOR UPDATE
     ) AS j
   ) AS held, queues q
