@@ -19,7 +19,7 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
   const { urls, isToBeWritable, isPrepared, options, applicationName } = readHosts(url);
   const session = {
     ...(applicationName && { application_name: `${settings.application_name} ${applicationName}` }),
-    ...(isPrepared && { options: sessionOptions(options) }),
+    ...(isPrepared && { options: sessionOptions(options, settings.query_timeout) }),
   };
   const pools = urls.map((connectionString) => openPool({ ...settings, ...session, connectionString }));
   /** Connections known to take writes. Emptied by `judgeAgain`: a former primary may become read-only while they stay open. */

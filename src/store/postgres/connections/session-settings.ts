@@ -56,10 +56,34 @@ export const TIME_LIMITS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The `options` of a session's start: those of the URL, and after them ours, which count. Not for a pooler, which
- * accepts none: there they have to be set for the role.
+ * By these the server notices within a minute that a process, its machine or the network between them is gone. By default it takes two
+ * hours, for which it keeps the sessions: a machine that is lost again and again would use up `max_connections`.
  */
-export function sessionOptions(ofUrl: string | undefined): string {
-  const ours = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`);
-  return [...(ofUrl ? [ofUrl] : []), ...ours].join(" ");
+const KEEPALIVES: Readonly<Record<string, string>> = {
+  tcp_keepalives_idle: "30",
+  tcp_keepalives_interval: "10",
+  tcp_keepalives_count: "3",
+};
+
+/**
+ * How long the server tries to send an answer that a process does not take. Its other time limits do not hold meanwhile, and so what
+ * the transaction has locked would stay locked while a process stands still. Longer than we wait for an answer; not for statements
+ * that may take long, whose rows are written to a disk as they come.
+ */
+const UNREAD_MS = 30_000;
+
+/**
+ * The `options` of a session's start: those of the URL, and after them ours, which count. Only how the server notices that we are gone
+ * is left to the URL. Not for a pooler, which accepts none: there they have to be set for the role.
+ *
+ * @param answerMs how long we wait for an answer
+ */
+export function sessionOptions(ofUrl: string | undefined, answerMs = Number.POSITIVE_INFINITY): string {
+  const ofNetwork =
+    answerMs < UNREAD_MS ? { ...KEEPALIVES, tcp_user_timeout: String(UNREAD_MS) } : KEEPALIVES;
+  return [...toOptions(ofNetwork), ...(ofUrl ? [ofUrl] : []), ...toOptions(SETTINGS)].join(" ");
+}
+
+function toOptions(settings: Readonly<Record<string, string>>): string[] {
+  return Object.entries(settings).map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`);
 }

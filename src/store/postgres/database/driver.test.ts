@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { withDriver } from "../postgres-world.contract.ts";
-import { type Driver, openDriver } from "./driver.ts";
+import { type Driver, type DriverOptions, LONG_STATEMENT_MS, openDriver } from "./driver.ts";
 import { openClosable } from "./transactions.ts";
 
 const PREPARED = "SELECT count(*) AS count FROM pg_prepared_statements";
@@ -25,6 +25,32 @@ for (const [setting, count] of [
       await driver.close();
     }));
 }
+
+/** What a session was started with: through a socket of the file system nothing of it has an effect. */
+const NETWORK = "SELECT name, reset_val AS value FROM pg_settings WHERE name LIKE 'tcp_%' ORDER BY name";
+
+test("the server is to notice within a minute that a process is gone, or takes no answers", () =>
+  withDriver(async (_, url) => {
+    const settingsOf = async (options: Omit<DriverOptions, "url">, query = "") => {
+      const driver = openDriver({ url: url + query, connections: 1, ...options });
+      const rows = await driver.query<{ name: string; value: string }>(NETWORK);
+      await driver.close();
+      return Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)]));
+    };
+    const { tcp_user_timeout, ...keepalives } = await settingsOf({});
+    const { tcp_keepalives_idle = 0, tcp_keepalives_interval = 0, tcp_keepalives_count = 0 } = keepalives;
+    expect(tcp_user_timeout).toBe(30_000);
+    expect(tcp_keepalives_idle).toBeGreaterThan(0);
+    expect(tcp_keepalives_idle + tcp_keepalives_interval * tcp_keepalives_count).toBeLessThanOrEqual(60);
+    // The rows of a backup are written to a disk, which may keep the server waiting.
+    expect(await settingsOf({ statementMs: LONG_STATEMENT_MS })).toEqual({
+      ...keepalives,
+      tcp_user_timeout: 0,
+    });
+    expect(await settingsOf({}, "?options=-c%20tcp_keepalives_idle%3D300")).toMatchObject({
+      tcp_keepalives_idle: 300,
+    });
+  }));
 
 test("a statement is planned once for a connection, whatever its values", () =>
   withDriver(async (_, url) => {
