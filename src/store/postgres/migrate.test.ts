@@ -4,7 +4,7 @@ import { makeOlderDatabase, OLDER } from "../../../test/older-database.ts";
 import { freshDatabase } from "../../../test/postgres-database.ts";
 import { rejection } from "../contract/world.contract.ts";
 import { StoreUnavailable } from "../store.ts";
-import { openDriver } from "./database/driver.ts";
+import { LONG_STATEMENT_MS, openDriver, type Session } from "./database/driver.ts";
 import { isMigrated, migrate, migrateAt } from "./migrate.ts";
 import { openOther, withDriver } from "./postgres-world.contract.ts";
 
@@ -78,6 +78,21 @@ test("a migration does not wait behind a long transaction, and says whose it is"
     expect(await isMigrated(driver)).toBe(true);
     await other.close();
   }));
+
+test("a process that stands still while it migrates keeps the others waiting for seconds only", async () => {
+  const { url, drop } = await freshDatabase();
+  await makeOlderDatabase(url);
+  const driver = openDriver({ url, connections: 1, statementMs: LONG_STATEMENT_MS });
+  const standStill = async (session: Session) => {
+    const [limit] = await session.query<{ seconds: number }>(IDLE_LIMIT);
+    throw new Error(`it may stand still for ${limit?.seconds} s`);
+  };
+  expect(String(await rejection(migrate(driver, { refuse: standStill })))).toContain("still for 10 s");
+  await driver.close();
+  await drop();
+});
+
+const IDLE_LIMIT = `SELECT extract(epoch FROM current_setting('idle_in_transaction_session_timeout')::interval)::int AS seconds`;
 
 test("a database whose encoding lacks characters is refused, with what to do", async () => {
   const { url, drop } = await freshDatabase();

@@ -27,6 +27,9 @@ const TURN_MS = 5_000;
 /** How long to wait for open transactions, and for tables. Meanwhile all others wait behind us. */
 const TABLE_MS = 300;
 
+/** How long a process may stand still while it migrates, with all others waiting for it. Its statements may take longer. */
+const STANDSTILL_MS = 10_000;
+
 /**
  * Whether this program can work on the database without a migration. Throws if the server is older than 15, if its encoding lacks
  * characters, or if the database has other migrations than this program, or newer ones that it cannot work with.
@@ -86,7 +89,9 @@ interface MigrateOptions {
 export async function migrate(driver: Driver, options: MigrateOptions = {}): Promise<void> {
   await driver.hold(async (connection) => {
     await checkServer(connection);
-    await connection.exec(`BEGIN; ${NO_TRANSACTION_TIMEOUT}`);
+    await connection.exec(
+      `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${STANDSTILL_MS}; ${NO_TRANSACTION_TIMEOUT}`,
+    );
     try {
       await connection.exec(
         `SET LOCAL lock_timeout = ${TURN_MS}; SELECT pg_advisory_xact_lock(${LOCKS.migrating})`,
