@@ -21,6 +21,9 @@ export const validationFailed = (details: FieldErrors) => new Refusal(400, "vali
 
 export const unclearHost = () => validationFailed({ Host: "must be one host, given once" });
 
+/** Nobody receives it: the client has gone, or the listener has told it already that what follows its request is no HTTP. */
+export const clientGone = () => validationFailed({ body: "could not be read" });
+
 /** The same for missing, malformed, unknown and revoked keys: the caller is not told which. */
 export const invalidApiKey = () => new Refusal(401, "invalid or missing API key", { headers: BEARER });
 

@@ -11,6 +11,7 @@ import { parseJsonObject } from "./body/parse-json-object.ts";
 import { createBodyReader, type HeldBody } from "./body/read-body.ts";
 import { unknownName } from "./body/unknown-name.ts";
 import { clientAddress } from "./client-address.ts";
+import { unlessClientGone } from "./client-gone.ts";
 import { type Call, type Endpoint, type LongPoll, takesBody } from "./endpoint.ts";
 import { Refusal, validationFailed } from "./errors.ts";
 import { Forwarded } from "./forwarded.ts";
@@ -51,8 +52,9 @@ export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
     }
     if (endpoint.waits) call.longPoll = openLongPoll(request, { authenticator, inTurn: listLimit.run });
     if (takesBody(endpoint)) return runWithBody(endpoint, request, call);
-    const read = () => endpoint.handle(call);
-    return endpoint.query && !endpoint.waits ? listLimit.run(read) : read();
+    const handle = () => endpoint.handle(call);
+    const inTurn = () => (endpoint.query && !endpoint.waits ? listLimit.run(handle) : handle());
+    return endpoint.method === "GET" ? inTurn() : unlessClientGone(request, inTurn);
   };
   const runAdmitted = async (found: Found, incoming: Incoming, caller: Promise<KeyOwner | undefined>) =>
     run(found, incoming, await caller);

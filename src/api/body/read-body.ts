@@ -57,7 +57,7 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?
     if (!budget.reserve(reservation, Math.max(length ?? 0, MIN_RESERVED))) throw serviceUnavailable();
     const octets =
       length === undefined ? readChunks(request, maxBytes, { budget, reservation }) : request.arrayBuffer();
-    return { octets, reservation };
+    return { octets, reservation, request };
   };
 
   return {

@@ -1,7 +1,8 @@
 /** The bodies that are arriving. Each has a time limit, and those that complete in one turn are decoded together. */
 import type { Clock } from "../../core/clock.ts";
 import { turnEnd } from "../../core/work/turn-end.ts";
-import { Refusal, requestTimeout, validationFailed } from "../errors.ts";
+import { isClientGone } from "../client-gone.ts";
+import { clientGone, Refusal, requestTimeout } from "../errors.ts";
 import type { BodyBudget, Reservation } from "./body-budget.ts";
 
 export type Octets = ArrayBuffer | Uint8Array;
@@ -10,6 +11,7 @@ export type Octets = ArrayBuffer | Uint8Array;
 export interface IncomingBody {
   readonly octets: Promise<Octets>;
   readonly reservation: Reservation;
+  readonly request: Request;
 }
 
 /** Makes a value from a body's octets. If the value is an object, its receiver releases the reservation. */
@@ -51,8 +53,7 @@ export function createReadings(clock: Clock, timeoutMs: number, release: Release
       pending.add(reading);
       body.octets.then(
         (octets) => arrive(reading, octets),
-        // Any other error means that the client has gone: nobody receives this answer.
-        (error) => refuse(reading, error instanceof Refusal ? error : validationFailed(NOT_READ)),
+        (error) => refuse(reading, error instanceof Refusal ? error : clientGone()),
       );
       return promise;
     },
@@ -69,8 +70,6 @@ interface Reading {
 }
 
 type Release = BodyBudget["release"];
-
-const NOT_READ = { body: "could not be read" };
 
 /** A timeout is counted in this many ticks, so it is exact to one tick. */
 const TICKS = 8;
@@ -121,6 +120,7 @@ function decodeOne({ decode, octets, body, resolve, reject }: Reading, release: 
     reject(error);
   };
   try {
+    if (isClientGone(body.request)) throw clientGone();
     const value = octets && decode(octets, body.reservation);
     if (value instanceof Promise) return void value.then(resolve, fail);
     resolve(value);

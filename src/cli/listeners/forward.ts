@@ -3,6 +3,7 @@
  * The main thread sees them with their original URL and client address.
  */
 import type { AnswerRequest } from "../../api/app-deps.ts";
+import { unlessClientGone } from "../../api/client-gone.ts";
 import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
 import { fullUrl, pathOf } from "../../api/router.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -39,7 +40,8 @@ export function createForward(socket: string, clock: Clock): AnswerRequest {
     headers.delete("upgrade");
     const { method, signal } = request;
     try {
-      return isWithoutBody(method) ? await get({ method, headers, signal }) : await post(request, headers);
+      if (isWithoutBody(method)) return await get({ method, headers, signal });
+      return await unlessClientGone(request, () => post(request, headers));
     } catch {
       return refusalResponse(serviceUnavailable());
     }
