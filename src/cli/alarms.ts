@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Disk } from "../delivery/alarm-conditions.ts";
@@ -22,6 +23,7 @@ export function createAlarms({ store, clock, log, engine, lookups, disk }: Alarm
   const { records, queue, receipts } = store;
   const calls = createAlarmCalls({
     records,
+    process: `${hostname()}:${process.pid}`,
     clock,
     random: Math.random,
     openResolver: lookups.open,

@@ -14,6 +14,7 @@ import { type AlarmCalls, createAlarmCalls } from "./alarm-calls.ts";
 
 let clock: HeldClock;
 let receiver: FakeWebhookReceiver;
+let open: (process: string) => AlarmCalls;
 let calls: AlarmCalls;
 let warnings: string[];
 
@@ -27,13 +28,16 @@ beforeEach(async () => {
     webhook_allowed_ranges: "127.0.0.0/8",
     webhook_ca: hooksTls.ca,
   };
-  calls = createAlarmCalls({
-    records: { settings: async () => settings },
-    clock,
-    random: () => 0.5,
-    openResolver: () => ({ resolve4: async () => ["127.0.0.1"], resolve6: async () => [] }),
-    log: { warn: (_: unknown, text: string) => void warnings.push(text) },
-  });
+  open = (process) =>
+    createAlarmCalls({
+      records: { settings: async () => settings },
+      process,
+      clock,
+      random: () => 0.5,
+      openResolver: () => ({ resolve4: async () => ["127.0.0.1"], resolve6: async () => [] }),
+      log: { warn: (_: unknown, text: string) => void warnings.push(text) },
+    });
+  calls = open("one.example:1");
 });
 
 afterEach(async () => {
@@ -41,10 +45,10 @@ afterEach(async () => {
   await receiver.close();
 });
 
-function tell(kind: AlarmChange["kind"], subject = "airtel"): void {
+function tell(kind: AlarmChange["kind"], subject = "airtel", by = calls): void {
   const at = clock.now();
   const alarm = { name: "connector_down", subject, reason: "refused", since: at, raisedAt: at } as const;
-  calls.tell({ kind, alarm, at });
+  by.tell({ kind, alarm, at });
 }
 
 const told = () => receiver.deliveries.map(describe);
@@ -86,4 +90,19 @@ test("what ends an alarm waits for the call under way about its beginning", asyn
   accept();
   await receiver.arrived(3);
   expect(told()[2]).toBe("alarm.cleared airtel");
+});
+
+test("the same alarm of two processes is two alarms, each told by its own", async () => {
+  const others = open("other.example:1");
+  tell("raised");
+  tell("raised", "airtel", others);
+  await receiver.arrived(2);
+  await others.stop();
+  expect(receiver.deliveries.map(({ body }) => JSON.parse(body).data.process).toSorted()).toEqual([
+    "one.example:1",
+    "other.example:1",
+  ]);
+  const ids = receiver.deliveries.map(({ headers }) => headers["webhook-id"]);
+  expect(new Set(ids).size).toBe(2);
+  expect(ids.join()).not.toContain(".");
 });

@@ -18,6 +18,8 @@ const MAX_UNDER_WAY = 100;
 const MAX_ATTEMPTS = 4;
 
 export interface AlarmCallsDeps {
+  /** This process, for operators: each that delivers has alarms of its own. */
+  readonly process: string;
   readonly records: Pick<Records, "settings">;
   readonly clock: Clock;
   readonly random: Random;
@@ -100,7 +102,7 @@ async function callOut(
     if (secret === undefined)
       return log.warn(fieldsOf(change), "the alarm webhook is not called: alarm_webhook_secret is not set");
     const { verdict, attempt } = await attemptDelivery(
-      { ...toCall(change), url, secrets: [secret], failures },
+      { ...toCall(change, deps.process), url, secrets: [secret], failures },
       stopping,
     );
     if (verdict.kind === "delivered") return;
@@ -111,19 +113,26 @@ async function callOut(
   }
 }
 
-function toCall({ kind, alarm, at }: AlarmChange): { readonly id: string; readonly body: string } {
+function toCall(
+  { kind, alarm, at }: AlarmChange,
+  process: string,
+): { readonly id: string; readonly body: string } {
   const { name, subject, subjectName, reason, since, raisedAt } = alarm;
   const of = { subject, ...present({ subject_name: subjectName }) };
-  const data = { name, ...of, reason, since: toIso(since), raised_at: toIso(raisedAt) };
+  const data = { name, ...of, process, reason, since: toIso(since), raised_at: toIso(raisedAt) };
   return {
-    // It goes into a header, and a data folder may have any letters in its path. See `Unsigned` for the dots.
-    id: `alarm_${name}_${encodeURIComponent(subject).replaceAll(".", "%2E")}_${raisedAt}_${kind}`,
+    id: `alarm_${name}_${forId(subject)}_${forId(process)}_${raisedAt}_${kind}`,
     body: JSON.stringify({
       type: `alarm.${kind}`,
       timestamp: toIso(at),
       data: kind === "cleared" ? { ...data, cleared_at: toIso(at) } : data,
     }),
   };
+}
+
+/** It goes into a header, and a data folder may have any letters in its path. See `Unsigned` for the dots. */
+function forId(text: string): string {
+  return encodeURIComponent(text).replaceAll(".", "%2E");
 }
 
 function keyOf({ alarm: { name, subject } }: AlarmChange): string {
