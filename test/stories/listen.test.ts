@@ -90,6 +90,28 @@ onBothStores(() => {
     expect(await listening.exited).toBe(0);
   });
 
+  test("a signal ends it at once though the program does not answer, and what was not forwarded is from there on", async () => {
+    const local = startLocalProgram();
+    local.hang();
+    const listening = startListening(["--forward-to", local.url]);
+    await listening.line(/^listening to /);
+    const ids = [await sendSms(), await sendSms()];
+    await local.until((types) => types.length === 1);
+    listening.kill("SIGINT");
+    expect(await listening.exited).toBe(0);
+    expect(local.types()).toEqual([`sms.sent ${ids[0]}`]);
+    expect(listening.output()).toContain(`sms.sent ${ids[0]} -> called off`);
+    const cursor = /--after (\S+)\n/.exec(listening.output())?.[1];
+    local.answer();
+    const again = startListening(["--forward-to", local.url, "--after", cursor!]);
+    await local.until((types) => types.length === 5);
+    const forwarded = ids.flatMap((id) => [`sms.sent ${id}`, `sms.delivered ${id}`]);
+    expect(local.types().slice(1).toSorted()).toEqual(forwarded.toSorted());
+    again.kill("SIGINT");
+    expect(await again.exited).toBe(0);
+    await local.stop();
+  });
+
   test("what cannot work is said at once, and what was not understood ends with code 2", async () => {
     const to = ["--forward-to", "http://localhost:1/"];
     using elsewhere = Bun.serve({
@@ -163,12 +185,15 @@ onBothStores(() => {
   function startLocalProgram() {
     const received: Received[] = [];
     const signals = createSignals();
+    let mayAnswer: Promise<void> | undefined;
+    let answer = () => {};
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       async fetch(request) {
         received.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
         signals.tell();
+        await mayAnswer;
         return new Response("thanks");
       },
     });
@@ -182,6 +207,12 @@ onBothStores(() => {
       received,
       types,
       until: (isSo: (types: readonly string[]) => boolean) => signals.until(() => isSo(types())),
+      hang() {
+        mayAnswer = new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+      answer: () => answer(),
       stop: () => server.stop(true),
     };
   }

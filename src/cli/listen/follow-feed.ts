@@ -22,7 +22,7 @@ const LONGEST_WAIT_MS = 30_000;
 
 /** Passes on every event of the feed, in order, until it is stopped; resolves with the cursor to continue from. */
 export async function followFeed(follow: Follow): Promise<string> {
-  const { server, clock, signal, onConnected, onEvent } = follow;
+  const { server, clock, signal, onConnected } = follow;
   let cursor = follow.after;
   let failures = 0;
   let isConnected = false;
@@ -32,7 +32,8 @@ export async function followFeed(follow: Follow): Promise<string> {
       if (!isConnected) onConnected();
       isConnected = true;
       failures = 0;
-      for (const event of page.data) await onEvent(event);
+      // A page has only the cursor of its end. To go on from before it repeats events, and loses none.
+      if (!(await passOn(page.data, follow))) break;
       cursor = page.next;
     } catch (error) {
       if (signal.aborted) break;
@@ -44,4 +45,13 @@ export async function followFeed(follow: Follow): Promise<string> {
     }
   }
   return cursor;
+}
+
+/** False if it was stopped before the end. */
+async function passOn(events: readonly FeedItem[], { signal, onEvent }: Follow): Promise<boolean> {
+  for (const event of events) {
+    await onEvent(event);
+    if (signal.aborted) return false;
+  }
+  return true;
 }

@@ -9,13 +9,18 @@ export interface Forwarding {
   /** `whsec_…` */
   readonly secret: string;
   readonly clock: Clock;
+  /** Calls the POST off. */
+  readonly signal: AbortSignal;
 }
 
 /** The time limit of a webhook. */
 const TIME_LIMIT_MS = 15_000;
 
 /** POSTs an event, signed like its webhook; returns the result in a few words. Never rejects. */
-export async function forwardEvent(event: FeedItem, { url, secret, clock }: Forwarding): Promise<string> {
+export async function forwardEvent(
+  event: FeedItem,
+  { url, secret, clock, signal }: Forwarding,
+): Promise<string> {
   const { id, ...webhook } = event;
   const body = JSON.stringify(webhook);
   const timestamp = Math.floor(clock.now() / 1_000);
@@ -33,11 +38,12 @@ export async function forwardEvent(event: FeedItem, { url, secret, clock }: Forw
         "webhook-signature": sign({ id, timestamp, body }, [secret]),
       },
       body,
-      signal: AbortSignal.timeout(TIME_LIMIT_MS),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]),
     });
     await response.body?.cancel();
     return `${response.status} in ${Math.round(clock.monotonicMs() - startedMs)} ms`;
   } catch (error) {
+    if (signal.aborted) return "called off";
     const isTooLate = (error as Error).name === "TimeoutError";
     return isTooLate ? `no answer in ${TIME_LIMIT_MS / 1_000} s` : fetchProblem(error);
   }

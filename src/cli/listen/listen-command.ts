@@ -50,12 +50,13 @@ async function listen(
   const secret = givenSecret ?? (await findSecret(target, server)) ?? makeSecret();
   const say = (line: string) => terminal.stdout(`${toCell(line)}\n`);
   say(`signing with ${secret}`);
-  const forwarding = { url, secret, clock };
+  const signal = stopped();
+  const forwarding = { url, secret, clock, signal };
   const cursor = await followFeed({
     server,
     after: options.after,
     clock,
-    signal: stopped(),
+    signal,
     onConnected: () => say(`listening to ${server.baseUrl}, forwarding to ${url}`),
     onEvent: async (event) => say(lineOf(event, await forwardEvent(event, forwarding))),
     onTrouble: (problem, waitMs) =>
