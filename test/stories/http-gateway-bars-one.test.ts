@@ -1,4 +1,4 @@
-/** A gateway refuses one message as if it refused the connector: the others do not wait for that message's end. */
+/** A gateway refuses some messages as if it refused the connector: the others do not wait for the end of these. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
@@ -8,15 +8,19 @@ import { openLiveSms } from "../live-sms.ts";
 
 onBothStores(() => {
   const BARRED = "+14155551700";
+  const ALL_BARRED = [BARRED, "+14155551710", "+14155551711"];
 
   let postrider: HeldPostrider;
   let gateway: FakeGateway;
+  /** What the gateway answers to those that it bars. */
+  let status: number;
 
   beforeEach(async () => {
+    status = 403;
     [postrider, gateway] = await Promise.all([
       startHeldPostrider(),
       startFakeGateway(({ json }) =>
-        json.to === BARRED ? { status: 403 } : { status: 200, body: { id: json.to } },
+        ALL_BARRED.includes(json.to) ? { status } : { status: 200, body: { id: json.to } },
       ),
     ]);
   });
@@ -26,7 +30,7 @@ onBothStores(() => {
     await postrider.close();
   });
 
-  test("the messages behind one that is answered 403 go out", async () => {
+  async function open() {
     const { connector_id } = await admin<{ connector_id: string }>(postrider, "/connectors", {
       kind: "http",
       config: {
@@ -37,7 +41,11 @@ onBothStores(() => {
         },
       },
     });
-    const live = await openLiveSms(postrider, { connectors: [connector_id] });
+    return openLiveSms(postrider, { connectors: [connector_id] });
+  }
+
+  test("the messages behind one that is answered 403 go out", async () => {
+    const live = await open();
     const barred = await live.send(BARRED);
     await gateway.whenRequests(1);
     // By now the connector rests for longer than the message waits for its next try.
@@ -51,4 +59,16 @@ onBothStores(() => {
     expect(await postrider.reached(barred, "sent", "failed")).toBe("sent");
     expect(gateway.requests.filter(({ json }) => json.to === BARRED)).toHaveLength(tries + 1);
   });
+
+  test.each([403, 429])(
+    "a few that are answered %i, and were alone for minutes, have not every turn from then on",
+    async (given) => {
+      status = given;
+      const live = await open();
+      for (const to of ALL_BARRED) await live.send(to);
+      await postrider.pass(5 * 60_000);
+      const other = await live.send("+14155551701");
+      expect(await postrider.reached({ ...other, withinMs: 90_000 }, "sent", "failed")).toBe("sent");
+    },
+  );
 });

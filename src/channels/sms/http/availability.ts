@@ -9,9 +9,13 @@ export interface Availability {
   start(): void;
   free(): number;
   /** A place for one request; `undefined` if none is free. */
-  take(): Place | undefined;
+  take(messageId: string): Place | undefined;
+  /** For how many milliseconds a message is to leave its turn to others, so that they are tried first; 0 if it is not. */
+  giveWayMs(messageId: string): number;
   /** For how many milliseconds more the provider rests; 0 if it does not. */
   restMs(): number;
+  /** Whether the provider gets one message at a time. */
+  isOnTrial(): boolean;
   status(): ChannelStatus;
   /** Gives out no more places. Resolves when all are back, or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
@@ -34,6 +38,7 @@ export function createAvailability({
   onStatus,
 }: AvailabilityDeps): Availability {
   const health = createProviderHealth({ clock, onStatus, onRested: onSlots });
+  const turnedAway = createTurnedAway();
   let isRunning = false;
   let inFlight = 0;
   const whenEmpty = new Set<(value: undefined) => void>();
@@ -43,11 +48,12 @@ export function createAvailability({
     return Math.max(0, (health.isOnTrial() ? 1 : maxInFlight) - inFlight);
   };
 
-  const giveBack = (judgement: Judgement | undefined) => {
+  const giveBack = (messageId: string, { reaction }: Partial<Judgement> = {}) => {
     inFlight--;
     if (inFlight === 0) for (const end of whenEmpty) end(undefined);
     if (!isRunning) return;
-    health.learn(judgement?.reaction);
+    health.learn(reaction);
+    turnedAway.heed(messageId, reaction);
     onSlots();
   };
 
@@ -59,12 +65,14 @@ export function createAvailability({
       onSlots();
     },
     free,
-    take() {
+    take(messageId) {
       if (free() === 0) return undefined;
       inFlight++;
-      return { giveBack };
+      return { giveBack: (judgement) => giveBack(messageId, judgement) };
     },
+    giveWayMs: (messageId) => (turnedAway.has(messageId) && free() > 0 ? health.giveWayMs() : 0),
     restMs: health.restMs,
+    isOnTrial: health.isOnTrial,
     status: health.status,
     async stop(drainMs) {
       isRunning = false;
@@ -74,6 +82,24 @@ export function createAvailability({
           return () => whenEmpty.delete(end);
         });
       health.stop();
+    },
+  };
+}
+
+/** How many messages are remembered. The oldest are forgotten first. */
+const MAX_REMEMBERED = 10_000;
+
+/** The messages that the provider has refused or throttled since it last answered one otherwise. */
+function createTurnedAway() {
+  const known = new Set<string>();
+  return {
+    has: (messageId: string) => known.has(messageId),
+    heed(messageId: string, reaction: Judgement["reaction"]) {
+      if (reaction?.kind === "up") known.clear();
+      if (reaction === undefined || reaction.kind === "up") return;
+      known.add(messageId);
+      const [oldest] = known;
+      if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
     },
   };
 }

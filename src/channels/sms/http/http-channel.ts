@@ -20,15 +20,13 @@ import { createHttpClient, type HttpClient } from "./http-client.ts";
 import { CALLBACK_TOKEN, certificateFields, type HttpConfig, readHttpConfig } from "./http-config.ts";
 import { type Judgement, judgeExchange, notTried, refused, TAKEN_OVER } from "./judge-answer.ts";
 import { estimateSegments, valuesOf } from "./message-values.ts";
+import { GIVE_WAY_MS } from "./provider-health.ts";
 import { gatewayOf } from "./providers.ts";
 import { renderRequest } from "./render-request.ts";
 import { createSingleRefusals } from "./single-refusals.ts";
 
 /** Added to the time limit of a send. */
 const SEND_MARGIN_MS = 1_000;
-
-/** A message with which the provider refused us comes back this long after the provider's rest, so that another one is tried first. */
-const GIVE_WAY_MS = 5_000;
 
 /** Waits are spread by ±10 %. A message's wait is made longer by this factor, so that it never comes back too early. */
 const NEVER_EARLY = 1 / 0.9;
@@ -59,7 +57,12 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
     start: availability.start,
     freeSlots: availability.free,
     async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
-      const place = signal.aborted ? undefined : availability.take();
+      const giveWayMs = availability.giveWayMs(message.messageId);
+      if (giveWayMs > 0) {
+        deps.onSlots();
+        return outcomeOf(message, givesWay(giveWayMs));
+      }
+      const place = signal.aborted ? undefined : availability.take(message.messageId);
       if (!place) return outcomeOf(message, notTried("http.not_ready", "the connector takes nothing now"));
       const attempted = await attempt(channel, message, {
         signal: AbortSignal.any([signal, cutOff.signal]),
@@ -67,7 +70,10 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
       });
       const judgement = singleRefusals.heed(message.messageId, attempted);
       place.giveBack(judgement);
-      return outcomeOf(message, givingWay(judgement, availability.restMs()));
+      return outcomeOf(
+        message,
+        availability.isOnTrial() ? givingWay(judgement, availability.restMs()) : judgement,
+      );
     },
     async stop() {
       // As long as ever: a change of settings is no reason for a message to be in doubt, and to be sent twice.
@@ -159,10 +165,19 @@ function withoutRepeats({ outcome, reaction, ...rest }: Judgement, told: Told): 
   };
 }
 
-/** Lets another message be tried first: this one may be the reason why the provider refused us. */
+function givesWay(ms: number): Judgement {
+  const error = {
+    code: "http.gives_way",
+    message: "the provider has turned it away, and others are tried first",
+  };
+  return { outcome: { kind: "deferred", error, retryAfterMs: Math.ceil(ms * NEVER_EARLY) }, counts: false };
+}
+
+/** Lets another message be tried first: this one may be the reason why the provider refused or throttled us. */
 function givingWay(judgement: Judgement | undefined, restMs: number): Judgement | undefined {
   const { outcome, reaction } = judgement ?? {};
-  if (outcome?.kind !== "deferred" || reaction?.kind !== "down" || !reaction.isRefused) return judgement;
+  const isTurnedAway = reaction?.kind === "rest" || (reaction?.kind === "down" && reaction.isRefused);
+  if (outcome?.kind !== "deferred" || !isTurnedAway) return judgement;
   const ownMs = Math.ceil((restMs + GIVE_WAY_MS) * NEVER_EARLY);
   const retryAfterMs = Math.max(outcome.retryAfterMs ?? 0, ownMs);
   return judgement && { ...judgement, outcome: { ...outcome, retryAfterMs } };

@@ -18,7 +18,10 @@ afterEach(async () => {
   await gateway.close();
 });
 
-const send = (to = "+919876543210") => rig.channel.send(outgoingSms({ to }), never);
+/** Sends a message that the gateway has not seen yet. */
+let sent = 0;
+const send = (to = "+919876543210") =>
+  rig.channel.send(outgoingSms({ to, messageId: `message-${sent++}` }), never);
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -111,12 +114,54 @@ test("one that takes some of what it is given, and throttles the rest, is given 
   }
 });
 
+test("a message that may be throttled for its recipient's sake makes way for another, as one that is refused", async () => {
+  gateway.behave({ status: 429 });
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: 1_000 }]);
+  await rig.clock.advance(1_000);
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: noSoonerThan(7_000) }]);
+});
+
 test("a throttled gateway that asks for a longer rest has it", async () => {
   gateway.behave(throttling(30));
   await send();
   await expectRest(30_000, SLOTS);
   await send();
   await expectRest(30_000, 1);
+});
+
+test("after a rest, messages that the gateway has turned away leave the turn to others for five seconds", async () => {
+  gateway.behave({ status: 403 });
+  const again = (messageId: string) => rig.channel.send(outgoingSms({ messageId }), never);
+  await again("first");
+  await rig.clock.advance(SECOND);
+  await again("second");
+  await rig.clock.advance(2 * SECOND);
+  for (const messageId of ["first", "second"]) {
+    const told = rig.slotsTold();
+    expect(await again(messageId)).toMatchObject({
+      parts: [{ kind: "deferred", retryAfterMs: noSoonerThan(9_000), error: { code: "http.gives_way" } }],
+      countsAsAttempt: false,
+    });
+    expect([rig.channel.freeSlots(), rig.slotsTold()]).toEqual([1, told + 1]);
+  }
+  expect(gateway.requests).toHaveLength(2);
+  await rig.clock.advance(5 * SECOND);
+  await again("first");
+  expect(gateway.requests).toHaveLength(3);
+});
+
+test("once the gateway answers any message, those that it has turned away are tried as all others", async () => {
+  gateway.behave({ status: 429 });
+  const again = () => rig.channel.send(outgoingSms({ messageId: "again" }), never);
+  await again();
+  await rig.clock.advance(SECOND);
+  await again();
+  await rig.clock.advance(2 * SECOND);
+  expect((await again()).parts).toMatchObject([{ error: { code: "http.gives_way" } }]);
+  gateway.behave({ status: 400 });
+  await send();
+  gateway.behave(ACCEPTED);
+  expect((await again()).parts).toMatchObject([{ kind: "sent" }]);
 });
 
 test("the shorter of two rests does not end the longer one", async () => {

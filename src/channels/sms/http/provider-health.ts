@@ -13,6 +13,8 @@ export interface ProviderHealth {
   restMs(): number;
   /** Whether it was down, or has throttled all that it was given. Then it gets one message at a time, until one is answered. */
   isOnTrial(): boolean;
+  /** For how many milliseconds a message that it has turned away leaves its turn to others; 0: it may be tried. */
+  giveWayMs(): number;
   learn(reaction: Judgement["reaction"]): void;
 }
 
@@ -34,6 +36,12 @@ const LONGEST_DOWN_MS = 60_000;
  * one of so many messages a minute. The time doubles as above.
  */
 const LONGEST_THROTTLED_MS = 10_000;
+
+/**
+ * So long after a rest only messages are tried that the provider has not turned away since it last answered one: those may be the
+ * reason why it does, and a few of them would otherwise have every turn, since their delivery windows end first.
+ */
+export const GIVE_WAY_MS = 5_000;
 
 /** If a provider asks for a longer wait, only that message waits so long. Others are tried after this time. */
 const LONGEST_REST_MS = 300_000;
@@ -86,6 +94,8 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     isResting: rest.isOn,
     restMs: rest.leftMs,
     isOnTrial: () => isOnTrial,
+    // Until after its next rest: then there are turns for others, however many have been turned away.
+    giveWayMs: () => (isOnTrial && rest.isJustOver(GIVE_WAY_MS) ? 2 * rest.lastMs() + GIVE_WAY_MS : 0),
     learn(reaction) {
       if (reaction === undefined) return;
       if (reaction.kind === "down") {
@@ -103,14 +113,21 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
 /** A time until which nothing is sent. A rest that would end earlier than the current one changes nothing. */
 function createRest(clock: Clock, onOver: () => void) {
   let untilMs = Number.NEGATIVE_INFINITY;
+  let lastMs = 0;
   let cancel = () => {};
+  const isOn = () => clock.monotonicMs() < untilMs;
   return {
-    isOn: () => clock.monotonicMs() < untilMs,
+    isOn,
+    /** Whether it ended less than `ms` ago. */
+    isJustOver: (ms: number) => !isOn() && clock.monotonicMs() < untilMs + ms,
+    /** How long the last one was. */
+    lastMs: () => lastMs,
     leftMs: () => Math.max(0, untilMs - clock.monotonicMs()),
     begin(ms: number) {
       const endsMs = clock.monotonicMs() + Math.min(ms, LONGEST_REST_MS);
       if (endsMs <= untilMs) return;
       untilMs = endsMs;
+      lastMs = endsMs - clock.monotonicMs();
       cancel();
       cancel = clock.after(endsMs - clock.monotonicMs(), onOver);
     },
