@@ -183,7 +183,9 @@ describe("a provider", () => {
     const { channel, clock, statuses } = open();
     gateway.behave({ status: 401, body: "no" });
     for (const waitMs of [1_000, 2_000, 4_000]) {
-      expect((await channel.send(outgoingSms({ messageId: `m-${waitMs}` }), never)).countsAsAttempt).toBe(false);
+      expect((await channel.send(outgoingSms({ messageId: `m-${waitMs}` }), never)).countsAsAttempt).toBe(
+        false,
+      );
       expect(channel.status()).toMatchObject({ state: "down", reason: "HTTP 401" });
       expect(channel.freeSlots()).toBe(0);
       await clock.advance(waitMs - 1);
