@@ -40,17 +40,15 @@ export function createAvailability({
   const health = createProviderHealth({ clock, onStatus, onRested: onSlots });
   const turnedAway = createTurnedAway();
   let isRunning = false;
-  let inFlight = 0;
-  const whenEmpty = new Set<(value: undefined) => void>();
+  const inFlight = createInFlight(clock);
 
   const free = () => {
     if (!isRunning || health.isResting()) return 0;
-    return Math.max(0, (health.isOnTrial() ? 1 : maxInFlight) - inFlight);
+    return Math.max(0, (health.isOnTrial() ? 1 : maxInFlight) - inFlight.count());
   };
 
   const giveBack = (messageId: string, { reaction }: Partial<Judgement> = {}) => {
-    inFlight--;
-    if (inFlight === 0) for (const end of whenEmpty) end(undefined);
+    inFlight.remove();
     if (!isRunning) return;
     health.learn(reaction);
     turnedAway.heed(messageId, reaction);
@@ -67,7 +65,7 @@ export function createAvailability({
     free,
     take(messageId) {
       if (free() === 0) return undefined;
-      inFlight++;
+      inFlight.add();
       return { giveBack: (judgement) => giveBack(messageId, judgement) };
     },
     giveWayMs: (messageId) => (turnedAway.has(messageId) && free() > 0 ? health.giveWayMs() : 0),
@@ -76,12 +74,29 @@ export function createAvailability({
     status: health.status,
     async stop(drainMs) {
       isRunning = false;
-      if (inFlight > 0)
-        await waitAtMost<undefined>(clock, { limitMs: drainMs }, (end) => {
-          whenEmpty.add(end);
-          return () => whenEmpty.delete(end);
-        });
+      await inFlight.whenEmpty(drainMs);
       health.stop();
+    },
+  };
+}
+
+function createInFlight(clock: Clock) {
+  let count = 0;
+  const waiting = new Set<(value: undefined) => void>();
+  return {
+    count: () => count,
+    add: () => void count++,
+    remove() {
+      count--;
+      if (count === 0) for (const end of waiting) end(undefined);
+    },
+    /** Resolves when there are none, or after `limitMs`. */
+    async whenEmpty(limitMs: number): Promise<void> {
+      if (count === 0) return;
+      await waitAtMost<undefined>(clock, { limitMs }, (end) => {
+        waiting.add(end);
+        return () => waiting.delete(end);
+      });
     },
   };
 }

@@ -54,30 +54,17 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     state.turn("up");
     onRested();
   });
-  let isOnTrial = false;
-  let downMs = FIRST_DOWN_MS;
-  /** How many rests it has had for throttling since it last took a message, or refused one. */
-  let throttledRests = 0;
+  const trial = createTrial(rest);
 
   const goDown = ({ reason, isRefused }: Down) => {
-    isOnTrial = true;
     state.refuse(isRefused ? reason : undefined);
     state.turn("down", reason);
-    rest.begin(downMs);
-    downMs = Math.min(2 * downMs, LONGEST_DOWN_MS);
+    trial.down();
   };
 
   const comeUp = () => {
-    isOnTrial = false;
-    downMs = FIRST_DOWN_MS;
     state.refuse(undefined);
     state.turn("up");
-  };
-
-  const restFor = (ms: number) => {
-    if (!rest.isOn()) throttledRests++;
-    isOnTrial = throttledRests > 1;
-    rest.begin(Math.max(ms, Math.min(ms * 2 ** (throttledRests - 1), LONGEST_THROTTLED_MS)));
   };
 
   return {
@@ -93,9 +80,8 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     },
     isResting: rest.isOn,
     restMs: rest.leftMs,
-    isOnTrial: () => isOnTrial,
-    // Until after its next rest: then there are turns for others, however many have been turned away.
-    giveWayMs: () => (isOnTrial && rest.isJustOver(GIVE_WAY_MS) ? 2 * rest.lastMs() + GIVE_WAY_MS : 0),
+    isOnTrial: trial.isOn,
+    giveWayMs: trial.giveWayMs,
     learn(reaction) {
       if (reaction === undefined) return;
       if (reaction.kind === "down") {
@@ -104,8 +90,37 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
         return;
       }
       comeUp();
-      if (reaction.kind === "rest") restFor(reaction.ms);
-      else throttledRests = 0;
+      if (reaction.kind === "rest") trial.throttled(reaction.ms);
+      else trial.end();
+    },
+  };
+}
+
+/** How often a provider is tried that takes nothing: with one message at a time, and ever more rarely. */
+function createTrial(rest: ReturnType<typeof createRest>) {
+  let isOn = false;
+  let downMs = FIRST_DOWN_MS;
+  /** How many rests it has had for throttling since it last took a message, or refused one. */
+  let throttledRests = 0;
+  return {
+    isOn: () => isOn,
+    // Until after the next rest: then there are turns for others, however many have been turned away.
+    giveWayMs: () => (isOn && rest.isJustOver(GIVE_WAY_MS) ? 2 * rest.lastMs() + GIVE_WAY_MS : 0),
+    down() {
+      isOn = true;
+      rest.begin(downMs);
+      downMs = Math.min(2 * downMs, LONGEST_DOWN_MS);
+    },
+    throttled(ms: number) {
+      if (!rest.isOn()) throttledRests++;
+      isOn = throttledRests > 1;
+      downMs = FIRST_DOWN_MS;
+      rest.begin(Math.max(ms, Math.min(ms * 2 ** (throttledRests - 1), LONGEST_THROTTLED_MS)));
+    },
+    end() {
+      isOn = false;
+      downMs = FIRST_DOWN_MS;
+      throttledRests = 0;
     },
   };
 }
