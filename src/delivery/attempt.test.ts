@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { claimedJob } from "../../test/claimed-job.ts";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { email, sms } from "../../test/progress-samples.ts";
+import type { PartStatus } from "../core/messages/message.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import { type AttemptDeps, createAttempt, type JobLease } from "./attempt.ts";
 import type { Outlet } from "./outlets/outlet.ts";
@@ -13,7 +14,7 @@ function attempt(job: ClaimedJob, { made, owner }: { readonly made?: Prepared; r
   const deps = {
     clock,
     log: { isDebug: () => false },
-    observe: { attempt() {} },
+    observe: { attempt() {}, unconfirmed() {} },
     toOutgoing: () => made,
     outletOf: () => owner,
     routeOf: () => undefined,
@@ -39,6 +40,31 @@ test("that an email cannot be sent any more is said of the recipient whose job i
   const error = { code: "domain_not_verified", message: "the sender's domain is no longer verified" };
   const settlement = await attempt(job, { made: { kind: "impossible", error } });
   expect(settlement?.outcomes).toEqual([undefined, { kind: "rejected", error }]);
+});
+
+const STOPPED = { kind: "deferred", error: { code: "opted_out" } } as const;
+
+test("what an earlier attempt may have sent is not failed by a STOP, which may be the answer to it: it waits for its receipts", async () => {
+  const jobOf = (...statuses: PartStatus[]) => {
+    const parts = statuses.map((status) => ({ status }));
+    const content = { channel: "sms" } as const;
+    return claimedJob({ recipient: "+14155550100", progress: sms({ parts }), content, isOptedOut: true });
+  };
+  const settled = async (job: ClaimedJob) => {
+    const { outcomes, next } = (await attempt(job, {})) ?? {};
+    return { outcomes, next };
+  };
+  const doubtful = jobOf("sent", "unconfirmed");
+  const held = { kind: "held", dueAt: doubtful.expiresAt };
+  expect(await settled(doubtful)).toMatchObject({ outcomes: [undefined, STOPPED], next: held });
+  expect(await settled({ ...jobOf("pending"), wasInterrupted: true })).toMatchObject({
+    outcomes: [{ kind: "unconfirmed" }],
+    next: held,
+  });
+  // Nobody gets the whole of it any more.
+  const whole = { outcomes: [STOPPED, { kind: "rejected" }], next: { kind: "done" } };
+  expect(await settled(jobOf("unconfirmed", "pending"))).toMatchObject(whole);
+  expect(await settled(jobOf("pending"))).toMatchObject({ outcomes: [{ kind: "rejected" }] });
 });
 
 test("an SMS whose first segment went over a connector that is down waits in its route's queue, and in the connector's own once that is up", async () => {

@@ -255,3 +255,16 @@ test("recipients on the suppression list are settled together with those that th
   expect(await workOff(jobOf(), [ann])).toEqual([["m"], "done", "rejected", "sent"]);
   expect(await workOff(jobOf(), [ann, bob])).toEqual([[], "done", "rejected", "rejected"]);
 });
+
+test("a suppressed recipient who may have got the email already is not said to have missed it, and waits for a receipt", async () => {
+  const [ann, bob] = ["ann@example.net", "bob@example.net"];
+  const { parts, ...progress } = email(ann, bob);
+  const doubtful = { ...progress, parts: parts.map((part) => ({ ...part, status: "unconfirmed" as const })) };
+  expect(await workOff(jobOf({ progress: doubtful }), [ann])).toEqual([["m"], "again", "deferred", "sent"]);
+  expect(await workOff(jobOf({ progress: doubtful, parts: [0] }), [ann])).toEqual([
+    [],
+    "held",
+    "deferred",
+    undefined,
+  ]);
+});

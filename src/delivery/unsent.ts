@@ -1,6 +1,7 @@
 /** How a job is settled without any connector: whether its message may be sent at all, and now, and what of one that never can be. */
 import type { ChannelName, MessageError } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
+import { isOpen } from "../core/messages/part.ts";
 import { isSettled } from "../core/messages/progress.ts";
 import {
   type ClaimedJob,
@@ -22,6 +23,7 @@ import {
 } from "./judge.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { reportAttempt } from "./report-attempt.ts";
+import { neverSent } from "./sending/never-sent.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 
 /** A delivery window with less than this left counts as over: an SMSC is told the rest in whole seconds. */
@@ -39,8 +41,8 @@ export function judgeBefore(
   if (isSettled(job.progress)) return judgeSettled(job, now);
   if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
   if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
-  if (job.wasInterrupted && (holdsUnconfirmed(job) || isInterruptedTooOften(job)))
-    return hold(deps, job, outlet);
+  const isNotSentAgain = holdsUnconfirmed(job) || isInterruptedTooOften(job) || job.isOptedOut;
+  if (job.wasInterrupted && isNotSentAgain) return hold(deps, job, outlet);
   if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
   const opensAt = earliestSendAt(job, job.recipient, now);
   return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
@@ -88,12 +90,17 @@ const OPTED_OUT: MessageError = {
 /** Settles a message that can never be sent. */
 export function judgeImpossible(deps: UnsentDeps, job: ClaimedJob, error: MessageError): Settlement {
   const length = Math.max(1, job.progress.parts.length);
-  const rejected = { kind: "rejected", error } as const;
-  const parts = Array.from({ length }, (_, index) => (covers(job, index) ? rejected : undefined));
+  const isMeant = (index: number) => covers(job, index) && isOpen(job.progress.parts[index] ?? UNCOUNTED);
+  const parts = Array.from({ length }, (_, index) =>
+    isMeant(index) ? neverSent(job, index, error) : undefined,
+  );
   return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
 }
 
-/** Settles a message by an outcome that was decided here, without a connector. */
+/** The only part of an SMS whose segments no attempt has counted. */
+const UNCOUNTED = { status: "pending" } as const;
+
+/** Settles a message by an outcome that was decided here, without a connector. What may have been sent waits for its receipts. */
 function judgeUnsent(deps: UnsentDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
   const settlement = judge(job, outcome, {
     now: deps.clock.now(),
@@ -101,5 +108,6 @@ function judgeUnsent(deps: UnsentDeps, job: ClaimedJob, outcome: SendOutcome): S
     jitter: 0,
   });
   reportAttempt(deps, job, { outcome, settlement, ms: 0 });
-  return settlement;
+  if (settlement.next.kind !== "again") return settlement;
+  return { ...settlement, next: { kind: "held", dueAt: job.expiresAt } };
 }

@@ -54,6 +54,20 @@ onBothStores(() => {
     expect(smsc.submits).toEqual([]);
   });
 
+  test("a message that the STOP may be the answer to is not sent again, and not said to have been kept back", async () => {
+    smsc.dial.drop = "before answer";
+    const lost = await live.send(HANDSET, { expire_after_seconds: 300 });
+    await smsc.until(() => smsc.submits.length === 1 && smsc.connections() === 0);
+    delete smsc.dial.drop;
+    await postrider.passUntil(() => smsc.bound().length > 0, 4_000);
+    expect(await write(smsc, "STOP")).toBe(0);
+    await postrider.pass(60_000);
+    expect(await postrider.status(lost)).toBe("sending");
+    expect(await postrider.reached({ ...lost, withinMs: 300_000 }, "failed", "delivered")).toBe("failed");
+    expect((await live.timeline(lost)).at(-1)?.error).toMatchObject({ code: "unconfirmed" });
+    expect(smsc.submits).toHaveLength(1);
+  });
+
   test("words that only contain a stop word are what they are", async () => {
     expect(await write(smsc, "please stop calling, HELP")).toBe(0);
     expect(await write(smsc, "HELP")).toBe(0);

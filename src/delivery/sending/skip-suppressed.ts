@@ -1,6 +1,8 @@
+import type { MessageError } from "../../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { SuppressionStore } from "../../store/store.ts";
+import { neverSent } from "./never-sent.ts";
 import type { Prepared } from "./to-outgoing.ts";
 
 /** The outcomes of suppressed recipients, by index of the part. */
@@ -24,16 +26,15 @@ export async function skipSuppressed(
   const skipped = new Map(
     only.flatMap((index) => {
       const reason = reasons.get(addressOf(index));
-      return reason === undefined ? [] : [[index, rejected(reason)] as const];
+      return reason === undefined ? [] : [[index, neverSent(job, index, suppressedFor(reason))] as const];
     }),
   );
   const rest = only.filter((index) => !skipped.has(index));
   return { ...outgoing, message: { ...outgoing.message, only: rest }, skipped };
 }
 
-function rejected(reason: string): PartOutcome {
-  const message = `the address is on the account's suppression list: ${reason}`;
-  return { kind: "rejected", error: { code: "suppressed", message } };
+function suppressedFor(reason: string): MessageError {
+  return { code: "suppressed", message: `the address is on the account's suppression list: ${reason}` };
 }
 
 /** The outcome of an attempt, with the outcomes of the recipients that it left out. */
