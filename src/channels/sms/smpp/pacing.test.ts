@@ -89,6 +89,29 @@ test("once a segment is out the others follow while there is time, in this attem
   expect(kinds).toEqual(["sent", undefined, "sent", "sent", "deferred"]);
 });
 
+/** The seconds for which each segment is valid, of a long message that goes out at this rate with so much left of its window. */
+async function validities(perSecond: number, { remainingMs }: { remainingMs: number }) {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second: perSecond } });
+  const sending = sendThrough(channel, outgoingSms({ text: LONG_TEXT.repeat(4), remainingMs }));
+  for (let segment = 1; segment <= 5; segment++) {
+    await smsc.until(() => smsc.submits.length === segment);
+    if (segment < 5) await clock.advance(1000 / perSecond);
+  }
+  await sending;
+  return smsc.submits.map(
+    ({ validityPeriod: period }) => Number(period.slice(8, 10)) * 60 + Number(period.slice(10, 12)),
+  );
+}
+
+test("all segments of a message have the same validity period, since some SMSCs join only those that have", async () => {
+  expect(await validities(0.5, { remainingMs: 600_500 })).toEqual([600, 600, 600, 600, 600]);
+});
+
+test("but none is valid for more than a tenth longer than its window, nor for more than ten seconds longer", async () => {
+  expect(await validities(1, { remainingMs: 20_500 })).toEqual([20, 20, 18, 18, 16]);
+  expect(await validities(0.25, { remainingMs: 600_500 })).toEqual([600, 600, 600, 588, 588]);
+});
+
 test("all binds of a connector share its rate", async () => {
   const { channel, until, smsc } = await openBoundSmppRig({
     dial: { holdSubmits: true },

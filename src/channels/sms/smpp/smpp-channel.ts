@@ -20,7 +20,7 @@ import { createSettings, type Settings } from "./smpp-settings.ts";
 import { createAbortWatch } from "./submit/abort-watch.ts";
 import { addressOf } from "./submit/addresses.ts";
 import { attemptSms } from "./submit/attempt-sms.ts";
-import { createLastSessions } from "./submit/last-sessions.ts";
+import { createBegunMessages } from "./submit/begun-messages.ts";
 import { createSubmitLine } from "./submit/submit-line.ts";
 import { planSubmit } from "./submit/submit-plan.ts";
 import type { Submitter } from "./submit/submit-segments.ts";
@@ -176,7 +176,7 @@ function createSubmitter({ connector, settings, binds, line, pace }: SubmitterPa
     isServing: () => deps.share === undefined || deps.share.held().size > 0,
     line,
     pace,
-    lastSessions: createLastSessions(),
+    begunMessages: createBegunMessages(),
     fullQueues: createFullQueues(deps.clock, QUEUE_FULL_WAIT_MS),
     abortWatch: createAbortWatch(),
     reading: settings.reading,

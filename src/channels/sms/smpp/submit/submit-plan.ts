@@ -26,8 +26,8 @@ export interface SubmitPlan {
   readonly submits: number;
   /** How the handset is to join them; absent: there is only one. */
   readonly joinedBy: string | undefined;
-  /** The body of the submit_sm with this index. `remainingMs`: what is left of the delivery window. */
-  body(submit: number, remainingMs: number): Buffer;
+  /** The body of the submit_sm with this index, which is valid for so long. */
+  body(submit: number, validMs: number): Buffer;
 }
 
 /** Plans a message, or says why it can never be sent through this connector. */
@@ -61,12 +61,12 @@ export function planSubmit(
     segments: parts.length,
     submits: pieces.length,
     joinedBy: pieces.length > 1 ? config.concat : undefined,
-    body(submit, remainingMs) {
+    body(submit, validMs) {
       const { tlvs: own, ...piece } = pieces[submit] ?? NO_PIECE;
       return encodeShortMessage({
         ...envelope,
         ...piece,
-        validityPeriod: config.validity_period ? toRelativeTime(remainingMs) : "",
+        validityPeriod: config.validity_period ? toRelativeTime(validMs) : "",
         tlvs: joinTlvs(reference(message, submit, config), own, shared.tlvs),
       });
     },

@@ -41,17 +41,18 @@ export interface AttemptOfSegment {
 export interface Segment {
   readonly attempt: AttemptOfSegment;
   readonly segment: number;
-  readonly remainingMs: number;
+  /** Its validity period. */
+  readonly validMs: number;
 }
 
 /** Resolves once it is answered, or the attempt is aborted; gives the slot of the session's window back with the answer. */
 export function submitSegment(
   submitter: SegmentSubmitter,
   session: Session,
-  { attempt, segment, remainingMs }: Segment,
+  { attempt, segment, validMs }: Segment,
 ): Promise<SubmitResult> {
   const sentAtMs = submitter.clock.monotonicMs();
-  const body = attempt.plan.body(segment, remainingMs);
+  const body = attempt.plan.body(segment, validMs);
   const { joinedBy } = attempt.plan;
   const read = (answer: SubmitAnswer) =>
     withJoining(toSubmitResult(answer, submitter.reading(), attempt.message.to), joinedBy);

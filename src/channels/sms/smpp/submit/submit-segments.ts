@@ -6,16 +6,11 @@ import type { Pace } from "../rate/pace.ts";
 import type { HeldTurn } from "../rate/sender-pace.ts";
 import type { Binds } from "../session/binds.ts";
 import type { Session } from "../session/session.ts";
-import type { LastSessions } from "./last-sessions.ts";
+import { type BegunMessage, type BegunMessages, validityMs } from "./begun-messages.ts";
 import type { SubmitLine } from "./submit-line.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
 import { leftToOthers, notTried, type SubmitResult, waitsForSender } from "./submit-result.ts";
-import {
-  type AttemptOfSegment,
-  type Segment,
-  type SegmentSubmitter,
-  submitSegment,
-} from "./submit-segment.ts";
+import { type AttemptOfSegment, type SegmentSubmitter, submitSegment } from "./submit-segment.ts";
 
 /** What all attempts over a connector share. */
 export interface Submitter extends SegmentSubmitter {
@@ -24,7 +19,7 @@ export interface Submitter extends SegmentSubmitter {
   readonly isServing: () => boolean;
   readonly line: SubmitLine;
   readonly pace: Pace;
-  readonly lastSessions: LastSessions;
+  readonly begunMessages: BegunMessages;
   /** How long a segment may wait before it is sent, counted from the beginning of the attempt. */
   readonly patienceMs: number;
 }
@@ -44,8 +39,8 @@ interface OpenAttempt extends SmsAttempt, AttemptOfSegment {
   readonly startedAt: number;
   /** A segment of the message has been sent, in this attempt or before. */
   isBegun: boolean;
-  /** The session that its segments go over, if there are several: some SMSCs join only what comes over one. */
-  over: Session | undefined;
+  /** Set once one of several segments has been sent; see `isBegun`. */
+  begunAs: BegunMessage | undefined;
 }
 
 /** Submits the segments that are still to be sent, each when it gets its turn, without waiting for the answers in between. */
@@ -58,7 +53,7 @@ export async function submitSegments(
     ...given,
     startedAt,
     isBegun: wasBegun(given.message),
-    over: given.plan.submits > 1 ? submitter.lastSessions.of(given.message.messageId) : undefined,
+    begunAs: given.plan.submits > 1 ? submitter.begunMessages.of(given.message.messageId) : undefined,
     refused: undefined,
   };
   const begun: Begun[] = [];
@@ -125,8 +120,8 @@ export function wasBegun({ parts }: OutgoingSms): boolean {
 /** Takes a slot of some session's window, when the connector's pace allows it. */
 function takeSlot(submitter: Submitter, attempt: OpenAttempt): ReturnType<SubmitLine["take"]> {
   const waitMs = submitter.patienceMs - elapsedMs(submitter, attempt);
-  const { signal, isBegun, over } = attempt;
-  return submitter.line.take({ waitMs, signal, isBegun, over });
+  const { signal, isBegun, begunAs } = attempt;
+  return submitter.line.take({ waitMs, signal, isBegun, over: begunAs?.over });
 }
 
 /** Submits the segment, or says why it is not sent. */
@@ -144,17 +139,18 @@ function beginSegment(
     session.slots.giveBack();
     return reason;
   }
-  const answer = submitSegment(submitter, session, { attempt, segment, remainingMs });
+  const validMs = validityMs(attempt.begunAs, remainingMs);
+  const answer = submitSegment(submitter, session, { attempt, segment, validMs });
   attempt.isBegun = true;
-  if (attempt.plan.submits > 1) goOnOver(submitter, attempt, session);
+  if (attempt.plan.submits > 1) noteBegun(submitter, attempt, { over: session, validMs });
   // Counted only now, since the first segment of a process takes a while to encode.
   attempt.heldTurn?.gone();
   return answer;
 }
 
-function goOnOver({ lastSessions }: Submitter, attempt: OpenAttempt, session: Session): void {
-  attempt.over = session;
-  lastSessions.note(attempt.message.messageId, session);
+function noteBegun({ begunMessages }: Submitter, attempt: OpenAttempt, begunAs: BegunMessage): void {
+  attempt.begunAs = begunAs;
+  begunMessages.note(attempt.message.messageId, begunAs);
 }
 
 /** Sets `refused` if the process stood still while the segment waited: another process may have taken over the whole message. */
@@ -172,7 +168,7 @@ const TAKEN_OVER = leftToOthers("smpp.taken_over", "another process may have tak
 function tooLate(
   { pace }: Submitter,
   attempt: OpenAttempt,
-  { segment, remainingMs }: Omit<Segment, "attempt">,
+  { segment, remainingMs }: { readonly segment: number; readonly remainingMs: number },
 ): SubmitResult | undefined {
   if (remainingMs <= 0) return notTried("smpp.too_late", "the delivery window ended here");
   const { message, plan, heldTurn } = attempt;

@@ -1,0 +1,41 @@
+import type { Session } from "../session/session.ts";
+
+/** What the segments of a long message have in common, because some SMSCs join only those that have. */
+export interface BegunMessage {
+  /** The session that they go over, as long as it is open. */
+  readonly over: Session;
+  /** Their validity period. */
+  readonly validMs: number;
+}
+
+/** The long messages that went out last, so that segments of a later attempt have it in common too. */
+export interface BegunMessages {
+  of(messageId: string): BegunMessage | undefined;
+  note(messageId: string, begunAs: BegunMessage): void;
+}
+
+/** How many messages are remembered. Those whose last segment went out the longest ago are forgotten first. */
+const MAX_REMEMBERED = 10_000;
+
+export function createBegunMessages(): BegunMessages {
+  const messages = new Map<string, BegunMessage>();
+  return {
+    of: (messageId) => messages.get(messageId),
+    note(messageId, begunAs) {
+      messages.delete(messageId);
+      messages.set(messageId, begunAs);
+      const [oldest] = messages.keys();
+      if (messages.size > MAX_REMEMBERED && oldest !== undefined) messages.delete(oldest);
+    },
+  };
+}
+
+/** A segment may be valid for longer than is left of its window by this part of it, and by no more than that. */
+const MOST_OVER_PART = 1 / 10;
+const MOST_OVER_MS = 10_000;
+
+/** The validity period of a segment that goes out when so much of the delivery window is left. */
+export function validityMs(begunAs: BegunMessage | undefined, remainingMs: number): number {
+  const mostMs = remainingMs + Math.min(MOST_OVER_MS, remainingMs * MOST_OVER_PART);
+  return begunAs && begunAs.validMs <= mostMs ? begunAs.validMs : remainingMs;
+}
