@@ -4,20 +4,31 @@ import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { email, sms } from "../../test/progress-samples.ts";
 import type { PartStatus } from "../core/messages/message.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
+import type { Route } from "../core/records/accounts.ts";
 import { type AttemptDeps, createAttempt, type JobLease } from "./attempt.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import type { Prepared } from "./sending/to-outgoing.ts";
 
-/** The settlement of a message that is not handed over; `owner`: the connector that took a segment of it. */
-function attempt(job: ClaimedJob, { made, owner }: { readonly made?: Prepared; readonly owner?: Outlet }) {
+interface Given {
+  readonly made?: Prepared;
+  /** The connector that took a segment of it. */
+  readonly owner?: Outlet;
+  readonly outlets?: Readonly<Record<string, Outlet>>;
+  readonly route?: Route;
+  readonly over?: Partial<JobLease>;
+}
+
+/** The settlement of a message. */
+function attempt(job: ClaimedJob, { made, owner, outlets, route, over }: Given) {
   const clock = createHeldClock();
   const deps = {
     clock,
     log: { isDebug: () => false },
     observe: { attempt() {}, unconfirmed() {} },
     toOutgoing: () => made,
-    outletOf: () => owner,
-    routeOf: () => undefined,
+    random: () => 0.5,
+    outletOf: (id: string) => outlets?.[id] ?? owner,
+    routeOf: () => route,
     deleted: { includes: async () => false },
     signal: new AbortController().signal,
   } as unknown as AttemptDeps;
@@ -29,6 +40,7 @@ function attempt(job: ClaimedJob, { made, owner }: { readonly made?: Prepared; r
     leaseEndsMs: clock.monotonicMs() + 60_000,
     isOurs: () => true,
     failoverMode: "safe",
+    ...over,
   };
   return createAttempt(deps)(job, lease);
 }
@@ -76,4 +88,29 @@ test("an SMS whose first segment went over a connector that is down waits in its
   };
   expect(await queueFor(false)).toBeUndefined();
   expect(await queueFor(true)).toBe("owner");
+});
+
+test("an SMS in a connector's own queue stays there if the others of its route can never send it, and else goes back", async () => {
+  const job = claimedJob({ recipient: "+14155550100", progress: sms({}), content: { channel: "sms" } });
+  const outletOf = (connectorId: string, parts: number | undefined) => {
+    const send = async () => ({ parts: [{ kind: "sent", providerMessageIds: [] }], countsAsAttempt: true });
+    const channel = { connectorId, sendTimeoutMs: 20_000, partsOf: () => parts, send };
+    const rest = { unreserve() {}, handOver() {}, noteAttempt() {}, largeLimit: {} };
+    return { channel, ...rest } as unknown as Outlet;
+  };
+  const made = { kind: "ready", message: { channel: "sms" } } as Prepared;
+  const queueFor = async (own: number | undefined, other: number | undefined) => {
+    const outlets = { own: outletOf("own", own), other: outletOf("other", other) };
+    const route = { id: "route", connectorIds: ["other", "own"] } as unknown as Route;
+    const settlement = await attempt(job, {
+      made,
+      outlets,
+      over: { outlet: outlets.own, outlets: [outlets.own], isOwnQueue: true },
+      route,
+    });
+    return settlement?.moveTo ?? settlement?.next.kind;
+  };
+  expect(await queueFor(1, undefined)).toBe("done");
+  expect(await queueFor(1, 1)).toBe("route");
+  expect(await queueFor(undefined, undefined)).toBe("route");
 });

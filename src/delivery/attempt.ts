@@ -8,10 +8,11 @@ import type { Route } from "../core/records/accounts.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { RouteOfJob } from "./job-routes.ts";
 import { judge, judgeElsewhere, judgeFailover, judgeHeld, judgeWaiting } from "./judge.ts";
+import { ableInstead, canEverSend, leftToOthers } from "./outlets/able-outlets.ts";
 import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
 import type { Outlet } from "./outlets/outlet.ts";
-import { outletOfJob, type WaitsForOwner } from "./outlets/outlet-of-job.ts";
+import { downWaitMs, outletOfJob, type WaitsForOwner } from "./outlets/outlet-of-job.ts";
 import { canFailOver, ownerDeleted, ownerOf } from "./outlets/owner-of-job.ts";
 import { reportAttempt } from "./report-attempt.ts";
 import { takeLargePlace } from "./sending/large-mail.ts";
@@ -67,8 +68,8 @@ export function createAttempt(given: AttemptDeps): Attempt {
   return async (job, lease) => {
     const handover: Handover = { ...lease, isDone: false };
     try {
-      const unsent = judgeBefore(deps, job, lease.outlet) ?? letGo(deps, job, lease);
-      return unsent ? await unsent : await chooseAndSend(deps, job, handover);
+      const judged = judgeBefore(deps, job, lease.outlet) ?? (lease.isOwnQueue && letGo(deps, job, lease));
+      return (judged && (await judged)) ?? (await chooseAndSend(deps, job, handover));
     } catch (error) {
       if (handover.isDone) throw error;
       return await putOff(deps, job, error);
@@ -90,11 +91,31 @@ interface Handover extends JobLease {
   isDone: boolean;
 }
 
-/** Sends a job in a connector's own queue back to its route if by now others may send it too; `undefined`: there is no need. */
-function letGo(deps: AttemptDeps, job: ClaimedJob, lease: JobLease): Attempted | undefined {
-  const route = lease.isOwnQueue && deps.routeOf(job);
-  if (!route || ownerOf(job, route.failover) === lease.outlet.channel.connectorId) return undefined;
+/**
+ * Sends a job in a connector's own queue back to its route if the connector does not own it, and others of the route can send it
+ * too; `undefined`: there is no need.
+ */
+async function letGo(
+  deps: AttemptDeps,
+  job: ClaimedJob,
+  { outlet }: JobLease,
+): Promise<Attempted | undefined> {
+  const route = deps.routeOf(job);
+  if (!route || ownerOf(job, route.failover) === outlet.channel.connectorId) return undefined;
+  const outlets = route.connectorIds.flatMap((id) => deps.outletOf(id) ?? []);
+  if (await isOnlyHere(deps, job, { outlet, outlets })) return undefined;
   return { ...judgeElsewhere(job, deps.clock.now()), moveTo: route.id };
+}
+
+/** Whether the message waited for this outlet because another one of the route can never send it. */
+async function isOnlyHere(
+  deps: AttemptDeps,
+  job: ClaimedJob,
+  { outlet, outlets }: Assignment,
+): Promise<boolean> {
+  const prepared = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
+  if (prepared.kind !== "ready" || !canEverSend(outlet, prepared.message)) return false;
+  return outlets.some((other) => !canEverSend(other, prepared.message));
 }
 
 /** Chooses the outlet and, for a large mail, takes a place there. */
@@ -168,15 +189,16 @@ async function send(
     message,
     skipped,
   }: { readonly lease: JobLease; readonly message: OutgoingMessage; readonly skipped?: Skipped },
-): Promise<Settlement> {
+): Promise<Attempted> {
   const { channel, noteAttempt } = lease.outlet;
   const startedMs = deps.clock.monotonicMs();
   const sent = await channel.send(message, deps.signal, lease.isOurs);
   noteAttempt(job, sent);
-  const outcome = withSkipped(sent, skipped);
+  const instead = ownerOf(job, lease.failoverMode) === undefined ? ableInstead(lease, sent, message) : [];
+  const outcome = withSkipped(instead.length > 0 ? leftToOthers(sent) : sent, skipped);
   const context = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };
   const judged = judge(job, outcome, context);
-  const settlement = orFailOver(deps, job, { outcome, lease, judged });
+  const settlement = orFailOver(deps, job, { outcome, lease, judged, instead });
   reportAttempt(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
   return settlement;
 }
@@ -188,14 +210,31 @@ async function send(
 function orFailOver(
   { failover, outletOf }: Attempting,
   job: ClaimedJob,
-  attempt: { readonly outcome: SendOutcome; readonly lease: JobLease; readonly judged: Settlement },
-): Settlement {
-  const { outcome, lease, judged } = attempt;
+  attempt: {
+    readonly outcome: SendOutcome;
+    readonly lease: JobLease;
+    readonly judged: Settlement;
+    /** See `ableInstead`. */
+    readonly instead: readonly Outlet[];
+  },
+): Attempted {
+  const { outcome, lease, judged, instead } = attempt;
   if (judged.next.kind === "again" && canFailOver(job, outcome, lease.failoverMode)) {
     const isClosed = outletOf(lease.outlet.channel.connectorId) !== lease.outlet;
     if (isClosed && !outcome.countsAsAttempt) return judgeFailover(judged);
-    return failover.noteDeferral(job.messageId, lease) ? judgeFailover(judged) : judged;
+    return failover.noteDeferral(job.messageId, lease)
+      ? judgeFailover(judged)
+      : awaitAble(job, judged, instead);
   }
   failover.forget(job.messageId);
   return judged;
+}
+
+/** If there are outlets that could send the message instead, but none can now: it waits for one of them, in its own queue if that is up. */
+function awaitAble(job: ClaimedJob, judged: Settlement, [first, ...others]: readonly Outlet[]): Attempted {
+  if (!first) return judged;
+  const up = [first, ...others].find((outlet) => outlet.isUp());
+  if (up) return { ...judgeFailover(judged), moveTo: up.channel.connectorId };
+  const dueAt = Math.min(job.expiresAt, judged.at + downWaitMs(first));
+  return { ...judged, next: { ...judged.next, kind: "again", dueAt } };
 }

@@ -40,7 +40,8 @@ async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
       move: async (jobs: readonly MovedJob[]) => void stored.push(...jobs),
     },
     outletOf: (id: string) => openOutlet(id, 0),
-    routeOf: () => inQueueOf && { ...inQueueOf.route, id: "route" },
+    routeOf: () => inQueueOf && { ...inQueueOf.route, id: "route", connectorIds: ["busy", "other"] },
+    toOutgoing: () => ({ kind: "ready", message: { channel: "sms" } }),
     signal: AbortSignal.abort(),
     deleted: { includes: async () => false },
   };

@@ -265,3 +265,15 @@ test("while that is up, its worker is woken, and only what others may send too g
   expect(woken).toEqual(["c"]);
   stop();
 });
+
+test("what waits there since others of its route can never send it is asked about again, which is no news", async () => {
+  const { reconcile, clock, connectors, moved, queued, warned, start, stop } = open(["c"]);
+  connectors.set("c", true);
+  reconcile([route("india", "91")]);
+  queued(sms(1, "+919876543210"));
+  start();
+  await clock.advance(0);
+  expect(moved).toEqual([{ jobId: 1, claim: 1, queue: "india" }]);
+  expect(warned).toEqual([]);
+  stop();
+});

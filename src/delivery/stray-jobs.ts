@@ -114,7 +114,7 @@ async function moveJobs(
     const jobs = await deps.queue.inLine(name, { limit: CHUNK, ...(place && { after: place }) });
     const moving = jobs.flatMap((job) => toMoved(deps, name, job) ?? []);
     if (moving.length > 0) await deps.queue.move(moving);
-    isNews ||= moving.length > 0 && !jobs.some((job) => isOfConnector(job, name));
+    isNews ||= moving.length > 0 && !isOfConnector(deps, name, jobs);
     moved += moving.length;
     waiting += jobs.length - moving.length;
     place = jobs.length < CHUNK ? undefined : jobs.at(-1);
@@ -145,7 +145,8 @@ function waitsForOwner(
   return outletOf(name)?.isUp() === true && owner() === name;
 }
 
-/** Whether it waits in the queue of a connector that has it in part, or may have it, and not in that of a route. */
-function isOfConnector({ progress }: JobInLine, queue: string): boolean {
-  return progress.parts.some(({ connectorId }) => connectorId === queue);
+/** Whether the queue is a connector's own, and not a deleted route's: if that is not open, it has one of the messages in part, or may. */
+function isOfConnector({ outletOf }: StrayJobsDeps, queue: string, jobs: readonly JobInLine[]): boolean {
+  if (outletOf(queue)) return true;
+  return jobs.some(({ progress }) => progress.parts.some(({ connectorId }) => connectorId === queue));
 }

@@ -48,7 +48,7 @@ export function outletOfJob(
  * A quarter of the time for which the outlet has been down, in whole milliseconds: so a message leaves soon after it is back, and
  * costs little while it is away.
  */
-function downWaitMs(outlet: Outlet): number {
+export function downWaitMs(outlet: Outlet): number {
   return Math.min(OWNER_WAIT_MS.most, Math.max(OWNER_WAIT_MS.least, Math.ceil(outlet.downMs() / 4)));
 }
 

@@ -98,7 +98,7 @@ function sharedTlvs(
 
 /** Without its ids an operator would drop the message: better to say so at once. */
 const NO_TLVS_IN_3_3 =
-  "the message has DLT ids, and this connector speaks SMPP 3.3, which cannot carry them: let a route lead it to another";
+  "the message has DLT ids, and this connector speaks SMPP 3.3, which cannot carry them: name another one in its route";
 
 const NO_PIECE: Piece = { esmClass: 0, shortMessage: Buffer.alloc(0), tlvs: new Map() };
 
