@@ -83,7 +83,7 @@ export interface StartOptions {
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
 export async function startPostrider(given: StartOptions): Promise<Postrider> {
-  const metrics = createMetrics(given.clock);
+  const metrics = createMetrics(given.clock, given.config.roles);
   const clock = reportLateTimers(given.clock, (lateMs) => metrics.timer("main", lateMs));
   const options = { ...given, clock };
   const { config } = options;

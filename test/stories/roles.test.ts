@@ -99,6 +99,19 @@ onBothStores(() => {
     expect(await (await fetch(`${url}/metrics`)).text()).toContain(series);
   });
 
+  test("which roles a process has is among its metrics, so that one that nobody has is noticed", async () => {
+    const rolesOf = async ({ url }: PostriderProcess) =>
+      [...(await (await fetch(`${url}/metrics`)).text()).matchAll(/^postrider_role\{role="(\w+)"\} 1$/gm)]
+        .map(([, role]) => role)
+        .toSorted();
+    expect(await rolesOf(await start({ args: ["--roles", "delivery,webhooks"] }))).toEqual([
+      "delivery",
+      "webhooks",
+    ]);
+    await stop();
+    expect(await rolesOf(await start())).toEqual(["api", "delivery", "upkeep", "webhooks"]);
+  });
+
   test("the line `ready` says where bounces are received, which a process without the role api does not do", async () => {
     const env = { BOUNCE_PORT: "0" };
     const readyOf = ({ output }: PostriderProcess) =>

@@ -63,7 +63,7 @@ const OWN = [
 ];
 
 function makeMetrics() {
-  const metrics = createMetrics(createHeldClock(NOW));
+  const metrics = createMetrics(createHeldClock(NOW), ["api"]);
   metrics.request({ operation: "sendSms", status: 503, ms: 1 });
   return metrics;
 }

@@ -39,11 +39,12 @@ export interface Metrics extends ReturnMailMetrics {
   text(sources: MetricsSources): Promise<string>;
 }
 
-export function createMetrics(clock: Pick<Clock, "monotonicMs">): Metrics {
+/** @param roles those that run in this process */
+export function createMetrics(clock: Pick<Clock, "monotonicMs">, roles: Iterable<string>): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const { requestSeconds, lagSeconds } = createHistograms();
-  processMetrics(registers);
+  processMetrics(registers, roles);
   const attempts = attemptMetrics(registers);
   const observe = { attempt: attempts.observe, ...deliveryMetrics(registers) };
   const inbound = inboundMetrics(registers);
@@ -121,8 +122,8 @@ function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metri
   };
 }
 
-/** Which version runs, and what the process uses. Read only at a scrape; the library's default collectors sample all the time. */
-function processMetrics(registers: Registry[]): void {
+/** Which version runs, in which roles, and what the process uses. Read only at a scrape; the library's default collectors sample all the time. */
+function processMetrics(registers: Registry[], roles: Iterable<string>): void {
   new Gauge({
     name: "postrider_build_info",
     help: "1; which version runs",
@@ -131,6 +132,13 @@ function processMetrics(registers: Registry[]): void {
   })
     .labels(packageJson.version)
     .set(1);
+  const role = new Gauge({
+    name: "postrider_role",
+    help: "1 for each role that the process has",
+    labelNames: ["role"],
+    registers,
+  });
+  for (const each of roles) role.labels(each).set(1);
   const read = (name: string, help: string, value: () => number) =>
     new Gauge({
       name,
