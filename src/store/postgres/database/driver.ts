@@ -222,8 +222,15 @@ function isList(value: SqlValue): value is Extract<SqlValue, readonly unknown[]>
   return Array.isArray(value);
 }
 
-/** By type number: bigint (20) and text (25). Integers beyond 2^53 do not occur: these are times, and counters from 1. */
-const PARSERS: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 25: fromStoredText };
+/**
+ * By type number: bigint (20), text (25), and timestamp (1184), of which there is only one to be compared. Integers beyond 2^53 do not
+ * occur: these are times, and counters from 1.
+ */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  20: Number,
+  25: fromStoredText,
+  1184: String,
+};
 
 function parserOf(type: number): (text: string) => unknown {
   return PARSERS[type] ?? types.getTypeParser(type);

@@ -24,14 +24,14 @@ const PAUSE_MS = 250;
 export interface Begun {
   /** The server process, which holds a lock on this number until the transaction ends. */
   readonly backend: number;
-  /** Tells servers apart, by the time at which each was started. */
+  /** Tells servers apart, by the time at which each was started, as it writes it: to convert it here would cost more than to ask. */
   readonly server: string;
 }
 
 /** Begins a transaction whose end others can wait for. */
 export async function beginAwaitable(connection: Connection): Promise<Begun> {
   const [row] = await connection.exec<Begun>(
-    `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_backend_pid() AS backend, pg_postmaster_start_time()::text AS server,
+    `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_backend_pid() AS backend, pg_postmaster_start_time() AS server,
        pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()), pg_advisory_xact_lock_shared(${LOCKS.schema})`,
   );
   return row ?? { backend: 0, server: "" };
