@@ -229,6 +229,29 @@ test("receipts that name no message are told of once a minute, however many ther
   expect(acknowledged).toEqual(Array(501).fill(0));
 });
 
+test("receipts that cannot be stored are told of once a second, however often an SMSC repeats them", async () => {
+  const clock = createHeldClock();
+  const told: unknown[] = [];
+  const log = {
+    info() {},
+    debug() {},
+    warn: (fields: Readonly<Record<string, unknown>>) => told.push(fields),
+  };
+  const options = { connectorId: "c1", idFormat: "same", storeTimeoutMs: 1_000 } as const;
+  const onReceipts = () => Promise.reject(new Error("disk full"));
+  const inbox = createReceiptInbox(options, { clock, log, onReceipts });
+  const message = decodeShortMessage(textReceipt("id:1 stat:DELIVRD"))!;
+  const take = () => new Promise<number>((acknowledge) => inbox.take(message, acknowledge));
+  for (let n = 0; n < 500; n++) expect(await take()).toBe(0x64);
+  await clock.advance(1_000);
+  await take();
+  const line = { connector: "c1", reason: "disk full" };
+  expect(told).toEqual([
+    { ...line, count: 1 },
+    { ...line, count: 500 },
+  ]);
+});
+
 function textReceipt(text: string): Buffer {
   return encodeShortMessage({
     source: NOBODY,

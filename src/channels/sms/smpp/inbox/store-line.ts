@@ -17,6 +17,9 @@ export interface StoreLineOptions<Item> {
   readonly store: (items: readonly Item[]) => Promise<void>;
 }
 
+/** The time between two log lines about items that could not be stored: while the database is away an SMSC may repeat each of them at once. */
+const UNSTORED_GAP_MS = 1_000;
+
 /** The most items that wait; further ones are refused for now. */
 const MAX_WAITING = 1000;
 
@@ -30,6 +33,7 @@ type LineDeps = Pick<ChannelDeps, "clock" | "log">;
 export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: LineDeps): StoreLine<Item> {
   let waiting: Waiting<Item>[] = [];
   let isStoring = false;
+  const tellUnstored = createUnstoredLog(options, deps);
 
   /** Makes one call of `store` at a time. Items that come meanwhile go with the next call, so that a burst shares a commit. */
   const storeAll = async () => {
@@ -40,12 +44,10 @@ export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: Lin
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
-      const isStored = await isStoredInTime(
-        options,
-        deps,
-        batch.map(({ item }) => item),
-      );
-      for (const { acknowledge } of batch) acknowledge(isStored ? STATUS_OK : ESME_RX_T_APPN);
+      const items = batch.map(({ item }) => item);
+      const reason = await whyUnstored(options, deps.clock, items);
+      if (reason !== undefined) tellUnstored(items.length, reason);
+      for (const { acknowledge } of batch) acknowledge(reason === undefined ? STATUS_OK : ESME_RX_T_APPN);
     }
     isStoring = false;
   };
@@ -59,21 +61,36 @@ export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: Lin
   };
 }
 
-async function isStoredInTime<Item>(
-  { noun, connectorId, timeoutMs, store }: StoreLineOptions<Item>,
-  { clock, log }: LineDeps,
+/** Resolves with `undefined` once the items are stored, or with why they are not. */
+async function whyUnstored<Item>(
+  { timeoutMs, store }: StoreLineOptions<Item>,
+  clock: LineDeps["clock"],
   items: readonly Item[],
-): Promise<boolean> {
+): Promise<string | undefined> {
   const late = () => {
     throw new Error("storing took too long");
   };
   try {
     await inTime(clock, { limitMs: timeoutMs, late }, store(items));
-    return true;
+    return undefined;
   } catch (error) {
-    const reason = errorText(error);
-    const fields = { connector: connectorId, count: items.length, reason };
-    log.warn(fields, `${noun} could not be stored; the SMSC keeps them`);
-    return false;
+    return errorText(error);
   }
+}
+
+/** Logs that items could not be stored, and then, at most once a second, how many there were since. Not their error, which may repeat what they say. */
+function createUnstoredLog(
+  { noun, connectorId: connector }: Pick<StoreLineOptions<never>, "noun" | "connectorId">,
+  { clock, log }: LineDeps,
+) {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return (items: number, reason: string): void => {
+    count += items;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - toldAtMs < UNSTORED_GAP_MS) return;
+    log.warn({ connector, count, reason }, `${noun} could not be stored; the SMSC keeps them`);
+    toldAtMs = nowMs;
+    count = 0;
+  };
 }
