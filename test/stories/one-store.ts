@@ -18,6 +18,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
     "two transactions of PostgreSQL side by side; SQLite's write lock is event-commits-late.test.ts",
   "event-commits-late.test.ts":
     "the write lock of the SQLite file; PostgreSQL's is event-commits-late-postgres.test.ts",
+  "failover-with-loss.test.ts": "a PostgreSQL and its standby, as in failover.test.ts",
   "failover.test.ts": "a PostgreSQL and its standby; SQLite has none",
   "feed-after-recovery.test.ts":
     "an earlier moment that PostgreSQL has gone back to; what SQLite is restored from is feed-after-restore.test.ts",
