@@ -10,6 +10,7 @@ import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts"
 import { hooksTls } from "../../test/fakes/hooks-tls.ts";
 import { until } from "../../test/until.ts";
 import type { AlarmChange } from "../core/alarms/alarm.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import { type AlarmCalls, createAlarmCalls } from "./alarm-calls.ts";
 
 let clock: HeldClock;
@@ -17,11 +18,13 @@ let receiver: FakeWebhookReceiver;
 let open: (process: string) => AlarmCalls;
 let calls: AlarmCalls;
 let warnings: string[];
+let isStoreAway: boolean;
 
 beforeEach(async () => {
   clock = createHeldClock();
   receiver = await startFakeWebhookReceiver({ now: clock.now });
   warnings = [];
+  isStoreAway = false;
   const settings = {
     alarm_webhook_url: receiver.url(),
     alarm_webhook_secret: `whsec_${Buffer.alloc(24, 1).toString("base64")}`,
@@ -30,7 +33,12 @@ beforeEach(async () => {
   };
   open = (process) =>
     createAlarmCalls({
-      records: { settings: async () => settings },
+      records: {
+        async settings() {
+          if (isStoreAway) throw new StoreUnavailable("away");
+          return settings;
+        },
+      },
       process,
       clock,
       random: () => 0.5,
@@ -105,4 +113,14 @@ test("the same alarm of two processes is two alarms, each told by its own", asyn
   const ids = receiver.deliveries.map(({ headers }) => headers["webhook-id"]);
   expect(new Set(ids).size).toBe(2);
   expect(ids.join()).not.toContain(".");
+});
+
+test("an alarm that finds the database away is told once that is back", async () => {
+  isStoreAway = true;
+  tell("raised");
+  await failures(1);
+  isStoreAway = false;
+  await clock.advance(5_000);
+  await receiver.arrived(1);
+  expect(told()).toEqual(["alarm.raised airtel"]);
 });

@@ -5,11 +5,13 @@ import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { toIso } from "../core/time/timestamp.ts";
+import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import { createInFlight } from "../core/work/in-flight.ts";
 import type { Records } from "../store/store.ts";
 import { type AttemptDelivery, createAttemptDelivery } from "./attempt-delivery.ts";
 import { createConfiguredHttp } from "./http/configured-http.ts";
 import type { Resolver } from "./http/find-addresses.ts";
+import { afterFailure } from "./judge.ts";
 
 /** The most calls under way, those that wait for their next attempt included. Beyond that, alarms are only logged. */
 const MAX_UNDER_WAY = 100;
@@ -48,7 +50,7 @@ export function createAlarmCalls(deps: AlarmCallsDeps): AlarmCalls {
   /** A later change makes the one before it old news: it is not tried again, and the later one goes out after it. */
   const callAfter = async (change: AlarmChange, before: LatestCall | undefined, signal: AbortSignal) => {
     await before?.call;
-    await callOut(deps, { change, attemptDelivery, stopping: stopping.signal, signal }).catch(onError);
+    await callOut(deps, { change, attemptDelivery, stopping: stopping.signal, signal });
   };
   return {
     tell(change) {
@@ -88,29 +90,40 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-async function callOut(
-  deps: AlarmCallsDeps,
-  { change, attemptDelivery, stopping, signal }: Call,
-): Promise<void> {
-  const { clock, records, log } = deps;
-  for (let failures = 0; failures < MAX_ATTEMPTS && !signal.aborted; failures++) {
-    // Read at every attempt, so that a corrected URL takes effect for this alarm too.
-    const settings = await records.settings(undefined);
-    const url = readSetting(settings, "alarm_webhook_url");
-    const secret = readSetting(settings, "alarm_webhook_secret");
-    if (url === undefined) return;
-    if (secret === undefined)
-      return log.warn(fieldsOf(change), "the alarm webhook is not called: alarm_webhook_secret is not set");
-    const { verdict, attempt } = await attemptDelivery(
-      { ...toCall(change, deps.process), url, secrets: [secret], failures },
-      stopping,
-    );
-    if (verdict.kind === "delivered") return;
-    const { status, error } = attempt;
-    log.warn({ ...fieldsOf(change), status, error: error?.code }, "the alarm webhook did not accept a call");
-    if (verdict.kind !== "again") return;
-    await sleep(clock, Math.max(0, verdict.at - clock.now()), signal);
+async function callOut(deps: AlarmCallsDeps, call: Call): Promise<void> {
+  const { clock, random, log } = deps;
+  for (let failures = 0; failures < MAX_ATTEMPTS && !call.signal.aborted; failures++) {
+    const verdict = await callOnce(deps, call, failures).catch((error) => {
+      log.warn({ err: error, ...fieldsOf(call.change) }, "the alarm webhook could not be called");
+      // The database may be away: often what has raised the alarm has taken that away too.
+      return afterFailure({ failures, now: clock.now(), jitter: random() });
+    });
+    if (verdict?.kind !== "again") return;
+    await sleep(clock, Math.max(0, verdict.at - clock.now()), call.signal);
   }
+}
+
+/** One attempt; `undefined` if the operator has not set where, or with which secret. */
+async function callOnce(
+  { process, records, log }: AlarmCallsDeps,
+  { change, attemptDelivery, stopping }: Call,
+  failures: number,
+): Promise<WebhookVerdict | undefined> {
+  // Read at every attempt, so that a corrected URL takes effect for this alarm too.
+  const settings = await records.settings(undefined);
+  const url = readSetting(settings, "alarm_webhook_url");
+  const secret = readSetting(settings, "alarm_webhook_secret");
+  if (url === undefined) return undefined;
+  if (secret === undefined) {
+    log.warn(fieldsOf(change), "the alarm webhook is not called: alarm_webhook_secret is not set");
+    return undefined;
+  }
+  const outgoing = { ...toCall(change, process), url, secrets: [secret], failures };
+  const { verdict, attempt } = await attemptDelivery(outgoing, stopping);
+  const { status, error } = attempt;
+  if (verdict.kind !== "delivered")
+    log.warn({ ...fieldsOf(change), status, error: error?.code }, "the alarm webhook did not accept a call");
+  return verdict;
 }
 
 function toCall(
