@@ -39,6 +39,7 @@ function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: D
     randomBytes,
     ...faults,
     onMigration: tellOfMigration(log),
+    now: clock.now,
     checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
     migrationThread: new URL("./migration-thread.ts", import.meta.url),
     ...(storeThread !== "never" && {

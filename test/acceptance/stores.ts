@@ -13,7 +13,7 @@ export type OpenStore = (now?: () => number) => Promise<Store>;
 
 /** Each function opens an empty store. */
 export const STORES: Readonly<Record<string, OpenStore>> = {
-  sqlite: async () => (await openInMemory({ vault: createTestVault() })).store,
+  sqlite: async (now) => (await openInMemory({ vault: createTestVault(), now })).store,
   postgres: openOnPostgres,
 };
 

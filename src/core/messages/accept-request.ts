@@ -75,5 +75,5 @@ export type AcceptResult =
   | { readonly kind: "no_account" }
   /** Another process has been working on a request with the key for too long. Never on SQLite. */
   | { readonly kind: "in_progress" }
-  /** `acceptBefore` had passed when the key could be taken. Nothing was accepted. Never on SQLite, where repeats stand in one line. */
+  /** `acceptBefore` had passed when the key could be taken. Nothing was accepted. */
   | { readonly kind: "too_late" };

@@ -59,12 +59,15 @@ export interface StoreParts {
   readonly accounts: AccountCache;
   /** Absent: this connection is the only one that numbers rows. */
   readonly share?: NumberShare;
+  /** The time of day; absent: no request is too late. */
+  readonly now?: (() => number) | undefined;
 }
 
 export function createStore(db: Database, parts: StoreParts): SqliteStore {
   const shared = createShared(db, parts);
   const { accounts, notifier, keys, records, webhooks } = shared;
-  const acceptPacked = createAccept(db, shared);
+  const { now = () => 0 } = parts;
+  const acceptPacked = createAccept(db, { ...shared, now });
   const ping = db.prepare("SELECT 1");
   return {
     acceptPacked,
