@@ -65,9 +65,10 @@ const DESCRIPTION =
   "`X-Request-Id`; every error has the body `Error`. In requests under `/v1/`, `null` in an optional field counts as " +
   "absent. After a 503 nothing was accepted, unless `details.outcome` is `unknown`: then a repeat is safe only with the " +
   "same `Idempotency-Key`.\n\n" +
-  "A connection serves one request at a time. If a client sends the next request before the answer (pipelining), an empty " +
-  "line after a body, or trailers after a chunked one, the connection is closed, without an answer or with a 400 that has no body. If that " +
-  "comes together with the end of the request, nothing was accepted; if it comes later, the request may have been. What is not " +
+  "A connection serves one request at a time. If a client sends an empty line after a body, or trailers after a chunked one, the " +
+  "connection is closed with a 400 that has no body; if it sends the next request before the answer (pipelining), without an answer. If that " +
+  "comes together with the end of the request, nothing was accepted, except where a pipelined request comes over HTTPS; if it " +
+  "comes later, the request may have been. What is not " +
   "HTTP/1.1 (400, 505), has a head of more than 16 KB or 200 fields (431) or an impossible length (413) is refused without a " +
   "body, and the connection is closed. A request with a method that no standard defines gets no answer. `Expect: 100-continue` must be in " +
   "lower case: a client that writes it otherwise, such as Java's `HttpClient` with `expectContinue`, waits in vain.";
