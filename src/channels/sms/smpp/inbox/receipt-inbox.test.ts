@@ -16,6 +16,8 @@ import { createReceiptInbox } from "./receipt-inbox.ts";
 afterEach(closeSmppRigs);
 
 const NOBODY = { ton: 0, npi: 0, address: "" };
+/** Ids of receipts are written as those of the answers. */
+const SAME_IDS = () => ({ idFormat: "same" }) as const;
 
 const FORMS = ["tlv", "text"] as const;
 const ID_FORMATS = [
@@ -216,8 +218,7 @@ test("receipts that name no message are told of once a minute, however many ther
     debug() {},
     warn: (fields: Readonly<Record<string, unknown>>) => dropped.push(fields.dropped),
   };
-  const reading = () => ({ idFormat: "same" }) as const;
-  const options = { connectorId: "c1", reading, storeTimeoutMs: 1_000 };
+  const options = { connectorId: "c1", reading: SAME_IDS, storeTimeoutMs: 1_000 };
   const inbox = createReceiptInbox(options, { clock, log, onReceipts: async () => {} });
   const message = decodeShortMessage(textReceipt("stat:DELIVRD"))!;
   const acknowledged: number[] = [];
@@ -237,7 +238,7 @@ test("receipts that cannot be stored are told of once a second, however often an
     debug() {},
     warn: (fields: Readonly<Record<string, unknown>>) => told.push(fields),
   };
-  const options = { connectorId: "c1", idFormat: "same", storeTimeoutMs: 1_000 } as const;
+  const options = { connectorId: "c1", reading: SAME_IDS, storeTimeoutMs: 1_000 };
   const onReceipts = () => Promise.reject(new Error("disk full"));
   const inbox = createReceiptInbox(options, { clock, log, onReceipts });
   const message = decodeShortMessage(textReceipt("id:1 stat:DELIVRD"))!;
