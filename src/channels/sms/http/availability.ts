@@ -38,7 +38,7 @@ export function createAvailability({
   onStatus,
 }: AvailabilityDeps): Availability {
   const health = createProviderHealth({ clock, onStatus, onRested: onSlots });
-  const turnedAway = createTurnedAway();
+  const turnedAway = createTurnedAway(clock);
   let isRunning = false;
   const inFlight = createInFlight(clock);
 
@@ -68,7 +68,7 @@ export function createAvailability({
       inFlight.add();
       return { giveBack: (judgement) => giveBack(messageId, judgement) };
     },
-    giveWayMs: (messageId) => (turnedAway.has(messageId) && free() > 0 ? health.giveWayMs() : 0),
+    giveWayMs: (messageId) => (free() > 0 ? turnedAway.waitMs(messageId, health.giveWayMs()) : 0),
     restMs: health.restMs,
     isOnTrial: health.isOnTrial,
     status: health.status,
@@ -104,16 +104,24 @@ function createInFlight(clock: Clock) {
 /** How many messages are remembered. The oldest are forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
-/** The messages that the provider has refused or throttled since it last answered one otherwise. */
-function createTurnedAway() {
-  const known = new Set<string>();
+/** Leaving a turn costs a claim. So the wait is a quarter of the time for which a message has been turned away, up to this. */
+const LONGEST_WAIT_MS = 10 * 60_000;
+
+/** The messages that the provider has refused or throttled since it last answered one otherwise, and since when. */
+function createTurnedAway(clock: Clock) {
+  const known = new Map<string, number>();
   return {
-    has: (messageId: string) => known.has(messageId),
+    /** How long it leaves its turn to others, if those are to have it for `leastMs`; 0 if it was not turned away. */
+    waitMs(messageId: string, leastMs: number): number {
+      const since = known.get(messageId);
+      if (since === undefined || leastMs === 0) return 0;
+      return Math.max(leastMs, Math.min((clock.monotonicMs() - since) / 4, LONGEST_WAIT_MS));
+    },
     heed(messageId: string, reaction: Judgement["reaction"]) {
       if (reaction?.kind === "up") known.clear();
-      if (reaction === undefined || reaction.kind === "up") return;
-      known.add(messageId);
-      const [oldest] = known;
+      if (reaction === undefined || reaction.kind === "up" || known.has(messageId)) return;
+      known.set(messageId, clock.monotonicMs());
+      const [oldest] = known.keys();
       if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
     },
   };

@@ -139,7 +139,7 @@ test("after a rest, messages that the gateway has turned away leave the turn to 
   for (const messageId of ["first", "second"]) {
     const told = rig.slotsTold();
     expect(await again(messageId)).toMatchObject({
-      parts: [{ kind: "deferred", retryAfterMs: noSoonerThan(9_000), error: { code: "http.gives_way" } }],
+      parts: [{ kind: "deferred", retryAfterMs: noSoonerThan(7_000), error: { code: "http.gives_way" } }],
       countsAsAttempt: false,
     });
     expect([rig.channel.freeSlots(), rig.slotsTold()]).toEqual([1, told + 1]);
@@ -148,6 +148,21 @@ test("after a rest, messages that the gateway has turned away leave the turn to 
   await rig.clock.advance(5 * SECOND);
   await again("first");
   expect(gateway.requests).toHaveLength(3);
+});
+
+test("one that has been turned away for long waits a quarter of that time, ten minutes at most", async () => {
+  gateway.behave({ status: 429 });
+  const oldest = () => rig.channel.send(outgoingSms({ messageId: "oldest" }), never);
+  await oldest();
+  for (const [passed, wait] of [
+    [4 * MINUTE, MINUTE],
+    [56 * MINUTE, 10 * MINUTE],
+  ] as const) {
+    await rig.clock.advance(passed - 6 * SECOND);
+    await send();
+    await rig.clock.advance(6 * SECOND);
+    expect((await oldest()).parts).toMatchObject([{ retryAfterMs: noSoonerThan(wait) }]);
+  }
 });
 
 test("once the gateway answers any message, those that it has turned away are tried as all others", async () => {

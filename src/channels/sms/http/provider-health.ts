@@ -13,7 +13,7 @@ export interface ProviderHealth {
   restMs(): number;
   /** Whether it was down, or has throttled all that it was given. Then it gets one message at a time, until one is answered. */
   isOnTrial(): boolean;
-  /** For how many milliseconds a message that it has turned away leaves its turn to others; 0: it may be tried. */
+  /** For how many milliseconds at least a message that it has turned away leaves its turn to others; 0: it may be tried. */
   giveWayMs(): number;
   learn(reaction: Judgement["reaction"]): void;
 }
@@ -105,7 +105,7 @@ function createTrial(rest: ReturnType<typeof createRest>) {
   return {
     isOn: () => isOn,
     // Until after the next rest: then there are turns for others, however many have been turned away.
-    giveWayMs: () => (isOn && rest.isJustOver(GIVE_WAY_MS) ? 2 * rest.lastMs() + GIVE_WAY_MS : 0),
+    giveWayMs: () => (isOn && rest.isJustOver(GIVE_WAY_MS) ? rest.lastMs() + GIVE_WAY_MS : 0),
     down() {
       isOn = true;
       rest.begin(downMs);
