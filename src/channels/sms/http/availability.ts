@@ -104,8 +104,8 @@ function createInFlight(clock: Clock) {
 /** How many messages are remembered. The oldest are forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
-/** Leaving a turn costs a claim. So the wait is a quarter of the time for which a message has been turned away, up to this. */
-const LONGEST_WAIT_MS = 10 * 60_000;
+/** Leaving a turn costs a claim. So the wait is a tenth of the time for which a message has been turned away, up to this. */
+const LONGEST_WAIT_MS = 2 * 60_000;
 
 /** The messages that the provider has refused or throttled since it last answered one otherwise, and since when. */
 function createTurnedAway(clock: Clock) {
@@ -115,7 +115,7 @@ function createTurnedAway(clock: Clock) {
     waitMs(messageId: string, leastMs: number): number {
       const since = known.get(messageId);
       if (since === undefined || leastMs === 0) return 0;
-      return Math.max(leastMs, Math.min((clock.monotonicMs() - since) / 4, LONGEST_WAIT_MS));
+      return Math.max(leastMs, Math.min((clock.monotonicMs() - since) / 10, LONGEST_WAIT_MS));
     },
     heed(messageId: string, reaction: Judgement["reaction"]) {
       if (reaction?.kind === "up") known.clear();

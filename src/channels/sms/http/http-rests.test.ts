@@ -150,13 +150,13 @@ test("after a rest, messages that the gateway has turned away leave the turn to 
   expect(gateway.requests).toHaveLength(3);
 });
 
-test("one that has been turned away for long waits a quarter of that time, ten minutes at most", async () => {
+test("one that has been turned away for long waits a tenth of that time, two minutes at most", async () => {
   gateway.behave({ status: 429 });
   const oldest = () => rig.channel.send(outgoingSms({ messageId: "oldest" }), never);
   await oldest();
   for (const [passed, wait] of [
-    [4 * MINUTE, MINUTE],
-    [56 * MINUTE, 10 * MINUTE],
+    [10 * MINUTE, MINUTE],
+    [50 * MINUTE, 2 * MINUTE],
   ] as const) {
     await rig.clock.advance(passed - 6 * SECOND);
     await send();
