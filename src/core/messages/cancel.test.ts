@@ -1,6 +1,18 @@
 import { expect, test } from "bun:test";
+import {
+  AT,
+  bounced,
+  deferred,
+  email,
+  receipt,
+  rejected,
+  sent,
+  unconfirmed,
+} from "../../../test/progress-samples.ts";
 import { applyCancel, judgeCancel } from "./cancel.ts";
 import type { Part, Progress } from "./message.ts";
+import type { PartOutcome } from "./outcome.ts";
+import { applyAttempt, applyReceipt } from "./progress.ts";
 
 const sms: Progress = { channel: "sms", status: "queued", parts: [], sequence: 0, position: 0 };
 const canceled = { code: "canceled", message: "canceled before it was sent" };
@@ -48,6 +60,19 @@ test("what may have left in part, or is being tried, is past calling back", () =
   for (const status of ["sending", "sent", "delivered", "expired", "undelivered", "failed"] as const) {
     expect(judgeCancel({ ...sms, status }, false)).toBe("too_late");
   }
+});
+
+test("an email that one recipient has bounced is past calling back if it had left, or may have", () => {
+  const before = email("a@x.test", "b@x.test");
+  const again = { kind: "again", dueAt: AT } as const;
+  const after = (progress: Progress, ...outcomes: PartOutcome[]) =>
+    applyAttempt(progress, { at: AT, connectorId: "c", outcomes, next: again }).progress;
+  expect(judgeCancel(after(before, bounced, deferred), false)).toBe("cancel");
+  const doubtful = after(before, unconfirmed, deferred);
+  for (const refusal of [bounced, rejected])
+    expect(judgeCancel(after(doubtful, refusal, deferred), false)).toBe("too_late");
+  const taken = after(before, sent("p"), deferred);
+  expect(judgeCancel(applyReceipt(taken, 0, receipt("bounced")).progress, false)).toBe("too_late");
 });
 
 test("canceling again changes nothing", () => {

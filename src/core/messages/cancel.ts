@@ -9,14 +9,13 @@ const CANCELED: MessageError = { code: "canceled", message: "canceled before it 
  * Whether a message can still be canceled. `cancel` promises that no recipient gets it, so it is `too_late` if the message is
  * being sent, was sent in part, or may have been sent. `canceled`: it was canceled before.
  *
- * @param mayHaveLeft an attempt is under way, or one was never confirmed, or a provider has reported about the message. That one of
- * an email's recipients has bounced does not tell whether the mail was refused, or came back
+ * @param mayHaveLeft an attempt is under way, or one was never confirmed
  */
 export function judgeCancel(progress: Progress, mayHaveLeft: boolean): "cancel" | "canceled" | "too_late" {
   if (progress.status === "failed" && progress.error?.code === CANCELED.code) return "canceled";
   const isWaiting = progress.status === "scheduled" || progress.status === "queued";
   const notSent = NOT_SENT[progress.channel];
-  const isWhole = progress.parts.every(({ status }) => notSent.has(status));
+  const isWhole = progress.parts.every((part) => notSent.has(part.status) && !part.mayHaveLeft);
   return isWaiting && isWhole && !mayHaveLeft ? "cancel" : "too_late";
 }
 

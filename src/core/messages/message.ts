@@ -68,6 +68,11 @@ export interface Part {
   readonly other?: Copy;
   /** SMS, while it is `sent`: a late answer said so while an attempt was under way, which may be sending the part again. */
   readonly isTakenMeanwhile?: true;
+  /**
+   * Email, once it has bounced or failed: it may have been sent all the same, since it came back, or since an attempt before the one that
+   * was refused was never confirmed.
+   */
+  readonly mayHaveLeft?: true;
   /** SMS, until it can be applied: see `early-failure.ts`. */
   readonly early?: EarlyFailure;
 }

@@ -44,7 +44,9 @@ export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): P
     return { ...rest, ...taken, ...only, status: "unconfirmed", error: outcome.error };
   }
   if (outcome.kind === "rejected") {
-    return { ...rest, ...taken, status: outcome.bounced ? "bounced" : "failed", error: outcome.error };
+    const status = outcome.bounced ? "bounced" : "failed";
+    const isDoubtful = part.status === "unconfirmed" && part.address !== undefined;
+    return { ...rest, ...taken, ...(isDoubtful && MAY_HAVE_LEFT), status, error: outcome.error };
   }
   const [providerMessageId] = outcome.providerMessageIds;
   return {
@@ -55,6 +57,9 @@ export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): P
     ...(outcome.joinedBy !== undefined && { joinedBy: outcome.joinedBy }),
   };
 }
+
+/** For an email's parts only. */
+export const MAY_HAVE_LEFT: Pick<Part, "mayHaveLeft"> = { mayHaveLeft: true };
 
 /** `Part.claim` of a part that is now unconfirmed: set if a single attempt may have sent it. */
 function onlyClaim(
@@ -72,7 +77,7 @@ function onlyClaim(
 /** A part that will not be tried again, ended for `reason`. If it may have been sent, it fails with the error `unconfirmed`. */
 export function endPart(channel: ChannelName, part: Part, reason: EndReason): Part {
   if (part.status === "unconfirmed" || reason === "unconfirmed")
-    return { ...bare(part), status: "failed", error: UNCONFIRMED };
+    return { ...bare(part), ...(channel === "email" && MAY_HAVE_LEFT), status: "failed", error: UNCONFIRMED };
   return { ...bare(part), ...endingOf(channel, part, reason) };
 }
 

@@ -15,6 +15,7 @@ import {
   ERROR_OF_END,
   endPart,
   isOpen,
+  MAY_HAVE_LEFT,
   mayMove,
   withoutError,
   withoutMeanwhile,
@@ -85,7 +86,13 @@ export function applyReceipt(before: Progress, partIndex: number, receipt: Recei
   if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt, part), isLate: true };
   const left = before.channel === "sms" && saysNotDelivered(receipt) ? withoutCopy(part, receipt) : undefined;
   if (left) return { ...lateReceipt(withPart(before, partIndex, left), receipt, left), isLate: true };
-  const moved = { ...bare(part), status: receipt.status, ...(receipt.error && { error: receipt.error }) };
+  const hasFailed = before.channel === "email" && receipt.status !== "delivered";
+  const moved = {
+    ...bare(part),
+    ...(hasFailed && MAY_HAVE_LEFT),
+    status: receipt.status,
+    ...(receipt.error && { error: receipt.error }),
+  };
   return { ...movedByReceipt(before, partIndex, { moved, receipt }), isLate: false };
 }
 

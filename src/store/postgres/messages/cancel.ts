@@ -13,12 +13,10 @@ export function createCancel(changes: MessageChanges): MessageStore["cancel"] {
   return async ({ accountId, channel, id, now, idempotency }) => {
     if (!isUuid(id)) return "not_found";
     return changes(async (session, log) => {
-      const isUnderWay = await lockJobs(session, id);
+      const mayHaveLeft = await lockJobs(session, id);
       await log.lock([id]);
       const message = log.find(id);
       if (message?.accountId !== accountId || message.progress.channel !== channel) return "not_found";
-      // Asked once the message is locked, since a receipt locks nothing else.
-      const mayHaveLeft = isUnderWay || (await session.query(MAY_HAVE_LEFT, [id])).length > 0;
       const verdict = judgeCancel(message.progress, mayHaveLeft);
       if (verdict === "too_late") return verdict;
       if (verdict === "cancel") {
@@ -39,10 +37,11 @@ async function isNew(session: Session, key: Idempotency): Promise<boolean> {
   return others.size === 0;
 }
 
-/** Locks the message's jobs. Returns whether an attempt is under way. */
+/** Locks the message's jobs. Returns whether an attempt is under way, or one has ended with its outcome unknown. */
 async function lockJobs(session: Session, id: string): Promise<boolean> {
   const jobs = await session.query<{ is_leased: boolean }>(LOCK_JOBS, [id]);
-  return jobs.some((job) => job.is_leased);
+  if (jobs.some((job) => job.is_leased)) return true;
+  return (await session.query(LOST, [id])).length > 0;
 }
 
 /**
@@ -51,6 +50,4 @@ async function lockJobs(session: Session, id: string): Promise<boolean> {
  */
 const LOCK_JOBS = "SELECT is_leased FROM jobs WHERE message_id = $1 ORDER BY id + 0 FOR UPDATE";
 
-/** A provider reports only about what it was handed. */
-const MAY_HAVE_LEFT = `SELECT 1 FROM timeline
-  WHERE message_id = $1 AND kind IN ('interrupted', 'lost_settle', 'receipt') LIMIT 1`;
+const LOST = `SELECT 1 FROM timeline WHERE message_id = $1 AND kind IN ('interrupted', 'lost_settle') LIMIT 1`;

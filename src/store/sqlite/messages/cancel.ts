@@ -14,9 +14,8 @@ interface CancelParts extends EndingParts {
 export function createCancel(db: Database, parts: CancelParts): MessageStore["cancel"] {
   const end = createEnding(parts);
   const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
-  // A provider reports only about what it was handed.
-  const mayHaveLeft = db.prepare(
-    "SELECT 1 FROM timeline WHERE message_id = ? AND kind IN ('interrupted', 'lost_settle', 'receipt') LIMIT 1",
+  const wasLost = db.prepare(
+    "SELECT 1 FROM timeline WHERE message_id = ? AND kind IN ('interrupted', 'lost_settle') LIMIT 1",
   );
   const removeJobs = db.prepare(`DELETE FROM jobs WHERE ${OF_MESSAGE}`);
 
@@ -25,7 +24,7 @@ export function createCancel(db: Database, parts: CancelParts): MessageStore["ca
     const isTheirs = message && message.account === parts.accounts.byId(accountId)?.number;
     if (!isTheirs || message.channel !== channel) return "not_found";
     const before = toProgress(message);
-    const verdict = judgeCancel(before, Boolean(hasLeasedJob.get(id) ?? mayHaveLeft.get(id)));
+    const verdict = judgeCancel(before, Boolean(hasLeasedJob.get(id) ?? wasLost.get(id)));
     if (verdict === "too_late") return verdict;
     if (verdict === "cancel") {
       end(message, applyCancel(before, now));
