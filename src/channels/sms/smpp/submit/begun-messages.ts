@@ -14,7 +14,7 @@ export interface BegunMessages {
   note(messageId: string, begunAs: BegunMessage): void;
 }
 
-/** How many messages are remembered. Those whose last segment went out the longest ago are forgotten first. */
+/** How many messages are remembered. Those that were noted the longest ago are forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
 export function createBegunMessages(): BegunMessages {

@@ -41,13 +41,10 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   const line = createLine(clock);
   const timer = createTimer(clock);
   const isAnyOpen = () => sessions().some(isOpen);
-  const unclaimed = (session: Session) => Math.max(0, session.slots.free() - line.waitingFor(session));
-  const free = () => {
-    const slots = sum(sessions(), unclaimed) - line.waitingFor(undefined);
-    return Math.max(0, Math.min(slots, pace.soon() - line.length()));
-  };
+  const free = () => Math.max(0, Math.min(freeBehind(line, sessions()), pace.soon() - line.length()));
+  const canTake = () => freest(sessions()) !== undefined && pace.available() >= 1;
   const takeNow = (over: Session | undefined): Session | undefined => {
-    const session = freest(over?.slots.isOpen() && sessions().includes(over) ? [over] : sessions());
+    const session = sessionFor(sessions(), over);
     if (!session || pace.available() < 1) return undefined;
     session.slots.take();
     pace.take();
@@ -55,22 +52,25 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   };
   /** Whether a segment takes nobody's turn if it goes now: those in line wait for a session that is full. */
   const mayPass = (over: Session | undefined) =>
-    line.length() === 0 ||
-    (line.waitingFor(undefined) + line.waitingFor(over) === 0 && pace.available() > line.length());
+    line.length() === 0 || (!line.isAhead(over) && pace.available() > line.length());
   /** Serves the line again when the pace allows more. For slots and sessions that become free, `serve` is called anyway. */
   const wakeLater = () => {
     if (pace.available() < 1 && isAnyOpen()) timer.set(Math.max(SHORTEST_WAIT_MS, pace.waitMs()), serve);
+  };
+  const serveInOrder = () => {
+    for (const { over, call } of line.inOrder()) {
+      const session = takeNow(over);
+      if (!session) continue;
+      call(session);
+      if (!canTake()) return;
+    }
   };
   const serve = () => {
     if (!isAnyOpen()) {
       timer.cancel();
       return line.sendAway();
     }
-    for (const { over, call } of line.inOrder()) {
-      const session = takeNow(over);
-      if (session) call(session);
-      else if (pace.available() < 1 || !freest(sessions())) break;
-    }
+    if (canTake()) serveInOrder();
     wakeLater();
     if (free() > 0) onFree();
   };
@@ -109,6 +109,13 @@ function createTimer(clock: Clock) {
   };
 }
 
+/** The session for a segment that is to go over this one while it is open; `undefined` if no slot is free there. */
+function sessionFor(sessions: readonly Session[], over: Session | undefined): Session | undefined {
+  const isBound = over?.slots.isOpen() === true && sessions.includes(over);
+  if (!isBound) return freest(sessions);
+  return over.slots.free() > 0 ? over : undefined;
+}
+
 /** The session with the most free slots, so that all sessions carry about the same. */
 function freest(sessions: readonly Session[]): Session | undefined {
   let best: Session | undefined;
@@ -116,6 +123,12 @@ function freest(sessions: readonly Session[]): Session | undefined {
     if (session.slots.free() > (best?.slots.free() ?? 0)) best = session;
   }
   return best;
+}
+
+/** How many slots are free beyond those that the line waits for. */
+function freeBehind({ waitingFor }: Line, sessions: readonly Session[]): number {
+  const unclaimed = (session: Session) => Math.max(0, session.slots.free() - waitingFor(session));
+  return sum(sessions, unclaimed) - waitingFor(undefined);
 }
 
 function isOpen({ slots }: Session): boolean {
@@ -139,6 +152,8 @@ interface Waiting {
   readonly call: (session: Session | undefined) => void;
 }
 
+type Line = ReturnType<typeof createLine>;
+
 function createLine(clock: Clock) {
   const line = new Set<Waiting>();
   const counts = new Map<Session | undefined, number>();
@@ -152,6 +167,8 @@ function createLine(clock: Clock) {
     length: () => line.size,
     /** How many wait for this session only; `undefined`: for any. */
     waitingFor,
+    /** Whether anybody waits for what a segment would take that is to go over this session. */
+    isAhead: (over: Session | undefined) => waitingFor(undefined) + waitingFor(over) > 0,
     inOrder: (): Iterable<Waiting> => line,
     /** Resolves with a session when the segment has its turn; with `undefined` after the limit, on abort, or when sent away. */
     join: (limits: WaitLimits, over: Session | undefined) =>

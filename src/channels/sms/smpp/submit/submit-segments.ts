@@ -149,6 +149,8 @@ function beginSegment(
 }
 
 function noteBegun({ begunMessages }: Submitter, attempt: OpenAttempt, begunAs: BegunMessage): void {
+  const { over, validMs } = attempt.begunAs ?? {};
+  if (over === begunAs.over && validMs === begunAs.validMs) return;
   attempt.begunAs = begunAs;
   begunMessages.note(attempt.message.messageId, begunAs);
 }
