@@ -45,6 +45,8 @@ export interface MessageAt {
 
 export interface HeldPostrider extends Peer {
   readonly dataFolder: string;
+  /** Where probes and metrics alone are served, if `METRICS_PORT` was given. */
+  readonly metricsUrl?: string;
   /** The port of the bounce listener, if `BOUNCE_PORT` was given. */
   readonly bouncePort?: number;
   /** Its log, parsed. */
@@ -144,7 +146,7 @@ export async function startHeldPostrider(
   return {
     url: postrider.url,
     dataFolder: folder.path,
-    ...(postrider.bouncePort !== undefined && { bouncePort: postrider.bouncePort }),
+    ...present({ bouncePort: postrider.bouncePort, metricsUrl: postrider.metricsUrl }),
     sandbox: JSON.parse(readFileSync(join(folder.path, "sandbox.json"), "utf8")) as Sandbox,
     logged,
     now: clock.now,

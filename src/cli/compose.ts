@@ -27,8 +27,8 @@ import { createMailKeys, type MailKeys } from "./email/mail-keys.ts";
 import { createCertificateWatch } from "./http/certificate-watch.ts";
 import { createDrain } from "./http/drain.ts";
 import { createGate } from "./http/gate.ts";
-import { listen } from "./http/listen.ts";
 import { createHttp } from "./http/make-http.ts";
+import { openPorts, otherListeners } from "./http/open-ports.ts";
 import { consoleKeyOf } from "./keys/console-key.ts";
 import { finishRotation } from "./keys/rotate-key.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
@@ -49,6 +49,8 @@ import { createWebhooks } from "./webhooks.ts";
 export interface Postrider {
   /** Base URL of the API. */
   readonly url: string;
+  /** Where probes and metrics alone are served, if they have a port of their own. */
+  readonly metricsUrl?: string;
   /** Port of the bounce listener, if it is on. */
   readonly bouncePort?: number;
   /** Set on the first start on an empty database. */
@@ -153,11 +155,12 @@ async function startParts(parts: Parts, listeners: Listeners, options: StartOpti
   const gate = createGate(clock, parts.ids);
   void options.signalled?.then(gate.giveUp);
   const drain = createDrain(clock);
-  const listener = listen({ ...config, ...present({ sharing: sharingOf(config) }) }, clock, gate.fetch);
+  const { listener, metricsListener } = await openPorts(parts, gate.fetch);
   const { url: baseUrl } = listener;
   const loops = makeLoops(parts);
   const running = createRunning();
   running.add("open requests", listener);
+  if (metricsListener) running.add("open requests for metrics", metricsListener);
   running.add("the other listeners", listeners);
   running.add("a timer", keepTimer(clock));
   const stop = (...last: readonly Ending[]) => {
@@ -185,6 +188,7 @@ async function startParts(parts: Parts, listeners: Listeners, options: StartOpti
     await startLoops(config.roles, loops, running);
     return {
       url: baseUrl,
+      ...present({ metricsUrl: metricsListener?.url }),
       ...(bounces && { bouncePort: bounces.port }),
       ...(sandbox && { sandbox }),
       stop: () => stop(["the database", store.close]),
@@ -194,16 +198,6 @@ async function startParts(parts: Parts, listeners: Listeners, options: StartOpti
     await stop();
     throw error;
   }
-}
-
-/** Who else listens on the port: other processes, or the listeners that this one starts. */
-function sharingOf(config: Config): "joins" | "first" | undefined {
-  if (config.sharesPort) return "joins";
-  return otherListeners(config) > 0 ? "first" : undefined;
-}
-
-function otherListeners({ roles, listeners }: Config): number {
-  return roles.has("api") ? listeners - 1 : 0;
 }
 
 /** Starts the loops. They are added to `running` before that, so that they are stopped if one cannot start. */

@@ -139,3 +139,31 @@ test("the addresses of trusted proxies are written in full: a short form would b
   const trusted = "config" in result ? result.config.trustedProxies : [];
   expect(trusted.map(String)).toEqual(["10.0.0.0/8", "192.0.2.1/32", "fd00::/8", "::1/128"]);
 });
+
+test("the port for probes and metrics is at the address of the service, unless it has one of its own", () => {
+  const read = (env: Record<string, string>) => {
+    const result = readConfig({ HOST: "10.0.0.5", ...env });
+    return "config" in result ? (result.config.metrics ?? "none") : result.problems;
+  };
+  expect(read({})).toBe("none");
+  expect(read({ METRICS_PORT: "9464" })).toEqual({ host: "10.0.0.5", port: 9464 });
+  expect(read({ METRICS_PORT: "9464", METRICS_HOST: "[::1]" })).toEqual({ host: "::1", port: 9464 });
+  expect(read({ METRICS_PORT: "many" })).toEqual([
+    'METRICS_PORT: expected a number from 0 to 65535, got "many"',
+  ]);
+});
+
+test("a port for probes and metrics that is another one already is refused, and any free one is none", () => {
+  const problems = (env: Record<string, string>) => {
+    const result = readConfig(env);
+    return "problems" in result ? result.problems : [];
+  };
+  expect(problems({ METRICS_PORT: "8080" })).toEqual([
+    "METRICS_PORT: 8080 is PORT already; /healthz, /readyz and /metrics need a port of their own",
+  ]);
+  expect(problems({ PORT: "9464", BOUNCE_PORT: "9464", METRICS_PORT: "9464" })).toEqual([
+    expect.stringContaining("9464 is PORT already"),
+    expect.stringContaining("9464 is BOUNCE_PORT already"),
+  ]);
+  expect(problems({ PORT: "0", BOUNCE_PORT: "0", METRICS_PORT: "0" })).toEqual([]);
+});

@@ -32,6 +32,8 @@ export interface Config {
   readonly certificateFile?: string;
   /** Address of the bounce listener; absent: there is none. Port 0: any free port. */
   readonly bounce?: { readonly host: string; readonly port: number };
+  /** Address of the port for probes and metrics alone; absent: they are only at `port`. Port 0: any free port. */
+  readonly metrics?: { readonly host: string; readonly port: number };
   readonly roles: ReadonlySet<Role>;
   /** When to write to SQLite on a separate thread (ADR 10). */
   readonly storeThread: "always" | "on a slow disk" | "never";
@@ -64,6 +66,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
   reportLineEnds(env, report);
   const tls = readTls(env, report);
   const bounce = env.BOUNCE_PORT ? readBounce(env, report) : undefined;
+  const metrics = env.METRICS_PORT ? readMetrics(env, report) : undefined;
   const listeners = readListeners(options, report);
   const config: Config = {
     host: bare(env.HOST || "127.0.0.1"),
@@ -74,7 +77,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     trustedProxies: readProxies(env.TRUSTED_PROXIES, report),
     ...(tls && present({ tls, certificateFile: env.TLS_CERT })),
-    ...(bounce && { bounce }),
+    ...present({ bounce, metrics }),
     roles: readRoles(options.roles, report),
     storeThread: readStoreThread(options, listeners),
     listeners,
@@ -128,7 +131,7 @@ type Report = (problem: string) => void;
 
 const VARIABLES = [
   ...["HOST", "PORT", "POSTRIDER_DATA", "POSTRIDER_SECRET", "DATABASE_URL", "LOG_LEVEL", "TRUSTED_PROXIES"],
-  ...["TLS_CERT", "TLS_KEY", "BOUNCE_HOST", "BOUNCE_PORT"],
+  ...["TLS_CERT", "TLS_KEY", "BOUNCE_HOST", "BOUNCE_PORT", "METRICS_HOST", "METRICS_PORT"],
 ];
 
 /** Reports values from a file with Windows line ends: a data folder or secret with an invisible character would be another one. */
@@ -148,6 +151,19 @@ function readBounce(env: Environment, report: Report): Config["bounce"] {
     host: bare(env.BOUNCE_HOST || "127.0.0.1"),
     port: readPort("BOUNCE_PORT", env.BOUNCE_PORT ?? "", report),
   };
+}
+
+/** Refuses a port that the process listens on for something else, whichever the addresses. */
+function readMetrics(env: Environment, report: Report): Config["metrics"] {
+  const port = readPort("METRICS_PORT", env.METRICS_PORT ?? "", report);
+  const others = { PORT: env.PORT || "8080", BOUNCE_PORT: env.BOUNCE_PORT };
+  for (const [name, text] of Object.entries(others)) {
+    if (port > 0 && text && Number(text) === port)
+      report(
+        `METRICS_PORT: ${port} is ${name} already; /healthz, /readyz and /metrics need a port of their own`,
+      );
+  }
+  return { host: bare(env.METRICS_HOST || env.HOST || "127.0.0.1"), port };
 }
 
 function readPort(name: string, text: string, report: Report): number {

@@ -21,7 +21,7 @@ program
   .option("--listeners <number>", "threads that take requests: more of them use more cores (default: 1)")
   .option(
     "--share-port",
-    "let other processes on the same PostgreSQL take requests on the same port: one a core",
+    "let other processes on the same PostgreSQL take requests on the same port: one a core; METRICS_PORT gives each a port of its own for /healthz, /readyz and /metrics",
   )
   .action(async (options: ServeOptions) => {
     // Imported only here, so that the other commands start faster.

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Clock } from "../core/clock.ts";
+import { present } from "../core/present.ts";
 import { wordsOf } from "../store/open-store.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
@@ -51,23 +52,24 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     log.info(describe(started, config), "ready");
     void signalled.then(() => stop(started, log));
   } catch (error) {
-    process.stderr.write(`postrider cannot start: ${await reasonOf(error, config)}\n`);
+    process.stderr.write(`postrider cannot start: ${await reasonOf(error)}\n`);
     log.debug({ err: error }, "start failed");
     process.exit(1);
   }
 }
 
-async function reasonOf(error: unknown, { host }: Config): Promise<string> {
-  if (error instanceof ListenFailure) return listenProblem(host, error);
+async function reasonOf(error: unknown): Promise<string> {
+  if (error instanceof ListenFailure) return listenProblem(error);
   return error instanceof Error ? wordsOf(error) : String(error);
 }
 
 /** What runs, and where, for the log. */
-function describe({ url, bouncePort }: Postrider, config: Config): Record<string, unknown> {
+function describe({ url, metricsUrl, bouncePort }: Postrider, config: Config): Record<string, unknown> {
   const { bounce, roles, dataFolder, databaseUrl } = config;
   return {
     version: packageJson.version,
     url,
+    ...present({ metrics: metricsUrl }),
     ...(bounce && bouncePort !== undefined && { bounces: placeOf(bounce.host, bouncePort) }),
     roles: [...roles],
     data: dataFolder,

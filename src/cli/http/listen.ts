@@ -34,12 +34,18 @@ export function listen(config: ListenConfig, clock: Clock, fetch: AnswerRequest)
 /** The server cannot listen at that address; the message tells the operator what to change. */
 export class ListenFailure extends Error {
   override readonly name = "ListenFailure";
+  readonly where: ListenAddress;
+
+  constructor(where: ListenAddress, reason: string, cause: unknown) {
+    super(failureReason(where, reason), { cause });
+    this.where = where;
+  }
 }
 
 /** The words for a failure. Looks up the host itself, since for an unknown name Bun reports an unrelated error. */
-export async function listenProblem(host: string, { message }: ListenFailure): Promise<string> {
-  const leads = await lookup(host).catch(() => undefined);
-  return leads ? message : hostProblem(host, "leads to no address");
+export async function listenProblem({ message, where }: ListenFailure): Promise<string> {
+  const leads = await lookup(where.host).catch(() => undefined);
+  return leads ? message : hostProblem(where, "leads to no address");
 }
 
 /** How long a stop waits for requests. If one takes longer, its body does not arrive, or nobody reads its answer. */
@@ -56,7 +62,13 @@ async function stop(server: Bun.Server<undefined>, clock: Clock): Promise<void> 
   void server.stop(true);
 }
 
-type ListenConfig = Pick<Config, "host" | "port" | "tls"> & {
+interface ListenAddress extends Pick<Config, "host" | "port"> {
+  /** The beginning of the names of the variables that set host and port; absent: they are `HOST` and `PORT`. */
+  readonly prefix?: "METRICS_" | "";
+}
+
+type ListenConfig = ListenAddress & {
+  readonly tls?: Config["tls"];
   /** `first` of several listeners on one port, or one that joins them; absent: the only one. */
   readonly sharing?: "first" | "joins";
 };
@@ -67,21 +79,20 @@ function open(config: ListenConfig, fetch: AnswerRequest) {
     if (config.sharing === "first") void serve({ ...config, sharing: undefined }, fetch).stop(true);
     return serve(config, fetch);
   } catch (cause) {
-    throw new ListenFailure(failureReason(config, errorText(cause)), {
-      cause,
-    });
+    throw new ListenFailure(config, errorText(cause), cause);
   }
 }
 
-function failureReason({ host, port }: ListenConfig, reason: string): string {
-  if (/^EADDRNOTAVAIL/.test(reason)) return hostProblem(host, "is no address of this machine");
+function failureReason(where: ListenAddress, reason: string): string {
+  const { host, port, prefix = "" } = where;
+  if (/^EADDRNOTAVAIL/.test(reason)) return hostProblem(where, "is no address of this machine");
   const isTls = /PEM|SSL|TLS|X509|OPENSSL/i.test(reason);
   const what = isTls ? "TLS_CERT and TLS_KEY do not make an HTTPS server" : "nothing can be served";
-  return `${what} on ${host}, port ${port} (HOST, PORT): ${reason}${portAdvice(reason, port)}`;
+  return `${what} on ${host}, port ${port} (${prefix}HOST, ${prefix}PORT): ${reason}${portAdvice(reason, port)}`;
 }
 
-function hostProblem(host: string, problem: string): string {
-  return `HOST is "${host}", and that ${problem}: give an address of this machine, or 0.0.0.0 or :: for all`;
+function hostProblem({ host, prefix = "" }: ListenAddress, problem: string): string {
+  return `${prefix}HOST is "${host}", and that ${problem}: give an address of this machine, or 0.0.0.0 or :: for all`;
 }
 
 function serve(
