@@ -57,20 +57,12 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   const wakeLater = () => {
     if (pace.available() < 1 && isAnyOpen()) timer.set(Math.max(SHORTEST_WAIT_MS, pace.waitMs()), serve);
   };
-  const serveInOrder = () => {
-    for (const { over, call } of line.inOrder()) {
-      const session = takeNow(over);
-      if (!session) continue;
-      call(session);
-      if (!canTake()) return;
-    }
-  };
   const serve = () => {
     if (!isAnyOpen()) {
       timer.cancel();
       return line.sendAway();
     }
-    if (canTake()) serveInOrder();
+    if (canTake()) serveInOrder(line, takeNow, canTake);
     wakeLater();
     if (free() > 0) onFree();
   };
@@ -90,6 +82,20 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
       serve();
     },
   };
+}
+
+/** Gives those in line their turn. One whose session is full leaves it to those behind. */
+function serveInOrder(
+  line: Line,
+  takeNow: (over: Session | undefined) => Session | undefined,
+  canTake: () => boolean,
+): void {
+  for (const { over, call } of line.inOrder()) {
+    const session = takeNow(over);
+    if (!session) continue;
+    call(session);
+    if (!canTake()) return;
+  }
 }
 
 /** A single timer. While it is set, setting it again does nothing. */
