@@ -25,12 +25,18 @@ export interface Transaction extends Session {
 export interface Database extends Session {
   /**
    * Runs `work` in a transaction, and resolves when that is durable. After a deadlock, a migration meanwhile, or on another server than
-   * before, it runs again, so it must leave no trace outside the database, and recall within `work` what it remembers of it.
+   * before, it runs again, so it must leave no trace outside the database, and recall within `work` what it remembers of it. `work` asks
+   * nobody else for a connection.
    *
    * @param isStored asked if the commit is not answered: whether the transaction that returned `value` was committed
    * @throws OutcomeUnknown if the commit was not answered and it cannot be found out
    */
   transaction<T>(work: Work<T>, isStored?: IsStored<T>): Promise<T>;
+  /**
+   * The same with the work that `prepare` returns, for what may have to be made or learnt by other calls first. `prepare` runs each time
+   * before the work, while no connection is held: if all held one and waited for another, none would ever get it.
+   */
+  prepared<T>(prepare: () => Promise<Work<T>>, isStored?: IsStored<T>): Promise<T>;
   /** See `ServerWatch.onOther`. */
   onOtherServer(forget: () => void): void;
 }
@@ -55,8 +61,9 @@ export function openClosable(driver: Driver, clock: Clock, servers = createServe
   let isClosed = false;
   const within: Database = {
     query: (sql, values) => driver.query<never>(sql, values).catch(throwForbidden),
-    async transaction(work, isStored) {
-      const { value, lost } = await runWithRetries({ driver, servers }, work).catch(throwForbidden);
+    transaction: (work, isStored) => within.prepared(async () => work, isStored),
+    async prepared(prepare, isStored) {
+      const { value, lost } = await runWithRetries({ driver, servers }, prepare).catch(throwForbidden);
       if (lost)
         await resolveLostCommit({ driver, clock }, lost, isStored && ((session) => isStored(session, value)));
       return value;
@@ -76,6 +83,7 @@ export function openClosable(driver: Driver, clock: Clock, servers = createServe
     database: {
       query: (sql, values) => admit(() => within.query(sql, values)),
       transaction: (work, isStored) => admit(() => within.transaction(work, isStored)),
+      prepared: (prepare, isStored) => admit(() => within.prepared(prepare, isStored)),
       onOtherServer: servers.onOther,
     },
     async close() {
@@ -97,17 +105,21 @@ interface Ran<T> {
   readonly lost?: LostCommit;
 }
 
-type Work<T> = (session: Transaction) => Promise<T>;
+export type Work<T> = (session: Transaction) => Promise<T>;
 
 interface Place {
   readonly driver: Driver;
   readonly servers: ServerWatch;
 }
 
-async function runWithRetries<T>({ driver, servers }: Place, work: Work<T>): Promise<Ran<T>> {
+async function runWithRetries<T>(
+  { driver, servers }: Place,
+  prepare: () => Promise<Work<T>>,
+): Promise<Ran<T>> {
   for (let tries = 1; ; tries++) {
     const judge = servers.begin();
     try {
+      const work = await prepare();
       return await driver.hold((connection) => runOnce(connection, judge, work));
     } catch (error) {
       if (!isCollision(error) && !(error instanceof OtherServer)) throw error;

@@ -111,13 +111,12 @@ function createRun(db: Database, { clock, days, queues }: AcceptParts): RunReque
   const accounts = createUsedAccounts(db);
 
   const acceptAll: RunRequests = async (requests, keyPatienceMs) => {
-    const { entries, numbers } = await db.transaction(
-      async (session) => {
-        // Within, although on connections of their own: on another server than before both may be missing.
-        await days.ensure(requests.flatMap(timesOf));
-        const queueNumber = await queues.numbersOf(
-          requests.flatMap((request) => request.messages.flatMap(queuesOf)),
-        );
+    const prepare = async () => {
+      await days.ensure(requests.flatMap(timesOf));
+      const queueNumber = await queues.numbersOf(
+        requests.flatMap((request) => request.messages.flatMap(queuesOf)),
+      );
+      return async (session: Transaction) => {
         const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
         const entries = requests.map((request) => toEntry(request, numbers));
         const known = refuseWithoutAccount(entries);
@@ -126,8 +125,10 @@ function createRun(db: Database, { clock, days, queues }: AcceptParts): RunReque
         refuseTooLate(fresh, clock.now());
         store(session, fresh, queueNumber);
         return { entries, numbers };
-      },
-      (session, { entries }) => isAnyStored(session, entries),
+      };
+    };
+    const { entries, numbers } = await db.prepared(prepare, (session, { entries }) =>
+      isAnyStored(session, entries),
     );
     accounts.keep(numbers);
     queues.notify(

@@ -13,10 +13,10 @@ export function createMove(db: Database, queues: Queues): Pick<Queue, "inLine" |
     },
     async move(jobs) {
       const names = jobs.map(({ queue }) => queue);
-      await db.transaction(async (session) => {
+      await db.prepared(async () => {
         const numberOf = await queues.numbersOf(names);
         const moved = [jobs.map(({ jobId }) => jobId), jobs.map(({ claim }) => claim), names.map(numberOf)];
-        await session.query(MOVE, moved);
+        return (session) => session.query(MOVE, moved);
       });
       queues.notify(names);
     },

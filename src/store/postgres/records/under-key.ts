@@ -1,20 +1,23 @@
 import { StoreUnavailable } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
-import type { Database } from "../database/transactions.ts";
+import type { Database, Work } from "../database/transactions.ts";
 
 /**
  * For transactions that may write sealed values. The master key cannot be rotated during one. If it has been rotated before, they
  * throw `StoreUnavailable` and write nothing, since nobody could open what they seal.
  */
 export function underKey(db: Database, vault: Vault): Database {
+  const held =
+    <T>(work: Work<T>): Work<T> =>
+    async (session) => {
+      await holdKey(session, vault);
+      return work(session);
+    };
   return {
     query: db.query,
-    transaction: (work, isStored) =>
-      db.transaction(async (session) => {
-        await holdKey(session, vault);
-        return work(session);
-      }, isStored),
+    transaction: (work, isStored) => db.transaction(held(work), isStored),
+    prepared: (prepare, isStored) => db.prepared(async () => held(await prepare()), isStored),
     onOtherServer: db.onOtherServer,
   };
 }
