@@ -116,7 +116,7 @@ function createShared({ database, within }: ClosableDatabase, vault: Vault) {
     changes: createMessageChanges(database, notifiers),
     /** For calls that were admitted before they joined a group; see `ClosableDatabase`. */
     changesWithin: createMessageChanges(within, notifiers),
-    erasedNames: createErasedNames(vault),
+    erasedNames: createErasedNames(database, vault),
   };
 }
 

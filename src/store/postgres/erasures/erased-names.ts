@@ -2,6 +2,7 @@ import { createErasedForm, type ErasedForm, PEPPER } from "../../erasures/erased
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
+import type { Database } from "../database/transactions.ts";
 import { holdKey } from "../records/under-key.ts";
 
 /** The function that makes erased forms, with its pepper; see `ErasedForm`. */
@@ -21,9 +22,13 @@ export interface ErasedNames {
   needForm(session: Session): Promise<ErasedForm>;
 }
 
-export function createErasedNames(vault: Vault): ErasedNames {
-  // Once committed the pepper never changes, only the key that it is sealed under.
+export function createErasedNames(db: Pick<Database, "onOtherServer">, vault: Vault): ErasedNames {
+  // Once committed the pepper never changes, only the key that it is sealed under. Another server may not have it: what was erased there
+  // under one that is not stored would be found by nobody.
   let kept: ErasedForm | undefined;
+  db.onOtherServer(() => {
+    kept = undefined;
+  });
   const read = async (session: Session): Promise<ErasedForm | undefined> => {
     const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [
       PEPPER.name,
