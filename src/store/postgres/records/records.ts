@@ -36,6 +36,7 @@ export function createRecords(db: Database, { vault, erasedNames, clock }: Recor
       if (table.isWatched && hasChanged(done)) await raiseRecordsVersion(session);
       return done;
     });
+  const version = createVersion(db);
   const orConflict = (kind: RecordKind) => (error: unknown) => toConflict(kind, error);
 
   return {
@@ -65,9 +66,22 @@ export function createRecords(db: Database, { vault, erasedNames, clock }: Recor
         return true;
       }),
     ...secretsOf(db, secrets),
-    version: async () => Number((await readMeta(db, "records_version")) ?? 0),
+    version,
   };
 }
+
+/** Another server, which may lack what was changed last, counts on from where it is, and may come to a number that was seen before. */
+function createVersion(db: Database): Records["version"] {
+  let servers = 0;
+  db.onOtherServer(() => void servers++);
+  return async () => {
+    const before = servers * MAX_CHANGES;
+    return before + Number((await readMeta(db, "records_version")) ?? 0);
+  };
+}
+
+/** More than there can be on one server. */
+const MAX_CHANGES = 2 ** 40;
 
 function secretsOf(
   db: Database,
