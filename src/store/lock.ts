@@ -1,4 +1,5 @@
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { errorText } from "../core/error-text.ts";
 import { type Driver, isBusy, openDriver } from "./sqlite/database/driver.ts";
 
@@ -11,6 +12,9 @@ export interface FolderLock extends Lock {
   forget(): void;
 }
 
+/** The name of the database in a data folder. */
+export const DATABASE = "postrider.db";
+
 /**
  * Locks a data folder for this process. The kernel holds the lock, on a file of its own, and releases it however the process
  * ends. The database in the folder stays readable. Throws at once if another process has the folder, or if the file cannot be
@@ -20,10 +24,11 @@ export interface FolderLock extends Lock {
  */
 export function lockFolder(folder: string, orElse = ""): FolderLock {
   const path = `${folder}/postrider.lock`;
-  const { isNew, driver } = orRefuse({ folder, orElse }, () => ({
-    isNew: fileAt(path) === undefined,
-    driver: lockAt(path),
-  }));
+  const { isNew, driver } = orRefuse({ folder, orElse }, () => {
+    const isNew = fileAt(path) === undefined;
+    if (isNew) refuseOpen(join(folder, DATABASE));
+    return { isNew, driver: lockAt(path) };
+  });
   return {
     ...toLock(driver),
     forget() {
@@ -31,6 +36,23 @@ export function lockFolder(folder: string, orElse = ""): FolderLock {
       if (isNew) for (const file of [`${path}-journal`, path]) rmSync(file, { force: true });
     },
   };
+}
+
+/**
+ * Throws as for a lock that is taken if another process has the database open. To be called if there is no file to lock: whoever
+ * has the folder may hold one that somebody has deleted. Nobody makes a new one as long as that process lives.
+ */
+function refuseOpen(database: string): void {
+  if (!existsSync(database)) return;
+  try {
+    const driver = openDriver(database, { create: false });
+    // Without this, SQLite lets others keep a database open whose log one process writes.
+    lock(driver, "PRAGMA locking_mode = EXCLUSIVE");
+    toLock(driver).release();
+  } catch (error) {
+    // A database that cannot be opened for another reason is for its own opening to report.
+    if (isBusy(error)) throw error;
+  }
 }
 
 /** How often locking is tried: the file is replaced only by processes that come and go at that very moment. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { RandomBytes } from "../core/uuid.ts";
-import { lockFolder } from "./lock.ts";
+import { DATABASE, lockFolder } from "./lock.ts";
 import type { OnMigration } from "./on-migration.ts";
 import { createCopyWatch, type OnCopies } from "./postgres/connections/copy-watch.ts";
 import { hearOthers } from "./postgres/connections/hear-others.ts";
@@ -50,8 +50,6 @@ export function openStoreBeside(
   const { shared, checkpointThread, now } = options;
   return openBeside({ path, vault: createVault(options), shared, checkpointThread, now });
 }
-
-const DATABASE = "postrider.db";
 
 const OWN_FOLDER = ", or give this one a folder of its own (POSTRIDER_DATA)";
 

@@ -1,6 +1,6 @@
 /** Two processes on one data folder would send everything twice. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
 import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
@@ -40,6 +40,22 @@ for (const roles of ["api,delivery,webhooks,upkeep", "api"]) {
     await expectServing(first);
   });
 }
+
+test("a second process is refused also where somebody has deleted the lock, as often as it is started", async () => {
+  const lock = join(folder.path, "postrider.lock");
+  rmSync(lock);
+  for (let start = 0; start < 2; start++) {
+    const second = await runPostrider({ dataFolder: folder.path });
+    expect(second).toMatchObject({ code: 1, output: expect.stringContaining(`${folder.path} is taken`) });
+    // Its own lock would let in the next one.
+    expect(existsSync(lock)).toBe(false);
+  }
+  await expectServing(first);
+  first.kill("SIGKILL");
+  await first.exited;
+  first = await startPostrider({ dataFolder: folder.path });
+  await expectServing(first);
+});
 
 test("however the first process ended, the next one has the folder", async () => {
   for (const signal of ["SIGKILL", "SIGTERM", "SIGKILL"] as const) {
