@@ -23,6 +23,16 @@ export async function withReasons<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** For work whose faults, as of a full disk, do not say where that was: rethrows them as `AdminFailure` with the place. */
+export async function withPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isFault = error instanceof StoreUnavailable || isEnvironmentFault(error);
+    throw isFault ? new AdminFailure(`${place}: ${error.message}`, {}, true) : error;
+  }
+}
+
 /** A file cannot be read or written, or a database cannot be opened. */
 export function isEnvironmentFault(error: unknown): error is Error {
   return error instanceof Error && ("syscall" in error || isOutage(error));

@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import { present } from "../core/present.ts";
 import { wordsOf } from "../store/open-store.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
 import { type Config, type Environment, readConfig, type ServeOptions } from "./config.ts";
 import { welcome } from "./data-folder/first-start.ts";
@@ -52,15 +53,18 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     log.info(describe(started, config), "ready");
     void signalled.then(() => stop(started, log));
   } catch (error) {
-    process.stderr.write(`postrider cannot start: ${await reasonOf(error)}\n`);
+    process.stderr.write(`postrider cannot start: ${await reasonOf(error, config)}\n`);
     log.debug({ err: error }, "start failed");
     process.exit(1);
   }
 }
 
-async function reasonOf(error: unknown): Promise<string> {
+async function reasonOf(error: unknown, { dataFolder, databaseUrl }: Config): Promise<string> {
   if (error instanceof ListenFailure) return listenProblem(error);
-  return error instanceof Error ? wordsOf(error) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // SQLite's own words, as of a full disk, do not say where that is.
+  const isOfFolder = databaseUrl === undefined && error instanceof StoreUnavailable;
+  return isOfFolder ? `${dataFolder}: ${wordsOf(error)}` : wordsOf(error);
 }
 
 /** What runs, and where, for the log. */

@@ -11,7 +11,7 @@ import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/da
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
-import { withReasons } from "../or-refusal.ts";
+import { withPlace, withReasons } from "../or-refusal.ts";
 import { isKeyOf, readKey } from "./find-master-key.ts";
 import { findOldKey, isFiled, putKeyAside, retireKeyFile } from "./key-files.ts";
 
@@ -47,7 +47,7 @@ export function rotateKey(rotation: KeyRotation): Promise<"rotated" | "completed
   return withDataFolder(dataFolder, async () => {
     const isCompleted = settleKeyFiles(dataFolder);
     if (isCompleted && newSecret === undefined && !forgetLinks) return "completed";
-    await rotate(rotation);
+    await withPlace(dataFolder, () => rotate(rotation));
     return "rotated";
   });
 }
