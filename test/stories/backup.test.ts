@@ -176,6 +176,11 @@ test("a restore overwrites nothing, and a damaged backup is refused", async () =
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("nothing is overwritten") });
   expect(readFileSync(join(data, "postrider.db")).equals(kept)).toBe(true);
 
+  const manifest = join(folder.path, "copy", "backup.json");
+  const said = readFileSync(manifest, "utf8");
+  writeFileSync(manifest, said.replace(/"accounts": 1\b/, '"accounts": 2'));
+  expect((await restore("--data", elsewhere())).output).toContain("does not hold what its backup.json says");
+  writeFileSync(manifest, said);
   const copy = join(folder.path, "copy", "postrider.db");
   const octets = readFileSync(copy);
   octets[octets.length - 100]! ^= 1;

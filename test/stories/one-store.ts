@@ -10,6 +10,8 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "clocks-differ.test.ts": "processes on one database; on SQLite there is one",
   "command-cut-off.test.ts": "the commands that work on one store or the other: each is named in the test",
   "data-folder-moved.test.ts": "the files of an SQLite database; PostgreSQL looks after its own",
+  "disk-full-commands.test.ts":
+    "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
   "disk-full-while-sending.test.ts":
     "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
   "disk-full.test.ts":
