@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
 import { until } from "../../../test/until.ts";
+import { openSqliteStore } from "../../store/open-store.ts";
 import { createLockMemory } from "../../store/sqlite/database/write-lock.ts";
 import { createListeners, type Listeners } from "./start-listeners.ts";
 
@@ -18,6 +20,7 @@ const PLANS = {
         port.postMessage({ kind: "turn", answered: [{ operation: "sendSms", status: 202, ms: [7] }], lateMs: [3] });
     });
     wait();`,
+  accepts: `setImmediate(() => port.postMessage({ kind: "ready", queues: ["route of " + shared.share.index] }));`,
   throws: `setImmediate(() => { throw new Error("no memory"); });`,
   exits: "setImmediate(() => process.exit(3));",
 } as const;
@@ -71,6 +74,20 @@ test("a thread that cannot listen fails the start with its reason, and keeps no 
   await expect(start()).rejects.toThrow("the port is taken");
   await listeners.stop();
   expect(lost).toEqual([]);
+});
+
+test("who waits for jobs of the queue hears of those that the threads accept", async () => {
+  const options = { dataFolder: folder, masterKey: "a key that is long enough", randomBytes, now: clock.now };
+  const store = await openSqliteStore(options);
+  const { start } = open(programOf("accepts"));
+  const heard: string[] = [];
+  const leave = listeners.heard(store.queue).onReady((queue) => void heard.push(queue));
+  await start();
+  await until(async () => heard.length === 2);
+  expect(heard.toSorted()).toEqual(["route of 1", "route of 2"]);
+  leave();
+  await listeners.stop();
+  await store.close();
 });
 
 test("a thread whose loop stands still is named, until it turns, and what it did is counted for it", async () => {
