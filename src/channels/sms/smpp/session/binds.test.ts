@@ -63,6 +63,23 @@ test("the segments of one message go over one bind, also those of a later attemp
   expect(sequencesOf(smsc)).toEqual([2, 3, 4]);
 });
 
+test("a message that goes out again as a whole leaves a bind on which the SMSC has fallen silent", async () => {
+  const { channel, smsc, clock } = await openAllBound({
+    dial: { holdSubmits: true, ignoreEnquireLink: true },
+    config: { binds: 2, window: 2, response_timeout_ms: 5_000 },
+  });
+  const message = outgoingSms({ text: LONG_TEXT });
+  const silent = sendThrough(channel, message);
+  await smsc.until(() => smsc.submits.length === 2);
+  await clock.advance(5_000);
+  expect((await silent).parts.map((part) => part?.kind)).toEqual(["unconfirmed", "unconfirmed"]);
+  smsc.dial.holdSubmits = false;
+  const parts = [{ status: "unconfirmed" }, { status: "unconfirmed" }] as const;
+  const again = await sendThrough(channel, { ...message, parts, only: [0, 1] });
+  expect(again.parts.map((part) => part?.kind)).toEqual(["sent", "sent"]);
+  expect(sequencesOf(smsc)).toEqual([2, 3, 2, 3]);
+});
+
 test("those that are left go over another bind once theirs is lost", async () => {
   const { channel, smsc } = await openAllBound({
     dial: { holdSubmits: true },

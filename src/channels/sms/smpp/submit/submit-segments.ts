@@ -53,7 +53,7 @@ export async function submitSegments(
     ...given,
     startedAt,
     isBegun: wasBegun(given.message),
-    begunAs: given.plan.submits > 1 ? submitter.begunMessages.of(given.message.messageId) : undefined,
+    begunAs: isRest(given) ? submitter.begunMessages.of(given.message.messageId) : undefined,
     refused: undefined,
   };
   const begun: Begun[] = [];
@@ -115,6 +115,12 @@ function notConnected({ isServing }: Submitter): SubmitResult {
 /** Whether an earlier attempt has settled a segment of the message. */
 export function wasBegun({ parts }: OutgoingSms): boolean {
   return !parts.every(isOpen);
+}
+
+/** Whether the segments of this attempt are to be joined with those of another. If all go out, they begin anew. */
+function isRest({ message, plan }: SmsAttempt): boolean {
+  for (let segment = 0; segment < plan.submits; segment++) if (!isToBeSent(message, segment)) return true;
+  return false;
 }
 
 /** Takes a slot of some session's window, when the connector's pace allows it. */
