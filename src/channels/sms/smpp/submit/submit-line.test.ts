@@ -68,6 +68,27 @@ test("who waits for one session leaves the others to those behind, and counts ag
   expect(clock.pending()).toBe(0);
 });
 
+test("however many wait for a session that is full, those for others cost no more", async () => {
+  const { line, sessions } = open({ sizes: [1, 2] });
+  const [full, other] = sessions;
+  await line.take({ ...limit, over: full });
+  const waiting = Array.from({ length: 500 }, () => line.take({ ...limit, isBegun: true, over: full }));
+  const { free } = full!.slots;
+  let looks = 0;
+  full!.slots.free = () => {
+    looks++;
+    return free();
+  };
+  expect(await line.take(limit)).toBe(other!);
+  other!.slots.giveBack();
+  expect(looks).toBeLessThan(20);
+  full!.slots.giveBack();
+  expect(await waiting[0]).toBe(full!);
+  full!.slots.close();
+  other!.slots.close();
+  expect(await Promise.all(waiting.slice(3))).toEqual(Array(497).fill(undefined));
+});
+
 test("who waits for a session that closes takes another", async () => {
   const { line, sessions } = open({ sizes: [1, 1] });
   const [first, second] = sessions;

@@ -42,7 +42,6 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   const timer = createTimer(clock);
   const isAnyOpen = () => sessions().some(isOpen);
   const free = () => Math.max(0, Math.min(freeBehind(line, sessions()), pace.soon() - line.length()));
-  const canTake = () => freest(sessions()) !== undefined && pace.available() >= 1;
   const takeNow = (over: Session | undefined): Session | undefined => {
     const session = sessionFor(sessions(), over);
     if (!session || pace.available() < 1) return undefined;
@@ -62,7 +61,7 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
       timer.cancel();
       return line.sendAway();
     }
-    if (canTake()) serveInOrder(line, takeNow, canTake);
+    serveInOrder(line, sessions, takeNow);
     wakeLater();
     if (free() > 0) onFree();
   };
@@ -84,17 +83,17 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   };
 }
 
-/** Gives those in line their turn. One whose session is full leaves it to those behind. */
+/** Gives those in line their turn. Those whose session is full leave it to those behind. */
 function serveInOrder(
   line: Line,
+  sessions: SubmitLineDeps["sessions"],
   takeNow: (over: Session | undefined) => Session | undefined,
-  canTake: () => boolean,
 ): void {
-  for (const { over, call } of line.inOrder()) {
-    const session = takeNow(over);
-    if (!session) continue;
-    call(session);
-    if (!canTake()) return;
+  const hasSlot = (over: Session | undefined) => sessionFor(sessions(), over) !== undefined;
+  for (let next = line.first(hasSlot); next; next = line.first(hasSlot)) {
+    const session = takeNow(next.over);
+    if (!session) return;
+    next.call(session);
   }
 }
 
@@ -153,6 +152,8 @@ function sum(sessions: readonly Session[], count: (session: Session) => number):
 
 /** A segment in line. */
 interface Waiting {
+  /** Counts those that joined, from 1. */
+  readonly number: number;
   readonly over: Session | undefined;
   /** Gives it its turn, or sends it away. */
   readonly call: (session: Session | undefined) => void;
@@ -160,34 +161,45 @@ interface Waiting {
 
 type Line = ReturnType<typeof createLine>;
 
+/** Those that wait for one session have a line of their own in it: however many they are, they cost nothing while it is full. */
 function createLine(clock: Clock) {
-  const line = new Set<Waiting>();
-  const counts = new Map<Session | undefined, number>();
-  const waitingFor = (session: Session | undefined) => counts.get(session) ?? 0;
-  const count = ({ over }: Waiting, change: 1 | -1) => {
-    const left = waitingFor(over) + change;
-    if (left > 0) counts.set(over, left);
-    else counts.delete(over);
+  const lines = new Map<Session | undefined, Set<Waiting>>();
+  let joined = 0;
+  let length = 0;
+  const add = (waiting: Waiting) => {
+    const own = lines.get(waiting.over) ?? new Set();
+    lines.set(waiting.over, own.add(waiting));
+    length++;
+  };
+  const remove = (waiting: Waiting) => {
+    const own = lines.get(waiting.over);
+    if (!own?.delete(waiting)) return;
+    if (own.size === 0) lines.delete(waiting.over);
+    length--;
   };
   return {
-    length: () => line.size,
+    length: () => length,
     /** How many wait for this session only; `undefined`: for any. */
-    waitingFor,
+    waitingFor: (session: Session | undefined) => lines.get(session)?.size ?? 0,
     /** Whether anybody waits for what a segment would take that is to go over this session. */
-    isAhead: (over: Session | undefined) => waitingFor(undefined) + waitingFor(over) > 0,
-    inOrder: (): Iterable<Waiting> => line,
+    isAhead: (over: Session | undefined) => lines.has(undefined) || lines.has(over),
+    /** Of those that can go over what they wait for, the one that joined first. */
+    first(canGoOver: (over: Session | undefined) => boolean): Waiting | undefined {
+      let best: Waiting | undefined;
+      for (const [over, [first]] of lines)
+        if (first && first.number < (best?.number ?? Number.POSITIVE_INFINITY) && canGoOver(over))
+          best = first;
+      return best;
+    },
     /** Resolves with a session when the segment has its turn; with `undefined` after the limit, on abort, or when sent away. */
     join: (limits: WaitLimits, over: Session | undefined) =>
       waitAtMost<Session>(clock, limits, (call) => {
-        const waiting = { over, call };
-        line.add(waiting);
-        count(waiting, 1);
-        return () => {
-          if (line.delete(waiting)) count(waiting, -1);
-        };
+        const waiting = { number: ++joined, over, call };
+        add(waiting);
+        return () => remove(waiting);
       }),
     sendAway() {
-      for (const { call } of [...line]) call(undefined);
+      for (const { call } of [...lines.values()].flatMap((own) => [...own])) call(undefined);
     },
   };
 }
