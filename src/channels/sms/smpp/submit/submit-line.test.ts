@@ -89,6 +89,24 @@ test("however many wait for a session that is full, those for others cost no mor
   expect(await Promise.all(waiting.slice(3))).toEqual(Array(497).fill(undefined));
 });
 
+test("who waits for a session that is full leaves the rate to those behind, and goes first once it has a slot", async () => {
+  const { line, sessions, clock } = open({ sizes: [1, 1], perSecond: 2 });
+  const [full, other] = sessions;
+  await line.take({ ...limit, over: full });
+  await clock.advance(1_000);
+  const waiting = line.take({ ...limit, waitMs: 10_000, isBegun: true, over: full });
+  expect(line.free()).toBe(1);
+  expect(await line.take(limit)).toBe(other!);
+  other!.slots.giveBack();
+  full!.slots.giveBack();
+  const behind = line.take({ ...limit, waitMs: 10_000 });
+  expect(line.free()).toBe(0);
+  await clock.advance(500);
+  expect(await waiting).toBe(full!);
+  await clock.advance(500);
+  expect(await behind).toBe(other!);
+});
+
 test("who waits for a session that closes takes another", async () => {
   const { line, sessions } = open({ sizes: [1, 1] });
   const [first, second] = sessions;

@@ -41,7 +41,8 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   const line = createLine(clock);
   const timer = createTimer(clock);
   const isAnyOpen = () => sessions().some(isOpen);
-  const free = () => Math.max(0, Math.min(freeBehind(line, sessions()), pace.soon() - line.length()));
+  const atPace = () => waitingForPace(line, sessions());
+  const free = () => Math.max(0, Math.min(freeBehind(line, sessions()), pace.soon() - atPace()));
   const takeNow = (over: Session | undefined): Session | undefined => {
     const session = sessionFor(sessions(), over);
     if (!session || pace.available() < 1) return undefined;
@@ -51,7 +52,7 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   };
   /** Whether a segment takes nobody's turn if it goes now: those in line wait for a session that is full. */
   const mayPass = (over: Session | undefined) =>
-    line.length() === 0 || (!line.isAhead(over) && pace.available() > line.length());
+    line.length() === 0 || (!line.isAhead(over) && pace.available() > atPace());
   /** Serves the line again when the pace allows more. For slots and sessions that become free, `serve` is called anyway. */
   const wakeLater = () => {
     if (pace.available() < 1 && isAnyOpen()) timer.set(Math.max(SHORTEST_WAIT_MS, pace.waitMs()), serve);
@@ -134,6 +135,12 @@ function freest(sessions: readonly Session[]): Session | undefined {
 function freeBehind({ waitingFor }: Line, sessions: readonly Session[]): number {
   const unclaimed = (session: Session) => Math.max(0, session.slots.free() - waitingFor(session));
   return sum(sessions, unclaimed) - waitingFor(undefined);
+}
+
+/** How many in line could go if the pace allowed it. Those whose session is full leave that to others too. */
+function waitingForPace({ length, waitingFor }: Line, sessions: readonly Session[]): number {
+  const withoutSlot = (session: Session) => Math.max(0, waitingFor(session) - session.slots.free());
+  return length() - sum(sessions, withoutSlot);
 }
 
 function isOpen({ slots }: Session): boolean {
