@@ -2,8 +2,8 @@ import type { Session } from "../session/session.ts";
 
 /** What the segments of a long message have in common, because some SMSCs join only those that have. */
 export interface BegunMessage {
-  /** The session that they go over, as long as it is open. */
-  readonly over: Session;
+  /** The session that they go over, as long as it is open; it may be absent once it is closed. */
+  readonly over?: Session;
   /** Their validity period. */
   readonly validMs: number;
 }
@@ -19,9 +19,22 @@ const MAX_REMEMBERED = 10_000;
 
 export function createBegunMessages(): BegunMessages {
   const messages = new Map<string, BegunMessage>();
+  /** Those that the messages went over. */
+  const sessions = new Set<Session>();
+  /** With its connection a session takes about 8 KB: were those that have closed not let go, there might be one for each message. */
+  const letClosedGo = () => {
+    for (const session of sessions) if (!session.slots.isOpen()) sessions.delete(session);
+    for (const [messageId, { over, validMs }] of messages)
+      if (over && !sessions.has(over)) messages.set(messageId, { validMs });
+  };
   return {
     of: (messageId) => messages.get(messageId),
     note(messageId, begunAs) {
+      const { over } = begunAs;
+      if (over && !sessions.has(over)) {
+        letClosedGo();
+        sessions.add(over);
+      }
       messages.delete(messageId);
       messages.set(messageId, begunAs);
       const [oldest] = messages.keys();
