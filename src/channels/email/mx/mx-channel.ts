@@ -21,7 +21,6 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
   const settings = toMxSettings(connector);
   const parts = createParts(settings, deps);
   const sends = createInFlight();
-  const stopping = new AbortController();
   let status: ChannelStatus = { state: "stopped", since: deps.clock.now() };
 
   const enter = (state: "up" | "stopped") => {
@@ -47,7 +46,7 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
         return { parts: message.parts.map(() => NOT_AN_EMAIL), countsAsAttempt: true };
       const recipients = recipientsOf(message);
       if (freeSlots() === 0) return deferAll(recipients, NO_CONNECTION);
-      const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, stopping.signal]);
+      const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal]);
       const sending = { message, recipients, signal: joined.signal, isOurs, deps };
       const outcome = await sends
         .add(sendComposed(sending, "mx.fault", (mail) => sendToDomains(parts, sending, mail)))
@@ -57,18 +56,12 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
     },
     async stop() {
       enter("stopped");
-      const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
+      // Each has a time limit of its own. A change of settings is no reason for a message to be in doubt, and to be sent twice.
       await sends.whenEmpty();
-      cancel();
-      stopping.abort(STOPPED);
       await parts.sessions.quitAll();
     },
   };
 }
-
-/** When the channel stops: how long messages under way are waited for. */
-const DRAIN_LIMIT_MS = 10_000;
-const STOPPED = "the service stopped";
 
 const NOT_AN_EMAIL: PartOutcome = {
   kind: "rejected",

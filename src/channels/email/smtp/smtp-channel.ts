@@ -38,7 +38,7 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
       const { dkim, ...unsigned } = tagMail(given, settings.provider);
       const message = settings.isSigning && dkim ? { ...unsigned, dkim } : unsigned;
       const recipients = recipientsOf(message);
-      const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, pool.stopping]);
+      const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal]);
       const sending = { message, recipients, signal: joined.signal, isOurs, deps };
       const sent = pool.withSlot(() =>
         sendComposed(sending, "smtp.fault", (mail) => sendEnvelopes({ pool, rest }, sending, mail)),

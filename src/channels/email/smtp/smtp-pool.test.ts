@@ -222,7 +222,7 @@ test("stopping waits for the message under way, says goodbye, and takes no more"
   expect(seen.at(-1)?.state).toBe("stopped");
 });
 
-test("stopping has an end: a message that gets no answer is reported unconfirmed", async () => {
+test("stopping has an end, that of the send: a message that gets no answer is reported unconfirmed", async () => {
   const heard = gate();
   const server = await raw((verb) => {
     if (verb !== "DOT") return undefined;
@@ -233,12 +233,13 @@ test("stopping has an end: a message that gets no answer is reported unconfirmed
   const sending = channel.send(outgoingEmail(), NEVER);
   await heard.closed;
   const stopping = channel.stop();
-  await clock.advance(10_000);
+  await clock.advance(channel.sendTimeoutMs);
   expect((await sending).parts[0]).toMatchObject({
     kind: "unconfirmed",
-    error: { message: "the service stopped" },
+    error: { message: "it took too long" },
   });
   await stopping;
+  expect(clock.pending()).toBe(0);
 });
 
 test("stopping while the host is being tried leaves no connection behind, and no other try", async () => {

@@ -20,13 +20,11 @@ export interface SmtpPool extends ConnectionSource {
   readonly status: () => ChannelStatus;
   /** 0 while the host is not known to be up. */
   readonly freeSlots: () => number;
-  /** Aborts, with a reason (a string), when messages under way must end. */
-  readonly stopping: AbortSignal;
   /** Takes a slot, if there is one, for as long as `work` runs. */
   readonly withSlot: <T>(work: () => Promise<T>) => Promise<T> | undefined;
   /** To be called when the server refuses our session: marks the host as down for a while. */
   readonly markDown: (fault: MessageError) => void;
-  /** Takes no more messages, waits up to 10 s for those under way, then cuts them off; closes connections with QUIT. */
+  /** Takes no more messages, and closes connections with QUIT. Those under way are waited for: each has a time limit of its own. */
   readonly stop: () => Promise<void>;
 }
 
@@ -46,7 +44,6 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     start: health.start,
     status: health.status,
     freeSlots,
-    stopping: stopping.signal,
     withSlot: (work) => (freeSlots() > 0 ? sends.add(work()).finally(deps.onSlots) : undefined),
     async connect({ isFresh, signal }) {
       const waiting = isFresh ? undefined : idle.take();
@@ -66,18 +63,15 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     markDown: faults.markDown,
     async stop() {
       health.stop();
-      const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
       await Promise.all([sends.whenEmpty(), idle.quitAll()]);
       // The last messages have returned sessions since, and may have lowered the limit.
       await idle.quitAll();
       limit.stop();
-      cancel();
       stopping.abort(STOPPED);
     },
   };
 }
 
-const DRAIN_LIMIT_MS = 10_000;
 const STOPPED = "the service stopped";
 
 /** The connections that carry a message at the moment. */
