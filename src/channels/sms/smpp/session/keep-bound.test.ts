@@ -132,12 +132,17 @@ test("stop waits for the end of a session that is not the first, too", async () 
   expect(clock.pending()).toBe(0);
 });
 
-test("stop waits 10 s for answers, and no longer", async () => {
-  const { channel, smsc, clock } = await openBoundSmppRig({ dial: { holdSubmits: true } });
+test("stop waits for an answer as long as for any other, and no longer", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    dial: { holdSubmits: true },
+    config: { response_timeout_ms: 20_000 },
+  });
   const sending = sendThrough(channel);
   await smsc.until(() => smsc.submits.length === 1);
   const stopping = channel.stop();
-  await clock.advance(10_000);
+  await clock.advance(19_999);
+  expect(smsc.others).toEqual([]);
+  await clock.advance(1);
   await stopping;
   expect(await sending).toMatchObject({ parts: [{ kind: "unconfirmed" }] });
   expect(clock.pending()).toBe(0);
@@ -201,4 +206,16 @@ test("a session that is replaced is left after its answers, and the status tells
   await state("up");
   expect(channel.status().reason).toBeUndefined();
   expect(smsc.binds).toHaveLength(2);
+});
+
+test("a session that the SMSC has called broken is left after ten seconds, although an answer may take longer", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ dial: { holdSubmits: true } });
+  const first = sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 1);
+  smsc.dial.holdSubmits = false;
+  smsc.dial.submitStatus = 0x04;
+  await sendThrough(channel);
+  await clock.advance(10_000);
+  await smsc.until(() => smsc.others.some(({ commandId }) => commandId === UNBIND));
+  expect((await first).parts).toMatchObject([{ kind: "unconfirmed" }]);
 });

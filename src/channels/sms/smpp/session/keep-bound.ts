@@ -16,7 +16,7 @@ export interface BoundLink {
    * been bound for less than `minAgeMs`; absent: 0.
    */
   replace(reason: string, minAgeMs?: number): void;
-  /** Leaves the session in the same way, for good; after `limitMs` even if answers are still outstanding. */
+  /** Leaves the session for good, once all outstanding answers have come or are overdue; after `limitMs` in any case. */
   stop(limitMs?: number): Promise<void>;
   status(): LinkStatus;
 }
@@ -31,6 +31,8 @@ export interface LinkDeps {
   /** Called when the status may have changed. */
   readonly onStatus: () => void;
   readonly gate: CredentialGate;
+  /** How long an answer may take. */
+  readonly responseTimeoutMs: number;
   /** Resolves when no attempt waits for an answer any more: then a session can be left without waiting for answers. */
   readonly nobodyWaits: () => Promise<void>;
 }
@@ -38,8 +40,8 @@ export interface LinkDeps {
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
-/** How long to wait for outstanding answers before leaving a session. */
-const DRAIN_LIMIT = { limitMs: 10_000, late: () => {} };
+/** How long to wait for outstanding answers of an SMSC that has called its session broken: until it is left, there is no other. */
+const BROKEN_LIMIT_MS = 10_000;
 
 /**
  * After a session that lasted this long, the next failure counts as the first. Not longer: otherwise, if an SMSC ends sessions
@@ -84,7 +86,7 @@ export function keepBound(deps: LinkDeps): BoundLink {
     },
     session: () => state.usable,
     replace(reason, minAgeMs = 0) {
-      if (state.usable && ageMs(state) >= minAgeMs) void leaveSession(state, reason);
+      if (state.usable && ageMs(state) >= minAgeMs) void leaveSession(state, reason, BROKEN_LIMIT_MS);
     },
     stop(limitMs) {
       state.stopped ??= stop(state);
@@ -151,12 +153,13 @@ function backoffMs(failures: number, chance: number): number {
 }
 
 /** Takes no more work, waits for outstanding answers, and unbinds. */
-async function leaveSession(state: State, reason: string): Promise<void> {
+async function leaveSession(state: State, reason: string, limitMs: number): Promise<void> {
   const { opened: session, deps } = state;
   if (!session) return;
   state.usable = undefined;
   session.slots.close();
-  await inTime(deps.clock, DRAIN_LIMIT, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
+  const limit = { limitMs, late: () => {} };
+  await inTime(deps.clock, limit, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
   session.unbind(reason);
 }
 
@@ -166,7 +169,8 @@ async function stop(state: State): Promise<void> {
   state.deps.gate.gone(state);
   if (state.opened) {
     if (state.boundAt === undefined) state.opened.destroy("stopped");
-    else await leaveSession(state, "stopped");
+    // As long as ever: a change of settings is no reason for a message to be in doubt, and to be sent twice.
+    else await leaveSession(state, "stopped", state.deps.responseTimeoutMs);
     await state.ended.promise;
   }
   setStatus(state, "stopped", undefined);
