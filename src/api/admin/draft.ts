@@ -12,6 +12,7 @@ import { isUuid } from "../../core/uuid.ts";
 import type { Records } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { unknownFields } from "./unknown-fields.ts";
 
 export interface Draft<S extends TObject> {
   /** The fields that the schema accepts. */
@@ -19,13 +20,24 @@ export interface Draft<S extends TObject> {
   readonly errors: ErrorCollector;
 }
 
-/** `listed`: the field whose entries the caller judges one by one; their texts are not checked here. */
+export interface Reading<S extends TObject> {
+  /** The field whose entries the caller judges one by one; neither their texts nor their names are checked here. */
+  readonly listed?: string & keyof Static<S>;
+  /** Fields that answers have: whoever sends back what was read, with a change in it, means nothing by them. */
+  readonly shown?: readonly string[];
+}
+
+/** This API is for operators: a field that it does not know is misspelt, or of another version. Ignored, it would do nothing, or be done to all. */
 export function readDraft<S extends TObject>(
   schema: S,
   body: Readonly<Record<string, unknown>>,
-  listed?: string & keyof Static<S>,
+  { listed, shown = [] }: Reading<S> = {},
 ): Draft<S> {
   const errors = createErrors();
+  const isOurs = (name: string) => Object.hasOwn(schema.properties, name) || !shown.includes(name);
+  const named = Object.entries(body).filter(([name]) => name !== listed && isOurs(name));
+  for (const [field, reason] of Object.entries(unknownFields(schema, Object.fromEntries(named))))
+    errors.add(field, reason);
   const valid = validFields(schema, body, errors);
   const whole = Object.entries(valid).filter(([name]) => name !== listed);
   refuseUnstorable(Object.fromEntries(whole), "", errors);

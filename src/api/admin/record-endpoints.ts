@@ -18,6 +18,7 @@ import {
   MISSING,
   type RecordPlan,
   recordOf,
+  shownNames,
   shownRecord,
   shownSchema,
 } from "./record-plan.ts";
@@ -96,7 +97,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
       409: { description: "The value of a field is taken; `details` names the field" },
     },
     async handle(call) {
-      const draft = readDraft(creation.schema, bodyOf(call));
+      const draft = readDraft(creation.schema, bodyOf(call), { shown: shownNames(plan) });
       const { account_id: accountId } = draft.valid as { account_id?: string };
       const account = await accountNamed(deps.store.records, accountId, draft.errors);
       await creation.judge?.(draft, account);
@@ -139,7 +140,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
   const update = async (call: Call) => {
     const current = await recordOf(deps, plan.kind, call);
     const toChanges = async (read: RecordTypes[K]) => {
-      const { draft, cleared } = readChange(change, bodyOf(call));
+      const { draft, cleared } = readChange(change, bodyOf(call), shownNames(plan));
       await change.judge?.(draft, read);
       return { ...(await change.toChanges(sealDraft(draft), read)), ...cleared } as RecordChanges<K>;
     };
@@ -167,10 +168,11 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
 function readChange<K extends RecordKind, S extends TObject>(
   change: Change<K, S>,
   body: Readonly<Record<string, unknown>>,
+  shown: readonly string[],
 ): { draft: Draft<S>; cleared: Record<string, null> } {
   const nulls = Object.keys(change.schema.properties).filter((name) => body[name] === null);
   const given = Object.entries(body).filter(([name]) => !nulls.includes(name));
-  const draft = readDraft(change.schema, Object.fromEntries(given));
+  const draft = readDraft(change.schema, Object.fromEntries(given), { shown });
   const cleared: Record<string, null> = {};
   for (const name of nulls) {
     const field = change.clearable?.[name];

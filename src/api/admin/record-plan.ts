@@ -79,6 +79,11 @@ export function shownSchema<K extends RecordKind>({ idName, shown }: RecordPlan<
   return Type.Object({ ...(idName && { [idName]: id }), id, ...shown.properties, created_at });
 }
 
+/** The fields of a record in answers. */
+export function shownNames<K extends RecordKind>(plan: RecordPlan<K>): readonly string[] {
+  return Object.keys(shownSchema(plan).properties);
+}
+
 export function bodyOf(call: Call): Readonly<Record<string, unknown>> {
   return call.body?.json ?? {};
 }

@@ -5,7 +5,7 @@ import type { ConnectorKind } from "../../../channels/channel.ts";
 import { createErrors, type ErrorCollector } from "../../../core/body/field-errors.ts";
 import { validFields } from "../../../core/body/parse-body.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { unknownFields } from "../unknown-fields.ts";
 
 export type ConnectorSettings = Pick<Connector, "config" | "secrets">;
 

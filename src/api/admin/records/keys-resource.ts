@@ -17,6 +17,7 @@ import {
   MISSING,
   type RecordPlan,
   recordOf,
+  shownNames,
   shownRecord,
   shownSchema,
 } from "../record-plan.ts";
@@ -111,7 +112,7 @@ function createKey(deps: AdminDeps): Endpoint {
       409: { description: "The account was deleted meanwhile" },
     },
     async handle(call) {
-      const draft = readDraft(keyBody, bodyOf(call));
+      const draft = readDraft(keyBody, bodyOf(call), { shown: shownNames(plan) });
       await accountNamed(deps.store.records, draft.valid.account_id, draft.errors);
       const { account_id: accountId, name } = sealDraft(draft);
       const apiKey = makeApiKey(deps.randomBytes);

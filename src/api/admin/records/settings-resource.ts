@@ -14,6 +14,7 @@ import { notFound, validationFailed } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, noSuchAccount } from "../draft.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "../record-plan.ts";
+import { unknownFields } from "../unknown-fields.ts";
 
 /** Settings of the instance, or with `?account_id=` of one account, whose own override the instance's. */
 export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -65,14 +66,16 @@ function oneSetting(deps: AdminDeps): readonly Endpoint[] {
       path: adminPath("settings/{name}"),
       operation: "setSetting",
       summary: "Set a setting; null resets it to its default",
-      request: { schema: Type.Object({ value }), maxBytes: ADMIN_MAX_BYTES },
+      request: { schema: oneValue, maxBytes: ADMIN_MAX_BYTES },
       responses: { 200: { description: "The setting after the change", schema: shown }, 404: UNKNOWN },
       async handle(call) {
         const name = nameOf(call);
         const account = await accountOf(deps, call);
         const body = bodyOf(call);
-        // Ignored like any unknown field, it would set the whole instance instead.
+        // Ignored, it would set the whole instance instead.
         if (body.account_id !== undefined) throw validationFailed({ account_id: IN_QUERY });
+        const unknown = unknownFields(oneValue, body);
+        if (Object.keys(unknown).length > 0) throw validationFailed(unknown);
         if (body.value === undefined) throw validationFailed({ value: "required" });
         await setAll(deps, account, { given: { [name]: body.value }, fieldOf: () => "value" });
         return answerOne(deps, account, name);
@@ -93,6 +96,7 @@ const UNKNOWN = { description: "There is no such setting" };
 
 const plainValue: readonly TSchema[] = [Type.String(), Type.Number(), Type.Boolean()];
 const value = Type.Union([...plainValue, Type.Null()]);
+const oneValue = Type.Object({ value });
 
 const shown = Type.Object({
   name: Type.String(),

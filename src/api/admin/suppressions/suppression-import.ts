@@ -53,7 +53,7 @@ export function suppressionImportEndpoints(deps: AdminDeps): readonly Endpoint[]
       request: { schema: ImportBody, maxBytes: ADMIN_MAX_BYTES },
       responses: { 200: { description: "The result by entry", schema: ImportReport } },
       async handle(call) {
-        const draft = readDraft(ImportBody, bodyOf(call), "entries");
+        const draft = readDraft(ImportBody, bodyOf(call), { listed: "entries" });
         const account = await accountNamed(deps.store.records, draft.valid.account_id, draft.errors);
         const { entries } = sealDraft(draft);
         const accountId = account?.id ?? "";
