@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Disk } from "../delivery/alarm-conditions.ts";
@@ -7,6 +6,7 @@ import type { Engine } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarmCalls } from "../webhooks/alarm-calls.ts";
 import type { Lookups } from "./network/create-lookups.ts";
+import { processName } from "./process-name.ts";
 
 export interface AlarmParts {
   readonly store: Store;
@@ -23,7 +23,7 @@ export function createAlarms({ store, clock, log, engine, lookups, disk }: Alarm
   const { records, queue, receipts } = store;
   const calls = createAlarmCalls({
     records,
-    process: `${hostname()}:${process.pid}`,
+    process: processName(),
     clock,
     random: Math.random,
     openResolver: lookups.open,

@@ -75,6 +75,8 @@ interface Alarms {
   readonly data: readonly Alarm[];
   /** False if the process that answers does not deliver. */
   readonly is_watching?: boolean;
+  /** The process that answers, if there may be others. */
+  readonly process?: string;
 }
 
 interface State {
@@ -120,9 +122,18 @@ const NOT_WATCHING =
   "The process that answers does not deliver, and so watches for no alarms: those that deliver tell of theirs in their logs, in /metrics and to the alarm webhook.";
 
 function alarmsOf(state: State): Child {
-  const { data: alarms, is_watching: isWatching = true } = state.alarms;
+  const { data: alarms, is_watching: isWatching = true, process } = state.alarms;
   if (!isWatching) return none(NOT_WATCHING);
-  if (alarms.length === 0) return none("No alarms.");
+  if (alarms.length === 0)
+    return none(process === undefined ? "No alarms." : `No alarms in ${process}. ${OTHERS}`);
+  const whose = process !== undefined && h("p", { class: "hint" }, `Of ${process}. ${OTHERS}`);
+  return [alarmList(alarms, state), whose];
+}
+
+const OTHERS =
+  "This is the process that answers: any other that delivers has alarms of its own, in its log, in /metrics and told to the alarm webhook.";
+
+function alarmList(alarms: readonly Alarm[], state: State): readonly Child[] {
   return alarms.map(({ name, subject, subject_name: called, reason, since }) =>
     h(
       "p",

@@ -257,3 +257,21 @@ test("the overview of a process that does not deliver gives no all-clear", async
   expect(await page.getByText("No alarms.").count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+
+test("where several processes may deliver, the overview says whose alarms it shows, or that there are none of", async () => {
+  const { page, complaints, heading } = await signedIn("settings");
+  await heading("Settings");
+  const since = new Date().toISOString();
+  const alarm = { name: "disk_low", subject: "/data", reason: "900 MB are free", since };
+  const answers = [[alarm], []];
+  await page.route("**/admin/v1/alarms", (asked) =>
+    asked.fulfill({ json: { data: answers.shift() ?? [], is_watching: true, process: "sms-1:4711" } }),
+  );
+  await page.clock.install();
+  await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+  await page.getByText("Of sms-1:4711. This is the process that answers").waitFor();
+  await page.getByText("900 MB are free").waitFor();
+  await page.clock.fastForward(5_000);
+  await page.getByText("No alarms in sms-1:4711. This is the process that answers").waitFor();
+  expect(complaints).toEqual([]);
+});

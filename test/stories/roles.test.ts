@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { admin, reached, send } from "../admin.ts";
@@ -12,7 +13,7 @@ import { oneProcess } from "../one-process.ts";
 import { type PostriderProcess, runPostrider } from "../postrider-process.ts";
 import { until } from "../until.ts";
 
-onBothStores(() => {
+onBothStores((store) => {
   const PATH = "/v1/sms/messages";
   const SMS = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
 
@@ -44,15 +45,31 @@ onBothStores(() => {
         await runPostrider({ dataFolder: folder(), command: "alarms", args }),
       ];
     };
+    const process = store === "postgres" ? { process: expect.any(String) } : {};
     expect(await listAlarms(await start({ args: ["--roles", "api"] }))).toEqual([
-      { data: [], is_watching: false },
+      { data: [], is_watching: false, ...process },
       expect.objectContaining({ code: 0, output: expect.stringContaining("watches for no alarms") }),
     ]);
     await stop();
     expect(await listAlarms(await start())).toEqual([
-      { data: [], is_watching: true },
+      { data: [], is_watching: true, ...process },
       expect.objectContaining({ code: 0, output: expect.not.stringContaining("watches") }),
     ]);
+  });
+
+  test("where others may deliver too, a process says that the alarms it lists are its own", async () => {
+    const service = await start();
+    const { process } = await admin<{ process?: string }>(service, "/alarms");
+    const args = ["list", "--url", service.url, "--token", service.sandbox.admin_token];
+    const { output } = await runPostrider({ dataFolder: folder(), command: "alarms", args });
+    const whose = `${hostname()}:${service.pid}`;
+    if (store === "sqlite") {
+      expect(process).toBeUndefined();
+      expect(output).not.toContain(whose);
+    } else {
+      expect(process).toBe(whose);
+      expect(output).toContain(`of ${whose}, the process that answers`);
+    }
   });
 
   test("with --roles delivery,upkeep what an earlier process accepted is delivered", async () => {

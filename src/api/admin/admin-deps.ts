@@ -31,6 +31,8 @@ export interface AdminDeps extends DomainDns {
   }): Promise<WebhookAttempt>;
   /** Hosts that this process does not deliver webhooks to at the moment. */
   pausedWebhookHosts(): readonly PausedHost[];
+  /** This process, as operators find it, if there may be others on its database. */
+  readonly process?: string;
   /** The alarms that are raised in this process; `undefined` if it watches for none. */
   alarms(): readonly Alarm[] | undefined;
   /** To be called once changed connectors, routes or settings are stored; resolves when this process uses them. */

@@ -6,7 +6,10 @@ import type { AdminDeps } from "./admin-deps.ts";
 import { adminPath } from "./record-plan.ts";
 
 /** The alarms: conditions that an operator has to deal with. */
-export function alarmEndpoints({ alarms }: Pick<AdminDeps, "alarms">): readonly Endpoint[] {
+export function alarmEndpoints({
+  alarms,
+  process,
+}: Pick<AdminDeps, "alarms" | "process">): readonly Endpoint[] {
   return [
     {
       method: "GET",
@@ -16,7 +19,7 @@ export function alarmEndpoints({ alarms }: Pick<AdminDeps, "alarms">): readonly 
       tag: "Admin: alarms",
       auth: "admin",
       responses: { 200: { description: "All of them", schema: Alarms } },
-      handle: () => Response.json(toList(alarms())),
+      handle: () => Response.json({ ...toList(alarms()), process }),
     },
   ];
 }
@@ -38,6 +41,12 @@ const Alarms = Type.Object({
     description:
       "Whether this process watches for alarms. One without the role `delivery` does not, and has none",
   }),
+  process: Type.Optional(
+    Type.String({
+      description:
+        "The process that answers, as `host:process id`; absent on SQLite, where there is one. Each that delivers has alarms of its own",
+    }),
+  ),
 });
 
 function toList(raised: readonly Alarm[] | undefined) {

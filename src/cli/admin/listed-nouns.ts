@@ -68,14 +68,21 @@ export const ALARMS: ListedNoun = {
       column("RAISED", "raised_at"),
       column("REASON", "reason"),
     ],
-    remark: (answer) => ((answer as AlarmsAnswer).is_watching === false ? NOT_WATCHING : undefined),
+    remark: (answer) => whoseAlarms(answer as AlarmsAnswer),
   },
 };
 
 interface AlarmsAnswer {
   readonly is_watching?: boolean;
+  /** Absent where there is one process. */
+  readonly process?: string;
 }
 
 /** Without it an empty list would look like an all-clear. */
+function whoseAlarms({ is_watching: isWatching, process }: AlarmsAnswer): string | undefined {
+  if (isWatching === false) return NOT_WATCHING;
+  return process && `of ${process}, the process that answers: any other that delivers has alarms of its own`;
+}
+
 const NOT_WATCHING =
   "the process that answers does not deliver, and so watches for no alarms: those that deliver tell of theirs in their logs, in /metrics and to the alarm webhook";

@@ -20,6 +20,7 @@ import type { MetricsSources } from "../metrics/metrics.ts";
 import { createNetwork } from "../network/network.ts";
 import { createWeb } from "../network/web.ts";
 import type { Parts } from "../parts.ts";
+import { processName } from "../process-name.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 import { consoleAsset } from "./console-asset.ts";
 import { docsAsset } from "./docs-asset.ts";
@@ -138,6 +139,7 @@ function createAdmin(
     ...dns,
     testWebhook: webhooks.test,
     pausedWebhookHosts: webhooks.paused,
+    ...(config.databaseUrl !== undefined && { process: processName() }),
     alarms: () => (config.roles.has("delivery") ? alarms.alarms() : undefined),
     onConfigChanged: () => applyChange(engine, clock, log),
   });
