@@ -11,6 +11,8 @@ export interface Connections {
   waiting(): number;
   /** To be called when a server that took writes refuses them: each connection is then judged again before it is lent. */
   judgeAgain(): void;
+  /** To be called when the way to the server leads to another one than before: connections that are open now are lent no more. */
+  renew(): void;
   close(): Promise<void>;
 }
 
@@ -21,13 +23,22 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     ...(applicationName && { application_name: `${settings.application_name} ${applicationName}` }),
     ...(isPrepared && { options: sessionOptions(options, settings.query_timeout) }),
   };
-  const pools = urls.map((connectionString) => openPool({ ...settings, ...session, connectionString }));
+  /** Emptied by `renew`: a former primary may go on for those that are connected. */
+  let usable = new WeakSet<PoolClient>();
+  const onConnect = (client: PoolClient) => void usable.add(client);
+  const pools = urls.map((connectionString) =>
+    openPool({ ...settings, ...session, connectionString }, onConnect),
+  );
   /** Connections known to take writes. Emptied by `judgeAgain`: a former primary may become read-only while they stay open. */
   let writable = new WeakSet<PoolClient>();
   let current = 0;
 
   const lendFrom = async (index: number): Promise<PoolClient> => {
     const client = await lendOf(pools[index] as Pool, settings.max);
+    if (!usable.has(client)) {
+      client.release(true);
+      return lendFrom(index);
+    }
     // If `judgeAgain` is called meanwhile, the result goes into the set that has been replaced, and so is forgotten.
     const known = writable;
     if (!isToBeWritable || known.has(client)) return client;
@@ -60,16 +71,20 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     judgeAgain() {
       writable = new WeakSet();
     },
+    renew() {
+      usable = new WeakSet();
+    },
     close: async () => void (await Promise.all(pools.map((pool) => pool.end()))),
   };
 }
 
-function openPool(settings: PoolConfig): Pool {
+function openPool(settings: PoolConfig, onConnect: (client: PoolClient) => void): Pool {
   const pool = new Pool(settings);
   // A connection that is lost while idle leaves the pool, and the next call makes another.
   pool.on("error", () => undefined);
   // A connection that is lost while lent fails its next statement. Without a listener the event would end the process.
   pool.on("connect", (client) => void client.on("error", () => undefined));
+  pool.on("connect", onConnect);
   return pool;
 }
 

@@ -33,6 +33,8 @@ export interface Session {
 export interface Driver extends Session {
   /** Lends one connection to `work`, and drops it if it was lost meanwhile. */
   hold<T>(work: (session: Connection) => Promise<T>): Promise<T>;
+  /** See `Connections.renew`. */
+  renew(): void;
   close(): Promise<void>;
 }
 
@@ -106,6 +108,7 @@ export function openDriver(options: DriverOptions): Driver {
         if (!isOutdated(error)) throw error;
         return query<Row>(sql, values);
       }),
+    renew: lent.renew,
     close: () => (closing ??= lent.close()),
   };
 }

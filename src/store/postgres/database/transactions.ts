@@ -57,6 +57,8 @@ const MAX_TRIES = 5;
 
 /** @param servers shared by all drivers of a process, so that what one notices is known to the others */
 export function openClosable(driver: Driver, clock: Clock, servers = createServerWatch()): ClosableDatabase {
+  // Others may still lead to the former server, where what is written is lost.
+  servers.onOther(driver.renew);
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
   const within: Database = {
