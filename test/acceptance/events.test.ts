@@ -180,7 +180,10 @@ onEveryStore((start) => {
     await using api = await start();
     await send(api);
     const { accountId } = api.caller;
-    const beyond = createEventCursors(await api.store.feed.cursorKey()).seal(accountId, Number.MAX_SAFE_INTEGER);
+    const beyond = createEventCursors(await api.store.feed.cursorKey()).seal(
+      accountId,
+      Number.MAX_SAFE_INTEGER,
+    );
     const forged = createEventCursors(Buffer.alloc(32)).seal(accountId, 1);
     const given = (await api.get("/v1/events")).json.next;
     for (const after of [
