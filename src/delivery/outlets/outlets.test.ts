@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
-import type { Channel, ChannelStatus } from "../../channels/channel.ts";
+import type { Channel, ChannelStatus, OutgoingMessage } from "../../channels/channel.ts";
 import type { Connector } from "../../core/records/accounts.ts";
 import type { OwnShare, Shares } from "../shares/shares.ts";
 import { createOutlets, type OpenChannel } from "./outlets.ts";
@@ -192,6 +192,21 @@ test("one that cannot be opened, as where a newer program has stored it, keeps n
   expect(logged).toEqual(["b: a connector cannot be opened"]);
   outlets.reconcile([connector("a"), connector("b"), connector("c")]);
   expect(happened).toEqual(["start b"]);
+});
+
+test("what was sent before the settings were changed counts towards the rate after it", async () => {
+  const { clock, held, outlets } = open();
+  for (let slot = 0; slot < 24; slot++) held.add(slot);
+  const opened = (...config: readonly Connector["config"][]) => {
+    for (const each of config) outlets.reconcile([connector("a", { config: each })]);
+    return outlets.get("a")!;
+  };
+  const email = { channel: "email" } as OutgoingMessage;
+  for (let sent = 0; sent < 8; sent++) opened({ max_per_second: 8 }).handOver(email);
+  expect(opened({ max_per_second: 8, host: "h" }).available()).toBe(0);
+  expect(opened({ max_per_second: 8, host: "i" }, { max_per_second: 8, host: "j" }).available()).toBe(0);
+  await clock.advance(1_010);
+  expect(outlets.get("a")!.available()).toBe(8);
 });
 
 test("a rate without slots is shared in parts, of which this process uses those that it holds", () => {

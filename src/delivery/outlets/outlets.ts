@@ -9,7 +9,7 @@ import { createLargeLimit } from "./large-limit.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import type { HasReceipt } from "./receipt-watch.ts";
 import { createStatusLog } from "./status-log.ts";
-import { createThrottle } from "./throttle.ts";
+import { createThrottle, type Throttle } from "./throttle.ts";
 
 /** Opens a connector's channel; `undefined` for a kind that this program does not know. Throws if the configuration is invalid. */
 export type OpenChannel = (connector: Connector, given: GivenToChannel) => Channel | undefined;
@@ -67,11 +67,11 @@ export function createOutlets(deps: OutletsDeps): Outlets {
 
   const reopen = (connector: Connector, settings: string) => {
     const { id, kind } = connector;
-    const isReopened = open.has(id);
+    const before = open.get(id);
     close(id);
     let opened: Opened | undefined;
     const isReplaced = () => open.has(id) && open.get(id)?.outlet !== opened?.outlet;
-    opened = openOutlet(deps, connector, { isReopened, isReplaced, memory: memories.of(connector) });
+    opened = openOutlet(deps, connector, { before, isReplaced, memory: memories.of(connector) });
     if (opened) open.set(id, { ...opened, kind, settings });
     opened?.outlet.channel.start();
   };
@@ -125,11 +125,13 @@ interface Open extends Opened {
 
 interface Opened {
   readonly outlet: Outlet;
+  readonly throttle: Throttle;
   readonly share?: OwnShare;
 }
 
 interface Opening {
-  readonly isReopened: boolean;
+  /** What the connector was opened as until now, if its settings have changed. */
+  readonly before: Opened | undefined;
   /** The connector has been opened again, with other settings. */
   readonly isReplaced: () => boolean;
   readonly memory: ConnectorMemory;
@@ -138,13 +140,13 @@ interface Opening {
 function openOutlet(
   deps: OutletsDeps,
   connector: Connector,
-  { isReopened, isReplaced, memory }: Opening,
+  { before, isReplaced, memory }: Opening,
 ): Opened | undefined {
   const share = joinShares(deps, connector);
   const logStatus = createStatusLog(deps, connector);
   const channel = openChannel(deps, connector, {
     ...(share && { share }),
-    isReopened,
+    isReopened: before !== undefined,
     memory,
     onSlots: deps.onSlots,
     onStatus: (status) => {
@@ -155,9 +157,12 @@ function openOutlet(
     },
   });
   if (channel) {
-    const outlet = createOutletOf(deps, connector, { channel, share });
+    const part = share && (() => share.held().size / share.of);
+    const rate = channel.keepsRate ? undefined : rateOf(connector);
+    const throttle = createThrottle(deps.clock, rate, part, before?.throttle);
+    const outlet = createOutletOf(deps, connector, { channel, share, throttle });
     share?.tellUp(outlet.isOffered);
-    return { outlet, ...(share && { share }) };
+    return { outlet, throttle, ...(share && { share }) };
   }
   share?.close();
   return undefined;
@@ -197,17 +202,14 @@ function joinShares({ shares, slotsOf, onSlots }: OutletsDeps, connector: Connec
 function createOutletOf(
   { clock, onLeftOver, shares, hasReceipt }: OutletsDeps,
   connector: Connector,
-  { channel, share }: { channel: Channel; share: OwnShare | undefined },
+  { channel, share, throttle }: { channel: Channel; share: OwnShare | undefined; throttle: Throttle },
 ): Outlet {
-  const keepsRate = channel.keepsRate === true;
-  const part = share && (() => share.held().size / share.of);
-  const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector), part);
   const isElsewhere = ({ state }: ChannelStatus) =>
     share !== undefined &&
     (shares?.isUpElsewhere(connector.id) === true ||
       (state === "stopped" && shares?.isMoving(connector.id) === true));
   const health = createHealth(clock, {
-    keepsRate,
+    keepsRate: channel.keepsRate === true,
     reachesMany: channel.reachesMany === true,
     ...(shares && { hasReceipt }),
   });

@@ -175,3 +175,17 @@ test.each([0, 0.1])(
     expect(await availableAfter(1)).toBeGreaterThanOrEqual(16);
   },
 );
+
+test.each([
+  ["a faster one", 20, [10, 20]],
+  ["a slower one", 5, [0, 5]],
+])("what has just gone counts for %s that follows, once the settings are changed", async (_, rate, room) => {
+  const clock = createHeldClock();
+  const before = createThrottle(clock, 10);
+  before.take(10);
+  await clock.advance(500);
+  const after = createThrottle(clock, rate, undefined, before);
+  const now = after.available();
+  await clock.advance(510);
+  expect([now, after.available()]).toEqual(room);
+});

@@ -11,22 +11,26 @@ export interface Throttle {
   take(count: number): void;
   /** Milliseconds until there is a token; 0 if there is one now. */
   waitMs(): number;
+  /** When the last tokens were taken, which counts for the throttle that follows this one. */
+  readonly taken: RateWindow;
 }
 
 /**
  * @param perSecond absent or 0: no limit
  * @param part this process's part of the rate, from 0 to 1; after it grows, the bucket fills faster only from then on
+ * @param before what the connector was throttled by until its settings were changed: no second has more for that
  */
 export function createThrottle(
   clock: Clock,
   perSecond: number | undefined,
   part: () => number = () => 1,
+  before?: Throttle,
 ): Throttle {
   if (!perSecond) return UNLIMITED;
   let rate = perSecond * part();
   let tokens = capacityOf(rate);
   /** What was sent in the last second. It is kept even while this process's part of the rate is smaller, or 0. */
-  const whole = windowOf(perSecond);
+  const whole = windowOf(perSecond, before?.taken);
   let window = windowOf(rate, whole);
   let filledAt = clock.monotonicMs();
 
@@ -43,6 +47,7 @@ export function createThrottle(
   };
   return {
     isLimited: true,
+    taken: whole,
     available() {
       refill();
       return Math.min(Math.floor(tokens), window.room(filledAt));
@@ -77,6 +82,7 @@ const UNBOUNDED = createRateWindow(Number.POSITIVE_INFINITY);
 
 const UNLIMITED: Throttle = {
   isLimited: false,
+  taken: UNBOUNDED,
   available: () => Number.POSITIVE_INFINITY,
   take() {},
   waitMs: () => 0,
