@@ -1,4 +1,6 @@
 /** What happens to a request between the router and its endpoint. */
+
+import { unknownName } from "../core/body/unknown-name.ts";
 import { addressBlock } from "../core/network/address-block.ts";
 import type { KeyOwner } from "../core/records/api-key.ts";
 import type { Writable } from "../core/writable.ts";
@@ -9,7 +11,6 @@ import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import type { BodyClient } from "./body/body-budget.ts";
 import { parseJsonObject } from "./body/parse-json-object.ts";
 import { createBodyReader, type HeldBody } from "./body/read-body.ts";
-import { unknownName } from "./body/unknown-name.ts";
 import { clientAddress } from "./client-address.ts";
 import { unlessClientGone } from "./client-gone.ts";
 import { type Call, type Endpoint, type LongPoll, takesBody } from "./endpoint.ts";

@@ -64,7 +64,7 @@ onSharedAdmin((start) => {
       });
       expect(bad.status).toBe(400);
       expect(bad.json.details.idempotency).toBe("must be one of replay, strict");
-      expect(bad.json.details.colour).toStartWith("unknown setting");
+      expect(bad.json.details.colour).toStartWith("unknown; known are ");
       expect((await admin.call("GET", "settings/keep_bodies")).json.value).toBe(false);
       expect(admin.configChanges()).toBe(before);
 

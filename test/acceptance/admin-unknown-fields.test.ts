@@ -58,5 +58,6 @@ onSharedAdmin((start) => {
     const config = { host: "a.example", ...many };
     const ofConfig = await refused("POST", "connectors", { kind: "test", name: "many", config });
     expect(Object.keys(ofConfig)).toHaveLength(20);
+    expect(Object.keys(await refused("PUT", "settings", many))).toHaveLength(100);
   });
 });

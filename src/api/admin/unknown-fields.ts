@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import type { FieldErrors } from "../../core/body/field-errors.ts";
 import { isObject } from "../../core/body/is-object.ts";
-import { unknownName } from "../body/unknown-name.ts";
+import { unknownName } from "../../core/body/unknown-name.ts";
 
 /**
  * The fields of a body or a configuration, at any depth, that its schema does not know: a misspelt one would do nothing. `secrets`: names

@@ -126,8 +126,10 @@ describe("settings", () => {
       expect(settingProblem("webhook_ca", { value, forAccount: false })).toBeUndefined();
   });
 
-  test("an unknown name is refused with the names there are", () => {
+  test("an unknown name is refused with the one that was meant, or all that there are", () => {
     expect(isSettingName("toString")).toBe(false);
-    expect(settingProblem("colour", { value: "red", forAccount: false })).toStartWith("unknown setting");
+    const problemOf = (name: string) => settingProblem(name, { value: "5", forAccount: false });
+    expect(problemOf("rate_limit_per_kye")).toBe("unknown; did you mean rate_limit_per_key?");
+    expect(problemOf("colour")).toMatch(/^unknown; known are idempotency, .*public_url/);
   });
 });

@@ -1,5 +1,6 @@
 /** All settings in one table, with their permitted values and their defaults. They are stored as text. */
 import { ALARM_SETTINGS } from "../alarms/alarm-settings.ts";
+import { unknownName } from "../body/unknown-name.ts";
 import { INBOUND_SETTINGS } from "../inbound/inbound-settings.ts";
 import { certificatesIn } from "../network/certificates.ts";
 import { isIpRange, isNameServer } from "../network/ip-range.ts";
@@ -167,7 +168,7 @@ export function settingProblem(
   name: string,
   { value, forAccount }: { value: string; forAccount: boolean },
 ): string | undefined {
-  if (!isSettingName(name)) return `unknown setting; the settings are ${Object.keys(SETTINGS).join(", ")}`;
+  if (!isSettingName(name)) return unknownName(name, Object.keys(SETTINGS));
   const setting: Setting<unknown> = SETTINGS[name];
   if (forAccount && setting.scope === "instance") return "can only be set for the instance";
   return setting.parse(value) === undefined ? `must be ${setting.expected}` : undefined;

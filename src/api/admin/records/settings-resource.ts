@@ -137,7 +137,8 @@ async function setAll(
 ): Promise<void> {
   const errors = createErrors();
   const texts: Record<string, string | undefined> = {};
-  for (const [name, wanted] of Object.entries(given)) {
+  // There are not that many settings: the rest of such a body is no better, and each problem names all that there are.
+  for (const [name, wanted] of Object.entries(given).slice(0, MOST_AT_ONCE)) {
     const problem = problemOf(name, wanted, account !== undefined);
     if (problem === undefined) texts[name] = wanted === null ? undefined : String(wanted);
     else errors.add(fieldOf(name.slice(0, 64)), problem);
@@ -148,6 +149,8 @@ async function setAll(
   if (!(await store.records.setSettings(account?.id, texts))) throw noSuchAccount();
   await onConfigChanged();
 }
+
+const MOST_AT_ONCE = 100;
 
 function problemOf(name: string, given: unknown, forAccount: boolean): string | undefined {
   if (given === null)
