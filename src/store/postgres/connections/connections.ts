@@ -23,22 +23,13 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     ...(applicationName && { application_name: `${settings.application_name} ${applicationName}` }),
     ...(isPrepared && { options: sessionOptions(options, settings.query_timeout) }),
   };
-  /** Emptied by `renew`: a former primary may go on for those that are connected. */
-  let usable = new WeakSet<PoolClient>();
-  const onConnect = (client: PoolClient) => void usable.add(client);
-  const pools = urls.map((connectionString) =>
-    openPool({ ...settings, ...session, connectionString }, onConnect),
-  );
+  const { pools, lendOf, renew } = openPools(urls, { ...settings, ...session });
   /** Connections known to take writes. Emptied by `judgeAgain`: a former primary may become read-only while they stay open. */
   let writable = new WeakSet<PoolClient>();
   let current = 0;
 
   const lendFrom = async (index: number): Promise<PoolClient> => {
-    const client = await lendOf(pools[index] as Pool, settings.max);
-    if (!usable.has(client)) {
-      client.release(true);
-      return lendFrom(index);
-    }
+    const client = await lendOf(pools[index] as Pool);
     // If `judgeAgain` is called meanwhile, the result goes into the set that has been replaced, and so is forgotten.
     const known = writable;
     if (!isToBeWritable || known.has(client)) return client;
@@ -71,10 +62,28 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     judgeAgain() {
       writable = new WeakSet();
     },
+    renew,
+    close: async () => void (await Promise.all(pools.map((pool) => pool.end()))),
+  };
+}
+
+function openPools(urls: readonly string[], settings: PoolConfig) {
+  /** Emptied by `renew`: a former primary may go on for those that are connected. */
+  let usable = new WeakSet<PoolClient>();
+  const onConnect = (client: PoolClient) => void usable.add(client);
+  const pools = urls.map((connectionString) => openPool({ ...settings, connectionString }, onConnect));
+  const lendOf = async (pool: Pool): Promise<PoolClient> => {
+    const client = await lendOneOf(pool, settings.max);
+    if (usable.has(client)) return client;
+    client.release(true);
+    return lendOf(pool);
+  };
+  return {
+    pools,
+    lendOf,
     renew() {
       usable = new WeakSet();
     },
-    close: async () => void (await Promise.all(pools.map((pool) => pool.end()))),
   };
 }
 
@@ -92,7 +101,7 @@ function openPool(settings: PoolConfig, onConnect: (client: PoolClient) => void)
  * Where the server has no connection left for us, waits for one of those that the pool has: for a while it is a pool of so many.
  * Throws if it has none.
  */
-async function lendOf(pool: Pool, max = 1): Promise<PoolClient> {
+async function lendOneOf(pool: Pool, max = 1): Promise<PoolClient> {
   for (let tried = 1; ; tried++) {
     try {
       return await pool.connect();
