@@ -159,7 +159,7 @@ function openOutlet(
   if (channel) {
     const part = share && (() => share.held().size / share.of);
     const rate = channel.keepsRate ? undefined : rateOf(connector);
-    const throttle = createThrottle(deps.clock, rate, part, before?.throttle);
+    const throttle = createThrottle(deps.clock, rate, { part, before: before?.throttle });
     const outlet = createOutletOf(deps, connector, { channel, share, throttle });
     share?.tellUp(outlet.isOffered);
     return { outlet, throttle, ...(share && { share }) };

@@ -70,7 +70,7 @@ test("a silence saves up no more than a second's worth", async () => {
 test("what had been saved up goes with the part of the rate that is lost, and does not come back with it", async () => {
   const clock = createHeldClock();
   let part = 1;
-  const throttle = createThrottle(clock, 10, () => part);
+  const throttle = createThrottle(clock, 10, { part: () => part });
   part = 0.5;
   expect(throttle.available()).toBe(5);
   part = 0;
@@ -105,7 +105,7 @@ test("who waits as long as it says need not ask twice, also where that is no who
 test("whatever becomes of the part, no second has more than the part that it ends with", async () => {
   const clock = createHeldClock();
   let part = 1;
-  const throttle = createThrottle(clock, 20, () => part);
+  const throttle = createThrottle(clock, 20, { part: () => part });
   const times: number[] = [];
   const takeFor = async (ms: number) => {
     for (let step = 0; step < ms; step += 10) {
@@ -132,7 +132,7 @@ test("whatever becomes of the part, no second has more than the part that it end
 test("where the part has grown, only what the smaller one had saved up may go at once", async () => {
   const clock = createHeldClock();
   let part = 0.5;
-  const throttle = createThrottle(clock, 10, () => part);
+  const throttle = createThrottle(clock, 10, { part: () => part });
   await clock.advance(60_000);
   part = 1;
   expect(throttle.available()).toBe(5);
@@ -143,7 +143,7 @@ test("where the part has grown, only what the smaller one had saved up may go at
 test("what has just gone still counts when the part shrinks, and when it grows", async () => {
   const clock = createHeldClock();
   let part = 1;
-  const throttle = createThrottle(clock, 10, () => part);
+  const throttle = createThrottle(clock, 10, { part: () => part });
   const availableAfter = async (ms: number) => {
     await clock.advance(ms);
     return throttle.available();
@@ -162,7 +162,7 @@ test.each([0, 0.1])(
   async (low) => {
     const clock = createHeldClock();
     let part = 1;
-    const throttle = createThrottle(clock, 20, () => part);
+    const throttle = createThrottle(clock, 20, { part: () => part });
     const availableAfter = async (ms: number) => {
       await clock.advance(ms);
       return throttle.available();
@@ -184,7 +184,7 @@ test.each([
   const before = createThrottle(clock, 10);
   before.take(10);
   await clock.advance(500);
-  const after = createThrottle(clock, rate, undefined, before);
+  const after = createThrottle(clock, rate, { before });
   const now = after.available();
   await clock.advance(510);
   expect([now, after.available()]).toEqual(room);

@@ -15,16 +15,18 @@ export interface Throttle {
   readonly taken: RateWindow;
 }
 
-/**
- * @param perSecond absent or 0: no limit
- * @param part this process's part of the rate, from 0 to 1; after it grows, the bucket fills faster only from then on
- * @param before what the connector was throttled by until its settings were changed: no second has more for that
- */
+export interface ThrottleOptions {
+  /** This process's part of the rate, from 0 to 1; after it grows, the bucket fills faster only from then on. Absent: always 1. */
+  readonly part?: (() => number) | undefined;
+  /** What the connector was throttled by until its settings were changed: no second has more for that. */
+  readonly before?: Throttle | undefined;
+}
+
+/** @param perSecond absent or 0: no limit */
 export function createThrottle(
   clock: Clock,
   perSecond: number | undefined,
-  part: () => number = () => 1,
-  before?: Throttle,
+  { part = () => 1, before }: ThrottleOptions = {},
 ): Throttle {
   if (!perSecond) return UNLIMITED;
   let rate = perSecond * part();

@@ -260,8 +260,8 @@ test("a rate is divided with the slots, and what a part grows by begins to fill 
   const { share: ofA } = joined(a.shares, 24);
   const { share: ofB } = joined(b.shares, 24);
   const rates = [
-    createThrottle(a.clock, 10, () => ofA.held().size / ofA.of),
-    createThrottle(b.clock, 10, () => ofB.held().size / ofB.of),
+    createThrottle(a.clock, 10, { part: () => ofA.held().size / ofA.of }),
+    createThrottle(b.clock, 10, { part: () => ofB.held().size / ofB.of }),
   ];
   let sent = 0;
   const sendAll = () => {

@@ -52,7 +52,6 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
       tellStatus(connector, { status: status(), isNewState }, deps);
       line.serve();
     },
-    responseTimeoutMs: config.response_timeout_ms,
     nobodyWaits: sends.whenEmpty,
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });

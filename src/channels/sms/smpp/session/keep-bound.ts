@@ -31,8 +31,6 @@ export interface LinkDeps {
   /** Called when the status may have changed. */
   readonly onStatus: () => void;
   readonly gate: CredentialGate;
-  /** How long an answer may take. */
-  readonly responseTimeoutMs: number;
   /** Resolves when no attempt waits for an answer any more: then a session can be left without waiting for answers. */
   readonly nobodyWaits: () => Promise<void>;
 }
@@ -170,7 +168,7 @@ async function stop(state: State): Promise<void> {
   if (state.opened) {
     if (state.boundAt === undefined) state.opened.destroy("stopped");
     // As long as ever: a change of settings is no reason for a message to be in doubt, and to be sent twice.
-    else await leaveSession(state, "stopped", state.deps.responseTimeoutMs);
+    else await leaveSession(state, "stopped", state.opened.responseTimeoutMs);
     await state.ended.promise;
   }
   setStatus(state, "stopped", undefined);

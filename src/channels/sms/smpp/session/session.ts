@@ -51,7 +51,7 @@ export interface SessionEnd {
   readonly isCredentialFault: boolean;
 }
 
-export interface Session {
+export interface Session extends Pick<SessionOptions, "responseTimeoutMs"> {
   readonly slots: SubmitWindow;
   /**
    * Sends one submit_sm. The caller has taken a slot for it, and gives that back after acting on the answer. Never rejects. An
@@ -75,6 +75,7 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
     onClosed: (reason) => end(state, reason),
   });
   const session: Session = {
+    responseTimeoutMs: options.responseTimeoutMs,
     slots: createSubmitWindow(options.window, events.onSlots),
     submit: (body, onLate) => submit(state, body, onLate),
     ask: (commandId, body) => request(state, commandId, { body }),

@@ -86,7 +86,6 @@ test("after each session that was lost, or that did not come about, it is the ne
     },
     onStatus() {},
     gate: createCredentialGate(clock, () => {}),
-    responseTimeoutMs: 60_000,
     nobodyWaits: async () => {},
   });
   const lose = async (waitMs: number) => {
