@@ -258,6 +258,17 @@ test("the overview of a process that does not deliver gives no all-clear", async
   expect(complaints).toEqual([]);
 });
 
+test("the webhooks of a process that delivers none are not shown as if no host were paused", async () => {
+  const { page, complaints, heading } = await signedIn("settings");
+  await heading("Settings");
+  const answer = { json: { data: [], is_delivering: false } };
+  await page.route("**/admin/v1/webhooks/hosts", (asked) => asked.fulfill(answer));
+  await page.getByRole("navigation").getByRole("link", { name: "Webhooks" }).click();
+  await page.getByText("delivers no webhooks, and so pauses no host").waitFor();
+  expect(await page.getByText("No host is paused.").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
 test("where several processes may deliver, the overview says whose alarms it shows, or that there are none of", async () => {
   const { page, complaints, heading } = await signedIn("settings");
   await heading("Settings");

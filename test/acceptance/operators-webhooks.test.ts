@@ -156,6 +156,6 @@ onEveryAdmin((start) => {
       const answer = await admin.call("GET", `webhooks/${unknown}`);
       expect([unknown, answer.status, answer.json.message]).toEqual([unknown, 404, "not found"]);
     }
-    expect((await admin.call("GET", "webhooks/hosts")).json).toEqual({ data: [] });
+    expect((await admin.call("GET", "webhooks/hosts")).json).toEqual({ data: [], is_delivering: true });
   });
 });

@@ -57,6 +57,16 @@ onBothStores((store) => {
     ]);
   });
 
+  test("a process that delivers no webhooks does not say that no host is paused, which only others would know of", async () => {
+    const listHosts = async (service: PostriderProcess) => {
+      const args = ["hosts", "--url", service.url, "--token", service.sandbox.admin_token];
+      return (await runPostrider({ dataFolder: folder(), command: "webhooks", args })).output;
+    };
+    expect(await listHosts(await start({ args: ["--roles", "api"] }))).toContain("delivers no webhooks");
+    await stop();
+    expect(await listHosts(await start())).not.toContain("delivers no webhooks");
+  });
+
   test("where others may deliver too, a process says that the alarms it lists are its own", async () => {
     const service = await start();
     const { process } = await admin<{ process?: string }>(service, "/alarms");

@@ -42,6 +42,6 @@ onBothStores(() => {
     await rig.service.pass(58_000);
     expect(rig.receiver.deliveries).toHaveLength(1);
     await rig.until(second, ["delivered", "delivered"], 5_000);
-    expect(await admin(rig.service, "/webhooks/hosts")).toEqual({ data: [] });
+    expect(await admin(rig.service, "/webhooks/hosts")).toEqual({ data: [], is_delivering: true });
   });
 });

@@ -29,8 +29,8 @@ export interface AdminDeps extends DomainDns {
     readonly url: string;
     readonly id: string;
   }): Promise<WebhookAttempt>;
-  /** Hosts that this process does not deliver webhooks to at the moment. */
-  pausedWebhookHosts(): readonly PausedHost[];
+  /** Hosts that this process does not deliver webhooks to at the moment; `undefined` if it delivers none at all. */
+  pausedWebhookHosts(): readonly PausedHost[] | undefined;
   /** This process, as operators find it, if there may be others on its database. */
   readonly process?: string;
   /** The alarms that are raised in this process; `undefined` if it watches for none. */

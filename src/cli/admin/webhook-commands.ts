@@ -215,7 +215,16 @@ const HOSTS: List = {
     column("FAILURES", "failures"),
     column("REASON", "reason"),
   ],
+  // Without it an empty list would look as if no host were paused.
+  remark: (answer) => ((answer as HostsAnswer).is_delivering === false ? NOT_DELIVERING : undefined),
 };
+
+interface HostsAnswer {
+  readonly is_delivering?: boolean;
+}
+
+const NOT_DELIVERING =
+  "the process that answers delivers no webhooks, and so pauses no host: ask one with the role webhooks";
 
 interface Secrets {
   readonly secrets: readonly { readonly secret: string }[];

@@ -138,7 +138,7 @@ function createAdmin(
     connectorStatus: engine.connectorStatus,
     ...dns,
     testWebhook: webhooks.test,
-    pausedWebhookHosts: webhooks.paused,
+    pausedWebhookHosts: () => (config.roles.has("webhooks") ? webhooks.paused() : undefined),
     ...(config.databaseUrl !== undefined && { process: processName() }),
     alarms: () => (config.roles.has("delivery") ? alarms.alarms() : undefined),
     onConfigChanged: () => applyChange(engine, clock, log),

@@ -120,8 +120,17 @@ export interface PausedHost {
   readonly reason: string;
 }
 
+interface PausedHosts extends Page<PausedHost> {
+  /** False if the process that answers has not the role `webhooks`. */
+  readonly is_delivering?: boolean;
+}
+
+const NOT_DELIVERING =
+  "The process that answers delivers no webhooks, and so pauses no host: those that do tell of theirs in /metrics.";
+
 async function pausedHosts({ client }: Visit, accounts: readonly Account[]): Promise<Child> {
-  const { data } = await client.get<Page<PausedHost>>("webhooks/hosts");
+  const { data, is_delivering: isDelivering = true } = await client.get<PausedHosts>("webhooks/hosts");
+  if (!isDelivering) return none(NOT_DELIVERING);
   if (data.length === 0) return none("No host is paused.");
   return pausedHostTable(data, await nameAccounts(client, accounts, data));
 }

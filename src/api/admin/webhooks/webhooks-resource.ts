@@ -166,6 +166,14 @@ const shownHost = Type.Object({
   reason: Type.String({ description: "Of the last failure" }),
 });
 
+const shownHosts = Type.Object({
+  data: Type.Array(shownHost),
+  is_delivering: Type.Boolean({
+    description:
+      "Whether this process delivers webhooks. One without the role `webhooks` does not, and pauses no host",
+  }),
+});
+
 function listHosts({ pausedWebhookHosts }: AdminDeps): Endpoint {
   return {
     ...ofWebhooks,
@@ -174,17 +182,18 @@ function listHosts({ pausedWebhookHosts }: AdminDeps): Endpoint {
     operation: "listPausedWebhookHosts",
     summary: "List the hosts to which the process that answers has paused deliveries, and why",
     responses: {
-      200: { description: "All of them", schema: Type.Object({ data: Type.Array(shownHost) }) },
+      200: { description: "All of them", schema: shownHosts },
     },
     handle() {
-      const data = pausedWebhookHosts().map(({ accountId, host, until, failures, reason }) => ({
+      const paused = pausedWebhookHosts();
+      const data = (paused ?? []).map(({ accountId, host, until, failures, reason }) => ({
         account_id: accountId,
         host,
         paused_until: toIso(until),
         failures,
         reason,
       }));
-      return Response.json({ data });
+      return Response.json({ data, is_delivering: paused !== undefined });
     },
   };
 }
