@@ -40,30 +40,55 @@ test("the refusal of TRACE has the body of every refusal", async () => {
   expect(bodies).toEqual(heard.map(() => '{"code":405,"message":"method not allowed"}'));
 });
 
-test("a client learns from its next answer that the connection is going to be closed, whichever thread makes that answer", async () => {
-  const another = await startPostrider({ args: ["--listeners", "2"] });
-  const port = Number(new URL(another.url).port);
-  const wires = await Promise.all(
-    Array.from({ length: 2 * CONNECTIONS }, async (_, n) => ({
-      ...(await dial(port)),
-      // Only the main thread answers the one, each thread the other.
-      get: `GET ${n % 2 === 0 ? "/healthz" : "/v1/sms/messages/none"} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${another.sandbox.api_key}\r\n\r\n`,
-    })),
-  );
-  for (const { socket, get, until } of wires) {
-    socket.write(get);
-    await until(ANSWER);
-  }
-  another.kill("SIGTERM");
-  await another.line(/"msg":"stopping"/);
-  for (const { socket, get } of wires) socket.write(get);
-  const heard = await Promise.all(wires.map(({ until }) => until(TWO_ANSWERS)));
-  expect(heard.filter((answers) => !/connection: close/i.test(answers))).toEqual([]);
-  expect(await another.exited).toBe(0);
+test("a client learns from its next answer that the connection is going to be closed", async () => {
+  const { stopping, wires } = await stoppingWith("/healthz");
+  const heard = await Promise.all(wires.map(({ ask }) => ask(2)));
+  expect(heard.filter((answers) => !SAYS_SO.test(answers))).toEqual([]);
+  expect(await stopping.exited).toBe(0);
 }, 180_000);
 
-const ANSWER = /"ok"|not found"/;
-const TWO_ANSWERS = new RegExp(`(${ANSWER.source}).*(${ANSWER.source})`, "s");
+test("a client learns that too where a listener thread answers by itself, as soon as the thread knows", async () => {
+  const { stopping, wires } = await stoppingWith("/v1/sms/messages/none");
+  const heard = await Promise.all(
+    wires.map(async ({ ask }) => {
+      for (let count = 2; ; count++) {
+        const answers = await ask(count);
+        // With fewer answers than that it was closed without a word.
+        if (SAYS_SO.test(answers) || !answered(count).test(answers)) return answers;
+      }
+    }),
+  );
+  expect(heard.filter((answers) => !SAYS_SO.test(answers))).toEqual([]);
+  expect(await stopping.exited).toBe(0);
+}, 180_000);
+
+const SAYS_SO = /connection: close/i;
+
+/** Connections to a service with listener threads, each of which has had one answer before the service began to stop. */
+async function stoppingWith(path: string) {
+  const stopping = await startPostrider({ args: ["--listeners", "2"] });
+  const port = Number(new URL(stopping.url).port);
+  const head = [`GET ${path} HTTP/1.1`, "Host: localhost", `X-API-Key: ${stopping.sandbox.api_key}`];
+  const wires = await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      const { socket, until } = await dial(port);
+      /** Asks once more, and resolves with all answers once there are so many, or the connection is closed. */
+      const ask = (count: number) => {
+        socket.write(`${head.join("\r\n")}\r\n\r\n`);
+        return until(answered(count));
+      };
+      return { ask };
+    }),
+  );
+  for (const { ask } of wires) await ask(1);
+  stopping.kill("SIGTERM");
+  await stopping.line(/"msg":"stopping"/);
+  return { stopping, wires };
+}
+
+function answered(count: number): RegExp {
+  return new RegExp(`(?:(?:"ok"|not found").*?){${count}}`, "s");
+}
 
 /** Sends the request on a connection for each, and resolves with all that is heard. */
 function everywhere(line: string, body: string, headers: readonly string[]): Promise<readonly string[]> {
