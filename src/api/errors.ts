@@ -113,12 +113,16 @@ function inWords(bytes: number): string {
   return kib < 1024 ? `${kib} KiB` : `${kib / 1024} MiB`;
 }
 
-/** The answer to a refused request. */
-export function refusalResponse(refusal: Refusal): Response {
+/** The answer to a refused request. `requestId`: its id, where nobody sets that later. */
+export function refusalResponse(refusal: Refusal, requestId?: string): Response {
   const { status, message, more } = refusal;
   const body = { code: status, message, ...(more.details && { details: more.details }) };
   return new Response(JSON.stringify(body), {
     status,
-    headers: { "Content-Type": "application/json", ...more.headers },
+    headers: {
+      "Content-Type": "application/json",
+      ...more.headers,
+      ...(requestId !== undefined && { "X-Request-Id": requestId }),
+    },
   });
 }

@@ -86,10 +86,11 @@ interface AppParts {
 function createApp(setup: ListenerSetup, { beside, clock, largeBodies, onRequest, drain }: AppParts) {
   const log = createLog(setup.logLevel).child({ listener: setup.shared.share.index });
   const proxies = setup.trustedProxies.map((each) => ipaddr.parseCIDR(each));
+  const ids = createIds(clock, randomBytes);
   return createMessageApp({
     store: beside.store,
     clock,
-    ids: createIds(clock, randomBytes),
+    ids,
     log: {
       isDebug: () => log.isLevelEnabled("debug"),
       debug: (...line) => log.debug(...line),
@@ -101,7 +102,7 @@ function createApp(setup: ListenerSetup, { beside, clock, largeBodies, onRequest
     onRequest,
     docsAsset,
     isTrustedProxy: (address) => isTrustedProxy(address, proxies),
-    forward: createForward(setup.socket, clock),
+    forward: createForward(setup.socket, clock, ids),
     readLargeJson: largeBodies.readJson,
   });
 }

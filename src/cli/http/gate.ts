@@ -1,4 +1,5 @@
 import type { AnswerRequest } from "../../api/app-deps.ts";
+import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { inTime } from "../../core/work/in-time.ts";
 
@@ -9,14 +10,9 @@ const HOLD_MS = 5_000;
 export function createGate(clock: Pick<Clock, "after">, ids: () => string) {
   let open: AnswerRequest | undefined;
   const opened = Promise.withResolvers<AnswerRequest | undefined>();
-  const closed = () =>
-    Response.json(
-      { code: 503, message: "service unavailable" },
-      { status: 503, headers: { "Retry-After": "1", "X-Request-Id": ids() } },
-    );
   const hold: AnswerRequest = async (request, addressOf) => {
     const fetch = await inTime(clock, { limitMs: HOLD_MS, late: () => undefined }, opened.promise);
-    return fetch ? fetch(request, addressOf) : closed();
+    return fetch ? fetch(request, addressOf) : refusalResponse(serviceUnavailable(), ids());
   };
   return {
     fetch: ((request, addressOf) => (open ?? hold)(request, addressOf)) satisfies AnswerRequest,

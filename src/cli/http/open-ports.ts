@@ -1,4 +1,5 @@
 import type { AnswerRequest } from "../../api/app-deps.ts";
+import { notFound, refusalResponse } from "../../api/errors.ts";
 import { pathOf } from "../../api/router.ts";
 import { present } from "../../core/present.ts";
 import type { Config } from "../config.ts";
@@ -45,11 +46,8 @@ function listenForMetrics({ config, clock, ids }: PortParts, fetch: AnswerReques
   const { metrics, tls } = config;
   if (!metrics) return undefined;
   const answer: AnswerRequest = async (request, addressOf) =>
-    METRICS_PATHS.includes(pathOf(request.url)) ? fetch(request, addressOf) : notFound(ids());
+    METRICS_PATHS.includes(pathOf(request.url))
+      ? fetch(request, addressOf)
+      : refusalResponse(notFound(), ids());
   return listen({ ...metrics, tls, prefix: "METRICS_" }, clock, answer);
-}
-
-function notFound(requestId: string): Response {
-  const headers = { "X-Request-Id": requestId };
-  return Response.json({ code: 404, message: "not found" }, { status: 404, headers });
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEveryStore } from "../../../test/acceptance/running-api.ts";
-import { isOpenToAll } from "./forward.ts";
+import { createSystemClock } from "../system-clock.ts";
+import { createForward, isOpenToAll } from "./forward.ts";
 
 onEveryStore((start) => {
   test("bodies are limited as strangers' on every path that takes one without a key, and on no other", async () => {
@@ -17,3 +18,16 @@ onEveryStore((start) => {
       expect([each.path, isOpenToAll(each.path)]).toEqual([each.path, isKeyless(each)]);
   });
 });
+
+for (const method of ["GET", "POST"]) {
+  test(`a ${method} that nobody answers at the other end gets a 503 with the id of the request, or one of its own`, async () => {
+    const forward = createForward("/nowhere/postrider.sock", createSystemClock(), () => "made");
+    const ask = async (headers: Record<string, string>) => {
+      const answer = await forward(new Request("http://localhost/healthz", { method, headers }), () => "");
+      return [answer.status, answer.headers.get("x-request-id"), await answer.json()];
+    };
+    const body = { code: 503, message: "service unavailable" };
+    expect(await ask({})).toEqual([503, "made", body]);
+    expect(await ask({ "X-Request-Id": "theirs" })).toEqual([503, "theirs", body]);
+  });
+}

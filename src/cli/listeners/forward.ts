@@ -5,6 +5,7 @@
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import { unlessClientGone } from "../../api/client-gone.ts";
 import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
+import { requestIdOf } from "../../api/request-id.ts";
 import { fullUrl, pathOf } from "../../api/router.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createSemaphore } from "../../core/work/semaphore.ts";
@@ -14,15 +15,17 @@ const URL_HEADER = "x-postrider-url";
 const ADDRESS_HEADER = "x-postrider-address";
 
 /** Forwards requests to `socket`; answers 503 if nobody answers there. */
-export function createForward(socket: string, clock: Clock): AnswerRequest {
+export function createForward(socket: string, clock: Clock, ids: () => string): AnswerRequest {
   const get = createGetOverSocket(socket, clock);
   const anonymous = createSemaphore(clock, ANONYMOUS_LIMIT);
+  const unavailable = ({ headers }: Request) =>
+    refusalResponse(serviceUnavailable(), requestIdOf(headers) ?? ids());
 
   const post = async (request: Request, headers: Headers): Promise<Response> => {
     const { method, body, signal } = request;
     const isAnonymous = isOpenToAll(pathOf(request.url));
     const release = isAnonymous ? await anonymous.acquire() : undefined;
-    if (isAnonymous && !release) return refusalResponse(serviceUnavailable());
+    if (isAnonymous && !release) return unavailable(request);
     const passed = { method, headers, signal, redirect: "manual", ...(body && { body }) } as const;
     try {
       return await fetch("http://postrider", { ...passed, unix: socket, decompress: false });
@@ -43,7 +46,7 @@ export function createForward(socket: string, clock: Clock): AnswerRequest {
       if (isWithoutBody(method)) return await get({ method, headers, signal });
       return await unlessClientGone(request, () => post(request, headers));
     } catch {
-      return refusalResponse(serviceUnavailable());
+      return unavailable(request);
     }
   };
 }
