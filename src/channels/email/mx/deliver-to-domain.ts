@@ -14,7 +14,7 @@ import {
   nothingHandedOver,
 } from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
-import type { DestinationLimits } from "./destination-limits.ts";
+import { type DestinationLimits, enterAll } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
 import type { HostAddress } from "./host-address.ts";
 import type { HostSessions } from "./host-sessions.ts";
@@ -161,9 +161,13 @@ interface Asked {
   readonly handed: HandedOver;
 }
 
-/** Offers the envelopes to one host, unless as many mails as allowed are on their way there. */
+/**
+ * Offers the envelopes to one host, unless as many mails as allowed are on their way there. Counted by its name and by its address: a
+ * name may have many addresses, and on shared servers every customer's domain has a name of its own for the same address.
+ */
 async function offer(parts: MxParts, target: HostAddress, handover: Handover): Promise<HandedOver> {
-  const entry = await parts.hostLimits.enter(target.name, handover.signal);
+  const places = new Set([target.name, target.address]);
+  const entry = await enterAll(parts.hostLimits, places, handover.signal);
   if (entry.kind === "full") return nothingHandedOver(handover, busy(entry.retryAfterMs));
   return handOver(parts.sessions.connectionsTo(target), handover).finally(entry.leave);
 }

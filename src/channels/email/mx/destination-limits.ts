@@ -76,6 +76,27 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
   };
 }
 
+/** Enters several destinations, in the order given, which has to be the same for all callers: all of them, or none. */
+export async function enterAll(
+  limits: DestinationLimits,
+  destinations: Iterable<string>,
+  signal: AbortSignal,
+): Promise<Entry> {
+  const entered: (() => void)[] = [];
+  const leave = () => {
+    for (const each of entered) each();
+  };
+  for (const destination of destinations) {
+    const entry = await limits.enter(destination, signal);
+    if (entry.kind === "in") entered.push(entry.leave);
+    else {
+      leave();
+      return entry;
+    }
+  }
+  return { kind: "in", leave };
+}
+
 function paceMs({ nextMs }: Destination, clock: Clock, perSecond: number | undefined): number {
   return perSecond === undefined ? 0 : Math.max(0, nextMs - clock.monotonicMs());
 }

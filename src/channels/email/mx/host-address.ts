@@ -8,6 +8,14 @@ export interface HostAddress {
   readonly mustProve: boolean;
 }
 
+/**
+ * The address, and the name if the certificate has to prove it. What is there is one server, whatever domains call it: mail to all of
+ * them may go over the same connections.
+ */
+export function placeOf({ address, name, mustProve }: HostAddress): string {
+  return mustProve ? `${address} ${name}` : address;
+}
+
 export function sessionSettings({ session }: MxSettings, { name, address, mustProve }: HostAddress) {
   const tls = mustProve ? ("required" as const) : ("opportunistic" as const);
   return { ...session, host: address, servername: name, tls };

@@ -4,7 +4,7 @@ import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts"
 import { isServiceClosing } from "../smtp/smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "../smtp/smtp-session.ts";
 import { COME_BACK_MS } from "./destination-limits.ts";
-import { type HostAddress, sessionSettings } from "./host-address.ts";
+import { type HostAddress, placeOf, sessionSettings } from "./host-address.ts";
 import { createHostVisits, type HostVisit, type HostVisits } from "./host-visits.ts";
 import type { MxSettings } from "./mx-config.ts";
 
@@ -23,7 +23,7 @@ const TOO_MANY: Fault = {
 /** How many hosts are remembered before some are dropped. */
 const MANY = 5_000;
 
-/** The connections to one address: those that wait for a message, and how many are being opened or carry one. */
+/** The connections to one place (`placeOf`): those that wait for a message, and how many are being opened or carry one. */
 interface Line {
   readonly address: string;
   readonly idle: IdleSessions;
@@ -73,17 +73,17 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
 function createLines(settings: MxSettings, clock: Clock) {
   const lines = new Map<string, Line>();
   return {
-    of({ address, name, mustProve }: HostAddress): Line {
-      const key = `${address} ${name} ${mustProve}`;
+    of(host: HostAddress): Line {
+      const key = placeOf(host);
       const known = lines.get(key);
       if (known) return known;
       if (lines.size >= MANY) for (const [each, line] of lines) if (!isUsed(line)) lines.delete(each);
       const idle = createIdleSessions(clock, settings.session.idleTimeoutMs);
-      const made = { address, idle, opening: 0, lent: 0, fullUntilMs: 0 };
+      const made = { address: host.address, idle, opening: 0, lent: 0, fullUntilMs: 0 };
       lines.set(key, made);
       return made;
     },
-    /** By any line to the address: many domains name the same host differently. */
+    /** By any line to the address: some domains want proof of its name, and others do not. */
     isInUse: (address: string) =>
       [...lines.values()].some((line) => line.address === address && isUsed(line)),
     idleCount: () => [...lines.values()].reduce((sum, { idle }) => sum + idle.count(), 0),

@@ -3,7 +3,7 @@ import type { MessageError } from "../../../core/messages/message.ts";
 import type { Fault } from "../smtp/hand-over.ts";
 import type { TransactionEnd, TransactionReport } from "../smtp/smtp-replies.ts";
 import { asksToWait } from "./asks-to-wait.ts";
-import type { HostAddress } from "./host-address.ts";
+import { type HostAddress, placeOf } from "./host-address.ts";
 import { createRests, type Rests, type Visit } from "./rests.ts";
 
 /** Whether a mail host may be asked now, by what it has said and done to the messages before. */
@@ -47,7 +47,7 @@ const RESTING: MessageError = {
 interface Memory {
   /** By the host's name. */
   readonly refused: Rests<HostRest>;
-  /** By address, and name if the certificate has to prove it. */
+  /** By `placeOf`. */
   readonly unreached: Rests<MessageError>;
   /** By the same: it was connected to, so only an answer to a mail tells that it is back. */
   readonly silent: Rests<MessageError>;
@@ -112,7 +112,3 @@ function isSilence(end: TransactionEnd): boolean {
 }
 
 const SILENT: MessageError = { code: "smtp.timeout", message: "the server did not answer in time" };
-
-function placeOf({ address, name, mustProve }: HostAddress): string {
-  return mustProve ? `${address} ${name}` : address;
-}

@@ -80,10 +80,12 @@ export const mxConfigSchema = Type.Object({
   max_connections_per_host: number(
     "max_connections_per_host",
     [1, 1_000],
-    "Connections to one mail host at the same time, for all domains together.",
+    "Connections to one mail host at the same time, for all domains together; counted by the host's name and by its address.",
   ),
   max_per_second_per_domain: rate("Most messages per second to one domain; absent: no limit."),
-  max_per_second_per_host: rate("Most messages per second to one mail host; absent: no limit."),
+  max_per_second_per_host: rate(
+    "Most messages per second to one mail host, by its name and by its address; absent: no limit.",
+  ),
   max_messages_per_connection: number(
     "max_messages_per_connection",
     [1, 100_000],

@@ -98,13 +98,16 @@ test("a host that could not be connected to is passed over for 50 seconds, whate
   expect([await callsAfter(0), await callsAfter(49_000), await callsAfter(1_000)]).toEqual([1, 1, 2]);
 });
 
-test("domains that share a mail host share its connections: no more at a time than allowed", async () => {
+test.each([
+  ["a mail host share", () => "mx.shared.test"],
+  ["an address, each under a name of its own for it, share", (domain: string) => `mail.${domain}`],
+])("domains that share %s its connections: no more at a time than allowed", async (_, nameFor) => {
   const smtp = await openHost();
   const hold = Promise.withResolvers<void>();
   smtp.dial.holdMessage = hold.promise;
   const rig = await open({ port: smtp.port, config: { max_connections_per_host: 1 } });
   const domains = ["one.test", "two.test", "three.test"];
-  for (const domain of domains) rig.host(domain, "mx.shared.test");
+  for (const domain of domains) rig.host(domain, nameFor(domain));
   const sending = domains.map((domain) =>
     rig.channel.send(outgoingEmail({ to: [{ email: `ann@${domain}` }] }), SIGNAL),
   );
