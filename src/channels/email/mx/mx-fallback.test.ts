@@ -105,6 +105,27 @@ test("the recipients that a host has judged are not offered to the next", async 
   expect(last.received.map(({ to }) => to)).toEqual([["ann@example.test"]]);
 });
 
+test("a recipient who needs SMTPUTF8 is offered to the domain's next host if the first one lacks it, and to no host twice", async () => {
+  const { rig, first, last } = await openDomain(() => undefined);
+  // Only an address that the header shows makes the whole mail need it.
+  const to = { to: [{ email: "ann@example.test" }], bcc: [{ email: "jürgen@example.test" }] };
+  const { parts } = await rig.channel.send(outgoingEmail(to), SIGNAL);
+  expect(parts).toMatchObject([{ kind: "sent" }, { kind: "sent" }]);
+  expect(last.received.map(({ to }) => to)).toEqual([["jürgen@example.test"]]);
+  expect(first[0]?.lines.filter((line) => line.startsWith("RCPT"))).toEqual(["RCPT TO:<ann@example.test>"]);
+});
+
+test("a recipient who needs SMTPUTF8 is refused where no host that can be reached has it", async () => {
+  const { rig, last } = await openDomain(
+    () => undefined,
+    () => undefined,
+  );
+  await last.close();
+  expect(await outcomesOf(rig, "jürgen")).toMatchObject([
+    { kind: "rejected", error: { code: "smtp.smtputf8" } },
+  ]);
+});
+
 const IMPATIENT = { response_timeout_ms: 2_000 };
 
 test("a host that has stopped answering is not waited for by each recipient: the next one gets the rest", async () => {

@@ -52,7 +52,7 @@ export interface HandedOver {
   readonly outcomes: ReadonlyMap<string, PartOutcome>;
   /** Envelopes that were not offered to the server. */
   readonly left: readonly Envelope[];
-  /** Envelopes that the server put off for a reason of its own, as far as it did. They have outcomes too. */
+  /** Envelopes that another server may take: this one did not, for a reason of its own. They have outcomes too. */
   readonly putOff: readonly Envelope[];
   /** Why the rest was not offered: no connection, no time left, or a login is required. */
   readonly fault?: Fault;
@@ -201,9 +201,12 @@ function isRefused(answer: RecipientAnswer | undefined): boolean {
   return typeof answer === "object" && !isServiceClosing(answer.refusal);
 }
 
-/** Whether the server could not take mail for the address now, having judged neither us nor the recipient nor the message. */
+/**
+ * Whether the server could not take mail for the address, now or because it lacks SMTPUTF8, having judged neither us nor the recipient
+ * nor the message.
+ */
 function isHostsFault({ report, session, envelope, mail }: Tried, address: string): boolean {
-  if (!takenBy(session, envelope, mail).includes(address)) return false;
+  if (!takenBy(session, envelope, mail).includes(address)) return true;
   const { recipients, end } = report;
   const answer = recipients.get(address);
   if (end.kind === "sender_refused") return isHostUnable(end.reply);
