@@ -2,10 +2,12 @@
 import { afterEach, expect, test } from "bun:test";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { openMxRig } from "../../test/fakes/mx-rig.ts";
+import { type MxRig, openMxRig } from "../../test/fakes/mx-rig.ts";
 import { closeSmppRigs, openSmppRig } from "../../test/fakes/smpp-rig.ts";
 import { outgoingEmail, smtpConnector } from "../../test/fakes/smtp-relay.ts";
 import { testTls } from "../../test/fakes/test-tls.ts";
+import { until } from "../../test/until.ts";
+import { createHostSessions } from "./email/mx/host-sessions.ts";
 import { toMxSettings } from "./email/mx/mx-config.ts";
 import { mxConnectorKind } from "./email/mx/mx-connector.ts";
 import { smtpConnectorKind } from "./email/smtp/smtp-connector.ts";
@@ -75,18 +77,41 @@ test("a relay is connected to from the connector's address, or the check says wh
   expect(await check(NOT_HERE)).toEqual({ ok: false, detail: expect.stringContaining(SAID) });
 });
 
-test("mail hosts are connected to from the connector's address, or the message's error says why they are not", async () => {
+async function openMx(port: number, local_address: string): Promise<MxRig> {
+  const rig = await openMxRig({ port, config: { local_address } });
+  closing.push(rig.close);
+  rig.host("example.test", "mx.example.test");
+  await until(() => ["up", "down"].includes(rig.channel.status().state));
+  return rig;
+}
+
+test("mail hosts are connected to from the connector's address", async () => {
   const { heard, port } = await openPeer();
-  for (const local_address of ["127.0.0.2", NOT_HERE]) {
-    const rig = await openMxRig({ port, config: { local_address } });
-    closing.push(rig.close);
-    rig.host("example.test", "mx.example.test");
-    const to = [{ email: "ann@example.test" }];
-    const { parts } = await rig.channel.send(outgoingEmail({ to }), new AbortController().signal);
-    const message = local_address === NOT_HERE ? expect.stringContaining(SAID) : expect.any(String);
-    expect(parts).toMatchObject([{ kind: "deferred", error: { message } }]);
-  }
-  expect(heard).toEqual(["127.0.0.2"]);
+  const { channel } = await openMx(port, "127.0.0.2");
+  const mail = outgoingEmail({ to: [{ email: "ann@example.test" }] });
+  const { parts } = await channel.send(mail, new AbortController().signal);
+  expect(parts).toMatchObject([{ kind: "deferred", error: { code: "4.4.1" } }]);
+  expect([heard, channel.status().state]).toEqual([["127.0.0.2"], "up"]);
+});
+
+test("where this machine does not have the address, a connector for mail hosts is down, says why, and looks again", async () => {
+  const { channel, clock, statuses } = await openMx(1, NOT_HERE);
+  expect(channel.status()).toMatchObject({ state: "down", reason: expect.stringContaining(SAID) });
+  expect(channel.freeSlots()).toBe(0);
+  await clock.advance(1_000);
+  await until(() => statuses.filter(({ state }) => state === "down").length === 2);
+});
+
+test("where this machine has lost the address, that is told, and held against no mail host", async () => {
+  const lost: string[] = [];
+  const settings = toMxSettings({ config: { port: 1, local_address: NOT_HERE } });
+  const sessions = createHostSessions(settings, createHeldClock(), ({ message }) => void lost.push(message));
+  const host = { name: "mx.example.test", address: "127.0.0.1", mustProve: false };
+  const { signal } = new AbortController();
+  const opened = await sessions.connectionsTo(host).connect({ isFresh: false, signal });
+  expect(opened).toMatchObject({ fault: { message: expect.stringContaining(SAID) } });
+  expect(lost).toEqual([expect.stringContaining(SAID)]);
+  expect(sessions.hasFailed(host)).toBe(false);
 });
 
 test("of a mail host only addresses of the local address's kind are used", () => {

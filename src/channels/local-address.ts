@@ -1,4 +1,5 @@
 /** The address of this machine that a connector connects from, where a provider allows only some. */
+import { createSocket } from "node:dgram";
 import { isIP } from "node:net";
 import Type from "typebox";
 import { bareHost } from "./host-name.ts";
@@ -31,10 +32,30 @@ export function familyOf(localAddress: string): 4 | 6 {
   return isIP(localAddress) === 6 ? 6 : 4;
 }
 
+/** Why nothing can be connected to from the address; `undefined` if this machine has it, or does not say. */
+export function missingLocalAddress(localAddress: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = createSocket(familyOf(localAddress) === 6 ? "udp6" : "udp4");
+    const end = (missing?: string) => {
+      socket.close();
+      resolve(missing);
+    };
+    socket.once("error", ({ message }) =>
+      end(isMissing(message) ? withLocalAddressAdvice(message, localAddress) : undefined),
+    );
+    socket.bind({ address: localAddress, port: 0, exclusive: true }, () => end());
+  });
+}
+
+/** Whether the system says of an address to connect from that this machine does not have it. */
+export function isMissing(reason: string): boolean {
+  return reason.includes("EADDRNOTAVAIL");
+}
+
 /** The reason why there is no connection. If the cause may be the local address, it also says so. */
 export function withLocalAddressAdvice(reason: string, localAddress: string | undefined): string {
   if (localAddress === undefined) return reason;
-  if (reason.includes("EADDRNOTAVAIL"))
+  if (isMissing(reason))
     return `${reason}; this machine does not have the address ${localAddress}: set \`local_address\` to one that it has`;
   const family = familyOf(localAddress);
   const peer = isIP(/ (\S+):\d+(?: |$)/.exec(reason)?.[1] ?? "");

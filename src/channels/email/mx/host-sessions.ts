@@ -1,4 +1,6 @@
 import type { Clock } from "../../../core/clock.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import { isMissing } from "../../local-address.ts";
 import type { ConnectionSource, Fault, LentSession } from "../smtp/hand-over.ts";
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
 import { isServiceClosing } from "../smtp/smtp-replies.ts";
@@ -33,11 +35,17 @@ interface Line {
   fullUntilMs: number;
 }
 
-export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
+/** @param onMissingAddress called when this machine turns out not to have `local_address` */
+export function createHostSessions(
+  settings: MxSettings,
+  clock: Clock,
+  onMissingAddress: (fault: MessageError) => void,
+): HostSessions {
   const lines = createLines(settings, clock);
   const visits = createHostVisits(clock);
   const visitOver = new WeakMap<SmtpSession, HostVisit>();
-  const open = createOpening(settings, clock, lines.isInUse);
+  const { isInUse } = lines;
+  const open = createOpening(settings, clock, { isInUse, onMissingAddress });
   return {
     connectionsTo(host) {
       const line = lines.of(host);
@@ -111,12 +119,15 @@ interface Opening {
   readonly signal: AbortSignal;
 }
 
-/**
- * Opens a connection to a host, unless the host has failed and it is not the time to try it again.
- *
- * @param isInUse whether there are other connections to the address
- */
-function createOpening(settings: MxSettings, clock: Clock, isInUse: (address: string) => boolean) {
+interface Surroundings {
+  /** Whether there are other connections to the address. */
+  readonly isInUse: (address: string) => boolean;
+  readonly onMissingAddress: (fault: MessageError) => void;
+}
+
+/** Opens a connection to a host, unless the host has failed and it is not the time to try it again. */
+function createOpening(settings: MxSettings, clock: Clock, { isInUse, onMissingAddress }: Surroundings) {
+  const { localAddress } = settings.session;
   return async (host: HostAddress, { line, visit, signal }: Opening): Promise<LentSession> => {
     if (line.fullUntilMs > clock.monotonicMs() && isInUse(host.address)) return { fault: TOO_MANY };
     const known = visit.connecting();
@@ -135,7 +146,9 @@ function createOpening(settings: MxSettings, clock: Clock, isInUse: (address: st
       line.fullUntilMs = clock.monotonicMs() + COME_BACK_MS;
       return { fault: TOO_MANY };
     }
-    if (!signal.aborted) visit.failed(fault, reply);
+    // It says nothing of the host.
+    if (localAddress !== undefined && isMissing(fault.message)) onMissingAddress(fault);
+    else if (!signal.aborted) visit.failed(fault, reply);
     return { fault };
   };
 }

@@ -1,11 +1,14 @@
+import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import { present } from "../../../core/present.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { createInFlight } from "../../../core/work/in-flight.ts";
-import type { Channel, ChannelDeps, ChannelStatus } from "../../channel.ts";
+import type { Channel, ChannelDeps } from "../../channel.ts";
+import { missingLocalAddress } from "../../local-address.ts";
 import { asciiDomainOf } from "../mail/mail-address.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
+import { createHostHealth, type HostHealth } from "../smtp/host-health.ts";
 import { joinSignals } from "../smtp/joined-signal.ts";
 import { largeAtATime } from "../smtp/large-at-a-time.ts";
 import { envelopesOf, recipientsOf } from "../smtp/recipients.ts";
@@ -19,28 +22,21 @@ import { type MxSettings, toMxSettings } from "./mx-config.ts";
 /** Delivers every message to the mail hosts of its recipients' domains; their 250 makes it `delivered`. */
 export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel {
   const settings = toMxSettings(connector);
-  const parts = createParts(settings, deps);
+  const health = openHealth(settings, deps);
+  // Many messages may find out together.
+  const onMissingAddress = (fault: MessageError) => void (health.isUp() && health.markDown(fault));
+  const parts = createParts(settings, deps, onMissingAddress);
   const sends = createInFlight();
-  let status: ChannelStatus = { state: "stopped", since: deps.clock.now() };
-
-  const enter = (state: "up" | "stopped") => {
-    if (status.state === state) return;
-    status = { state, since: deps.clock.now() };
-    deps.onStatus(status);
-  };
-  const freeSlots = () => (status.state === "up" ? Math.max(0, settings.maxConnections - sends.count()) : 0);
+  const freeSlots = () => (health.isUp() ? Math.max(0, settings.maxConnections - sends.count()) : 0);
 
   return {
     connectorId: connector.id,
     sendTimeoutMs: settings.sendTimeoutMs,
     largeAtATime: largeAtATime(settings.maxConnections),
     reachesMany: true,
-    start() {
-      enter("up");
-      deps.onSlots();
-    },
+    start: health.start,
     freeSlots,
-    status: () => status,
+    status: health.status,
     async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
       if (message.channel !== "email")
         return { parts: message.parts.map(() => NOT_AN_EMAIL), countsAsAttempt: true };
@@ -55,7 +51,7 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
       return outcome;
     },
     async stop() {
-      enter("stopped");
+      health.stop();
       // Each has a time limit of its own. A change of settings is no reason for a message to be in doubt, and to be sent twice.
       await sends.whenEmpty();
       await parts.sessions.quitAll();
@@ -68,7 +64,26 @@ const NOT_AN_EMAIL: PartOutcome = {
   error: { code: "mx.wrong_channel", message: "not an email" },
 };
 
-function createParts(settings: MxSettings, deps: ChannelDeps): MxParts {
+/** It is up unless this machine lacks the address to connect from: what one host of many says or does is no fault of the connector. */
+function openHealth({ session: { localAddress } }: MxSettings, deps: ChannelDeps): HostHealth {
+  const { clock, random, onStatus, onSlots } = deps;
+  const reasonOf = ({ message }: MessageError) => message;
+  const health = createHostHealth({ clock, random, onStatus, reasonOf, probe: () => void probe() });
+  const probe = async () => {
+    const missing = localAddress === undefined ? undefined : await missingLocalAddress(localAddress);
+    if (health.status().state === "stopped") return;
+    if (missing !== undefined) return health.markDown({ code: "mx.local_address", message: missing });
+    health.markUp();
+    onSlots();
+  };
+  return health;
+}
+
+function createParts(
+  settings: MxSettings,
+  deps: ChannelDeps,
+  onMissingAddress: (fault: MessageError) => void,
+): MxParts {
   const { clock, random, log, network } = deps;
   const { allowedRanges, mtaStsPort: port, keepsMtaSts } = settings;
   const { ca } = settings.session;
@@ -78,7 +93,7 @@ function createParts(settings: MxSettings, deps: ChannelDeps): MxParts {
     dns: network.dns,
     rules: network.addressRules(allowedRanges),
     policies: keepsMtaSts ? createMtaSts(stsDeps) : undefined,
-    sessions: createHostSessions(settings, clock),
+    sessions: createHostSessions(settings, clock, onMissingAddress),
     domainLimits: createDestinationLimits(clock, settings.perDomain),
     hostLimits: createDestinationLimits(clock, settings.perHost),
     clock,
