@@ -211,8 +211,8 @@ export function qmailText({ recipient = RECIPIENT, returnPath = RETURN_PATH }: B
 }
 
 /** A complaint as feedback loops send it. */
-export function feedbackReport(over: Bounced & { readonly type?: string } = {}): string {
-  const { returnPath = RETURN_PATH, recipient, type = "abuse" } = over;
+export function feedbackReport(over: Complaint = {}): string {
+  const { returnPath = RETURN_PATH, recipient, type = "abuse", quoted = QUOTED } = over;
   return lines(
     "From: <fbl@mailbox-provider.example>",
     "To: <abuse@bounces.acme.example>",
@@ -238,15 +238,19 @@ export function feedbackReport(over: Bounced & { readonly type?: string } = {}):
     "--part1_13d.2e68ed54",
     "Content-Type: message/rfc822",
     "",
-    "From: <hello@acme.example>",
-    "To: <redacted>",
-    "Subject: Your order",
-    "",
-    "Hello",
+    quoted,
     "--part1_13d.2e68ed54--",
     "",
   );
 }
+
+interface Complaint extends Bounced {
+  readonly type?: string;
+  /** The mail that is complained of. */
+  readonly quoted?: string;
+}
+
+const QUOTED = "From: <hello@acme.example>\r\nTo: <redacted>\r\nSubject: Your order\r\n\r\nHello";
 
 export function outOfOffice({ returnPath = RETURN_PATH }: Bounced = {}): string {
   return lines(

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
+import { feedbackReport } from "../fakes/bounce-mails.ts";
 import { type LiveEmail, startLiveEmail } from "../live-email.ts";
 
 onBothStores(() => {
@@ -115,6 +116,22 @@ onBothStores(() => {
     expect(await live.postrider.status(message)).toBe("404");
     expect((await click(mails()[0]!.link)).status).toBe(200);
     expect(await live.suppressions()).toHaveLength(1);
+  });
+
+  test("a complaint that comes when the message is long gone counts, by the link in the mail that it quotes", async () => {
+    const message = await sendToBoth();
+    live.postrider.leap(30 * DAY_MS);
+    await live.postrider.pass(1_000);
+    expect(await live.postrider.status(message)).toBe("404");
+    const { raw, from } = live.relay.received.find(({ to }) => to.includes("ann@example.net"))!;
+    const report = (type: string) => feedbackReport({ type, returnPath: from, quoted: raw });
+    for (const type of ["not-spam", "abuse"])
+      expect(await live.back("abuse@acme.example", report(type))).toStartWith("250");
+    expect(await live.suppressions()).toMatchObject([
+      { email: "ann@example.net", reason: "complaint", source: message.id },
+    ]);
+    const scraped = await (await fetch(`${live.postrider.url}/metrics`)).text();
+    expect(scraped).toContain('postrider_return_mail_total{kind="feedback"} 2');
   });
 
   test("a link of an account that a restored database does not know is taken, over HTTP and by mail", async () => {

@@ -33,7 +33,7 @@ export async function openBounces(parts: BounceParts): Promise<BounceListener | 
 }
 
 /**
- * Adds a recipient who unsubscribes to the account's suppressions. If there is no such account, nothing has to be done: links stay
+ * Adds a recipient who unsubscribes, or has complained, to the account's suppressions. If there is no such account, nothing has to be done: links stay
  * valid as long as the master key, even in a database that was restored from before the account was created.
  */
 export function createUnsubscribe({
@@ -41,8 +41,11 @@ export function createUnsubscribe({
   clock,
   ids,
 }: Pick<BounceParts, "clock" | "ids"> & { readonly store: Pick<Store, "suppressions"> }) {
-  return async ({ accountId, email, messageId }: Unsubscription): Promise<void> => {
-    const shared = { id: ids(), createdAt: clock.now(), reason: "unsubscribe" } as const;
+  return async (
+    { accountId, email, messageId }: Unsubscription,
+    reason: "unsubscribe" | "complaint" = "unsubscribe",
+  ): Promise<void> => {
+    const shared = { id: ids(), createdAt: clock.now(), reason };
     await store.suppressions.add([{ ...shared, accountId, email, source: messageId }]);
   };
 }

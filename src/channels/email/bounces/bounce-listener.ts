@@ -144,7 +144,7 @@ function createReturnLog(log: ChannelLog): ReturnLog {
   return ({ kind, results, messageIds, code }) => {
     const message_ids = messageIds.slice(0, 10);
     const fields = { kind, results, message_ids, ...(code !== undefined && { code }) };
-    const isMove = results.length > 0 || kind === "unsubscribe";
+    const isMove = messageIds.length > 0;
     if (!isMove) log.debug(fields, "a mail came back that moves nothing");
     else if (isExcess(`${kind} ${message_ids}`)) log.debug(fields, "a mail came back once more");
     else log.info(fields, "a mail came back");

@@ -1,6 +1,7 @@
 import type { PartRef } from "../../../core/messages/outcome.ts";
 import { PART_TOKEN } from "../part-token.ts";
 import type { ReturnPaths } from "../return-path.ts";
+import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
 
 /** Octets searched, and addresses tried: a report quotes one mail of ours at most. */
 const MAX_OCTETS = 1024 * 1024;
@@ -8,13 +9,34 @@ const MAX_TRIED = 50;
 
 /** The recipient whose return path a report quotes. For reports that come to another address than a return path. */
 export function findTarget(raw: Uint8Array, returnPaths: ReturnPaths): PartRef | undefined {
+  return firstRead(raw, RETURN_PATH, ([local]) => returnPaths.read(`${local}@host`));
+}
+
+const RETURN_PATH = new RegExp(`\\bb-${PART_TOKEN}(?=@|=40)`, "gi");
+
+/** What the unsubscribe link of the mail that a report quotes stands for: it outlives the message. */
+export function findUnsubscription(
+  raw: Uint8Array,
+  unsubscribes: UnsubscribeTokens,
+): Unsubscription | undefined {
+  return firstRead(raw, LINK, ([, token = ""]) => unsubscribes.open(token));
+}
+
+/** In the header `List-Unsubscribe`: the URL, or the subject of the address. */
+const LINK = /(?:\/unsubscribe\/|\?subject=)([\w-]{64,480})(?=>)/g;
+
+function firstRead<T>(
+  raw: Uint8Array,
+  pattern: RegExp,
+  read: (match: RegExpExecArray) => T | undefined,
+): T | undefined {
   const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MAX_OCTETS)).toString(
     "latin1",
   );
   let tried = 0;
-  for (const [local] of text.matchAll(new RegExp(`\\bb-${PART_TOKEN}(?=@|=40)`, "gi"))) {
-    const found = returnPaths.read(`${local}@host`);
-    if (found || ++tried >= MAX_TRIED) return found;
+  for (const match of text.matchAll(pattern)) {
+    const found = read(match);
+    if (found !== undefined || ++tried >= MAX_TRIED) return found;
   }
   return undefined;
 }

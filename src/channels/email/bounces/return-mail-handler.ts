@@ -2,7 +2,7 @@ import type { Receipt, ReceiptResult } from "../../../core/messages/outcome.ts";
 import type { ReturnPaths } from "../return-path.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
 import { toBounceReceipt, toUnsubscribeReceipt } from "./bounce-receipts.ts";
-import { findTarget } from "./find-target.ts";
+import { findTarget, findUnsubscription } from "./find-target.ts";
 import { decodedWords } from "./mime.ts";
 import { type ReturnMail, readReturnMail } from "./return-mail.ts";
 
@@ -20,7 +20,7 @@ export interface ReturnMailHandlerDeps {
   readonly unsubscribes: UnsubscribeTokens;
   /** Stores receipts; resolves when they are durable. */
   readonly receive: (receipts: readonly Receipt[]) => Promise<readonly ReceiptResult[]>;
-  readonly suppress: (wish: Unsubscription) => Promise<void>;
+  readonly suppress: (wish: Unsubscription, reason: "unsubscribe" | "complaint") => Promise<void>;
 }
 
 /** Handles mail to return paths, to unsubscribe addresses, and to `postmaster` and `abuse` (RFC 2142). */
@@ -48,18 +48,23 @@ export function createReturnMailHandler(deps: ReturnMailHandlerDeps): ReturnMail
       // A bounce of such a mail, or an automatic answer, is no wish.
       const asked = mail.kind === "other" ? to.flatMap((one) => returnPaths.readUnsubscribe(one) ?? []) : [];
       const wish = asked.length > 0 ? wishOf(deps, mail.subject) : undefined;
-      if (wish) await deps.suppress(wish);
+      if (wish) await deps.suppress(wish, "unsubscribe");
       const unnamed = wish ? [] : asked.map((target) => toUnsubscribeReceipt(target, at));
       const bounced = targetsOf(deps, { raw, to, mail }).flatMap(
         (target) => toBounceReceipt(mail, target, at) ?? [],
       );
       const receipts = [...unnamed, ...bounced];
       const results = receipts.length > 0 ? await deps.receive(receipts) : [];
+      const late = results.every(({ kind }) => kind === "unknown")
+        ? lateComplaint(deps, mail, raw)
+        : undefined;
+      if (late) await deps.suppress(late.of, late.reason);
       const code = receipts[0]?.error?.code;
+      const done = wish ?? late?.of;
       return {
         kind: asked.length > 0 ? "unsubscribe" : isUnreadable(mail, to) ? "no_mailbox" : mail.kind,
-        results: results.map((result) => result.kind),
-        messageIds: wish ? [wish.messageId] : receipts.flatMap(({ target }) => target?.messageId ?? []),
+        results: late ? [] : results.map((result) => result.kind),
+        messageIds: done ? [done.messageId] : receipts.flatMap(({ target }) => target?.messageId ?? []),
         ...(code !== undefined && { code }),
       };
     },
@@ -79,6 +84,16 @@ function isUnreadable({ kind }: ReturnMail, to: readonly string[]): boolean {
  */
 function wishOf({ unsubscribes }: ReturnMailHandlerDeps, subject: string): Unsubscription | undefined {
   return unsubscribes.open(decodedWords(subject).replace(/\s/g, ""));
+}
+
+/**
+ * A complaint whose message is gone, since feedback loops may report weeks later, or whose return path the report leaves out. The
+ * unsubscribe link of the mail that it quotes tells whose it is.
+ */
+function lateComplaint({ unsubscribes }: ReturnMailHandlerDeps, mail: ReturnMail, raw: Uint8Array) {
+  if (mail.kind !== "feedback" || mail.feedback.kind === "none") return undefined;
+  const of = findUnsubscription(raw, unsubscribes);
+  return of && { of, reason: mail.feedback.kind };
 }
 
 interface Arrived {
