@@ -119,19 +119,20 @@ onBothStores(() => {
   });
 
   test("a complaint that comes when the message is long gone counts, by the link in the mail that it quotes", async () => {
-    const message = await sendToBoth();
-    live.postrider.leap(30 * DAY_MS);
-    await live.postrider.pass(1_000);
-    expect(await live.postrider.status(message)).toBe("404");
-    const { raw, from } = live.relay.received.find(({ to }) => to.includes("ann@example.net"))!;
-    const report = (type: string) => feedbackReport({ type, returnPath: from, quoted: raw });
-    for (const type of ["not-spam", "abuse"])
-      expect(await live.back("abuse@acme.example", report(type))).toStartWith("250");
+    const messageId = "01997c6e-0000-7000-8000-000000000000";
+    const returnPath = live.keys.returnPaths.address({ messageId, part: 0, host: "bounces.acme.example" });
+    const wish = { accountId: live.account.accountId, messageId, email: "ann@example.net" };
+    const token = live.keys.unsubscribes.seal(wish);
+    const quoted = `List-Unsubscribe: <${PUBLIC}/unsubscribe/${token}>, <mailto:${returnPath}?subject=${token}>\r\n\r\n`;
+    for (const type of ["not-spam", "abuse"]) {
+      const report = feedbackReport({ type, returnPath, quoted });
+      expect(await live.back("abuse@acme.example", report)).toStartWith("250");
+    }
     expect(await live.suppressions()).toMatchObject([
-      { email: "ann@example.net", reason: "complaint", source: message.id },
+      { email: "ann@example.net", reason: "complaint", source: messageId },
     ]);
-    const scraped = await (await fetch(`${live.postrider.url}/metrics`)).text();
-    expect(scraped).toContain('postrider_return_mail_total{kind="feedback"} 2');
+    const metrics = await (await fetch(`${live.postrider.url}/metrics`)).text();
+    expect(metrics).toContain('postrider_return_mail_total{kind="feedback"} 2');
   });
 
   test("a link of an account that a restored database does not know is taken, over HTTP and by mail", async () => {
