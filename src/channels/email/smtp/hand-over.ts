@@ -5,6 +5,7 @@ import { isAscii } from "../mail/mail-address.ts";
 import {
   isHostUnable,
   isOfSystem,
+  isOneTooMany,
   isServiceClosing,
   isThrottled,
   missingCredentials,
@@ -79,7 +80,7 @@ export async function handOver(
       return { outcomes, left, putOff, fault: tried.fault, isThrottled: throttled, detail };
     const { report, session } = tried;
     throttled ||= isThrottled(report);
-    const behind = cutOff(tried);
+    const behind = behindOthers(tried);
     left.splice(0, 1, ...(behind.length > 0 ? [{ ...envelope, to: behind }] : []));
     for (const address of envelope.to) {
       if (!behind.includes(address)) outcomes.set(address, outcomeFor(address, tried));
@@ -179,13 +180,14 @@ function isUntouched({ recipients, end }: TransactionReport): boolean {
 }
 
 /**
- * The recipients that a server has not judged because it closed after refusing others. They are offered again at once: many
- * servers close after a number of refusals (Postfix: 20), and if the refused recipients are deferred, they come first in every
- * attempt.
+ * The recipients that a server has not judged because of others. They are offered again at once: many servers take so many in an
+ * envelope, or close after a number of refusals (Postfix: 20). If they waited, a message to many would take its hours for a few at a
+ * time, and those who are refused would come first in every attempt.
  */
-function cutOff({ report, session, envelope, mail }: Tried): readonly string[] {
-  if (!hasClosed(report)) return [];
+function behindOthers({ report, session, envelope, mail }: Tried): readonly string[] {
   const offered = takenBy(session, envelope, mail);
+  if (report.end.kind === "taken") return offered.filter((address) => isOneTooMany(report, address));
+  if (!hasClosed(report)) return [];
   const behind = offered.filter((address) => !isRefused(report.recipients.get(address)));
   return behind.length < offered.length ? behind : [];
 }

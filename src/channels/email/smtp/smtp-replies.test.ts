@@ -156,6 +156,7 @@ test("one recipient too many for an envelope is tried again, beside those that w
     expect(to(refusal).kind).toBe("deferred");
     expect(to(refusal, [])).toMatchObject({ kind: "rejected", bounced: true });
   }
+  expect(to("452-4.5.3 Domain policy size per transaction exceeded").kind).toBe("deferred");
   for (const refusal of ["552 5.2.2 mailbox full", "550 5.1.1 no such user", "554 no"]) {
     expect(to(refusal)).toMatchObject({ kind: "rejected", bounced: true });
   }

@@ -44,8 +44,8 @@ export function toPartOutcome(
   if (end.kind === "sender_refused") return refusalOutcome(end.reply, { isRecipient: false });
   const answer = recipients.get(address);
   if (answer !== undefined && answer !== "accepted") {
-    const isOneTooMany = OVER_LIMIT.test(answer.refusal) && [...recipients.values()].includes("accepted");
-    if (isOneTooMany) return { kind: "deferred", error: toMessageError(answer.refusal) };
+    if (isOneTooMany({ recipients }, address))
+      return { kind: "deferred", error: toMessageError(answer.refusal) };
     return refusalOutcome(answer.refusal, { isRecipient: true });
   }
   if (end.kind === "taken") return { kind: "sent", providerMessageIds: ids, delivered: false };
@@ -60,10 +60,20 @@ export function toPartOutcome(
 }
 
 /**
- * Too many recipients in one envelope: 5.5.3, or the 552 of RFC 821, which is temporary despite its first digit
- * (RFC 5321 §4.5.3.1.10). Only counts if another recipient was accepted: otherwise there are not too many.
+ * Whether a recipient is one too many for the envelope, or is wanted in another one, as by Google where domains have settings of their
+ * own. Only if another recipient was accepted: otherwise there are not too many.
  */
-const OVER_LIMIT = /^(?:5\d\d[ -]5\.5\.3\b|552(?![ -]5\.\d))/;
+export function isOneTooMany(
+  { recipients }: Pick<TransactionReport, "recipients">,
+  address: string,
+): boolean {
+  const answer = recipients.get(address);
+  const isOver = typeof answer === "object" && OVER_LIMIT.test(answer.refusal);
+  return isOver && [...recipients.values()].includes("accepted");
+}
+
+/** 4.5.3, 5.5.3, 452, or the 552 of RFC 821, which is temporary despite its first digit (RFC 5321 §4.5.3.1.10). */
+const OVER_LIMIT = /^(?:4\d\d[ -]4\.5\.3\b|5\d\d[ -]5\.5\.3\b|(?:452|552)(?![ -][45]\.\d))/;
 
 /** 5yz rejects, all else defers. A recipient that is rejected has bounced. */
 function refusalOutcome(reply: string, { isRecipient }: { isRecipient: boolean }): PartOutcome {
