@@ -22,14 +22,16 @@ function odd(verb: string, reply: string) {
 }
 
 test.each([
-  ["yes first", "250-2.0.0 queued\r\n554 5.7.1 refused"],
-  ["no first", "554-5.7.1 refused\r\n250 2.0.0 queued"],
-  ["no in the middle", "250-2.0.0 one moment\r\n451-4.3.0 later\r\n250 2.0.0 queued"],
-])("an email whose answer says yes and no, %s, is unconfirmed", async (_, reply) => {
+  ["yes first", "250-2.0.0 queued\r\n554 5.7.1 refused", "554 5.7.1 refused"],
+  ["no first", "554-5.7.1 refused\r\n250 2.0.0 queued", "250 2.0.0 queued"],
+  ["no in the middle", "250-2.0.0 one moment\r\n451-4.3.0 later\r\n250 2.0.0 queued", "250 2.0.0 queued"],
+])("an email whose answer says yes and no, %s, is unconfirmed", async (_, reply, last) => {
   const server = await odd("DOT", reply);
   const { channel } = await upRelay(server.port);
   const { parts, countsAsAttempt } = await channel.send(outgoingEmail(), NEVER);
-  expect(parts).toMatchObject([{ kind: "unconfirmed", error: { message: REASON } }]);
+  expect(parts).toMatchObject([
+    { kind: "unconfirmed", error: { message: `${REASON}, and end with ${last}` } },
+  ]);
   expect(countsAsAttempt).toBe(true);
   expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
   expect(server.connections()).toBe(2);

@@ -182,6 +182,20 @@ for (const [what, answer, reason] of [
   });
 }
 
+test.each([
+  ["EHLO, and closes", "EHLO", "554 5.7.1 your address is on a list"],
+  [
+    "us behind the first line of its greeting",
+    "GREETING",
+    "220-mail.test ESMTP\r\n521 5.7.1 your address is on a list",
+  ],
+])("where a host refuses %s, its words are the reason", async (_, where, lastWords) => {
+  const server = await raw((verb) => (verb === where ? { lastWords } : undefined));
+  const { channel, became } = relay(server.port);
+  await became("down");
+  expect(channel.status().reason).toContain("your address is on a list");
+});
+
 test("a server that floods us with a reply without end is cut off", async () => {
   const server = await raw((verb) => (verb === "EHLO" ? "250-x".repeat(100_000) : undefined));
   const { channel, became } = relay(server.port);

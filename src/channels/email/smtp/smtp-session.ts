@@ -169,8 +169,10 @@ function settled(
       connection.off("error", onError).off("end", onEnd);
       resolve(fault);
     };
-    const onError = (error: ConnectionError) => finish(toFault(error, connection.upgrading === true));
-    const onEnd = () => finish({ code: "smtp.connect", message: "the server closed the connection" });
+    const fail = (error: ConnectionError, isUpgrading = false) =>
+      finish(toFault(error, isUpgrading, refusalIn(connection.lastServerResponse)));
+    const onError = (error: ConnectionError) => fail(error, connection.upgrading === true);
+    const onEnd = () => fail(new Error("the server closed the connection"));
     const onAbort = () => {
       finish({ code: "smtp.timeout", message: String(signal.reason) });
       connection.close();
@@ -178,12 +180,17 @@ function settled(
     if (signal.aborted) return onAbort();
     signal.addEventListener("abort", onAbort);
     connection.on("error", onError).on("end", onEnd);
-    begin((error) => finish(error ? toFault(error, false) : undefined));
+    begin((error) => (error ? fail(error) : finish()));
   });
 }
 
-function toFault(error: ConnectionError, isUpgrading: boolean): SessionFault {
-  const { code, originalCode = "", response } = error;
+/** Some servers refuse EHLO and then close, instead of hearing HELO: they have said why. */
+function refusalIn(lastReply: string | false | undefined): string | undefined {
+  return lastReply && /^[45]/.test(lastReply) ? lastReply : undefined;
+}
+
+function toFault(error: ConnectionError, isUpgrading: boolean, refusal?: string): SessionFault {
+  const { code, originalCode = "", response = refusal } = error;
   const isTls = isUpgrading || code === "ETLS" || /CERT|TLS|SSL|VERIFY|ISSUER/.test(originalCode);
   const text = response ? toReplyLine(response) : toOneLine(errorText(error));
   if (isTls)

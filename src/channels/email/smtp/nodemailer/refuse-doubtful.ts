@@ -25,7 +25,9 @@ function faultOf(reply: string): string | undefined {
   // The library passes over empty lines.
   if (reply.trim() === "") return undefined;
   if (!/^\d{3}(?!\d)/.test(reply)) return "the server's reply has no code of three digits";
-  return isContradiction(reply) ? "the lines of the server's reply contradict one another" : undefined;
+  if (!isContradiction(reply)) return undefined;
+  // Postscreen greets with `220-` before it refuses a client that is on a list: the last line tells which.
+  return `the lines of the server's reply contradict one another, and end with ${reply.slice(reply.lastIndexOf("\n") + 1)}`;
 }
 
 function isContradiction(reply: string): boolean {
