@@ -63,6 +63,15 @@ describe("it takes mail for", () => {
     expect(stored).toMatchObject([complaint(), complaint()]);
   });
 
+  test("a return path, with a bounce in plain words, if it comes from the null sender as bounces do", async () => {
+    const subject = `=?utf-8?B?${Buffer.from("Unzustellbar: Ihre Bestellung").toString("base64")}?=`;
+    const raw = `From: Mailsystem <system@example.net>\r\nSubject: ${subject}\r\n\r\n550 5.1.1 unbekannt\r\n`;
+    await mailBack({ port: listener.port, to: path, raw, from: "ann@example.net" });
+    expect(stored).toEqual([]);
+    await back(path, raw);
+    expect(stored).toMatchObject([{ status: "bounced", error: { code: "5.1.1" } }]);
+  });
+
   test("an unsubscribe address whose subject is the link's token", async () => {
     const wish = { accountId: randomUUID(), messageId: of.messageId, email: "ann@example.net" };
     const mail = `Subject: ${unsubscribes.seal(wish)}\r\n\r\n\r\n`;

@@ -109,9 +109,11 @@ async function take(
   session: SMTPServerSession,
 ): Promise<string | Error> {
   if (raw === "too_large") return reply(552, "5.3.4 too large");
-  const to = session.envelope.rcptTo.map(({ address }) => address);
+  const { rcptTo, mailFrom } = session.envelope;
+  const to = rcptTo.map(({ address }) => address);
+  const from = mailFrom ? mailFrom.address : "";
   try {
-    const returned = await handler.handle({ raw, to, at: clock.now() });
+    const returned = await handler.handle({ raw, to, from, at: clock.now() });
     onMail(returned.results.includes("unknown") ? "unknown_message" : returned.kind);
     tell(returned);
     if (returned.kind === "no_mailbox")

@@ -33,6 +33,8 @@ export interface ReturnMailHandler {
     readonly raw: Uint8Array;
     /** The addresses it was sent to (the envelope's). */
     readonly to: readonly string[];
+    /** The envelope's sender; empty: nobody, as of bounces. */
+    readonly from: string;
     /** Unix milliseconds when it came. */
     readonly at: number;
   }): Promise<Returned>;
@@ -43,8 +45,8 @@ export function createReturnMailHandler(deps: ReturnMailHandlerDeps): ReturnMail
   return {
     accepts: (address) =>
       (returnPaths.read(address) ?? returnPaths.readUnsubscribe(address)) !== undefined || ROLE.test(address),
-    async handle({ raw, to, at }) {
-      const mail = readReturnMail(raw);
+    async handle({ raw, to, from, at }) {
+      const mail = readReturnMail(raw, from === "");
       // A bounce of such a mail, or an automatic answer, is no wish.
       const asked = mail.kind === "other" ? to.flatMap((one) => returnPaths.readUnsubscribe(one) ?? []) : [];
       const wish = asked.length > 0 ? wishOf(deps, mail.subject) : undefined;

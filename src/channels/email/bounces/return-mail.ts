@@ -16,19 +16,23 @@ export type ReturnMail =
 
 const MAX_HOPS = 100;
 
-export function readReturnMail(raw: Uint8Array): ReturnMail & { readonly subject: string } {
+/** @param isFromNobody it came from the null sender, as bounces do (RFC 5321 §4.5.5) */
+export function readReturnMail(
+  raw: Uint8Array,
+  isFromNobody = false,
+): ReturnMail & { readonly subject: string } {
   const mail = parseEntity(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("latin1"));
-  return { ...read(mail), subject: header(mail, "subject") };
+  return { ...read(mail, isFromNobody), subject: header(mail, "subject") };
 }
 
-function read(mail: Entity): ReturnMail {
+function read(mail: Entity, isFromNobody: boolean): ReturnMail {
   if ((mail.headers.get("received")?.length ?? 0) >= MAX_HOPS) return { kind: "loop" };
   const feedback = readFeedback(mail);
   if (feedback) return { kind: "feedback", feedback };
   const recipients = readDsn(mail);
   if (recipients) return { kind: "dsn", recipients };
   if (isAutoReply(mail)) return { kind: "auto_reply" };
-  const bounce = readTextBounce(mail);
+  const bounce = readTextBounce(mail, isFromNobody);
   return bounce ? { kind: "dsn", recipients: [bounce] } : { kind: "other" };
 }
 

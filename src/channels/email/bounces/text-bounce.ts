@@ -1,16 +1,22 @@
 /** Reads bounces that are written for people only, as qmail and older Exim do. Pure. */
 import { codeOf, type DsnRecipient, stageOf } from "./dsn.ts";
-import { decodedBody, type Entity, header, mediaType, walk } from "./mime.ts";
+import { decodedBody, decodedWords, type Entity, header, mediaType, walk } from "./mime.ts";
 
 const MAX_TEXT_OCTETS = 16 * 1024;
 
-/** `undefined` where the mail does not look like a bounce of a mail server. */
-export function readTextBounce(mail: Entity): DsnRecipient | undefined {
+/**
+ * `undefined` where the mail does not look like a bounce of a mail server.
+ *
+ * @param isFromNobody it came from the null sender
+ */
+export function readTextBounce(mail: Entity, isFromNobody: boolean): DsnRecipient | undefined {
   const failed = header(mail, "x-failed-recipients");
   const text = textOf(mail);
-  const subject = header(mail, "subject");
+  const subject = decodedWords(header(mail, "subject"));
   if (DELAYED.test(subject)) return undefined;
-  if (!text.includes(QMAIL) && failed === "" && !isFromServer(mail, subject)) return undefined;
+  const isFromServer = isFromNobody || isFromDaemon(mail);
+  if (!text.includes(QMAIL) && failed === "" && !(isFromServer && BOUNCE_SUBJECT.test(subject)))
+    return undefined;
   const words = text.split(COPY_BELOW, 1)[0] ?? "";
   const code = codeOf("", words);
   // Without a reply code of a refusal it may be anything.
@@ -35,10 +41,10 @@ const COPY_BELOW = /^-{3,60} ?(?:Below this line is a copy|This is a copy of|Ori
 const BOUNCE_SUBJECT =
   /undeliver|delivery (?:status notification|failure|failed|has failed)|mail delivery failed|returned mail|failure notice|non ?remis|unzustellbar/i;
 
-/** A bounce comes from the null sender, which shows as an empty Return-Path, or has the server in its From. */
-function isFromServer(mail: Entity, subject: string): boolean {
+/** Or from the null sender, by what a server on the way has noted (RFC 5321 §4.4). */
+function isFromDaemon(mail: Entity): boolean {
   const isDaemon = /mailer-?daemon|postmaster@|mail delivery (?:sub)?system/i.test(header(mail, "from"));
-  return BOUNCE_SUBJECT.test(subject) && (isDaemon || header(mail, "return-path") === "<>");
+  return isDaemon || header(mail, "return-path") === "<>";
 }
 
 function textOf(mail: Entity): string {
