@@ -131,6 +131,30 @@ test("messages after a change go out by it over the same session, and those befo
   expect([smsc.binds.length, smsc.connections(), channel.status().state]).toEqual([1, 1, "up"]);
 });
 
+test("the rest of a long message goes out as it began, from the sender that its first segments had", async () => {
+  const statuses = [0, 0x14];
+  const rig = await openBoundSmppRig({
+    dial: { submitStatus: () => statuses.shift() },
+    config: { source_addr: "ACME" },
+  });
+  const { channel, smsc } = rig;
+  const { from: _, ...message } = outgoingSms({ text: `€${LONG_TEXT}` });
+  expect((await sendThrough(channel, message)).parts.map((part) => part?.kind)).toEqual(["sent", "deferred"]);
+  change(rig, { source_addr: "OTHER", source_ton: 3, default_alphabet: "latin1", concat: "udh16" });
+  await sendThrough(channel, { ...message, parts: [{ status: "sent" }, { status: "pending" }] });
+  await sendThrough(channel, { ...message, parts: [{ status: "pending" }, { status: "pending" }] });
+  const seen = smsc.submits.map(({ source, shortMessage }) => [source.ton, source.address, shortMessage[0]]);
+  expect(seen).toEqual([
+    [5, "ACME", 5],
+    [5, "ACME", 5],
+    [5, "ACME", 5],
+    // As a whole it begins anew; in UCS-2, since Latin-1 has no euro sign.
+    [3, "OTHER", 6],
+    [3, "OTHER", 6],
+    [3, "OTHER", 6],
+  ]);
+});
+
 test("a wider window takes what waits for it at once, and a narrower one nothing until enough is answered", async () => {
   const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { window: 1 } });
   const { channel, smsc } = rig;

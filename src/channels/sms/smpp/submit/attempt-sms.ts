@@ -25,17 +25,23 @@ export async function attemptSms(
 ): Promise<SendOutcome> {
   if (message.channel !== "sms")
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
-  const plan = planSubmit(message, deps.config);
+  const begunAs = isRest(message) ? deps.submitter.begunMessages.of(message.messageId) : undefined;
+  const plan = planSubmit(message, begunAs?.config ?? deps.config);
   if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
   const changed = wasBegun(message) ? whatChanged(message, plan) : undefined;
   if (changed !== undefined) return rejectAll(message, "smpp.segments_changed", changed);
-  const asking = askForTurn(deps, { message, plan, ...limits });
+  const asking = askForTurn(deps, { message, plan, begunAs, ...limits });
   const turn = asking instanceof Promise ? await asking : asking;
   if (isAskAgain(turn)) return toOutcome(deferDue(message, plan, turn.retryAfterMs));
   const results = await submitTurn(deps.submitter, turn);
   const outcome = toOutcome(results);
   const id = firstProviderId(message.messageId, outcome.parts);
   return { ...outcome, detail: { encoding: plan.encoding, segments: plan.segments, ...id } };
+}
+
+/** Whether its segments are to be joined with those of an earlier attempt. If all go out, they begin anew. */
+function isRest(message: OutgoingSms): boolean {
+  return message.parts.some((_, segment) => !isToBeSent(message, segment));
 }
 
 /** Why no handset could join the segments of this plan with those that were sent before; `undefined`: it can. */
@@ -46,9 +52,9 @@ function whatChanged({ parts }: OutgoingSms, { submits, joinedBy }: SubmitPlan):
   return other && `segments now go out as ${joinedBy}, and some were sent as ${other.joinedBy}`;
 }
 
-function askForTurn({ config, senderPace, submitter }: SmsAttemptDeps, attempt: SmsAttempt) {
+function askForTurn({ senderPace, submitter }: SmsAttemptDeps, attempt: SmsAttempt) {
   if (!senderPace) return { ...attempt, later: [] };
-  return takeSenderTurn({ config, senderPace, clock: submitter.clock }, attempt);
+  return takeSenderTurn({ senderPace, clock: submitter.clock }, attempt);
 }
 
 /** The result of each segment; `undefined` if this attempt does not cover the segment. */

@@ -1,11 +1,14 @@
 import type { Session } from "../session/session.ts";
+import type { SmppConfig } from "../smpp-config.ts";
 
-/** What the segments of a long message have in common, because some SMSCs join only those that have. */
+/** What the segments of a long message have in common, because handsets, and some SMSCs, join only those that have. */
 export interface BegunMessage {
   /** The session that they go over, as long as it is open; it may be absent once it is closed. */
   readonly over?: Session;
   /** Their validity period. */
   readonly validMs: number;
+  /** The settings that they were planned by, its sender and alphabet among them. */
+  readonly config: SmppConfig;
 }
 
 /** The long messages that went out last, so that segments of a later attempt have it in common too. */
@@ -24,8 +27,8 @@ export function createBegunMessages(): BegunMessages {
   /** With its connection a session takes about 8 KB: were those that have closed not let go, there might be one for each message. */
   const letClosedGo = () => {
     for (const session of sessions) if (!session.slots.isOpen()) sessions.delete(session);
-    for (const [messageId, { over, validMs }] of messages)
-      if (over && !sessions.has(over)) messages.set(messageId, { validMs });
+    for (const [messageId, { over, ...others }] of messages)
+      if (over && !sessions.has(over)) messages.set(messageId, others);
   };
   return {
     of: (messageId) => messages.get(messageId),

@@ -3,7 +3,6 @@ import type { Clock } from "../../../../core/clock.ts";
 import type { OutgoingSms } from "../../../channel.ts";
 import { isToBeSent } from "../../../is-to-be-sent.ts";
 import { type AskAgain, isAskAgain, type SenderPace, type Turn } from "../rate/sender-pace.ts";
-import type { SmppConfig } from "../smpp-config.ts";
 import { senderOf } from "./addresses.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
 import { type SmsAttempt, wasBegun } from "./submit-segments.ts";
@@ -15,7 +14,6 @@ export interface SenderTurn extends SmsAttempt {
 }
 
 interface SenderTurnDeps {
-  readonly config: SmppConfig;
   readonly senderPace: SenderPace;
   readonly clock: Clock;
 }
@@ -28,8 +26,9 @@ export function takeSenderTurn(
   deps: SenderTurnDeps,
   attempt: SmsAttempt,
 ): SenderTurn | AskAgain | Promise<SenderTurn | AskAgain> {
-  const { config, senderPace, clock } = deps;
+  const { senderPace, clock } = deps;
   const { message, plan, signal } = attempt;
+  const { config } = plan;
   const segmentMs = senderPace.segmentMs();
   const due = segmentsDue(message, plan);
   if (due.length === 0) return { ...attempt, later: [] };

@@ -24,6 +24,8 @@ export interface SubmitPlan {
   readonly segments: number;
   /** How many submit_sm there are, and so parts of the message: one for each segment, or one for all in message_payload. */
   readonly submits: number;
+  /** The settings that it was made by. */
+  readonly config: SmppConfig;
   /** How the handset is to join them; absent: there is only one. */
   readonly joinedBy: string | undefined;
   /** The body of the submit_sm with this index, which is valid for so long. */
@@ -60,6 +62,7 @@ export function planSubmit(
     encoding,
     segments: parts.length,
     submits: pieces.length,
+    config,
     joinedBy: pieces.length > 1 ? config.concat : undefined,
     body(submit, validMs) {
       const { tlvs: own, ...piece } = pieces[submit] ?? NO_PIECE;
@@ -77,7 +80,7 @@ export function planSubmit(
 function asBegun({ parts }: OutgoingSms, config: SmppConfig): SmppConfig {
   const before = parts.find(({ joinedBy }) => joinedBy !== undefined)?.joinedBy;
   const concat = joiningStyles(config).find((style) => style === before);
-  return concat === undefined ? config : { ...config, concat };
+  return concat === undefined || concat === config.concat ? config : { ...config, concat };
 }
 
 /** The segments into which a text is divided for this SMSC. */

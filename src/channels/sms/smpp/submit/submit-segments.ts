@@ -30,6 +30,8 @@ export interface SmsAttempt {
   readonly signal: AbortSignal;
   /** False once another process may have taken the message over. */
   readonly isOurs: () => boolean;
+  /** How its other segments were sent. Absent: none was, or it is not known. */
+  readonly begunAs: BegunMessage | undefined;
   /** Its turn at the rate of its sender. Absent: only the connector's pace counts. */
   readonly heldTurn?: HeldTurn;
 }
@@ -39,7 +41,7 @@ interface OpenAttempt extends SmsAttempt, AttemptOfSegment {
   readonly startedAt: number;
   /** A segment of the message has been sent, in this attempt or before. */
   isBegun: boolean;
-  /** Set once one of several segments has been sent; see `isBegun`. */
+  /** As of the segment that was sent last; see `isBegun`. */
   begunAs: BegunMessage | undefined;
 }
 
@@ -53,7 +55,6 @@ export async function submitSegments(
     ...given,
     startedAt,
     isBegun: wasBegun(given.message),
-    begunAs: isRest(given) ? submitter.begunMessages.of(given.message.messageId) : undefined,
     refused: undefined,
   };
   const begun: Begun[] = [];
@@ -117,12 +118,6 @@ export function wasBegun({ parts }: OutgoingSms): boolean {
   return !parts.every(isOpen);
 }
 
-/** Whether the segments of this attempt are to be joined with those of another. If all go out, they begin anew. */
-function isRest({ message, plan }: SmsAttempt): boolean {
-  for (let segment = 0; segment < plan.submits; segment++) if (!isToBeSent(message, segment)) return true;
-  return false;
-}
-
 /** Takes a slot of some session's window, when the connector's pace allows it. */
 function takeSlot(submitter: Submitter, attempt: OpenAttempt): ReturnType<SubmitLine["take"]> {
   const waitMs = submitter.patienceMs - elapsedMs(submitter, attempt);
@@ -148,7 +143,8 @@ function beginSegment(
   const validMs = validityMs(attempt.begunAs, remainingMs);
   const answer = submitSegment(submitter, session, { attempt, segment, validMs });
   attempt.isBegun = true;
-  if (attempt.plan.submits > 1) noteBegun(submitter, attempt, { over: session, validMs });
+  const { submits, config } = attempt.plan;
+  if (submits > 1) noteBegun(submitter, attempt, { over: session, validMs, config });
   // Counted only now, since the first segment of a process takes a while to encode.
   attempt.heldTurn?.gone();
   return answer;
