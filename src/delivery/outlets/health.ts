@@ -11,6 +11,8 @@ export interface Health {
   attempt(job: Attempted, outcome: SendOutcome): void;
   receipt(receipt: SeenReceipt): void;
   score(status: ChannelStatus): ConnectorHealth;
+  /** Forgets what was observed. */
+  reset(): void;
 }
 
 export type Attempted = Pick<ClaimedJob, "messageId" | "progress">;
@@ -31,8 +33,8 @@ const THROTTLED = 0.45;
 const NOTICEABLE = 0.9;
 
 export function createHealth(clock: Clock, { keepsRate, reachesMany, hasReceipt }: HealthTraits): Health {
-  const attempts = createRecentScore(clock);
-  const receipts = createReceiptWatch(clock, hasReceipt);
+  let attempts = createRecentScore(clock);
+  let receipts = createReceiptWatch(clock, hasReceipt);
   return {
     attempt({ messageId, progress }, outcome) {
       const isGood = judgeAttempt(outcome, { keepsRate, reachesMany });
@@ -41,7 +43,7 @@ export function createHealth(clock: Clock, { keepsRate, reachesMany, hasReceipt 
       const providerMessageIds = progress.channel === "sms" ? awaited(outcome) : [];
       if (providerMessageIds.length > 0) receipts.sent({ messageId, providerMessageIds });
     },
-    receipt: receipts.came,
+    receipt: (receipt) => receipts.came(receipt),
     score(status) {
       const factors: readonly (readonly [HealthProblem, number])[] = [
         ["down", status.state === "up" ? 1 : 0],
@@ -53,6 +55,10 @@ export function createHealth(clock: Clock, { keepsRate, reachesMany, hasReceipt 
         score: factors.reduce((score, [, factor]) => score * factor, 1),
         problems: factors.flatMap(([problem, factor]) => (factor < NOTICEABLE ? [problem] : [])),
       };
+    },
+    reset() {
+      attempts = createRecentScore(clock);
+      receipts = createReceiptWatch(clock, hasReceipt);
     },
   };
 }

@@ -23,6 +23,7 @@ export interface Outlet {
   health(): ConnectorHealth;
   noteAttempt(job: Attempted, outcome: SendOutcome): void;
   noteReceipt(receipt: SeenReceipt): void;
+  resetHealth(): void;
   /** How many messages may be claimed for it now. */
   available(): number;
   /** Milliseconds until its rate allows another message; 0 if it does now. */
@@ -76,6 +77,7 @@ export function createOutlet(
     health: () => health.score(status()),
     noteAttempt: health.attempt,
     noteReceipt: health.receipt,
+    resetHealth: health.reset,
     available: () => Math.min(channel.freeSlots(), throttle.available()) - reserved,
     waitMs: throttle.waitMs,
     reserve(count) {

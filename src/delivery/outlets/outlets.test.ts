@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { deferred, sms } from "../../../test/progress-samples.ts";
 import type { Channel, ChannelStatus, OutgoingMessage } from "../../channels/channel.ts";
 import type { Connector } from "../../core/records/accounts.ts";
 import type { OwnShare, Shares } from "../shares/shares.ts";
@@ -126,6 +127,24 @@ test("a channel that can go on with changed settings does, and is asked again on
   expect(reconcile({ config: { rate: 1 }, secrets: { password: "p" } })).toEqual([1]);
   expect(reconcile({ config: { host: "h" } })).toEqual([1, "stop a", "start a"]);
   expect(reconcile({ config: { rate: 1 }, kind: "http" })).toEqual([0, "stop a", "start a"]);
+});
+
+test("what went wrong before a change of settings says nothing against the connector after it, opened anew or not", () => {
+  const { outlets } = open({ applies: ({ config }) => config.host === undefined });
+  const scoreAfter = (config: Connector["config"]) => {
+    outlets.reconcile([connector("a", { config })]);
+    const outlet = outlets.get("a")!;
+    const before = outlet.health().score;
+    for (let index = 0; index < 10; index++)
+      outlet.noteAttempt(
+        { messageId: `m${index}`, progress: sms() },
+        { parts: [deferred], countsAsAttempt: true },
+      );
+    return [before, outlet.health().score < 0.5];
+  };
+  expect(scoreAfter({})).toEqual([1, true]);
+  expect(scoreAfter({ ton: 5 })).toEqual([1, true]);
+  expect(scoreAfter({ host: "h" })).toEqual([1, true]);
 });
 
 test("what a connector's channels leave to each other is kept until it is deleted, and is no other connector's", () => {

@@ -86,7 +86,7 @@ export function createOutlets(deps: OutletsDeps): Outlets {
         const known = open.get(connector.id);
         if (known?.kind !== connector.kind) reopen(connector, settings);
         else if (known.settings !== settings) {
-          if (known.outlet.channel.applySettings?.(connector)) known.settings = settings;
+          if (known.outlet.channel.applySettings?.(connector)) goOn(known, settings);
           else reopen(connector, settings);
         }
       }
@@ -98,6 +98,12 @@ export function createOutlets(deps: OutletsDeps): Outlets {
       await Promise.all(closing);
     },
   };
+}
+
+/** Goes on by changed settings. What went wrong before may be what they set right, as where the connector is opened anew. */
+function goOn(open: Open, settings: string): void {
+  open.settings = settings;
+  open.outlet.resetHealth();
 }
 
 /** The memory of each connector, from when it is first opened until it is deleted: not only while it is enabled. */
