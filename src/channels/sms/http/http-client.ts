@@ -10,6 +10,8 @@ export interface Answer {
   header(name: string): string | undefined;
   /** The first 64 KiB, as text. */
   readonly body: string;
+  /** It broke off, or its end did not come in time. */
+  readonly isCutOff: boolean;
 }
 
 export type Exchange =
@@ -76,10 +78,10 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
       signal.removeEventListener("abort", onAbort);
       resolve(result);
     };
-    let answer: { readonly finish: () => void } | undefined;
+    let answer: ReturnType<typeof read> | undefined;
     const fail = (reason: string) => {
       // Once the answer has begun, the part that has come counts as the answer, however it ends.
-      if (answer) answer.finish();
+      if (answer) answer.cutOff();
       else end({ kind: isConnected ? "lost" : "unsent", reason });
       outgoing.destroy();
     };
@@ -140,25 +142,26 @@ function limitInterim(outgoing: http.ClientRequest, onTooMany: () => void): void
 }
 
 /** Reads an answer. If it is too long, breaks off or is cut short, the part that has come counts, since its status is known. */
-function read(response: http.IncomingMessage, end: (result: Exchange) => void): { finish: () => void } {
+function read(response: http.IncomingMessage, end: (result: Exchange) => void): { cutOff: () => void } {
   const chunks: Buffer[] = [];
   let size = 0;
-  const finish = () => {
+  const finish = (isCutOff: boolean) => {
     const header = (name: string) => headerOf(response.headers[name.toLowerCase()]);
     const body = textOf(Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES), header("content-encoding"));
-    end({ kind: "answered", answer: { status: response.statusCode ?? 0, header, body } });
+    end({ kind: "answered", answer: { status: response.statusCode ?? 0, header, body, isCutOff } });
   };
   response.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
     size += chunk.length;
     if (size <= MAX_ANSWER_BYTES) return;
-    finish();
+    finish(false);
     response.destroy();
   });
-  response.on("end", finish);
-  response.on("error", finish);
-  response.on("close", finish);
-  return { finish };
+  const cutOff = () => finish(true);
+  response.on("end", () => finish(false));
+  response.on("error", cutOff);
+  response.on("close", cutOff);
+  return { cutOff };
 }
 
 /** The text, without a byte order mark, which would make JSON unreadable. */

@@ -92,7 +92,10 @@ function unconfirmed(code: string, message: string): Judgement {
 
 function judgeAnswer(answer: Answer, judging: Judging): Judgement {
   const readable = toReadable(answer);
-  const word = wordFor(answer, judging.description, readable);
+  const row = rowFor(answer, judging.description, readable);
+  if (isUndecided(answer, { row, description: judging.description, readable }))
+    return unconfirmed("http.unreadable_answer", "the answer was cut off");
+  const word = row?.outcome ?? byStatus(answer.status);
   if (word === "sent") return judgeSent(judging, readable);
   const retryAfterMs = retryAfter(answer.header("retry-after"), judging.now);
   const scrubbed = word === "rejected" || word === "deferred" ? scrubErrorOf(judging, readable) : undefined;
@@ -152,12 +155,28 @@ function toReadable({ body, header }: Answer): Readable {
   return { json: parseExactJson(body), text: body, header };
 }
 
-function wordFor({ status }: Answer, { rows = [] }: AnswerDescription, readable: Readable): AnswerWord {
-  const row = rows.find(
+function rowFor(
+  { status }: Answer,
+  { rows = [] }: AnswerDescription,
+  readable: Readable,
+): AnswerRow | undefined {
+  return rows.find(
     ({ http, and = {}, ...first }) =>
       (http === undefined || fits(status, http)) && holds(first, readable) && holds(and, readable),
   );
-  return row?.outcome ?? byStatus(status);
+}
+
+/** Whether the part that did not come may have said that the message was taken, or that it was not. */
+function isUndecided(
+  { status, isCutOff }: Answer,
+  {
+    row,
+    description,
+    readable,
+  }: { row: AnswerRow | undefined; description: AnswerDescription; readable: Readable },
+): boolean {
+  if (!isCutOff || !fits(status, "2xx") || row?.from) return false;
+  return description.rows?.some(({ from }) => from) === true && !readFirst(description.id, readable);
 }
 
 function holds({ from, is }: Pick<AnswerRow, "from" | "is">, readable: Readable): boolean {

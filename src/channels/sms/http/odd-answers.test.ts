@@ -7,6 +7,7 @@ import { httpConnector, never, outgoingSms } from "../../../../test/fakes/http-r
 import { type RawPeer, startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import type { Channel } from "../../channel.ts";
+import type { AnswerDescription } from "./gateway.ts";
 import { httpConnectorKind } from "./http-connector.ts";
 
 let peer: RawPeer | undefined;
@@ -18,6 +19,10 @@ afterEach(async () => {
 
 /** What becomes of a message whose request gets these octets and nothing more, not even an end. */
 async function answered(...octets: readonly (string | Buffer)[]) {
+  return answeredAs({ id: { json: "/id" } }, ...octets);
+}
+
+async function answeredAs(answer: AnswerDescription, ...octets: readonly (string | Buffer)[]) {
   let request = "";
   peer = await startRawPeer((socket) =>
     socket.once("data", (data) => {
@@ -26,7 +31,7 @@ async function answered(...octets: readonly (string | Buffer)[]) {
     }),
   );
   const url = `http://127.0.0.1:${peer.port}/send`;
-  const gateway = { send: { url, form: { to: "{{to}}" } }, answer: { id: { json: "/id" } } };
+  const gateway = { send: { url, form: { to: "{{to}}" } }, answer };
   const connector = httpConnector({ provider: "custom", gateway, response_timeout_ms: 1_000 });
   channel = httpConnectorKind.open(connector, channelDeps({ clock: createSystemClock() }));
   channel.start();
@@ -47,6 +52,28 @@ test.each([
   ["begins with a byte order mark", 'Content-Length: 13\r\n\r\n\ufeff{"id":"a"}'],
 ])("a message whose answer %s was sent, and is not sent again", async (_, answer) => {
   expect((await answered(`HTTP/1.1 200 OK\r\n${answer}`)).parts).toMatchObject(TAKEN);
+});
+
+/** As Kannel answers: some words say that it was taken, and all others that it was not. */
+const BY_WORDS = [
+  { from: { match: "^0: Accepted" }, outcome: "sent" as const },
+  { http: "200", outcome: "rejected" as const },
+];
+const BY_STATE = [{ from: { json: "/state" }, is: ["refused"], outcome: "rejected" as const }];
+const IN_DOUBT = { kind: "unconfirmed" as const, error: { code: "http.unreadable_answer" } };
+
+test.each([
+  ["words", BY_WORDS, "", IN_DOUBT],
+  ["words", BY_WORDS, "0: Accepted for", { kind: "sent" as const }],
+  ["a state", BY_STATE, '{"state":"ref', IN_DOUBT],
+  ["a state", BY_STATE, '{"state":"refused"}', { kind: "rejected" as const }],
+  ["its status alone", undefined, "", { kind: "sent" as const }],
+])("an answer that tells by %s is cut off: %j, %j", async (_, rows, body, outcome) => {
+  const { parts } = await answeredAs(
+    { ...(rows && { rows }) },
+    `HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n${body}`,
+  );
+  expect(parts).toMatchObject([outcome]);
 });
 
 test.each([
