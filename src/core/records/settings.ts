@@ -39,7 +39,7 @@ export const SETTINGS = {
   }),
   sms_transliterate: flag(false, {
     description:
-      "Replace typographic quotes, dashes, … and ₹ with plain characters if the text then fits GSM-7, which costs less. To Indian numbers only in the values of variables.",
+      "Replace typographic quotes, dashes, … and ₹ with plain characters, and letters with separate accents with the usual ones, if the text then fits GSM-7, which costs less. To Indian numbers only in the values of variables.",
   }),
   sms_default_window_seconds: integer(86_400, {
     min: 5,

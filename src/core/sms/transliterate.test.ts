@@ -10,11 +10,12 @@ test.each([
   ["• one\t× 2", "* one x 2"],
   ["`code` © ® ™", "'code' (C) (R) TM"],
   ["line\u2028line", "line\nline"],
+  ["cafe\u0301 o\u0308 a\u030a \u2126", "café ö å Ω"],
 ])("%p becomes %p", (text, plain) => {
   expect(transliterate(text)).toBe(plain);
 });
 
-test.each(["“नमस्ते”", "₹5 😀", "olá – você", "क्\u200dष ’"])(
+test.each(["“नमस्ते”", "₹5 😀", "olá – você", "a\u0301 e\u0301", "क्\u200dष ’"])(
   "%p stays as it is, for it would not be GSM-7 anyway",
   (text) => {
     expect(transliterate(text)).toBe(text);

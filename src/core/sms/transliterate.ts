@@ -2,11 +2,12 @@ import { gsm7Length } from "./gsm7.ts";
 
 /**
  * The text with typographic characters replaced by plain ones, if that makes it fit GSM-7; otherwise unchanged. Letters are never
- * changed: a name without its accent is a different name.
+ * changed: a name without its accent is a different name. But a letter and its accent, which some programs write as two characters,
+ * become the one that GSM-7 has.
  */
 export function transliterate(text: string): string {
   if (gsm7Length(text) !== undefined) return text;
-  const plain = text.replace(TYPOGRAPHIC, (mark) => PLAIN[mark] ?? mark);
+  const plain = text.normalize("NFC").replace(TYPOGRAPHIC, (mark) => PLAIN[mark] ?? mark);
   return gsm7Length(plain) === undefined ? text : plain;
 }
 
