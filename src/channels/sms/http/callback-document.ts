@@ -11,8 +11,26 @@ export function documentOf(request: CallbackRequest, jsonField: string | undefin
   const type = request.headers.get("content-type") ?? "";
   if (/json/i.test(type) || (!/form/i.test(type) && /^\s*[[{]/.test(request.body)))
     return parsed(request.body);
-  return withJson({ ...fieldsOf(queryOf(request.url)), ...fieldsOf(request.body) }, jsonField);
+  const boundary = BOUNDARY.exec(type)?.[1];
+  const fields = boundary === undefined ? fieldsOf(request.body) : multipartFields(request.body, boundary);
+  return withJson({ ...fieldsOf(queryOf(request.url)), ...fields }, jsonField);
 }
+
+/** Of a form as PHP's curl sends it that was given a list of fields. */
+const BOUNDARY = /^\s*multipart\/form-data\b.*?;\s*boundary="?([^";]{1,70})/i;
+
+/** The fields of such a form (RFC 7578 §4). */
+function multipartFields(body: string, boundary: string): Record<string, string> {
+  const parts = `\r\n${body}`.split(`\r\n--${boundary}`);
+  const fields = parts.flatMap((part): [string, string][] => {
+    const headEnd = part.indexOf("\r\n\r\n");
+    const name = headEnd < 0 ? undefined : FIELD_NAME.exec(part.slice(0, headEnd))?.[1];
+    return name === undefined ? [] : [[name, part.slice(headEnd + 4)]];
+  });
+  return Object.fromEntries(fields);
+}
+
+const FIELD_NAME = /^content-disposition:.*?[;\s]name="([^"]*)"/im;
 
 /** The fields of a form or a query; of several with the same name, the last one. */
 export function fieldsOf(encoded: string): Record<string, string> {

@@ -33,12 +33,29 @@ function receiptOf(request: Callback, given?: Given): Receipt | undefined {
 
 const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
 
+const IN_PARTS = "multipart/form-data; boundary=----b 7";
+const partOf = (name: string, value: string) =>
+  `Content-Disposition: form-data; filename="x"; name="${name}"\r\n\r\n${value}`;
+/** A form as PHP's curl writes it. */
+const inParts = (fields: Record<string, string>) =>
+  `${Object.entries(fields)
+    .map(([name, value]) => `------b 7\r\n${partOf(name, value)}\r\n`)
+    .join("")}------b 7--\r\n`;
+
 test.each<[string, Callback]>([
   [
     "a GET that says it has JSON",
     { method: "GET", query: "id=1&s=DONE", headers: { "Content-Type": "application/json" } },
   ],
   ["a form whose first field looks like JSON", { body: "[x=&id=1&s=DONE", headers: FORM }],
+  ["a form in parts", { body: inParts({ id: "1", s: "DONE" }), headers: { "Content-Type": IN_PARTS } }],
+  [
+    "a form in parts whose text looks like a part",
+    {
+      body: inParts({ more: `\r\n--other\r\n${partOf("s", "LOST")}`, id: "1", s: "DONE" }),
+      headers: { "Content-Type": 'Multipart/Form-Data; charset=utf-8; boundary="----b 7"' },
+    },
+  ],
   ["a form with its id in the query", { query: "id=1&s=LOST", form: { s: "DONE" } }],
   ["JSON that does not say so", { body: ' {"id":1,"s":"DONE"}' }],
   ["a list", { json: [{ id: "1", s: "DONE" }] }],
