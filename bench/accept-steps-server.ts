@@ -112,7 +112,12 @@ function door(intake: AppDeps["store"]["intake"]): Fetch {
     store: { ...store, intake },
     clock,
     ids,
-    log: { isDebug: () => false, debug: () => undefined, error: (...all) => console.error(...all) },
+    log: {
+      isDebug: () => false,
+      debug: () => undefined,
+      warn: () => undefined,
+      error: (...all) => console.error(...all),
+    },
     adminEndpoints: [],
     metrics: async () => "",
     readiness: async () => [],

@@ -11,7 +11,7 @@ export interface HandlerDeps {
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;
-  readonly log: Pick<Log, "isDebug" | "debug" | "error">;
+  readonly log: Pick<Log, "isDebug" | "debug" | "warn" | "error">;
   /** Absent: there are no unsubscribe links. */
   readonly unsubscribes?: UnsubscribeLinks;
   /** For the GET requests that some callbacks need (certificates, confirmations). Absent: those are refused. */

@@ -3,6 +3,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import { type CallbackReading, type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
 import { addressBlock } from "../core/network/address-block.ts";
+import { createNamelessLog } from "../core/receipts/nameless-log.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { isUuid } from "../core/uuid.ts";
@@ -26,6 +27,7 @@ const MAX_CONNECTORS = 1_000;
 export function receiptEndpoints(deps: AppDeps, { directory, limiter }: EndpointParts): readonly Endpoint[] {
   const findConnector = createFinder(deps);
   const { web = NO_WEB } = deps;
+  const tellNameless = createNamelessLog(deps, "a callback names no message and was dropped");
   const handle = async (call: Call): Promise<Response> => {
     countRequest(limiter, { key: `receipts ${addressBlock(call.clientAddress)}`, limit: RATE });
     const found = await findConnector(call.params);
@@ -44,6 +46,7 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Endpoint
     }
     // Answered only after everything is stored: the provider forgets it then.
     await storeReading(deps, reading);
+    if (reading.isNameless) tellNameless(found.connector.id);
     return toResponse(reading.answer);
   };
   return (["POST", "GET"] as const).map((method) => ({ ...shared, ...named[method], method, handle }));

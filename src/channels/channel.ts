@@ -256,6 +256,8 @@ export type CallbackReading =
       readonly receipts: readonly Receipt[];
       /** Messages from handsets, if it brings any. */
       readonly inbound?: readonly ReceivedSms[];
+      /** It brings something, but neither a receipt that names a message nor a message from a handset. */
+      readonly isNameless?: boolean;
       /** The answer that the provider expects once they are stored. */
       readonly answer: { readonly status: number; readonly body: string; readonly contentType: string };
     }

@@ -94,6 +94,7 @@ function createApp(setup: ListenerSetup, { beside, clock, largeBodies, onRequest
     log: {
       isDebug: () => log.isLevelEnabled("debug"),
       debug: (...line) => log.debug(...line),
+      warn: (...line) => log.warn(...line),
       error: (...line) => log.error(...line),
     },
     connectorKinds: CONNECTOR_KINDS,

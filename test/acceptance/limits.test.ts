@@ -5,7 +5,7 @@ import { onEveryStore, type RunningApi } from "./running-api.ts";
 
 const PATH = "/v1/sms/messages";
 
-const SILENT = { isDebug: () => false, debug: () => {}, error: () => {} };
+const SILENT = { isDebug: () => false, debug: () => {}, warn: () => {}, error: () => {} };
 
 function statuses(answers: readonly { status: number }[]) {
   return answers.map(({ status }) => status);

@@ -98,6 +98,22 @@ onEveryStore((start) => {
     expect(await parked(api)).toBe(0);
   });
 
+  test("of callbacks in which no message is named, one line a minute tells", async () => {
+    await using api = await startApi();
+    const path = pathOf(await addConnector(api, KANNEL));
+    const ask = async (query: string) => expect((await api.request(path + query)).status).toBe(200);
+    const told = () => api.logged.flatMap(({ level, fields }) => (level === "warn" ? [fields.dropped] : []));
+    // Some providers ask for the bare URL, to see whether it is there.
+    await ask("");
+    await ask("?id=m-1&status=1");
+    expect(told()).toEqual([]);
+    for (let round = 0; round < 10; round++) await ask("?msgid=m-1&status=1");
+    await api.clock.advance(60_000);
+    await ask("?msgid=m-1&status=1");
+    expect(told()).toEqual([1, 10]);
+    expect(await parked(api)).toBe(1);
+  });
+
   test("reports of a connector that is switched off still count", async () => {
     await using api = await startApi();
     const path = pathOf(await addConnector(api, KANNEL, { isEnabled: false }));

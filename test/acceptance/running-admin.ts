@@ -125,6 +125,7 @@ async function startAdmin(store: Store): Promise<RunningAdmin> {
     log: {
       isDebug: () => false,
       debug: () => {},
+      warn: () => {},
       error: (fields) => process.stderr.write(`${fields.error}\n`),
     },
     adminEndpoints: endpoints,

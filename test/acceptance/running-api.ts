@@ -84,6 +84,7 @@ async function startApi(
     log: {
       isDebug: () => true,
       debug: (fields, message) => void logged.push({ level: "debug", fields, message }),
+      warn: (fields, message) => void logged.push({ level: "warn", fields, message }),
       error: (fields, message) => void logged.push({ level: "error", fields, message }),
     },
     adminEndpoints: [],

@@ -6,7 +6,7 @@ import { parseExactJson } from "./exact-json.ts";
  * The content of a callback, whether it came as JSON, a form or a query; `undefined` if it cannot be read. The fields of a form or
  * a query are members of an object.
  */
-export function documentOf(request: CallbackRequest, jsonField: string | undefined): unknown {
+export function documentOf(request: CallbackRequest, jsonField: string | undefined): object | undefined {
   if (request.method === "GET") return withJson(fieldsOf(queryOf(request.url)), jsonField);
   const type = request.headers.get("content-type") ?? "";
   if (/json/i.test(type) || (!/form/i.test(type) && /^\s*[[{]/.test(request.body)))
@@ -42,13 +42,13 @@ export function queryOf(url: string): string {
   return start === -1 ? "" : url.slice(start + 1);
 }
 
-function withJson(fields: Record<string, string>, jsonField: string | undefined): unknown {
+function withJson(fields: Record<string, string>, jsonField: string | undefined): object | undefined {
   const text = jsonField === undefined ? undefined : fields[jsonField];
   return text === undefined ? fields : parsed(text);
 }
 
 /** `undefined` if it is not JSON, or neither an object nor an array. */
-function parsed(text: string): unknown {
+function parsed(text: string): object | undefined {
   const document = parseExactJson(text);
   return isObject(document) || Array.isArray(document) ? document : undefined;
 }

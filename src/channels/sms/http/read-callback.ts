@@ -43,7 +43,8 @@ export function readCallback(reader: CallbackReader, request: CallbackRequest): 
     .filter((report) => !fromHandsets.has(report))
     .flatMap((report) => toReceipt(reader, { report, request }) ?? []);
   if (!inbound || fromHandsets.size === 0) {
-    return { kind: "receipts", receipts, answer: answerOf(description) };
+    const isNameless = receipts.length === 0 && Object.keys(document).length > 0;
+    return { kind: "receipts", receipts, ...(isNameless && { isNameless }), answer: answerOf(description) };
   }
   const origin = { connectorId: connector.id, receivedAt: request.receivedAt };
   return {

@@ -1,4 +1,5 @@
 import type { Receipt } from "../../../../core/messages/outcome.ts";
+import { createNamelessLog } from "../../../../core/receipts/nameless-log.ts";
 import type { ChannelDeps } from "../../../channel.ts";
 import type { OwnCodes } from "../../dlt-scrub-codes.ts";
 import { canonicalId, type IdFormat } from "../wire/message-id.ts";
@@ -27,40 +28,23 @@ interface ReceiptReading {
   readonly dltCodes?: OwnCodes;
 }
 
-/** The time between two log lines about receipts without an id: an SMSC may send nothing else, thousands in a second. */
-const NAMELESS_GAP_MS = 60_000;
-
 export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
   const { connectorId, storeTimeoutMs, reading } = options;
   const line = createStoreLine<Receipt>(
     { noun: "receipts", connectorId, timeoutMs: storeTimeoutMs, store: deps.onReceipts },
     deps,
   );
-  const tellNameless = createNamelessLog(connectorId, deps);
+  const tellNameless = createNamelessLog(deps, "a receipt names no message and was dropped");
   return {
     take(message, acknowledge) {
       const { idFormat, dltCodes } = reading();
       const receipt = readReceipt(message, dltCodes);
       if (!receipt) {
-        tellNameless();
+        tellNameless(connectorId);
         return acknowledge(STATUS_OK);
       }
       line.join({ ...canonical(receipt, idFormat), connectorId, receivedAt: deps.clock.now() }, acknowledge);
     },
-  };
-}
-
-/** Logs the first receipt without an id, and then, at most once a minute, how many there were since. */
-function createNamelessLog(connector: string, { clock, log }: Pick<InboxDeps, "clock" | "log">): () => void {
-  let toldAtMs = Number.NEGATIVE_INFINITY;
-  let dropped = 0;
-  return () => {
-    dropped++;
-    const nowMs = clock.monotonicMs();
-    if (nowMs - toldAtMs < NAMELESS_GAP_MS) return;
-    log.warn({ connector, dropped }, "a receipt names no message and was dropped");
-    toldAtMs = nowMs;
-    dropped = 0;
   };
 }
 
