@@ -49,6 +49,7 @@ async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
   const progress = sms({ parts });
   const job = claimedJob({
     jobId: 7,
+    messageId: "m7",
     recipient: "+14155550701",
     progress,
     content: { channel: "sms" },
@@ -68,7 +69,7 @@ async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
 
 test("it waits in that connector's own queue, where it is ready at once", async () => {
   const { again, stored } = await storedOf({ isOurs: true });
-  expect(stored).toEqual([again, { jobId: 7, claim: 1, queue: "busy" }]);
+  expect(stored).toEqual([again, { jobId: 7, claim: 1, messageId: "m7", queue: "busy" }]);
 });
 
 test("it is left to whoever has taken it over meanwhile", async () => {
@@ -81,7 +82,7 @@ test("in that connector's own queue it goes back to its route, without a word, o
   const { again, stored } = await storedOf({ isOurs: true, inQueueOf, first: "unconfirmed" });
   expect(stored).toEqual([
     { ...again, isRepeat: true },
-    { jobId: 7, claim: 1, queue: "route" },
+    { jobId: 7, claim: 1, messageId: "m7", queue: "route" },
   ]);
 });
 

@@ -39,8 +39,8 @@ async function settle(
   const { moveTo: queue } = settlement;
   const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
   if (isOurs && queue !== undefined) {
-    const { jobId, claim } = job;
-    await untilStored(deps, () => deps.queue.move([{ jobId, claim, queue }]));
+    const { jobId, claim, messageId } = job;
+    await untilStored(deps, () => deps.queue.move([{ jobId, claim, messageId, queue }]));
   }
   if (isOurs) return;
   if (settlement.connectorId === undefined) {

@@ -84,6 +84,7 @@ function open(queues: readonly string[] = []) {
 const sms = (jobId: number, recipient: string): Partial<JobInLine> => ({
   jobId,
   claim: 1,
+  messageId: `m${jobId}`,
   accountId: "a",
   recipient,
   content: { channel: "sms" },
@@ -120,7 +121,7 @@ test("its jobs go where they are led to now, each by its own recipient; others s
   const { clock, moved, queued, stop } = await openGone();
   queued(sms(1, "+919876543210"), sms(2, "+14155550901"));
   await clock.advance(1_000);
-  expect(moved).toEqual([{ jobId: 1, claim: 1, queue: "india" }]);
+  expect(moved).toEqual([{ jobId: 1, claim: 1, messageId: "m1", queue: "india" }]);
   stop();
 });
 
@@ -240,7 +241,7 @@ test("what waits in a connector's own queue goes back to a route once that is do
   queued(halfSent(1, "+919876543210"), halfSent(2, "+14155550901"));
   start();
   await clock.advance(0);
-  expect(moved).toEqual([{ jobId: 1, claim: 1, queue: "india" }]);
+  expect(moved).toEqual([{ jobId: 1, claim: 1, messageId: "m1", queue: "india" }]);
   connectors.delete("c");
   queued(halfSent(3, "+919876543211"));
   await clock.advance(60_000);
@@ -273,7 +274,7 @@ test("what waits there since others of its route can never send it is asked abou
   queued(sms(1, "+919876543210"));
   start();
   await clock.advance(0);
-  expect(moved).toEqual([{ jobId: 1, claim: 1, queue: "india" }]);
+  expect(moved).toEqual([{ jobId: 1, claim: 1, messageId: "m1", queue: "india" }]);
   expect(warned).toEqual([]);
   stop();
 });

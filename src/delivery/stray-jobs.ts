@@ -132,7 +132,7 @@ const MOVED =
 function toMoved(deps: StrayJobsDeps, name: string, job: JobInLine): MovedJob | undefined {
   const route = deps.routeOf(job);
   if (!route || waitsForOwner(deps, { name, job, route })) return undefined;
-  return { jobId: job.jobId, claim: job.claim, queue: route.id };
+  return { jobId: job.jobId, claim: job.claim, messageId: job.messageId, queue: route.id };
 }
 
 /** Whether the queue is that of the only connector that may send the message, which is up: then its worker sends it in its turn. */

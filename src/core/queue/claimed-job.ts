@@ -56,7 +56,7 @@ export interface PlaceInLine {
 /** A ready job that nobody has claimed. The text of its message may be missing. */
 export interface JobInLine
   extends PlaceInLine,
-    Pick<ClaimedJob, "claim" | "accountId" | "recipient" | "progress" | "parts" | "content"> {}
+    Pick<ClaimedJob, "claim" | "messageId" | "accountId" | "recipient" | "progress" | "parts" | "content"> {}
 
 /**
  * In place of a connector's id if the outcomes were decided here, and nothing was handed over: an address is suppressed, a recipient

@@ -1,11 +1,12 @@
 /** Jobs that stand in line are moved to another queue without being claimed, so that nothing of them is ever in doubt. */
 import { expect, test } from "bun:test";
+import type { MovedJob } from "../queue/queue.ts";
 import { HOUR, inWorld, type OpenStore, QUEUE, SMS, type World } from "./world.contract.ts";
 
 const ANOTHER = "another";
 
-const moved = (jobs: readonly { readonly jobId: number; readonly claim: number }[]) =>
-  jobs.map(({ jobId, claim }) => ({ jobId, claim, queue: ANOTHER }));
+const moved = (jobs: readonly Omit<MovedJob, "queue">[]) =>
+  jobs.map(({ jobId, claim, messageId }) => ({ jobId, claim, messageId, queue: ANOTHER }));
 
 const inLine = ({ store }: World, queue = QUEUE) => store.queue.inLine(queue, { limit: 10 });
 

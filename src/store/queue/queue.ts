@@ -70,7 +70,7 @@ export type ReleasedJob = Pick<
   "jobId" | "claim" | "messageId" | "wasInterrupted" | "interruptions" | "interruptedClaim"
 >;
 
-export interface MovedJob extends Pick<ClaimedJob, "jobId" | "claim"> {
+export interface MovedJob extends Pick<ClaimedJob, "jobId" | "claim" | "messageId"> {
   /** The queue to move it to. */
   readonly queue: string;
 }

@@ -56,6 +56,7 @@ function toJobInLine({ accounts, contents }: MoveParts, row: RowInLine): JobInLi
   if (!account || !content) return undefined;
   return {
     jobId: row.job_id,
+    messageId: row.id,
     flow: row.flow,
     deadline: row.deadline,
     claim: row.claim,
