@@ -7,7 +7,13 @@ import type { Vault } from "../vault.ts";
 import { refuseUnfitPooler } from "./connections/behind-pooler.ts";
 import { refuseUncheckedReferences } from "./database/checked-references.ts";
 import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
-import { checkMasterKey, readMeta, refuseHalfMoved, refuseOtherKey } from "./database/meta.ts";
+import {
+  checkMasterKey,
+  readCursorKey,
+  readMeta,
+  refuseHalfMoved,
+  refuseOtherKey,
+} from "./database/meta.ts";
 import { createServerWatch } from "./database/server-watch.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
@@ -73,6 +79,8 @@ export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresO
     const closablePulse = openClosable(pulse, options.clock, servers);
     await refuseHalfMoved(driver);
     await checkMasterKey(driver, options.vault);
+    // Stored long before the feed is read: a key of the last moments before a failover may be lost in it, with the cursors of readers.
+    await readCursorKey(driver, options.vault);
     const store = createStore(closable, options);
     const unwatch = watchKey(closable.database, options);
     return {

@@ -6,7 +6,7 @@ import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
 import { type Connection, openDriver } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
-import { openFresh, openOther } from "../postgres-world.contract.ts";
+import { openFresh, openOther, withDriver } from "../postgres-world.contract.ts";
 
 type Ground = Omit<World, "inside">;
 
@@ -152,3 +152,12 @@ test("an event of a day that another process has dropped is numbered all the sam
   await other.close();
   await store.close();
 }, 120_000);
+
+test("the key of readers' cursors is there before the first of them, so that no failover loses it with what came last", () =>
+  withDriver(async (driver, url) => {
+    const store = await openOther(url);
+    const stored = "SELECT value FROM meta WHERE name = 'event_cursor_key'";
+    const [row] = await driver.query<{ value: string }>(stored);
+    expect(await store.feed.cursorKey()).toEqual(Buffer.from(row!.value, "hex"));
+    await store.close();
+  }));
