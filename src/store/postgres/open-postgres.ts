@@ -7,14 +7,8 @@ import type { Vault } from "../vault.ts";
 import { refuseUnfitPooler } from "./connections/behind-pooler.ts";
 import { refuseUncheckedReferences } from "./database/checked-references.ts";
 import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
-import {
-  checkMasterKey,
-  readCursorKey,
-  readMeta,
-  refuseHalfMoved,
-  refuseOtherKey,
-} from "./database/meta.ts";
-import { createServerWatch } from "./database/server-watch.ts";
+import { checkMasterKey, readCursorKey, readMeta, refuseHalfMoved, refuseOtherKey } from "./database/meta.ts";
+import { createServerWatch, type ServerWatch } from "./database/server-watch.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErasures } from "./erasures/erasures.ts";
@@ -63,13 +57,19 @@ export type PostgresOptions = DriverOptions &
     readonly drivers?: StoreDrivers | undefined;
   };
 
+/** A store whose process may come to another server than before; see `ServerWatch.onOther`. */
+export type PostgresStore = Store & Pick<ServerWatch, "onOther">;
+
 /** Opens, migrates and checks the database. Throws if it belongs to another version or master key, with which this cannot work. */
-export function openPostgres(options: PostgresOptions): Promise<Store> {
+export function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   return openOn(options.drivers ?? openDrivers(options), options);
 }
 
 /** As `openPostgres`, on drivers that the caller has opened; they are closed with the store. */
-export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresOptions): Promise<Store> {
+export async function openOn(
+  { driver, pulse }: StoreDrivers,
+  options: PostgresOptions,
+): Promise<PostgresStore> {
   try {
     await refuseUnfitPooler({ driver, pulse }, options.url);
     await refuseUncheckedReferences(driver);
@@ -86,6 +86,7 @@ export async function openOn({ driver, pulse }: StoreDrivers, options: PostgresO
     return {
       ...store,
       leases: createLeases(closablePulse.database),
+      onOther: servers.onOther,
       async close() {
         unwatch();
         await store.close();

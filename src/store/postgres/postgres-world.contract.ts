@@ -11,7 +11,7 @@ import type { Store } from "../store.ts";
 import { createVault } from "../vault.ts";
 import { type Driver, openDriver, type Session } from "./database/driver.ts";
 import { migrate } from "./migrate.ts";
-import { openOn, openPostgres, type PostgresOptions } from "./open-postgres.ts";
+import { openOn, openPostgres, type PostgresOptions, type PostgresStore } from "./open-postgres.ts";
 
 export const VAULT = createVault({ masterKey: "a master key of some length", randomBytes });
 
@@ -25,7 +25,7 @@ async function prepare(url: string): Promise<void> {
 beforeAll(async () => void (await postgresServer(prepare)), 60_000);
 
 /** A store on a database that others may have open too. */
-export function openOther(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
+export function openOther(url: string, options: Partial<PostgresOptions> = {}): Promise<PostgresStore> {
   return openPostgres({ url, vault: VAULT, clock: createSystemClock(), ...options });
 }
 

@@ -107,6 +107,26 @@ test("a messenger whose connection is cut, and one that hears nonsense, hears on
   await drop();
 });
 
+test("once a store has come to another server, words are heard over another connection, since the one that was open may lead to the former", async () => {
+  const { url, drop } = await freshDatabase();
+  const { client } = await listener(url);
+  let comeToAnother = () => {};
+  const near = await openOther(url);
+  const onOther = (forget: () => void) => {
+    comeToAnother = forget;
+  };
+  const store = hearOthers({ ...near, onOther }, { url, clock });
+  const first = await untilListening(client, 1);
+  const heard = new Promise<string>((resolve) => void store.queue.onReady(resolve));
+  comeToAnother();
+  await untilListening(client, 1, first);
+  await client.query(`SELECT pg_notify('postrider', '["queue a"]')`);
+  expect(await heard).toBe("a");
+  await store.close();
+  await client.end();
+  await drop();
+});
+
 test("a messenger that cannot look for copies, since its connection has fallen silent, hears on over another", async () => {
   const { url, drop } = await freshDatabase();
   const { client } = await listener(url);

@@ -2,6 +2,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { createNotifier } from "../../notifier.ts";
 import type { Store } from "../../store.ts";
+import type { PostgresStore } from "../open-postgres.ts";
 import type { CopyWatch } from "./copy-watch.ts";
 import { openMessenger } from "./messenger.ts";
 
@@ -9,7 +10,7 @@ type Topic = "queue" | "lane" | "events";
 
 /** Adds the signals of other processes on the same database to a store: a commit in one of them wakes the listeners in all. */
 export function hearOthers(
-  store: Store,
+  { onOther, ...store }: PostgresStore,
   options: { readonly url: string; readonly clock: Clock; readonly copies?: CopyWatch },
 ): Store {
   const others = {
@@ -27,6 +28,7 @@ export function hearOthers(
       if (topic === "lane" && host !== undefined) others.lane.notify([{ accountId: name, host }]);
     },
   });
+  onOther(messenger.renew);
   // Ids and hosts contain no spaces.
   const tell = (topic: Topic, ...names: readonly string[]) => messenger.tell([topic, ...names].join(" "));
   store.queue.onReady((queue) => tell("queue", queue));

@@ -10,6 +10,8 @@ import type { CopyWatch } from "./copy-watch.ts";
 export interface Messenger {
   /** Sends the word to all other processes soon. Returns at once, and does not say whether it was sent. */
   tell(word: string): void;
+  /** Listens over another connection: the one that is open may lead to a server that the others no longer use. */
+  renew(): void;
   close(): Promise<void>;
 }
 
@@ -84,6 +86,9 @@ export function openMessenger({ url, clock, hear, copies }: MessengerOptions): M
   const opened = connect();
   return {
     tell: outgoing.add,
+    renew() {
+      if (link) reconnect(link);
+    },
     async close() {
       isClosed = true;
       cancelConnect();

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
 import { errorText } from "../../../core/error-text.ts";
-import { type Store, StoreUnavailable } from "../../store.ts";
-import { openPostgres, type PostgresOptions } from "../open-postgres.ts";
+import { StoreUnavailable } from "../../store.ts";
+import { openPostgres, type PostgresOptions, type PostgresStore } from "../open-postgres.ts";
 import { readHosts } from "./hosts.ts";
 
 export interface Waiting {
@@ -19,7 +19,7 @@ const PAUSE_MS = 1_000;
 export async function openWhenThere(
   options: Omit<PostgresOptions, "clock">,
   { clock, onAway }: Waiting,
-): Promise<Store> {
+): Promise<PostgresStore> {
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   for (;;) {
     try {
