@@ -28,12 +28,15 @@ test.each([[["migrate-to"]], [["migrate-to", "-"]]])("%p says nothing of where t
   expect([code, err]).toEqual([2, "error: where to? postrider migrate-to postgres://…\n"]);
 });
 
-test("a key is not deleted: revoke is suggested, whatever stands behind the word", async () => {
-  const err =
-    "error: unknown command 'delete'\n(Did you mean revoke?)\nAdd --help to see the commands and options.\n";
-  for (const args of [["delete"], ["delete", "x", "--json"], ["delete", "--help"], ["help", "delete"]])
-    expect(await run(["keys", ...args])).toEqual({ code: 2, out: "", err });
-  expect((await run(["keys", "--help"])).out).not.toContain("delete");
+test.each([
+  ["keys", "delete", "revoke"],
+  ["settings", "list", "get"],
+  ["settings", "show", "get"],
+])("%s have no %s: %s is suggested, whatever stands behind the word", async (noun, typed, meant) => {
+  const err = `error: unknown command '${typed}'\n(Did you mean ${meant}?)\nAdd --help to see the commands and options.\n`;
+  for (const args of [[typed], [typed, "x", "--json"], [typed, "--help"], ["help", typed]])
+    expect(await run([noun, ...args])).toEqual({ code: 2, out: "", err });
+  expect((await run([noun, "--help"])).out).not.toMatch(new RegExp(`^  ${typed}`, "m"));
 });
 
 test("help for a command that is not there names it, and near ones, as the command itself does", async () => {

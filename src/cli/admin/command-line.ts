@@ -83,6 +83,13 @@ function refuseUnknown({ command }: AddHelpTextContext): string {
   return "";
 }
 
+/** Adds a verb that other nouns have, to suggest the one that it is here: the words differ too much for Commander to suggest it by itself. */
+export function addMistakenVerb({ command }: NounCommand, typed: string, meant: string): void {
+  const refuse = (): never => command.error(`error: unknown command '${typed}'\n(Did you mean ${meant}?)`);
+  const verb = command.command(typed, { hidden: true }).allowUnknownOption().allowExcessArguments();
+  verb.action(refuse).addHelpText("before", refuse);
+}
+
 interface Verb {
   /** The verb and its arguments, for example `show <id>`. */
   readonly usage: string;

@@ -1,6 +1,5 @@
 /** `create`, `list`, `show`, `update` and `delete` (keys: `revoke`) of the nouns in the table. */
-import type { Command } from "commander";
-import { addNoun, type CommandLine, type NounCommand, type Row } from "./command-line.ts";
+import { addMistakenVerb, addNoun, type CommandLine, type NounCommand, type Row } from "./command-line.ts";
 import type { Noun } from "./nouns.ts";
 import { addOptions, fieldsOf } from "./option-rows.ts";
 import {
@@ -66,14 +65,7 @@ function addRemoval(command: NounCommand, noun: Noun): void {
         recordText(noun, record),
       ),
   });
-  addMistakenDelete(command.command);
-}
-
-/** Adds `delete`, which all other nouns have, to suggest `revoke`: the words differ too much for Commander to suggest it by itself. */
-function addMistakenDelete(keys: Command): void {
-  const refuse = (): never => keys.error("error: unknown command 'delete'\n(Did you mean revoke?)");
-  const command = keys.command("delete", { hidden: true }).allowUnknownOption().allowExcessArguments();
-  command.action(refuse).addHelpText("before", refuse);
+  addMistakenVerb(command, "delete", "revoke");
 }
 
 /** `--name <name>` as `--name`. */

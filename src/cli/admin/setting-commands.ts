@@ -1,5 +1,12 @@
 import { AdminFailure } from "./admin-client.ts";
-import { addNoun, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import {
+  addMistakenVerb,
+  addNoun,
+  type CommandLine,
+  type Row,
+  type Run,
+  UsageFailure,
+} from "./command-line.ts";
 import { readValue } from "./input-file.ts";
 import { toCell } from "./table.ts";
 
@@ -22,6 +29,7 @@ export function addSettingCommands(commandLine: CommandLine): void {
     // A value may begin with dashes, as a certificate does: `set` itself refuses other words.
     .allowUnknownOption()
     .allowExcessArguments();
+  for (const verb of ["list", "show"]) addMistakenVerb(noun, verb, "get");
 }
 
 async function get(run: Run): Promise<void> {
