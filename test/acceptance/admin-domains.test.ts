@@ -139,7 +139,9 @@ onSharedAdmin((start) => {
         status: 400,
         json: { details: { dkim_selector: "is in the DNS already: new keys get a new one" } },
       });
-      expect((await admin.call("GET", `domains/${id}`)).json.dkim_selector).toBe("mail-1");
+      const shown = await admin.call("GET", `domains/${id}`);
+      expect(shown.json.dkim_selector).toBe("mail-1");
+      expect(await choose("mail-1")).toMatchObject({ status: 200, json: shown.json });
     });
 
     test("DKIM keys are rotated: the old ones sign until the new records are seen, and stay in the DNS for a week", async () => {
@@ -159,6 +161,10 @@ onSharedAdmin((start) => {
         `${rotated.json.next_dkim_selector}._domainkey.rotate.example`,
         `${rotated.json.next_dkim_selector}-ed._domainkey.rotate.example`,
       ]);
+
+      // Sent back with a change, or alone: it is the selector of the old keys, and never becomes that of the new ones.
+      for (const sent of [rotated.json, { dkim_selector: before.dkim_selector.toUpperCase() }])
+        expect((await admin.call("PATCH", `domains/${id}`, sent)).json).toEqual(rotated.json);
 
       publish(next.slice(0, 1));
       expect((await verify()).json.verified).toBe(true);

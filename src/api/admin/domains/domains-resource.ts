@@ -37,16 +37,15 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
       },
       update: {
         schema: Type.Object({ dkim_selector: Type.Optional(selector) }),
-        judge({ valid, errors }, { dkimKeys }) {
-          const name = valid.dkim_selector;
-          if (name === undefined) return;
-          if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name))
-            errors.add("dkim_selector", "must be letters, digits and hyphens");
-          if (dkimKeys.at(-1)?.seenAt !== undefined)
-            errors.add("dkim_selector", "is in the DNS already: new keys get a new one");
+        judge({ valid, errors }, current) {
+          const selector = newSelector(valid.dkim_selector, current);
+          const problem = selector === undefined ? undefined : selectorProblem(selector, current);
+          if (problem !== undefined) errors.add("dkim_selector", problem);
         },
-        toChanges: (given, { dkimKeys }) =>
-          given.dkim_selector ? { dkimKeys: withSelector(dkimKeys, given.dkim_selector.toLowerCase()) } : {},
+        toChanges(given, current) {
+          const selector = newSelector(given.dkim_selector, current);
+          return selector === undefined ? {} : { dkimKeys: withSelector(current.dkimKeys, selector) };
+        },
       },
     }),
     verifyEndpoint(deps, plan),
@@ -61,6 +60,19 @@ const selector = Type.String({
   description: "Where the RSA key is looked up; the Ed25519 key's ends in -ed",
 });
 const time = Type.String({ format: "date-time" });
+
+/** The selector that is chosen for the newest keys; `undefined` if it is the one that is shown, which may be that of older ones. */
+function newSelector(given: string | undefined, current: Domain): string | undefined {
+  const wanted = given?.toLowerCase();
+  return wanted === signingPair(current)?.selector ? undefined : wanted;
+}
+
+function selectorProblem(selector: string, { dkimKeys }: Domain): string | undefined {
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(selector)) return "must be letters, digits and hyphens";
+  if (dkimKeys.at(-1)?.seenAt !== undefined) return "is in the DNS already: new keys get a new one";
+  const isTaken = dkimKeys.slice(0, -1).some((older) => older.selector === selector);
+  return isTaken ? "is that of older keys" : undefined;
+}
 
 function withSelector(keys: Domain["dkimKeys"], selector: string): Domain["dkimKeys"] {
   return keys.map((pair, index) => (index === keys.length - 1 ? { ...pair, selector } : pair));
