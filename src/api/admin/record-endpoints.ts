@@ -8,6 +8,7 @@ import { conflict, notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { changeRecord, taken } from "./change-record.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
+import { refuseFixed } from "./fixed-fields.ts";
 import { createInTurn } from "./in-turn.ts";
 import { listEndpoint } from "./record-list.ts";
 import {
@@ -140,7 +141,10 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
   const update = async (call: Call) => {
     const current = await recordOf(deps, plan.kind, call);
     const toChanges = async (read: RecordTypes[K]) => {
-      const { draft, cleared } = readChange(change, bodyOf(call), shownNames(plan));
+      const given = bodyOf(call);
+      const { draft, cleared } = readChange(change, given, shownNames(plan));
+      const { errors } = draft;
+      await refuseFixed(plan, { given, changeable: change.schema.properties, record: read, errors });
       await change.judge?.(draft, read);
       return { ...(await change.toChanges(sealDraft(draft), read)), ...cleared } as RecordChanges<K>;
     };
@@ -151,7 +155,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     method: "PATCH",
     path: adminPath(`${plan.path}/{id}`),
     operation: `update${plan.operation}`,
-    summary: `Change ${withArticle(plan.noun)}: only what is given changes, null clears`,
+    summary: `Change ${withArticle(plan.noun)}: only what is given changes, null clears. A fixed field may be given as it is`,
     request: { schema: change.schema, maxBytes: ADMIN_MAX_BYTES },
     responses: {
       200: { description: "The record after the change", schema: shownSchema(plan) },

@@ -21,6 +21,10 @@ export interface RecordPlan<K extends RecordKind> {
   /** Its fields in responses, beside `id` and `created_at`, which every record has. */
   readonly shown: TObject;
   show(record: RecordTypes[K]): object | Promise<object>;
+  /** By shown field that no change takes: what to do to change it; absent: to create another record. */
+  readonly instead?: Readonly<Record<string, string>>;
+  /** Shown fields that no change takes, and that may have other values by the time they are sent back. */
+  readonly changesByItself?: readonly string[];
   /** Query parameters of the list, and the record field that each compares with. The account of `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** By filter: turns its value into the form that is stored; absent: they are the same. */

@@ -133,6 +133,8 @@ function toFields(given: Static<TObject<typeof optional>>): OptionalFields {
   });
 }
 
+const OF_BODY = "follows from the body";
+
 const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
   kind: "smsTemplates",
   path: "sms-templates",
@@ -157,6 +159,7 @@ const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
     }),
     ...optional,
   }),
+  instead: { placeholders: OF_BODY, encoding: OF_BODY, forces_ucs2: OF_BODY },
   show: async (template) => toResource(template, await isTransliterated(records, template.accountId)),
 });
 

@@ -119,10 +119,22 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
     filters: {},
     calledBy: { name: "name" },
     shown: shownConnector,
+    instead: INSTEAD,
+    changesByItself: ["status"],
     show: (connector) => toShownConnector(deps, connector),
     onChanged: deps.onConfigChanged,
   };
 }
+
+const OF_CALLBACKS = "follows from the token, which is a secret, and from the setting public_url";
+
+const INSTEAD = {
+  channel: "follows from the kind: create another connector instead",
+  secrets: "says which secrets are set: give each under config, by its own name",
+  callback_path: OF_CALLBACKS,
+  callback_url: OF_CALLBACKS,
+  status: "is what the connector reports: is_enabled turns it on and off",
+} as const;
 
 /** The kind as a name, then `smpp-2` and so on: with one connector of a kind, the kind says enough. */
 async function freeName(records: Records, kind: string): Promise<string> {

@@ -80,6 +80,19 @@ function withSelector(keys: Domain["dkimKeys"], selector: string): Domain["dkimK
 
 const lastResult = Type.Optional(Type.Enum(RECORD_RESULTS, { description: "Result of the last check" }));
 
+const OF_DNS = "follows from the domain's DNS: POST /admin/v1/domains/{id}/verify looks again";
+
+const INSTEAD = {
+  state: OF_DNS,
+  next_dkim_selector: "is changed as dkim_selector",
+  verified_at: OF_DNS,
+  failing_since: OF_DNS,
+  stops_at: OF_DNS,
+  lapsed_at: OF_DNS,
+  checked_at: OF_DNS,
+  records: OF_DNS,
+} as const;
+
 function planOf(deps: AdminDeps): RecordPlan<"domains"> {
   return {
     kind: "domains",
@@ -108,6 +121,8 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
         description: "Records to add to the domain's DNS",
       }),
     }),
+    instead: INSTEAD,
+    changesByItself: ["checked_at", "stops_at", "records"],
     show: async (domain) => toResource(domain, await readDomainPolicy(deps)),
   };
 }

@@ -80,6 +80,7 @@ const plan: RecordPlan<"apiKeys"> = {
   calledBy: { name: "name", prefix: "prefix" },
   shown,
   show,
+  instead: { revoked_at: "cannot be changed: POST /admin/v1/keys/{id}/revoke revokes a key, for good" },
 };
 
 function show(key: ApiKey) {

@@ -1,4 +1,5 @@
 /** The fields of a route in a request: their schemas, checks, and conversion to what is stored. */
+import { isDeepStrictEqual } from "node:util";
 import Type from "typebox";
 import type { ErrorCollector } from "../../../core/body/field-errors.ts";
 import { domainOf, parseEmailAddress } from "../../../core/email/email-address.ts";
@@ -148,6 +149,21 @@ export function connectorsOf(given: {
     connectorIds: named.map((each) => each.connector_id.toLowerCase()),
     weights: weighted.length > 0 ? Object.fromEntries(weighted) : null,
   };
+}
+
+/** The connectors of a route as answers show them. */
+export function shownConnectors({ connectorIds, weights }: Route) {
+  return connectorIds.map((id) => present({ connector_id: id, weight: weights?.[id] }));
+}
+
+/** A change without that one of its two lists of connectors which says what the route shows already: whoever sends back what was read has changed the other. */
+export function withoutEcho<Given extends RouteDraft>(given: Given, current: Route): Given {
+  const { connectors, connector_ids: ids } = given;
+  if (!connectors || !ids) return given;
+  if (isDeepStrictEqual(ids, current.connectorIds)) return { ...given, connector_ids: undefined };
+  return isDeepStrictEqual(connectors, shownConnectors(current))
+    ? { ...given, connectors: undefined }
+    : given;
 }
 
 /** The conditions of a valid draft as they are stored. */

@@ -11,7 +11,14 @@ import { givenFields } from "../given-fields.ts";
 import { createEndpoint, deleteEndpoint, showEndpoint, updateEndpoint } from "../record-endpoints.ts";
 import { listEndpoint } from "../record-list.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
+import {
+  conditionsOf,
+  connectorsOf,
+  judgeRoute,
+  routeFields,
+  shownConnectors,
+  withoutEcho,
+} from "./route-draft.ts";
 
 /** Routes: which messages go over which connectors, and in what order. */
 export function routeEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -63,14 +70,18 @@ function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
   return updateEndpoint(deps, plan, {
     schema: Type.Object(changeable),
     judge: ({ valid, errors }, current) =>
-      judgeRoute(deps, { ...valid, channel: current.channel }, { errors, isNew: false }),
+      judgeRoute(
+        deps,
+        { ...withoutEcho(valid, current), channel: current.channel },
+        { errors, isNew: false },
+      ),
     async toChanges(given, current) {
       const conditions = conditionsOf(current.channel, given);
       const changed = { ...current, ...conditions };
       // There may be an old twin in another spelling; it must not keep the rest of the route from being changed.
       if (!leadsSame(current, changed)) await refuseTwin(deps.store.records, changed);
       // `null` clears: a plain list of connectors takes the weights away.
-      const named = connectorsOf(given) as Partial<Route> | undefined;
+      const named = connectorsOf(withoutEcho(given, current)) as Partial<Route> | undefined;
       return { ...conditions, ...named, ...present({ failover: given.failover }) };
     },
   });
@@ -104,7 +115,7 @@ function toResource(route: Route) {
     match: route.match,
     sender: route.sender,
     category: route.category,
-    connectors: route.connectorIds.map((id) => ({ connector_id: id, weight: route.weights?.[id] })),
+    connectors: shownConnectors(route),
     connector_ids: route.connectorIds,
     failover: route.failover ?? "safe",
   };

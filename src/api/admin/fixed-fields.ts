@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ErrorCollector } from "../../core/body/field-errors.ts";
+import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
+import { toStoredId } from "../../core/uuid.ts";
+import { type RecordPlan, shownNames, shownRecord } from "./record-plan.ts";
+
+interface FixedFields<K extends RecordKind> {
+  /** The body of a change. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** The fields that a change may have. */
+  readonly changeable: Readonly<Record<string, unknown>>;
+  /** As it is before the change. */
+  readonly record: RecordTypes[K];
+  readonly errors: Pick<ErrorCollector, "add">;
+}
+
+/**
+ * Notes the fields that the record shows and no change takes: ignored, such a change would be answered with 200 and do nothing. One that
+ * says what is shown already is no change: whoever sends back what was read, with a change in it, means nothing by the rest.
+ */
+export async function refuseFixed<K extends RecordKind>(
+  plan: RecordPlan<K>,
+  { given, changeable, record, errors }: FixedFields<K>,
+): Promise<void> {
+  const fixed = shownNames(plan).filter(
+    (name) => Object.hasOwn(given, name) && !Object.hasOwn(changeable, name),
+  );
+  if (fixed.length === 0) return;
+  const shown = JSON.parse(JSON.stringify(await shownRecord(plan, record)));
+  for (const name of fixed) {
+    if (!saysTheSame(plan, name, { given: given[name] ?? undefined, shown: shown[name] ?? undefined }))
+      errors.add(name, plan.instead?.[name] ?? insteadOf(name, plan));
+  }
+}
+
+function saysTheSame<K extends RecordKind>(
+  { changesByItself, toStored }: RecordPlan<K>,
+  name: string,
+  { given, shown }: { readonly given: unknown; readonly shown: unknown },
+): boolean {
+  if (changesByItself?.includes(name)) return typeof given === typeof shown;
+  if (typeof given !== "string") return isDeepStrictEqual(given, shown);
+  const read = toStored?.[name] ?? toStoredId;
+  return read(given) === shown;
+}
+
+function insteadOf<K extends RecordKind>(name: string, { idName, noun }: RecordPlan<K>): string {
+  const isGivenByUs = name === "id" || name === idName || name === "created_at";
+  return isGivenByUs ? "cannot be changed" : `cannot be changed: create another ${noun} instead`;
+}

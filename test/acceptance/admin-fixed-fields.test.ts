@@ -1,0 +1,149 @@
+/** Fields that records show and no change takes: ignored, a change of one would be answered with 200 and do nothing. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { onSharedAdmin, type RunningAdmin } from "./running-admin.ts";
+
+onSharedAdmin((start) => {
+  let admin: RunningAdmin;
+  let live: string;
+
+  beforeAll(async () => {
+    ({ admin, live } = await start());
+  });
+
+  const connector = async (name: string): Promise<string> => {
+    const body = { kind: "test", name, config: { host: "a.example", password: "s3cret" } };
+    return (await admin.call("POST", "connectors", body)).json.id;
+  };
+
+  /** One of each noun, as it is created. */
+  const NOUNS: Readonly<Record<string, () => object | Promise<object>>> = {
+    accounts: () => ({ name: "Another", mode: "live" }),
+    keys: () => ({ account_id: live, name: "CI" }),
+    "sms-templates": () => ({ account_id: live, name: "otp", body: "“Code” {{1}}" }),
+    senders: () => ({ account_id: live, sender_id: "ACMEIN" }),
+    "dlt-entities": () => ({ account_id: live, entity_id: "1101160000000000001" }),
+    domains: () => ({ account_id: live, domain: "example.com" }),
+    "push-apps": () => ({ account_id: live, name: "iOS" }),
+    contacts: () => ({ account_id: live, external_id: "user-1" }),
+    connectors: () => ({
+      kind: "test",
+      name: "fixed",
+      config: { host: "a.example", password: "s3cret" },
+    }),
+    routes: async () => ({
+      account_id: live,
+      channel: "sms",
+      connectors: [
+        { connector_id: await connector("first"), weight: 3 },
+        { connector_id: await connector("second") },
+      ],
+    }),
+    "inbound-numbers": () => ({ account_id: live, number: "+14155550123" }),
+    "opt-outs": () => ({ account_id: live, recipient: "+919876543210", sender: "ACME" }),
+    suppressions: () => ({ account_id: live, email: "gone@example.org" }),
+  };
+
+  /** What the API reference says that a noun shows, and what a change of it may have. */
+  const fieldsOf = async (noun: string) => {
+    const { paths } = JSON.parse(await (await fetch(`${admin.url}/openapi.json`)).text());
+    const { requestBody, responses } = paths[`/admin/v1/${noun}/{id}`].patch;
+    const namesIn = ({ content }: { content: Record<string, { schema: { properties: object } }> }) =>
+      Object.keys(content["application/json"]?.schema.properties ?? {});
+    return { shown: namesIn(responses["200"]), changeable: namesIn(requestBody) };
+  };
+
+  const made = async (noun: string) => {
+    const { status, json } = await admin.call("POST", noun, await NOUNS[noun]?.());
+    expect([noun, status]).toEqual([noun, 201]);
+    const path = `${noun}/${json.id}`;
+    return { path, shown: (await admin.call("GET", path)).json };
+  };
+
+  test("every noun that changes is among those tried here", async () => {
+    const { paths } = JSON.parse(await (await fetch(`${admin.url}/openapi.json`)).text());
+    const changing = Object.keys(paths).filter((path) => paths[path].patch);
+    expect(changing.sort()).toEqual(
+      Object.keys(NOUNS)
+        .map((noun) => `/admin/v1/${noun}/{id}`)
+        .sort(),
+    );
+  });
+
+  describe.each(Object.keys(NOUNS))("%s", (noun) => {
+    test("take back what they show, and refuse another value of each field that is fixed", async () => {
+      const { path, shown } = await made(noun);
+      expect(await admin.call("PATCH", path, shown)).toMatchObject({ status: 200, json: shown });
+      const fields = await fieldsOf(noun);
+      const fixed = fields.shown.filter((name) => !fields.changeable.includes(name));
+      expect(fixed).toContain("id");
+      for (const name of fixed) {
+        for (const value of ["other", 7, ...(shown[name] === undefined ? [] : [null])]) {
+          const { status, json } = await admin.call("PATCH", path, { [name]: value });
+          expect([name, value, status, Object.keys(json.details ?? {})]).toEqual([name, value, 400, [name]]);
+        }
+      }
+      const changed = { ...shown, created_at: "2020-01-01T00:00:00.000Z" };
+      expect((await admin.call("PATCH", path, changed)).json.details).toEqual({
+        created_at: "cannot be changed",
+      });
+      expect((await admin.call("GET", path)).json).toEqual(shown);
+    });
+  });
+
+  test("says what is to be done instead", async () => {
+    const { json } = await admin.call("POST", "senders", { account_id: live, sender_id: "OTHER" });
+    const elsewhere = { account_id: admin.accountId };
+    expect((await admin.call("PATCH", `senders/${json.id}`, elsewhere)).json.details).toEqual({
+      account_id: "cannot be changed: create another sender instead",
+    });
+    const wanted = { kind: "smpp", secrets: { password: "other" }, status: "disabled" };
+    const id = await connector("wanted");
+    expect((await admin.call("PATCH", `connectors/${id}`, wanted)).json.details).toEqual({
+      kind: "cannot be changed: create another connector instead",
+      secrets: "says which secrets are set: give each under config, by its own name",
+      status: "is what the connector reports: is_enabled turns it on and off",
+    });
+  });
+
+  test("the same in another spelling, or a state that has gone on since it was read, is no change", async () => {
+    const optOut = { account_id: live, recipient: "+919876543211" };
+    const { json } = await admin.call("POST", "opt-outs", optOut);
+    const spelt = { account_id: live.toUpperCase(), recipient: "98765 43211", reason: "asked" };
+    expect((await admin.call("PATCH", `opt-outs/${json.id}`, spelt)).json).toEqual({
+      ...json,
+      reason: "asked",
+    });
+    const id = await connector("moving");
+    const { json: read } = await admin.call("GET", `connectors/${id}`);
+    admin.statuses.set(id, { state: "up", since: admin.clock.now() });
+    expect(await admin.call("PATCH", `connectors/${id}`, { ...read, name: "moved" })).toMatchObject({
+      status: 200,
+      json: { name: "moved", status: { state: "up" } },
+    });
+  });
+
+  test("a route whose connectors are changed in one of the two lists takes the other as it was shown", async () => {
+    const connectors = [
+      { connector_id: await connector("third"), weight: 3 },
+      { connector_id: await connector("fourth") },
+    ];
+    const route = { account_id: live, channel: "sms", match: "91", connectors };
+    const { json: shown } = await admin.call("POST", "routes", route);
+    const path = `routes/${shown.id}`;
+    const [first, second] = shown.connectors;
+    const lists = async (change: object) => {
+      const { status, json } = await admin.call("PATCH", path, change);
+      return [status, json.connectors ?? json.details];
+    };
+    const weights = [first, { ...second, weight: 1 }];
+    expect(await lists({ ...shown, connectors: weights })).toEqual([200, weights]);
+    const ids = [second.connector_id, first.connector_id];
+    const plain = ids.map((connector_id) => ({ connector_id }));
+    expect(await lists({ ...shown, connectors: weights, connector_ids: ids })).toEqual([200, plain]);
+    const both = "give connectors or connector_ids, not both";
+    expect(await lists({ connectors: weights, connector_ids: [first.connector_id] })).toEqual([
+      400,
+      { connectors: both, connector_ids: both },
+    ]);
+  });
+});
