@@ -51,6 +51,26 @@ onSharedAdmin((start) => {
     });
   });
 
+  test("an entry of a suppression list with a misspelt field is refused by itself; those of a list that was read are taken as they are", async () => {
+    const entries = [
+      { email: "misspelt@example.net", expiresAt: "2027-01-01T00:00:00Z" },
+      { email: "colour@example.net", colour: "red" },
+      { email: "good@example.net", reason: "complaint" },
+    ];
+    const add = async (account_id: string, list: object) =>
+      (await admin.call("POST", "suppressions/import", { account_id, entries: list })).json;
+    expect(await add(live, entries)).toEqual({
+      added: 1,
+      kept: 0,
+      refused: [
+        { index: 0, reason: "expiresAt: unknown; did you mean expires_at?" },
+        { index: 1, reason: "colour: unknown; known are email, reason, source, expires_at" },
+      ],
+    });
+    const { data } = (await admin.call("GET", `suppressions?account_id=${live}`)).json;
+    expect(await add(admin.accountId, data)).toEqual({ added: 1, kept: 0, refused: [] });
+  });
+
   test("of many unknown fields the first twenty are named", async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]));
     const details = await refused("POST", "accounts", { name: "Many", mode: "live", ...many });

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { isStorable, NOT_STORABLE } from "../../../core/body/text-rules.ts";
+import { unknownName } from "../../../core/body/unknown-name.ts";
 import { parseEmailAddress } from "../../../core/email/email-address.ts";
 import { isErased } from "../../../core/messages/erasure.ts";
 import { present } from "../../../core/present.ts";
@@ -10,7 +11,8 @@ import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, noSuchAccount, readDraft, sealDraft } from "../draft.ts";
 import { givenFields } from "../given-fields.ts";
-import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "../record-plan.ts";
+import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf, shownNames } from "../record-plan.ts";
+import { suppressionPlan } from "./suppressions-resource.ts";
 
 const MAX_ENTRIES = 1_000;
 
@@ -79,6 +81,9 @@ interface Entry {
 
 const FIELDS = ["email", "reason", "source", "expires_at"] as const satisfies readonly (keyof Entry)[];
 
+/** Entries may be those of a list that was read: whoever sends them means nothing by their other fields. */
+const KNOWN: ReadonlySet<string> = new Set([...FIELDS, ...shownNames(suppressionPlan)]);
+
 interface Import {
   readonly accountId: string;
   readonly now: number;
@@ -87,6 +92,8 @@ interface Import {
 
 /** The suppression, or a sentence that says what is wrong with the entry. */
 function toSuppression(entry: Entry, { accountId, now, id }: Import): Suppression | string {
+  const unknown = Object.keys(entry).find((name) => !KNOWN.has(name));
+  if (unknown !== undefined) return `${unknown.slice(0, 40)}: ${unknownName(unknown, FIELDS)}`;
   const unstorable = FIELDS.find((name) => !isStorable(entry[name] ?? ""));
   if (unstorable) return `${unstorable} ${NOT_STORABLE}`;
   const { reason = "manual" } = entry;

@@ -16,7 +16,7 @@ import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
 /** Suppressions: the addresses to which an account's emails are not sent. */
 export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  return recordEndpoints(deps, plan, {
+  return recordEndpoints(deps, suppressionPlan, {
     create: {
       schema: Type.Object({
         account_id: givenFields.account_id,
@@ -64,7 +64,7 @@ const source = Type.String({
 });
 const expiresAt = Type.String({ format: "date-time", description: "When it ends by itself; absent: never" });
 
-const plan: RecordPlan<"suppressions"> = {
+export const suppressionPlan: RecordPlan<"suppressions"> = {
   kind: "suppressions",
   path: "suppressions",
   noun: "suppression",
