@@ -164,9 +164,12 @@ onEveryStore((start) => {
       name: "t",
       body: `${"long ".repeat(40)}{#var#}`,
     });
-    await set(api, "daily_segment_limit", "3");
+    // Counted since any limit of a day was set, also if that of segments comes later.
+    await set(api, "daily_message_limit", "9");
     const over = { template_id: template.id, variables: { "1": "x" } };
     expect((await send(api, A, over)).status).toBe(202);
+    await set(api, "daily_segment_limit", "3");
+    await api.clock.advance(1_000);
     expect((await send(api, A, over)).json.details.to).toContain("3 segments a day, 2 of them");
     expect((await send(api, A)).status).toBe(202);
   });

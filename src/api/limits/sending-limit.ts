@@ -3,6 +3,7 @@ import { createErrors, type FieldErrors, type Summary } from "../../core/body/fi
 import type { SmsContent } from "../../core/messages/message.ts";
 import {
   type DailyRefusal,
+  hasDailyLimit,
   type LimitedRequest,
   type LimitRefusal,
   type RecipientRefusal,
@@ -23,11 +24,9 @@ export function limitedRequest(
 ): LimitedRequest | undefined {
   const limits = sendingLimits(settings);
   if (!limits) return undefined;
-  return {
-    limits,
-    now,
-    segments: limits.daily_segment_limit === undefined ? 1 : segmentsOf(content, { settings, to }),
-  };
+  // Also where only messages have a limit a day: segments may get one while the day goes on.
+  const segments = hasDailyLimit({ limits }) ? segmentsOf(content, { settings, to }) : 1;
+  return { limits, now, segments };
 }
 
 /** Segments of one message; 1 if the text is not known here, because the provider renders it. */

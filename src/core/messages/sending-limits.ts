@@ -33,7 +33,7 @@ const LIMIT_NAMES = [
 export interface LimitedRequest {
   readonly limits: SendingLimits;
   readonly now: number;
-  /** How many segments each message has; 1 if no limit counts segments. */
+  /** How many segments each message has; 1 if no limit is one of a day. */
   readonly segments: number;
 }
 
@@ -66,7 +66,7 @@ export interface Usage {
 }
 
 /** Whether there is a limit to what the account sends to all recipients together. */
-export function hasDailyLimit({ limits }: LimitedRequest): boolean {
+export function hasDailyLimit({ limits }: Pick<LimitedRequest, "limits">): boolean {
   return limits.daily_message_limit !== undefined || limits.daily_segment_limit !== undefined;
 }
 
