@@ -51,6 +51,17 @@ describe("before an SMS to India", () => {
     });
   });
 
+  test("ids that a record has from the time in which its account was a sandbox are refused as a request's are", () => {
+    const wrong = "test-1 must be a DLT id of 8 to 30 digits";
+    const template = { ...good.template, dltTemplateId: "test-1", dltEntityId: "test-1" };
+    const details = { dlt_template_id: wrong, dlt_entity_id: wrong };
+    expect(errorsOf({ template, templateField: "template_id" })).toEqual(details);
+    const sender = { senderId: "ACMECO", dltEntityId: "test-1" };
+    expect(errorsOf({ sender, template: { body: "Hi", dltTemplateId: templateId } })).toEqual({
+      dlt_entity_id: wrong,
+    });
+  });
+
   test("the header must be registered and linked", () => {
     expect(errorsOf({ drop: "sender" }).from).toStartWith("required for Indian numbers");
     expect(errorsOf({ drop: "sender", from: "NOPE" })).toEqual({

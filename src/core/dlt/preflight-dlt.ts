@@ -5,6 +5,7 @@ import { present } from "../present.ts";
 import type { DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
 import { notASender } from "../sms/not-a-sender.ts";
 import type { Variables } from "../sms/template.ts";
+import { dltIdProblem } from "./dlt-id.ts";
 import type { DltStatus } from "./dlt-registry.ts";
 import { judgeDltValues } from "./dlt-values.ts";
 import { bareHeader } from "./dlt-words.ts";
@@ -56,11 +57,12 @@ export function preflightDlt(declared: DltDeclaration): Parsed<DltResolution> {
   const dltTemplateId = declared.dltTemplateId ?? template?.dltTemplateId;
   const dltEntityId =
     declared.dltEntityId ?? template?.dltEntityId ?? sender?.dltEntityId ?? declared.defaultEntityId;
-  if (dltTemplateId === undefined) errors.add("dlt_template_id", NO_TEMPLATE_ID);
+  const wrongTemplateId = dltTemplateId === undefined ? NO_TEMPLATE_ID : idProblem(dltTemplateId);
+  if (wrongTemplateId) errors.add("dlt_template_id", wrongTemplateId);
   const entity = declared.entities.find(({ entityId }) => entityId === dltEntityId);
   const problems: Readonly<Record<string, string | undefined>> = {
     [templateField]: template && portalProblem(template),
-    dlt_entity_id: entityProblem(declared, dltEntityId, entity),
+    dlt_entity_id: (dltEntityId && idProblem(dltEntityId)) ?? entityProblem(declared, dltEntityId, entity),
     from: senderProblem(declared, { dltTemplateId, dltEntityId }),
   };
   for (const [field, problem] of Object.entries(problems)) if (problem) errors.add(field, problem);
@@ -75,6 +77,12 @@ const NO_ENTITY_ID =
   "required for Indian numbers: neither the template, the sender nor the account's settings name one";
 const NO_SENDER = "required for Indian numbers: neither the template nor the account has a default sender";
 const OTHER_ENTITY = "is not the entity the template is registered under";
+
+/** The id may be a record's from a time in which its account was a sandbox, which takes any. */
+function idProblem(id: string): string | undefined {
+  const problem = dltIdProblem(id, "live");
+  return problem && `${id} ${problem}`;
+}
 
 function portalProblem({ status }: { readonly status?: DltStatus }): string | undefined {
   return status === undefined || status === "approved" ? undefined : `is ${status} on the DLT portal`;
