@@ -38,6 +38,27 @@ test("all problems of a configuration are reported at once", () => {
   ]);
 });
 
+test("a variable under a name that is not read is refused, since the service would start with an empty database", () => {
+  for (const [env, meant] of [
+    [{ POSTRIDER_DATA_DIR: "/srv" }, "POSTRIDER_DATA"],
+    [{ POSTRIDER_DATABASE_URL: "postgres://me@a/x" }, "DATABASE_URL"],
+    [{ POSTRIDER_PORT: "8081" }, "PORT"],
+    [{ POSTRIDER_MASTER_KEY: "a key of good length" }, "POSTRIDER_SECRET"],
+  ] as const) {
+    const problems = [`${Object.keys(env)[0]}: not read; the variable is ${meant}`];
+    expect(readConfig(env)).toEqual({ problems });
+  }
+});
+
+test("variables for something else are nobody's business: of Kubernetes, of a compose file, of the command line", () => {
+  for (const env of [
+    { POSTRIDER_PORT: "tcp://10.0.0.7:8080", POSTRIDER_PORT_8080_TCP_PORT: "8080" },
+    { POSTRIDER_PORT: "8081", PORT: "8080" },
+    { POSTRIDER_PORT: "", POSTRIDER_HOME: "/opt/postrider", POSTRIDER_URL: "http://a", DATA_DIR: "/srv" },
+  ])
+    expect(readConfig(env)).toContainKey("config");
+});
+
 test("a port is shared by processes on one PostgreSQL only", () => {
   expect(readConfig({}, { sharePort: true })).toEqual({
     problems: [expect.stringContaining("--share-port")],

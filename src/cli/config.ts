@@ -7,6 +7,7 @@ import { errorText } from "../core/error-text.ts";
 import { present } from "../core/present.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { MASTER_KEY_FILE } from "./data-folder/data-folder.ts";
+import { misnamedVariables } from "./misnamed-variables.ts";
 
 export const ROLES = ["api", "delivery", "webhooks", "upkeep"] as const;
 export type Role = (typeof ROLES)[number];
@@ -64,6 +65,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
   const problems: string[] = [];
   const report = (problem: string) => void problems.push(problem);
   reportLineEnds(env, report);
+  misnamedVariables(env, VARIABLES).forEach(report);
   const tls = readTls(env, report);
   const bounce = env.BOUNCE_PORT ? readBounce(env, report) : undefined;
   const metrics = env.METRICS_PORT ? readMetrics(env, report) : undefined;
