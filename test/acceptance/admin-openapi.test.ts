@@ -1,6 +1,7 @@
 /** Every answer of the administration is one that /openapi.json describes: its status, and its body to the last field. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Compile } from "typebox/schema";
+import { email, never, openSimulator, sms } from "../fakes/open-simulator.ts";
 import { type Answer, onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
 const NOBODY = "01890000-0000-7000-8000-000000000000";
@@ -8,6 +9,12 @@ const NOBODY = "01890000-0000-7000-8000-000000000000";
 interface Described {
   readonly operationId: string;
   readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: object }> }>;
+}
+
+interface Page {
+  readonly schema: {
+    readonly properties: { readonly data: { readonly items: { readonly properties: object } } };
+  };
 }
 
 onEveryAdmin((startAdmin) => {
@@ -103,6 +110,34 @@ onEveryAdmin((startAdmin) => {
       await ask("DELETE", `${noun}/${json.id}`);
       await ask("DELETE", `${noun}/${json.id}`);
     }
+  });
+
+  test("what the simulator was given, with every field that it has", async () => {
+    const [phone, mail] = [openSimulator("sms"), openSimulator("email")];
+    const ids = { templateId: NOBODY, dltTemplateId: "11071", dltEntityId: "11014" };
+    const content = { channel: "sms" as const, ...ids, variables: { "1": "x".repeat(5_000), "2": 7 } };
+    await phone.simulator.send(sms("+919876543210", { from: "ACMECO", content }), never);
+    const whole = email(["ann@example.com"]);
+    const [to] = whole.content.to;
+    const over = {
+      cc: [to!],
+      bcc: [to!],
+      replyTo: "r@example.com",
+      bodyHtml: "<p>",
+      headers: { "X-A": "1" },
+    };
+    await mail.simulator.send({ ...whole, content: { ...whole.content, ...over } }, never);
+    const entries = [...phone.memory.entries(), ...mail.memory.entries()];
+    await admin.store.sandbox.record(
+      entries.map((entry) => ({ ...entry, accountId: admin.accountId, messageId: NOBODY })),
+    );
+    const { data } = (await ask("GET", `sandbox/messages?message_id=${NOBODY}`)).json;
+    expect(data).toHaveLength(2);
+    const page = operationOf("GET", "/admin/v1/sandbox/messages").responses[200]?.content?.[
+      "application/json"
+    ];
+    const described = Object.keys((page as Page).schema.properties.data.items.properties);
+    expect(described).toEqual(expect.arrayContaining(data.flatMap(Object.keys)));
   });
 
   test("everything else", async () => {

@@ -6,7 +6,8 @@ import { toIso } from "../../core/time/timestamp.ts";
 
 const messageId = Type.String({ description: "Unique message identifier" });
 const createdAt = Type.String({ format: "date-time", description: "ISO 8601 timestamp of creation" });
-const mailbox = (description: string) =>
+/** An address with its display name. */
+export const mailbox = (description: string) =>
   Type.Object({ email: Type.String(), name: Type.Optional(Type.String()) }, { description });
 
 export const AcceptedEmail = Type.Object(

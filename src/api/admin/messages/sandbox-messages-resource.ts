@@ -2,7 +2,9 @@ import Type, { type TSchema } from "typebox";
 import { CHANNELS } from "../../../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../../../core/messages/sandbox-entry.ts";
 import { present } from "../../../core/present.ts";
+import { SMS_ENCODINGS } from "../../../core/sms/sms-segments.ts";
 import { toIso } from "../../../core/time/timestamp.ts";
+import { mailbox } from "../../email/email-resource.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
@@ -15,7 +17,6 @@ import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
 
 /** What the simulator was given to send, for test suites to assert on. */
 export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint[] {
-  const text = Type.Optional(Type.String());
   return [
     {
       method: "GET",
@@ -49,26 +50,38 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
   ];
 }
 
-const shown = Type.Object(
-  {
-    id: shownFields.id,
-    account_id: shownFields.account_id,
-    message_id: Type.String({ format: "uuid" }),
-    channel: Type.Enum(CHANNELS, { type: "string" }),
-    to: Type.String({ description: "The number, or the address of the envelope" }),
-    received_at: Type.String({ format: "date-time" }),
-    text: Type.Optional(Type.String()),
-    segments: Type.Optional(Type.Integer()),
-    encoding: Type.Optional(Type.String()),
-    subject: Type.Optional(Type.String()),
-    recipients: Type.Optional(Type.Array(Type.Unknown(), { description: "Email: `to` as it was sent" })),
-    body_text: Type.Optional(Type.String()),
-    body_html: Type.Optional(Type.String()),
-    headers: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
-    source: Type.Optional(Type.String({ description: "The whole email, RFC 5322" })),
-  },
-  { additionalProperties: true },
-);
+const text = Type.Optional(Type.String());
+const recipients = (description: string) =>
+  Type.Optional(Type.Array(mailbox("A recipient"), { description: `Email: ${description}` }));
+
+const shown = Type.Object({
+  id: shownFields.id,
+  account_id: shownFields.account_id,
+  message_id: Type.String({ format: "uuid" }),
+  channel: Type.Enum(CHANNELS, { type: "string" }),
+  to: Type.String({ description: "The number, or the address of the envelope" }),
+  received_at: Type.String({ format: "date-time" }),
+  from: Type.Optional(
+    Type.Union([Type.String({ description: "SMS: the sender" }), mailbox("Email: the sender")]),
+  ),
+  text: Type.Optional(Type.String({ description: "SMS; absent if only the template's id is known" })),
+  segments: Type.Optional(Type.Integer()),
+  encoding: Type.Optional(Type.Enum(SMS_ENCODINGS, { type: "string" })),
+  template_id: text,
+  dlt_template_id: text,
+  dlt_entity_id: text,
+  variables: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
+  recipients: recipients("`to` as it was sent"),
+  cc: recipients("`cc` as it was sent"),
+  bcc: recipients("`bcc` of the request"),
+  reply_to: text,
+  subject: text,
+  body_text: text,
+  body_html: text,
+  headers: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
+  source: Type.Optional(Type.String({ description: "The whole email, RFC 5322" })),
+  truncated: Type.Optional(Type.Array(Type.String(), { description: "Fields that were cut to their limit" })),
+});
 
 function toResource({ id, accountId, messageId, channel, to, receivedAt, rendered }: SandboxEntry) {
   const { to: recipients, ...rest } = rendered;
