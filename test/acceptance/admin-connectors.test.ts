@@ -151,6 +151,12 @@ onEveryAdmin((startAdmin) => {
       expect(new Set(names).size).toBe(names.length);
     });
 
+    test("without a name they are called by their provider, where a kind has several", async () => {
+      const config = { host: "relay.example", provider: "postmark" };
+      const create = () => admin.call("POST", "connectors", { kind: "smtp", config });
+      expect([(await create()).json.name, (await create()).json.name]).toEqual(["postmark", "postmark-2"]);
+    });
+
     test("a name that is taken is refused", async () => {
       await admin.call("POST", "connectors", { kind: "test", name: "taken", config: { host: "a" } });
       const twin = await admin.call("POST", "connectors", {

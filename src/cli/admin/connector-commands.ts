@@ -104,7 +104,7 @@ function changesOf({ kind }: Kind): string {
 
 function addSharedOptions(verb: Command): void {
   verb
-    .option("--name <name>", "a name for people; by default its kind")
+    .option("--name <name>", "a name for people; by default its provider or kind")
     .option(
       "--config <json>",
       "fields as a JSON object, secrets among them, `-`: from standard input; other options override it",

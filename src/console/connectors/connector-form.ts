@@ -21,7 +21,7 @@ const NAME: Field = {
   label: "Name",
   kind: "text",
   isRequired: false,
-  hint: "For people; by default its kind",
+  hint: "For people; by default its provider or kind",
 };
 
 /** `#/connectors/new?kind=smpp` */

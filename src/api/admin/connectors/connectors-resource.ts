@@ -48,7 +48,7 @@ function createConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
       const settings = kind ? settingsOf(deps, kind, { given: given.config }) : { config: {}, secrets: {} };
       return {
         id,
-        name: given.name ?? (await freeName(deps.store.records, given.kind)),
+        name: given.name ?? (await freeName(deps.store.records, usualName(given.kind, settings.config))),
         kind: given.kind,
         ...settings,
         isEnabled: given.is_enabled ?? true,
@@ -136,10 +136,15 @@ const INSTEAD = {
   status: "is what the connector reports: is_enabled turns it on and off",
 } as const;
 
-/** The kind as a name, then `smpp-2` and so on: with one connector of a kind, the kind says enough. */
-async function freeName(records: Records, kind: string): Promise<string> {
+/** The provider, of a kind that has several, else the kind: this is what tells connectors apart in alarms. */
+function usualName(kind: string, { provider }: Connector["config"]): string {
+  return typeof provider === "string" && provider !== "custom" ? provider : kind;
+}
+
+/** The name, or `smpp-2` and so on where it is taken. */
+async function freeName(records: Records, usual: string): Promise<string> {
   for (let number = 1; ; number++) {
-    const name = number === 1 ? kind : `${kind}-${number}`;
+    const name = number === 1 ? usual : `${usual}-${number}`;
     if (!(await records.find("connectors", { name }))) return name;
   }
 }
