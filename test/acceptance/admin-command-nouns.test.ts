@@ -248,5 +248,5 @@ test("connectors are told apart by their host, or by the provider that has it", 
   const list = await text("connectors", "list");
   expect(list).toMatch(/^ID +NAME +KIND +HOST +ON /);
   expect(list).toMatch(new RegExp(`^${relay} +smtp +smtp +relay\\.example +yes`, "m"));
-  expect(list).toMatch(new RegExp(`^${twilio} +http +http +twilio +yes`, "m"));
+  expect(list).toMatch(new RegExp(`^${twilio} +twilio +http +twilio +yes`, "m"));
 });
