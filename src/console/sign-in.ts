@@ -72,8 +72,12 @@ function signInForm(done: () => void): HTMLElement {
       h("code", {}, "console_password"),
       " in ",
       h("code", {}, "sandbox.json"),
-      " in the data folder. This makes a new one:",
+      " in the data folder. This makes a new one; in the folder of the sources, ",
+      h("code", {}, "postrider"),
+      " is ",
+      h("code", {}, "npm run -s postrider --"),
+      ":",
     ),
-    h("pre", {}, "npm run -s postrider -- console password"),
+    h("pre", {}, "postrider console password"),
   );
 }

@@ -26,6 +26,8 @@ test("a wrong password is refused in words, the right one leads to where one wan
   await page.keyboard.type("wrong");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").getByText("invalid console password").waitFor();
+  // Of the single binary and in containers too, where there is no npm.
+  await page.getByText("postrider console password", { exact: true }).waitFor();
   const later = {
     status: 429,
     headers: { "Retry-After": "5" },
