@@ -4,6 +4,19 @@ import { tellUsage } from "./admin/command-line.ts";
 import { PROCESS_TERMINAL } from "./admin/process-terminal.ts";
 import { ROLES, type ServeOptions } from "./config.ts";
 
+const ENVIRONMENT = `
+Environment (docs/configuration.md):
+  PORT, HOST                  where to listen (8080, 127.0.0.1)
+  POSTRIDER_DATA              the data folder (./data)
+  POSTRIDER_SECRET            the master key; else a file in the data folder
+  DATABASE_URL                PostgreSQL in place of SQLite: postgres://…
+  LOG_LEVEL                   from trace to silent (info)
+  TRUSTED_PROXIES             whose X-Forwarded-For is trusted
+  TLS_CERT, TLS_KEY           PEM files, for HTTPS
+  BOUNCE_PORT, BOUNCE_HOST    where to take bounces
+  METRICS_PORT, METRICS_HOST  where to serve probes and metrics too
+`;
+
 const program = new Command("postrider")
   .description("Self-hosted messaging: SMS, email and push registration behind one HTTP API")
   .version(packageJson.version);
@@ -23,6 +36,7 @@ program
     "--share-port",
     "let other processes on the same PostgreSQL take requests on the same port: one a core; METRICS_PORT gives each a port of its own for /healthz, /readyz and /metrics",
   )
+  .addHelpText("after", ENVIRONMENT)
   .action(async (options: ServeOptions) => {
     // Imported only here, so that the other commands start faster.
     const { serve } = await import("./serve.ts");

@@ -1,11 +1,13 @@
 /** Commands that speak to no service: what is not understood ends with code 2, and has done nothing. */
 import { afterAll, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { addCommands } from "../../src/cli/commands.ts";
 import { makeDataFolder } from "../postrider-process.ts";
 import { typeInto } from "./typed-commands.ts";
+
+const CONFIGURATION = readFileSync(join(import.meta.dir, "../../docs/configuration.md"), "utf8");
 
 const folder = makeDataFolder();
 const { run, spawned } = typeInto(join(folder.path, "data"));
@@ -57,6 +59,17 @@ test("help for a command that is not there names it, and near ones, as the comma
     [["help", "keys", "revoke"], "postrider keys revoke [options] <id>"],
   ] as const)
     expect(await spawned(args)).toMatchObject({ code: 0, out: expect.stringContaining(usage), err: "" });
+});
+
+test("the help of serve names every variable that the documentation does", async () => {
+  const [, table] = /## Environment of the service\n([\s\S]*?)\n\n(?!\|)/.exec(CONFIGURATION) ?? [];
+  const rows = [...(table ?? "").matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names = ""]) => names.split(", "));
+  const variables = rows
+    .map((name) => name.replaceAll("`", ""))
+    .filter((name) => name !== "POSTRIDER_NEW_SECRET");
+  expect(variables).toHaveLength(13);
+  const { out } = await spawned(["serve", "--help"]);
+  for (const name of variables) expect(out).toMatch(new RegExp(`\\b${name}\\b`));
 });
 
 test("all options that are missing are named at once, and a misspelt one before them", async () => {
