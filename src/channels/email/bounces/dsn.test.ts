@@ -63,7 +63,7 @@ test("the more specific code counts, if it does not contradict the status", () =
 
 test("a complaint is a part of its own type, with a Feedback-Type", () => {
   const fields = "Feedback-Type: abuse\r\nVersion: 1\r\nOriginal-Rcpt-To: <ann@example.net>\r\n";
-  const complaint = { kind: "complaint", word: "abuse", recipient: "ann@example.net" } as const;
+  const complaint = { kind: "complaint", word: "abuse" } as const;
   expect(readFeedback(report(["text/plain", fields]))).toBeUndefined();
   const [without, withType] = ["Version: 1\r\n", fields].map(
     (text) => ["message/feedback-report", text] as const,

@@ -1,13 +1,14 @@
-/** Reads feedback reports (ARF, RFC 5965): complaints that mailbox providers pass on. Pure. */
+/**
+ * Reads feedback reports (ARF, RFC 5965): complaints that mailbox providers pass on. Whose complaint it is, the return path says:
+ * providers often redact the Original-Rcpt-To. Pure.
+ */
 import { decodedBody, type Entity, mediaType, walk } from "./mime.ts";
-import { parseFieldGroups, typedValue } from "./report-fields.ts";
+import { parseFieldGroups } from "./report-fields.ts";
 
 export interface Feedback {
   readonly kind: "complaint" | "unsubscribe" | "none";
   /** The report's own word, in lower case: `abuse`. */
   readonly word: string;
-  /** Often redacted. */
-  readonly recipient?: string;
 }
 
 /** By Feedback-Type (RFC 5965 §7.3, RFC 6591, RFC 6430); an unknown one is a complaint. */
@@ -30,9 +31,8 @@ export function readFeedback(mail: Entity): Feedback | undefined {
     const fields = parseFieldGroups(decodedBody(part, MAX_OCTETS))[0];
     const word = /^[\w-]{1,40}/.exec(fields?.get("feedback-type") ?? "")?.[0].toLowerCase();
     if (word === undefined) continue;
-    const recipient = typedValue(fields?.get("original-rcpt-to") ?? "").replace(/^<|>$/g, "");
     const kind = Object.hasOwn(KINDS, word) ? (KINDS[word] ?? "complaint") : "complaint";
-    return { kind, word, ...(recipient !== "" && { recipient }) };
+    return { kind, word };
   }
   return undefined;
 }
