@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSystemClock } from "../cli/system-clock.ts";
 import { lockFolder } from "./lock.ts";
@@ -44,6 +44,25 @@ test("of a lock that was not there before nothing is left, and the one of anothe
     later.forget();
     later.release();
     expect(readdirSync(folder)).toEqual(["postrider.lock"]);
+  }));
+
+test("who reads the database keeps the next process out only where somebody has put another lock there", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "postrider.lock");
+    lockFolder(folder).release();
+    const reader = openDriver(join(folder, "postrider.db"));
+    reader.exec("PRAGMA journal_mode = WAL; CREATE TABLE a (b)");
+    lockFolder(folder).release();
+    rmSync(path);
+    writeFileSync(path, "");
+    for (let tries = 0; tries < 2; tries++)
+      expect(() => lockFolder(folder)).toThrow("another process is using it");
+    reader.close();
+    lockFolder(folder).release();
+    const next = openDriver(join(folder, "postrider.db"));
+    next.prepare("SELECT * FROM a").all();
+    lockFolder(folder).release();
+    next.close();
   }));
 
 /**

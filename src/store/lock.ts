@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { errorText } from "../core/error-text.ts";
 import { type Driver, isBusy, openDriver } from "./sqlite/database/driver.ts";
@@ -24,24 +24,49 @@ export const DATABASE = "postrider.db";
  */
 export function lockFolder(folder: string, orElse = ""): FolderLock {
   const path = `${folder}/postrider.lock`;
-  const { isNew, driver } = orRefuse({ folder, orElse }, () => {
+  return orRefuse({ folder, orElse }, () => {
     const isNew = fileAt(path) === undefined;
-    if (isNew) refuseOpen(join(folder, DATABASE));
-    return { isNew, driver: lockAt(path) };
+    const driver = lockAt(path);
+    const lock = {
+      ...toLock(driver),
+      forget() {
+        // The journal first: once the lock's own file is gone, others may take the lock, and the journal would be theirs.
+        if (isNew) for (const file of [`${path}-journal`, path]) rmSync(file, { force: true });
+      },
+    };
+    try {
+      makeOwn(path, join(folder, DATABASE));
+      return lock;
+    } catch (error) {
+      lock.forget();
+      lock.release();
+      throw error;
+    }
   });
-  return {
-    ...toLock(driver),
-    forget() {
-      // The journal first: once the lock's own file is gone, others may take the lock, and the journal would be theirs.
-      if (isNew) for (const file of [`${path}-journal`, path]) rmSync(file, { force: true });
-    },
-  };
 }
 
 /**
- * Throws as for a lock that is taken if another process has the database open. To be called if there is no file to lock: whoever
- * has the folder may hold one that somebody has deleted. Nobody makes a new one as long as that process lives.
+ * Marks the locked file as one of ours. Throws as for a lock that is taken if it was not, and another process has the database
+ * open: whoever has the folder may hold a file that somebody has deleted or replaced. Nobody marks another one as long as that
+ * process lives.
  */
+function makeOwn(path: string, database: string): void {
+  const { ino, mtimeMs } = statSync(path, { bigint: true });
+  // A file that was put in the place of this one has another number, whatever time it has.
+  const mark = ino % LARGEST_TIME;
+  if (mtimeMs === mark * 1_000n) return;
+  refuseOpen(database);
+  try {
+    utimesSync(path, Number(mark), Number(mark));
+  } catch {
+    // The file is another user's: the next process looks at the database too.
+  }
+}
+
+/** Seconds that every file system can store as a file's time. */
+const LARGEST_TIME = 2n ** 31n;
+
+/** Throws SQLite's own error if another process has the database open. */
 function refuseOpen(database: string): void {
   if (!existsSync(database)) return;
   try {

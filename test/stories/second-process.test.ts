@@ -1,6 +1,16 @@
 /** Two processes on one data folder would send everything twice. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
 import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
@@ -56,6 +66,35 @@ test("a second process is refused also where somebody has deleted the lock, as o
   first = await startPostrider({ dataFolder: folder.path });
   await expectServing(first);
 });
+
+const REPLACEMENTS: Readonly<Record<string, (lock: string) => void>> = {
+  "made anew": (lock) => {
+    rmSync(lock);
+    writeFileSync(lock, "");
+  },
+  "put back from a copy": (lock) => {
+    const times = statSync(lock);
+    copyFileSync(lock, `${lock}-copy`);
+    utimesSync(`${lock}-copy`, times.atime, times.mtime);
+    renameSync(`${lock}-copy`, lock);
+  },
+};
+
+for (const [how, replace] of Object.entries(REPLACEMENTS)) {
+  test(`a service or command beside the first is refused also where its lock was ${how}`, async () => {
+    replace(join(folder.path, "postrider.lock"));
+    for (const command of ["serve", "rotate-key", "serve"]) {
+      const second = await runPostrider({ dataFolder: folder.path, command });
+      expect([command, second.code]).toEqual([command, 1]);
+      expect(second.output).toContain(`${folder.path} is taken: another process is using it`);
+    }
+    await expectServing(first);
+    first.kill("SIGKILL");
+    await first.exited;
+    first = await startPostrider({ dataFolder: folder.path });
+    await expectServing(first);
+  });
+}
 
 test("however the first process ended, the next one has the folder", async () => {
   for (const signal of ["SIGKILL", "SIGTERM", "SIGKILL"] as const) {
