@@ -30,6 +30,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "listeners.test.ts":
     "threads in front of one SQLite file; PostgreSQL's processes on one port are share-port.test.ts",
   "migrate-to.test.ts": "a move from SQLite into PostgreSQL: both at once",
+  "move-large-mail.test.ts": "a move from SQLite into PostgreSQL: both at once",
   "move-database-away.test.ts": "a move from SQLite into PostgreSQL: both at once",
   "operators-paths.test.ts": "the paths of requests, which no store sees",
   "postgres-away.test.ts": "a server that is away; what SQLite has instead is disk-full.test.ts",

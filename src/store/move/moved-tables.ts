@@ -32,9 +32,13 @@ const joinPieces = (field: string) =>
   `(SELECT group_concat(text, '') FROM (SELECT text FROM content_pieces
      WHERE content = contents.id AND field = '${field}' ORDER BY place))`;
 
-/** Joins the pieces in which SQLite stores large texts; `json_patch` drops NULLs. Without pieces the body has been wiped. */
+/**
+ * Joins the pieces in which SQLite stores large texts, and takes away the mark that they are apart, since PostgreSQL would then be
+ * asked for them; `json_patch` drops NULLs. Without pieces the body has been wiped.
+ */
 const WHOLE_BODY = `CASE WHEN EXISTS (SELECT 1 FROM content_pieces WHERE content = contents.id)
-  THEN json_patch(coalesce(body, '{}'), json_object('bodyText', ${joinPieces("bodyText")}, 'bodyHtml', ${joinPieces("bodyHtml")}))
+  THEN json_patch(coalesce(body, '{}'), json_object('isBodyApart', NULL,
+    'bodyText', ${joinPieces("bodyText")}, 'bodyHtml', ${joinPieces("bodyHtml")}))
   ELSE body END`;
 
 /** A row's due time. Leases end with the move, as at a start on SQLite: the process that held them is gone. */
