@@ -9,6 +9,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "changes-at-two-processes.test.ts": "processes on one database; on SQLite there is one",
   "clocks-differ.test.ts": "processes on one database; on SQLite there is one",
   "command-cut-off.test.ts": "the commands that work on one store or the other: each is named in the test",
+  "damaged-log.test.ts": "the write-ahead log of the SQLite file; PostgreSQL looks after its own",
   "data-folder-moved.test.ts": "the files of an SQLite database; PostgreSQL looks after its own",
   "disk-full-commands.test.ts":
     "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
