@@ -21,9 +21,18 @@ const ESC = 0x1b;
 /** The code of each UTF-16 unit. A code of the extension table has ESC in its second octet. */
 const CODES: ReadonlyMap<number, number> = codesByUnit();
 
-const CHARACTERS: ReadonlyMap<number, string> = new Map(
-  [...CODES].map(([unit, code]) => [code, String.fromCharCode(unit)]),
-);
+/** What septets stand for. */
+export interface Gsm7Tables {
+  /** Alone: the characters in code order. */
+  readonly alphabet: readonly string[];
+  /** After ESC. */
+  readonly extension: ReadonlyMap<number, string>;
+}
+
+export const STANDARD_GSM7: Gsm7Tables = {
+  alphabet: [...BASIC],
+  extension: new Map(Object.entries(EXTENSION).map(([character, code]) => [code, character])),
+};
 
 /** How many septets the text takes, 2 for a character of the extension table; `undefined` if GSM-7 cannot write it. */
 export function gsm7Length(text: string): number | undefined {
@@ -58,18 +67,19 @@ export function encodeGsm7(text: string): Uint8Array {
   return octets.subarray(0, length);
 }
 
-/** The text of unpacked septets. A code after ESC that the extension table lacks is read from the basic table (§6.2.1.1). */
-export function decodeGsm7(octets: Uint8Array): string {
+/** The text of unpacked septets. A code after ESC that the extension table lacks is read from the alphabet (§6.2.1.1). */
+export function decodeGsm7(octets: Uint8Array, { alphabet, extension } = STANDARD_GSM7): string {
   let text = "";
   for (let i = 0; i < octets.length; i++) {
     const septet = (octets[i] ?? 0) & 0x7f;
     if (septet !== ESC) {
-      text += CHARACTERS.get(septet) ?? "";
+      text += alphabet[septet] ?? "";
       continue;
     }
     const second = octets[++i];
     if (second === undefined) break;
-    text += CHARACTERS.get((ESC << 8) | (second & 0x7f)) ?? CHARACTERS.get(second & 0x7f) ?? " ";
+    const code = second & 0x7f;
+    text += code === ESC ? " " : (extension.get(code) ?? alphabet[code] ?? "");
   }
   return text;
 }

@@ -40,6 +40,26 @@ test.each([
   expect(read({ dataCoding, shortMessage })).toMatchObject({ text, encoding });
 });
 
+/** `रोकें` in the locking shift table of Hindi, then `।` from its single shift table. */
+const STOP_IN_HINDI = Buffer.of(0x44, 0x5d, 0x15, 0x59, 0x01, 0x1b, 0x19);
+
+test.each([
+  ["the default alphabet", 0, [0x25, 1, 6, 0x24, 1, 6], "रोकें।"],
+  ["GSM-7 with a class", 0xf1, [0x24, 1, 6, 0x25, 1, 6], "रोकें।"],
+  ["a long message", 0, [0, 3, 7, 2, 1, 0x25, 1, 6, 0x24, 1, 6], "रोकें।"],
+  ["the locking shift table only", 0, [0x25, 1, 6], "रोकेंङ"],
+  ["the single shift table only", 0, [0x24, 1, 6], "DÑΩY£।"],
+  ["a table that is not named", 0, [0x25, 0, 0x24, 0], "DÑΩY£Θ"],
+])("a phone's national language shift tables are heeded: %s", (_, dataCoding, elements, text) => {
+  const shortMessage = Buffer.concat([Buffer.of(elements.length, ...elements), STOP_IN_HINDI]);
+  expect(read({ esmClass: ESM_UDHI, dataCoding, shortMessage })).toMatchObject({ text, encoding: "gsm7" });
+});
+
+test("no table is heeded in a text that is not in septets", () => {
+  const shortMessage = Buffer.concat([Buffer.of(3, 0x25, 1, 6), ucs2("ok")]);
+  expect(read({ esmClass: ESM_UDHI, dataCoding: 8, shortMessage }).text).toBe("ok");
+});
+
 test("the default alphabet is the connector's", () => {
   const shortMessage = Buffer.from("é@", "latin1");
   expect(read({ shortMessage }, "latin1").text).toBe("é@");

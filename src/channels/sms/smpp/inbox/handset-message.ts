@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { InboundPart, ReceivedSms } from "../../../../core/inbound/inbound.ts";
 import { toInboundAddress } from "../../../../core/inbound/inbound-address.ts";
 import { decodeGsm7 } from "../../../../core/sms/gsm7.ts";
+import { type NationalLanguages, nationalGsm7 } from "../../../../core/sms/gsm7-national.ts";
 import type { DefaultAlphabet } from "../../../../core/sms/sms-segments.ts";
 import { type Address, ESM_UDHI, type ShortMessage, TAG, userData } from "../wire/pdu.ts";
 
@@ -26,11 +27,13 @@ export function readHandsetMessage(
 ): HandsetMessage {
   const octets = Buffer.from(userData(message));
   const headerLength = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
-  const part = partOfHeader(octets.subarray(1, headerLength)) ?? partOfTlvs(message);
+  const header = elementsOf(octets.subarray(1, headerLength));
+  const part = partOfHeader(header) ?? partOfTlvs(message);
+  const writing = { dataCoding: message.dataCoding, alphabet, languages: languagesOf(header) };
   return {
     from: addressOf(message.source, countryCode),
     to: addressOf(message.destination, countryCode),
-    ...withoutNul(decode(octets.subarray(headerLength), message.dataCoding, alphabet)),
+    ...withoutNul(decode(octets.subarray(headerLength), writing)),
     ...(part && { part }),
     fingerprint: fingerprintOf(message, octets),
   };
@@ -43,6 +46,30 @@ const NATIONAL = 2;
 function addressOf({ ton, address }: Address, countryCode: string | undefined): string {
   const kind = { isInternational: ton === INTERNATIONAL, isNational: ton === NATIONAL, countryCode };
   return toInboundAddress(address, kind);
+}
+
+// ---------------------------------------------------------------- header
+
+type Elements = readonly { readonly id: number | undefined; readonly value: Buffer }[];
+
+/** The information elements of a user data header (3GPP TS 23.040 §9.2.3.24), without its length. */
+function elementsOf(header: Buffer): Elements {
+  const elements = [];
+  for (let rest = header; rest.length >= 2; ) {
+    const end = 2 + (rest[1] ?? 0);
+    elements.push({ id: rest[0], value: rest.subarray(2, end) });
+    rest = rest.subarray(end);
+  }
+  return elements;
+}
+
+/** Elements that name a national language (§9.2.3.24.15 and .16): the one of its single, and of its locking shift table. */
+const SINGLE_SHIFT = 0x24;
+const LOCKING_SHIFT = 0x25;
+
+function languagesOf(header: Elements): NationalLanguages {
+  const languageIn = (element: number) => header.find(({ id }) => id === element)?.value[0];
+  return { single: languageIn(SINGLE_SHIFT), locking: languageIn(LOCKING_SHIFT) };
 }
 
 // ---------------------------------------------------------------- parts
@@ -58,15 +85,11 @@ const CONCAT_16 = 0x08;
 const IN_16_BITS = 0x1_0000;
 const IN_TLVS = 0x2_0000;
 
-function partOfHeader(header: Buffer): InboundPart | undefined {
-  let rest = header;
-  while (rest.length >= 2) {
-    const [element, length = 0] = rest;
-    const value = rest.subarray(2, 2 + length);
-    if (element === CONCAT_8 && value.length === 3) return toPart(value.readUInt8(), value[1], value[2]);
-    if (element === CONCAT_16 && value.length === 4)
+function partOfHeader(header: Elements): InboundPart | undefined {
+  for (const { id, value } of header) {
+    if (id === CONCAT_8 && value.length === 3) return toPart(value.readUInt8(), value[1], value[2]);
+    if (id === CONCAT_16 && value.length === 4)
       return toPart(IN_16_BITS + value.readUInt16BE(), value[2], value[3]);
-    rest = rest.subarray(2 + length);
   }
   return undefined;
 }
@@ -89,16 +112,19 @@ function toPart(reference: number, total = 0, number = 0): InboundPart | undefin
 
 type Text = Pick<HandsetMessage, "text" | "encoding">;
 
-/** Decodes a text by its data_coding (§5.2.19). Some SMSCs use values from 0x10 on as the GSM scheme (3GPP TS 23.038 §4). */
-function decode(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): Text {
-  const coding = dataCoding >= 0x10 ? fromGsm(dataCoding) : dataCoding;
-  switch (coding) {
-    case 0:
-      return { encoding: "gsm7", text: alphabet === "gsm7" ? decodeGsm7(octets) : octets.toString("latin1") };
+interface Writing {
+  readonly dataCoding: number;
+  readonly alphabet: DefaultAlphabet;
+  readonly languages: NationalLanguages;
+}
+
+/** Decodes a text by its data_coding (§5.2.19). */
+function decode(octets: Buffer, { dataCoding, alphabet, languages }: Writing): Text {
+  switch (codingOf(dataCoding, alphabet)) {
     case GSM_ALPHABET:
-      return { encoding: "gsm7", text: decodeGsm7(octets) };
+      return { encoding: "gsm7", text: decodeGsm7(octets, nationalGsm7(languages)) };
     case 1:
-    case 3:
+    case LATIN_1:
       return { encoding: "gsm7", text: octets.toString("latin1") };
     case 6:
       return { encoding: "ucs2", text: new TextDecoder("iso-8859-5").decode(octets) };
@@ -120,8 +146,15 @@ function withoutNul({ text, encoding }: Text): Text {
 
 /** A data_coding of our own: GSM-7, whatever the SMSC's default alphabet is. */
 const GSM_ALPHABET = -1;
+const LATIN_1 = 3;
 const BINARY = 4;
 
+function codingOf(dataCoding: number, alphabet: DefaultAlphabet): number {
+  if (dataCoding === 0) return alphabet === "gsm7" ? GSM_ALPHABET : LATIN_1;
+  return dataCoding >= 0x10 ? fromGsm(dataCoding) : dataCoding;
+}
+
+/** Some SMSCs use values from 0x10 on as the GSM scheme (3GPP TS 23.038 §4). */
 function fromGsm(dataCoding: number): number {
   if (dataCoding >= 0xf0) return dataCoding & 0x04 ? BINARY : GSM_ALPHABET;
   if (dataCoding >= 0x40) return BINARY;
