@@ -17,7 +17,6 @@ import type { MailPolicyStore } from "../store/store.ts";
 import type { ComposeLarge } from "./email/mail/compose-large.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
 import type { Network } from "./network.ts";
-import type { InboundKeys } from "./sms/smpp/inbox/inbound-keys.ts";
 
 export interface Channel {
   readonly connectorId: string;
@@ -142,11 +141,11 @@ export interface Share {
   onChange(listener: (limitMs?: number) => Promise<void>): void;
 }
 
-/** What the channels of one connector leave to the next one, as long as the connector exists. It begins empty. */
-export interface ConnectorMemory {
-  /** Of SMPP: tells which messages from handsets have been acknowledged. */
-  inboundKeys?: InboundKeys;
-}
+/**
+ * What the channels of one connector leave to the next one, as long as the connector exists: what `make` made for the first of
+ * them, or makes now.
+ */
+export type ConnectorMemory = <Kept>(make: () => Kept) => Kept;
 
 /** What a channel is given by the composition root. */
 export interface ChannelDeps {

@@ -15,7 +15,7 @@ export function channelDeps(over: Partial<ChannelDeps> = {}): ChannelDeps {
     random: () => 0.5,
     log: { info() {}, warn() {}, debug() {} },
     isReopened: false,
-    memory: {},
+    memory: (make) => make(),
     onSlots() {},
     onStatus() {},
     onReceipts: async () => {},

@@ -149,17 +149,20 @@ test("what went wrong before a change of settings says nothing against the conne
 
 test("what a connector's channels leave to each other is kept until it is deleted, and is no other connector's", () => {
   const { listeners, outlets } = open();
-  const memoryAfter = (...connectors: readonly Connector[]) => {
+  let made = 0;
+  const makeNumber = () => ++made;
+  const keptAfter = (...connectors: readonly Connector[]) => {
     outlets.reconcile(connectors);
-    return listeners.get("a")?.memory;
+    return listeners.get("a")?.memory(makeNumber);
   };
-  const first = memoryAfter(connector("a"), connector("b"));
-  expect(listeners.get("b")?.memory).not.toBe(first!);
-  expect(memoryAfter(connector("a", { config: { host: "h" } }))).toBe(first!);
-  memoryAfter(connector("a", { isEnabled: false }));
-  expect(memoryAfter(connector("a"))).toBe(first!);
-  memoryAfter();
-  expect(memoryAfter(connector("a"))).not.toBe(first!);
+  expect(keptAfter(connector("a"), connector("b"))).toBe(1);
+  expect(listeners.get("b")?.memory(makeNumber)).toBe(2);
+  expect(keptAfter(connector("a", { config: { host: "h" } }))).toBe(1);
+  expect(listeners.get("a")?.memory(() => "of another kind")).toBe("of another kind");
+  keptAfter(connector("a", { isEnabled: false }));
+  expect(keptAfter(connector("a"))).toBe(1);
+  keptAfter();
+  expect(keptAfter(connector("a"))).toBe(3);
 });
 
 test("the log tells of the sessions that a connector has now, not of the end of those before a change", () => {

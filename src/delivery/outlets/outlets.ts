@@ -111,7 +111,7 @@ function createMemories() {
   const memories = new Map<string, ConnectorMemory>();
   return {
     of({ id }: Connector): ConnectorMemory {
-      const memory = memories.get(id) ?? {};
+      const memory = memories.get(id) ?? createMemory();
       memories.set(id, memory);
       return memory;
     },
@@ -120,6 +120,14 @@ function createMemories() {
       const kept = new Set(connectors.map(({ id }) => id));
       for (const id of memories.keys()) if (!kept.has(id)) memories.delete(id);
     },
+  };
+}
+
+function createMemory(): ConnectorMemory {
+  const kept = new Map<() => unknown, unknown>();
+  return <Kept>(make: () => Kept): Kept => {
+    if (!kept.has(make)) kept.set(make, make());
+    return kept.get(make) as Kept;
   };
 }
 

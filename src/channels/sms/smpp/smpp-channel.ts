@@ -126,7 +126,6 @@ function createOpen({ connector, settings, onSlots }: SessionParts, deps: Channe
 /** What the SMSC delivers: receipts, and what handsets write. */
 function createInbox({ id: connectorId }: Connector, { config }: Settings, deps: ChannelDeps) {
   const storeTimeoutMs = config().response_timeout_ms;
-  deps.memory.inboundKeys ??= createInboundKeys();
   const receipts = createReceiptInbox(
     {
       connectorId,
@@ -140,7 +139,7 @@ function createInbox({ id: connectorId }: Connector, { config }: Settings, deps:
       connectorId,
       storeTimeoutMs,
       defaults: () => ({ alphabet: config().default_alphabet, countryCode: config().inbound_country_code }),
-      keys: deps.memory.inboundKeys,
+      keys: deps.memory(createInboundKeys),
     },
     deps,
   );
