@@ -47,7 +47,6 @@ onBothStores(() => {
     ["its connector was disabled for a while", [{ is_enabled: false }, { is_enabled: true }]],
   ])("the same words written again are another message also where %s in between", async (_, changes) => {
     await write(smsc, "yes");
-    await postrider.pass(60_000);
     for (const change of changes) {
       const before = smsc.binds.length;
       await admin(postrider, `/connectors/${connector}`, change, "PATCH");

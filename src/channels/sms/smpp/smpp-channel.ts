@@ -154,7 +154,7 @@ function createInbox({ id: connectorId }: Connector, { config }: Settings, deps:
             acknowledge,
           ),
         onEnd(end) {
-          fromHandsets.close();
+          fromHandsets.close(end);
           events.onEnd(end);
         },
       };

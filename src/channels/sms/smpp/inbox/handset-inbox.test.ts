@@ -266,7 +266,7 @@ function openHeldInbox() {
       [answers, held] = [[], Promise.withResolvers<void>()];
     },
     next() {
-      session.close();
+      session.close({});
       session = inbox.open();
     },
   };

@@ -1,5 +1,6 @@
 import type { ReceivedSms } from "../../../../core/inbound/inbound.ts";
 import type { ChannelDeps } from "../../../channel.ts";
+import type { SessionEnd } from "../session/session.ts";
 import type { ShortMessage } from "../wire/pdu.ts";
 import { STATUS_OK } from "../wire/status-words.ts";
 import { type HandsetMessage, readHandsetMessage, type SmscDefaults } from "./handset-message.ts";
@@ -15,8 +16,8 @@ export interface HandsetInbox {
 
 interface SessionInbox {
   take(message: ShortMessage, acknowledge: (status: number) => void): void;
-  /** To be called when the session has ended: its last acknowledgements may not have reached the SMSC. */
-  close(): void;
+  /** To be called when the session has ended: its last acknowledgements may not have reached the SMSC, unless it has read them. */
+  close(end: Pick<SessionEnd, "readUntilMs">): void;
 }
 
 export interface HandsetInboxOptions {
@@ -60,8 +61,8 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
             acknowledge(status);
           });
         },
-        close() {
-          session.endedMs ??= clock.monotonicMs();
+        close({ readUntilMs }) {
+          session.end ??= { atMs: clock.monotonicMs(), readUntilMs };
         },
       };
     },

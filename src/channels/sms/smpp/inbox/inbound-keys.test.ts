@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createInboundKeys } from "./inbound-keys.ts";
+import { createInboundKeys, type DeliverySession } from "./inbound-keys.ts";
 
 test("as many messages as was said are remembered, and twice as many at most, by the last time that each came", () => {
   const keys = createInboundKeys(500);
@@ -33,4 +33,17 @@ test("one that was refused is still known to be new each time that it comes agai
     keys.refused("words", { received: another, session, atMs: 0 });
     expect(come()).toEqual(another);
   }
+});
+
+test("what the SMSC has read of a session that was left is known to have arrived, and nothing that it was sent later", () => {
+  const keys = createInboundKeys();
+  const session: DeliverySession = {};
+  const come = (words: string) => {
+    return { receivedAt: 0, ...keys.of(words, { copy: 1, receivedAt: 0, sameSince: 0 }) };
+  };
+  keys.taken("before", { received: come("before"), session, atMs: 100 });
+  keys.taken("after", { received: come("after"), session, atMs: 101 });
+  session.end = { atMs: 200, readUntilMs: 100 };
+  expect(come("before")).toMatchObject({ isKnownNew: true });
+  expect(come("after")).toEqual({ receivedAt: 0, key: "after" });
 });

@@ -9,9 +9,10 @@ const ARRIVES_WITHIN_MS = 30_000;
 /** 83 in a second for as long as repeats are looked for. Twice as many take 22 MB. */
 const REMEMBERED = 50_000;
 
-/** A session on which messages are delivered. `endedMs`: when it ended, on the monotonic clock; absent while it goes on. */
+/** A session on which messages are delivered. Times are on the monotonic clock. */
 export interface DeliverySession {
-  endedMs?: number;
+  /** Absent while it goes on. `readUntilMs`: as in `SessionEnd`. */
+  end?: { readonly atMs: number; readonly readUntilMs?: number | undefined };
 }
 
 export interface InboundAnswer {
@@ -55,7 +56,7 @@ export function createInboundKeys(remembered = REMEMBERED): InboundKeys {
     },
     taken: memory.remember,
     refused(fingerprint, { received, atMs }) {
-      if (received.isKnownNew) memory.remember(fingerprint, { received, session: { endedMs: atMs }, atMs });
+      if (received.isKnownNew) memory.remember(fingerprint, { received, session: { end: { atMs } }, atMs });
     },
   };
 }
@@ -67,8 +68,10 @@ interface Answered extends Pick<InboundAnswer, "session" | "atMs"> {
 }
 
 /** Whether the SMSC knows that we have the message: then another one that says the same is new, not a repeat. */
-function isKnownTaken({ session, atMs }: Answered): boolean {
-  return (session.endedMs ?? Number.POSITIVE_INFINITY) - atMs > ARRIVES_WITHIN_MS;
+function isKnownTaken({ session: { end }, atMs }: Answered): boolean {
+  if (!end) return true;
+  const { atMs: endedMs, readUntilMs = Number.NEGATIVE_INFINITY } = end;
+  return atMs <= readUntilMs || endedMs - atMs > ARRIVES_WITHIN_MS;
 }
 
 /**

@@ -217,9 +217,11 @@ test("a session is left once all that was delivered is acknowledged, and what cr
   acknowledge[1]!(0);
   await until(() => acknowledge.length === 3);
   expect(ends).toEqual([]);
+  const readUntilMs = clock.monotonicMs();
+  await clock.advance(1);
   acknowledge[2]!(0);
   await until(() => ends.length === 1);
-  expect(ends[0]!.reason).toBe("over");
+  expect(ends).toMatchObject([{ reason: "over", readUntilMs }]);
   expect(commands(heard)).toEqual([answered, answered, COMMAND.unbind, answered]);
   expect(clock.pending()).toBe(0);
 });
@@ -234,6 +236,7 @@ test("a session is left within seconds where nothing is acknowledged and unbind 
   expect(commands(heard)).toEqual([COMMAND.unbind]);
   await clock.advance(2000);
   await until(() => ends.length === 1);
+  expect(ends[0]!.readUntilMs).toBeUndefined();
   expect(clock.pending()).toBe(0);
 });
 

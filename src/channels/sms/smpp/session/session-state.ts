@@ -16,6 +16,8 @@ export interface SessionState {
   readonly unacknowledged: Unacknowledged;
   phase: "opening" | "bound" | "ended";
   isCredentialFault: boolean;
+  /** As in `SessionEnd`. */
+  readUntilMs?: number;
   lastHeardAt: number;
   cancelWatch: () => void;
 }

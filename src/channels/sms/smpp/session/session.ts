@@ -3,6 +3,7 @@
  * the SMSC's requests (`session-receive.ts`). A session is opened once and never reused.
  */
 import type { Clock } from "../../../../core/clock.ts";
+import { present } from "../../../../core/present.ts";
 import { inTime } from "../../../../core/work/in-time.ts";
 import { type ConnectionTarget, openConnection } from "../wire/connection.ts";
 import { type Address, COMMAND, encodeBind, encodePdu, type Pdu, type ShortMessage } from "../wire/pdu.ts";
@@ -49,6 +50,8 @@ export interface SessionEnd {
   readonly reason: string;
   /** The SMSC refused our system_id, password or system_type, so binding again soon cannot help. */
   readonly isCredentialFault: boolean;
+  /** The SMSC has read what was written until then, on the monotonic clock, since it answered our unbind. */
+  readonly readUntilMs?: number;
 }
 
 export interface Session extends Pick<SessionOptions, "responseTimeoutMs"> {
@@ -146,7 +149,10 @@ async function watch(state: SessionState): Promise<void> {
 async function unbind(state: SessionState, reason: string): Promise<void> {
   const { clock, unacknowledged, connection } = state;
   await inTime(clock, UNBIND_LIMIT, unacknowledged.whenNone());
-  const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_LIMIT.limitMs });
+  const writtenMs = clock.monotonicMs();
+  const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_LIMIT.limitMs }).then(({ kind }) => {
+    if (kind === "answered") state.readUntilMs = writtenMs;
+  });
   // Again, since messages may have crossed the unbind.
   await inTime(clock, UNBIND_LIMIT, answered.then(unacknowledged.whenNone));
   connection.end(reason);
@@ -157,7 +163,8 @@ function end(state: SessionState, reason: string): void {
   state.cancelWatch();
   state.session.slots.close();
   state.requests.lose(reason);
-  state.events.onEnd({ reason, isCredentialFault: state.isCredentialFault });
+  const { isCredentialFault, readUntilMs } = state;
+  state.events.onEnd({ reason, isCredentialFault, ...present({ readUntilMs }) });
 }
 
 // ---------------------------------------------------------------- what we ask
