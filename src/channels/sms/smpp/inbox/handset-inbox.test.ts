@@ -229,6 +229,21 @@ test("the same words two seconds later are a repeat as long as the first has no 
   expect(keys[1]).not.toBe(keys[0]!);
 });
 
+test("so are the same words that come over another session before the answer, until the first session ends", async () => {
+  const { take, keys, store, openAnother } = openHeldInbox();
+  take("yes");
+  const close = openAnother();
+  take("yes");
+  await store();
+  expect(keys[1]).not.toBe(keys[0]!);
+  take("no");
+  close();
+  openAnother();
+  take("no");
+  await store();
+  expect(keys[3]).toBe(keys[2]!);
+});
+
 /** An inbox whose messages are stored by `store`, all that have come by then; `next` ends the session and opens another. */
 function openHeldInbox() {
   const keys: string[] = [];
@@ -268,6 +283,12 @@ function openHeldInbox() {
     next() {
       session.close({});
       session = inbox.open();
+    },
+    /** Opens a session beside the one that there is. Returns what closes it. */
+    openAnother() {
+      const another = inbox.open();
+      session = another;
+      return () => another.close({});
     },
   };
 }

@@ -35,6 +35,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
   const { connectorId, storeTimeoutMs: timeoutMs, keys } = options;
   const { clock } = deps;
   const named = { noun: "messages from handsets", connectorId, timeoutMs };
+  const unanswered = createUnanswered(clock);
   const line = createStoreLine<ReceivedSms>({ ...named, store: deps.onInbound }, deps);
 
   const toReceived = ({ fingerprint, ...message }: HandsetMessage, copy: number): ReceivedSms => {
@@ -47,11 +48,10 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
   return {
     open() {
       const session: DeliverySession = {};
-      const unanswered = createUnanswered(clock);
       return {
         take(message, acknowledge) {
           const read = readHandsetMessage(message, options.defaults());
-          const { copy, answered } = unanswered.add(read.fingerprint);
+          const { copy, answered } = unanswered.add(read.fingerprint, session);
           const received = toReceived(read, copy);
           line.join(received, (status) => {
             answered();

@@ -1,31 +1,38 @@
 import type { Clock } from "../../../../core/clock.ts";
+import type { DeliverySession } from "./inbound-keys.ts";
 
 /**
- * The messages of one session that are not answered yet. After an outage an SMSC delivers at once what has waited, such as STOP,
- * START and STOP: the second STOP is no repeat of the first, although it comes before the answer to that.
+ * The messages of a connector that are not answered yet. After an outage an SMSC delivers at once what has waited, such as STOP,
+ * START and STOP, over all sessions: the second STOP is no repeat of the first, although it comes before the answer to that.
  */
 export interface Unanswered {
   /**
-   * Adds a message, until `answered` is called. `copy` is 1, or more if messages with the same octets came just before and
-   * have no answer: the lowest number that none of them has. So all get the same numbers when they are delivered again.
+   * Adds a message, until `answered` is called. `copy` is 1, or more if messages with the same octets came just before, have no
+   * answer, and may still get one: the lowest number that none of them has. So all get the same numbers when they are delivered again.
    */
-  add(fingerprint: string): { readonly copy: number; answered(): void };
+  add(fingerprint: string, session: DeliverySession): { readonly copy: number; answered(): void };
 }
 
-/** No SMSC takes a message for lost so soon: the same octets on the same session are another message. */
+/** No SMSC takes a message for lost so soon: while its session goes on, the same octets are another message. */
 const NOT_YET_MISSED_MS = 2_000;
 
+interface Waiting {
+  readonly copy: number;
+  readonly session: DeliverySession;
+  readonly atMs: number;
+}
+
 export function createUnanswered(clock: Pick<Clock, "monotonicMs">): Unanswered {
-  const entries = new Map<string, ReadonlySet<{ readonly copy: number; readonly atMs: number }>>();
+  const entries = new Map<string, ReadonlySet<Waiting>>();
   return {
-    add(fingerprint) {
+    add(fingerprint, session) {
       const atMs = clock.monotonicMs();
       const same = entries.get(fingerprint) ?? new Set();
-      const recent = [...same].filter((entry) => atMs - entry.atMs < NOT_YET_MISSED_MS);
+      const recent = [...same].filter((each) => !each.session.end && atMs - each.atMs < NOT_YET_MISSED_MS);
       const taken = new Set(recent.map(({ copy }) => copy));
       let copy = 1;
       while (taken.has(copy)) copy++;
-      const entry = { copy, atMs };
+      const entry = { copy, session, atMs };
       entries.set(fingerprint, new Set(same).add(entry));
       return {
         copy,
