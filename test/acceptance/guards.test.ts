@@ -66,6 +66,17 @@ onEveryStore((start) => {
     }
   });
 
+  test("a message that names no sender is refused to who has opted out of any, in a long list as in a short one", async () => {
+    await using api = await start();
+    await optOut(api, A, { sender: "ACME" });
+    expect((await send(api, A)).status).toBe(400);
+    expect((await send(api, B)).status).toBe(202);
+    for (let count = 0; count < 210; count++) await optOut(api, `+9198000${10_000 + count}`, { sender: "X" });
+    await api.clock.advance(1_000);
+    expect((await send(api, A)).status).toBe(400);
+    expect((await send(api, B)).status).toBe(202);
+  });
+
   test("a long list is honoured like a short one", async () => {
     await using api = await start();
     for (let count = 0; count < 210; count++) await optOut(api, `+9198000${10_000 + count}`, { sender: "X" });

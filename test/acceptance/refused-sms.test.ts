@@ -23,6 +23,8 @@ async function openLive(api: RunningApi) {
   return { ...live, refused };
 }
 
+const NO_SENDER = "the account, or from one of its senders, and no sender is named";
+
 onEveryStore((start) => {
   test("of a batch's bad entries the first 20 are listed, in the order of the batch, whatever is wrong with each", async () => {
     await using api = await start();
@@ -114,9 +116,9 @@ onEveryStore((start) => {
       template_id: "must be a UUID",
       to:
         "invalid phone number in 1 of 2 entries: expected E.164 format, for example +919876543210; " +
-        "1 of 2 recipients have opted out of messages from this sender",
+        `1 of 2 recipients have opted out of messages from ${NO_SENDER}`,
       "to.0": expect.stringContaining("invalid phone number"),
-      "to.1": "has opted out of messages from this sender",
+      "to.1": `has opted out of messages from ${NO_SENDER}`,
     });
   });
 

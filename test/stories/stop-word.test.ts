@@ -1,6 +1,6 @@
 /** Somebody writes STOP: nothing goes there any more, what is in the queue included, until START. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { send } from "../admin.ts";
+import { admin, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
@@ -14,7 +14,8 @@ onBothStores(() => {
 
   beforeEach(async () => {
     [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc({ receipts: "after" })]);
-    live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc)], from: NUMBER });
+    const connector = await connectSmsc(postrider, smsc, { source_addr: NUMBER.slice(1) });
+    live = await openLiveSms(postrider, { connectors: [connector], from: NUMBER });
     await ownNumber(postrider, live.accountId);
     await postrider.passUntil(() => smsc.bound().length > 0, 10_000);
   });
@@ -66,6 +67,23 @@ onBothStores(() => {
     expect(await postrider.reached({ ...lost, withinMs: 300_000 }, "failed", "delivered")).toBe("failed");
     expect((await live.timeline(lost)).at(-1)?.error).toMatchObject({ code: "unconfirmed" });
     expect(smsc.submits).toHaveLength(1);
+  });
+
+  test("a STOP to a number that a connector sends from by itself counts for messages that name no sender", async () => {
+    const [sender] = (await admin<{ data: { id: string }[] }>(postrider, "/senders")).data;
+    await admin(postrider, `/senders/${sender?.id}`, undefined, "DELETE");
+    const inAMinute = new Date(postrider.now() + 60_000).toISOString();
+    const waiting = await live.send(HANDSET, { schedule_at: inAMinute });
+    expect(await write(smsc, "STOP")).toBe(0);
+    await postrider.pass(1_000);
+    expect((await ask(HANDSET)).body.details).toEqual({
+      to: "has opted out of messages from the account, or from one of its senders, and no sender is named",
+    });
+    expect(await postrider.reached({ ...waiting, withinMs: 120_000 }, "failed", "delivered")).toBe("failed");
+    expect(smsc.submits).toEqual([]);
+    expect(await write(smsc, "START")).toBe(0);
+    await postrider.pass(1_000);
+    expect((await ask(HANDSET)).status).toBe(202);
   });
 
   test("words that only contain a stop word are what they are", async () => {

@@ -2,8 +2,8 @@ import { isErased } from "../../core/messages/erasure.ts";
 import type { OptOutQuery, Store } from "../../store/store.ts";
 import type { MaybePromise } from "../when-ready.ts";
 
-/** All opt-outs of an account, as `sender recipient`; `undefined` if they are not held in memory. */
-export type KnownOptOuts = ReadonlySet<string> | undefined;
+/** The senders that each recipient of an account has opted out of, `undefined` for all; `undefined` if they are not held in memory. */
+export type KnownOptOuts = ReadonlyMap<string, ReadonlySet<string | undefined>> | undefined;
 
 /** The longest list that is held. A longer one, or one with an erased recipient, is queried for each request. */
 const MAX_KNOWN = 200;
@@ -21,7 +21,9 @@ export function createOptOutLookup(
   const load = async (accountId: string): Promise<KnownOptOuts> => {
     const list = await records.list("optOuts", { accountId }, { limit: MAX_KNOWN + 1 });
     if (list.length > MAX_KNOWN || list.some(({ recipient }) => isErased(recipient))) return undefined;
-    return new Set(list.map(({ sender = "", recipient }) => keyOf(sender, recipient)));
+    const known = new Map<string, Set<string | undefined>>();
+    for (const { sender, recipient } of list) known.set(recipient, new Set(known.get(recipient)).add(sender));
+    return known;
   };
   const answer = (known: KnownOptOuts, query: OptOutQuery) =>
     known ? optedOutAmong(known, query) : suppressions.findOptedOut(query);
@@ -35,11 +37,10 @@ export function createOptOutLookup(
 
 const NOBODY: readonly string[] = [];
 
-function optedOutAmong(known: ReadonlySet<string>, { sender = "", to }: OptOutQuery): readonly string[] {
+function optedOutAmong(known: NonNullable<KnownOptOuts>, { sender, to }: OptOutQuery): readonly string[] {
   if (known.size === 0) return NOBODY;
-  return to.filter((number) => known.has(keyOf("", number)) || known.has(keyOf(sender, number)));
-}
-
-function keyOf(sender: string, recipient: string): string {
-  return `${sender} ${recipient}`;
+  return to.filter((number) => {
+    const senders = known.get(number);
+    return senders !== undefined && (sender === undefined || senders.has(sender) || senders.has(undefined));
+  });
 }

@@ -28,28 +28,37 @@ const OPT_OUTS: SmsCheck = {
     const { id: accountId } = caller.account;
     const { to } = request;
     const found = directory.optedOut(sender ? { accountId, to, sender } : { accountId, to });
-    if (found instanceof Promise) return reportWhenFound(found, sms, errors);
-    if (found.length > 0) reportOptedOut(found, sms, errors);
+    const whose = sender === undefined ? NO_SENDER : "this sender";
+    if (found instanceof Promise) return reportWhenFound(found, { sms, whose }, errors);
+    if (found.length > 0) reportOptedOut(found, { sms, whose }, errors);
   },
 };
 
+const NO_SENDER = "the account, or from one of its senders, and no sender is named";
+
 type Numbers = readonly string[];
+
+interface Asked {
+  readonly sms: CheckedSms;
+  /** From whom the recipients want no more. */
+  readonly whose: string;
+}
 
 async function reportWhenFound(
   finding: Promise<Numbers>,
-  sms: CheckedSms,
+  asked: Asked,
   errors: ErrorCollector,
 ): Promise<void> {
   const found = await finding;
-  if (found.length > 0) reportOptedOut(found, sms, errors);
+  if (found.length > 0) reportOptedOut(found, asked, errors);
 }
 
-function reportOptedOut(optedOut: Numbers, sms: CheckedSms, errors: ErrorCollector): void {
+function reportOptedOut(optedOut: Numbers, { sms, whose }: Asked, errors: ErrorCollector): void {
   const out = new Set(optedOut);
   report(sms, errors, {
     isRefused: (number) => out.has(number),
-    reason: "has opted out of messages from this sender",
-    summary: (bad, total) => `${bad} of ${total} recipients have opted out of messages from this sender`,
+    reason: `has opted out of messages from ${whose}`,
+    summary: (bad, total) => `${bad} of ${total} recipients have opted out of messages from ${whose}`,
   });
 }
 

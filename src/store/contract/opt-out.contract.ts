@@ -15,7 +15,7 @@ export function optOutContract(open: OpenStore): void {
       expect(await write(world, "STOP")).toMatchObject({ keyword: "stop" });
       expect(await out(world, NUMBER)).toEqual([HANDSET]);
       expect(await out(world, "+19")).toEqual([]);
-      expect(await out(world)).toEqual([]);
+      expect(await out(world)).toEqual([HANDSET]);
       expect(await write(world, "please stop")).not.toHaveProperty("keyword");
       expect(await write(world, "help")).not.toHaveProperty("keyword");
       const [optOut, another] = await list(world);
@@ -141,10 +141,10 @@ export function optOutContract(open: OpenStore): void {
   );
 
   test(
-    "a job claimed after its recipient opted out says so, and only of that sender",
+    "a job claimed after its recipient opted out says so, and only of that sender, or if it names none",
     inWorld(open, async (world) => {
       const { store, account, id } = world;
-      const sms = async (from: string, resolved?: object) => {
+      const sms = async (from: string | undefined, resolved?: object) => {
         await world.sms({ to: [HANDSET], content: { ...SMS, from, resolved } as never });
         return (await world.claimOne()).isOptedOut ?? false;
       };
@@ -154,6 +154,7 @@ export function optOutContract(open: OpenStore): void {
       expect(await sms("14155550123")).toBe(true);
       expect(await sms("ACME")).toBe(false);
       expect(await sms("ACME", { from: "14155550123" })).toBe(true);
+      expect(await sms(undefined)).toBe(true);
       await world.email({ parts: [{ status: "pending", address: "a@x.test" }], jobs: [{ queue: QUEUE }] });
       expect((await world.claimOne()).isOptedOut).toBeUndefined();
       const all = { ...optOut, id: id() };

@@ -18,13 +18,13 @@ export interface SuppressionStore {
    * also be given in its erased form.
    */
   add(suppressions: readonly Suppression[]): Promise<number | undefined>;
-  /** Which numbers of `to` (E.164) have opted out of the account's messages, from this sender or from all; in the order of `to`. */
+  /** Which numbers of `to` (E.164) have opted out of the account's messages from this sender; in the order of `to`. */
   findOptedOut(query: OptOutQuery): Promise<readonly string[]>;
 }
 
 export interface OptOutQuery {
   readonly accountId: string;
-  /** As `senderKey` writes it; absent: only opt-outs from all of the account's messages count. */
+  /** As `senderKey` writes it; absent: the message names none, so it may go out from any, and every opt-out counts. */
   readonly sender?: string;
   readonly to: readonly string[];
 }

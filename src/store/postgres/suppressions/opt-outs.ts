@@ -3,7 +3,7 @@ import type { OptOutTarget } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 
-/** Indexes of the targets that have opted out, from the sender or from all senders of the account. */
+/** Indexes of the targets that have opted out, from the sender or from all senders of the account; without a sender, from any. */
 export async function findOptedOut(
   session: Session,
   erasedNames: ErasedNames,
@@ -38,12 +38,16 @@ interface AnswerRow {
  * A subquery for each index, and for each form of the recipient: for a list of forms PostgreSQL 15 may read all opt-outs of an
  * account, if it takes them to be few. `OFFSET 0` keeps it from reading them all into a hash table.
  */
-const isOut = (sender: string, recipient: string) => `EXISTS (SELECT 1 FROM opt_outs o
-  WHERE o.account_id = t.account_id AND o.sender ${sender} AND o.recipient = t.${recipient} OFFSET 0)`;
+const isOut = (recipient: string, andSender = "") => `EXISTS (SELECT 1 FROM opt_outs o
+  WHERE o.account_id = t.account_id AND o.recipient = t.${recipient} ${andSender} OFFSET 0)`;
+
+const OF_ALL = "AND o.sender IS NULL";
+const OF_SENDER = "AND o.sender = t.sender";
 
 const OPTED_OUT = `SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'erasure_pepper') AS has_erased,
     json_agg(t.place)::text AS places
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
     AS t (account_id, sender, recipient, erased, place)
-  WHERE ${isOut("IS NULL", "recipient")} OR ${isOut("IS NULL", "erased")}
-    OR ${isOut("= t.sender", "recipient")} OR ${isOut("= t.sender", "erased")}`;
+  WHERE ${isOut("recipient", OF_ALL)} OR ${isOut("erased", OF_ALL)}
+    OR ${isOut("recipient", OF_SENDER)} OR ${isOut("erased", OF_SENDER)}
+    OR t.sender IS NULL AND (${isOut("recipient")} OR ${isOut("erased")})`;

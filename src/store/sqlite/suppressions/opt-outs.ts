@@ -5,7 +5,10 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 
 /** Opt-outs of recipients. For use inside a transaction, except `among`, which only reads. */
 export interface OptOuts extends OptOutChanges {
-  /** Whether the recipient has opted out. Costs nothing while the account has no opt-outs. Only on the writing connection. */
+  /**
+   * Whether the recipient has opted out; without a sender, of any. Costs nothing while the account has no opt-outs. Only on the
+   * writing connection.
+   */
   covers(who: OptOutTarget): boolean;
   /** Which numbers of `to` have opted out. For use on any connection. */
   among(query: OptOutQuery): readonly string[];
@@ -64,6 +67,7 @@ function createRows(db: Database) {
   const ofSender = db.prepare(
     "SELECT 1 FROM opt_outs WHERE account_id = ? AND sender = ? AND recipient = ? LIMIT 1",
   );
+  const ofAny = db.prepare("SELECT 1 FROM opt_outs WHERE account_id = ? AND recipient = ? LIMIT 1");
   const insert = db.prepare(
     `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
@@ -77,8 +81,10 @@ function createRows(db: Database) {
   const isOfAll = ({ accountId, recipient }: OptOutTarget) => ofAll.get(accountId, recipient) !== undefined;
   const isOfSender = ({ accountId, sender, recipient }: OptOutTarget) =>
     sender !== undefined && ofSender.get(accountId, sender, recipient) !== undefined;
+  const isOfAny = ({ accountId, recipient }: OptOutTarget) => ofAny.get(accountId, recipient) !== undefined;
   return {
-    covers: (who: OptOutTarget) => isOfAll(who) || isOfSender(who),
+    covers: (who: OptOutTarget) =>
+      who.sender === undefined ? isOfAny(who) : isOfAll(who) || isOfSender(who),
     /** Whether exactly this opt-out is stored. */
     isThere: (who: OptOutTarget) => (who.sender === undefined ? isOfAll(who) : isOfSender(who)),
     insert({ id, accountId, sender, recipient, reason, at }: Parameters<OptOuts["add"]>[0]) {
