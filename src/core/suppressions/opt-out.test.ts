@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import { readKeyword } from "./opt-out.ts";
 
+test("case does not matter in Turkish either, whose i has a dot in capitals too", () => {
+  for (const stop_words of ["İPTAL", "iptal", "IPTAL"])
+    for (const text of ["İPTAL", "iptal", "Iptal", "ıptal", "i\u0307ptal", "I\u0307PTAL"])
+      expect([stop_words, text, readKeyword(text, { stop_words })]).toEqual([stop_words, text, "stop"]);
+  expect(readKeyword("QUİT", {})).toBe("stop");
+});
+
 test("a stop word is read as handsets write it: in any case, width and composition, with what they add to it", () => {
   const settings = { stop_words: "STOP,arrêt,रोक़ें,STOPALL,opt out,🛑" };
   const written = [

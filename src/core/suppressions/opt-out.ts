@@ -43,9 +43,12 @@ function wordsOf(list: string): readonly string[] {
 
 /** A word without letters, such as a sign, is compared as it is. */
 function plainWord(text: string): string {
-  const word = text.normalize("NFKC").toUpperCase();
+  const word = text.normalize("NFKC").toUpperCase().replaceAll(DOTTED_I, "I");
   return word.replaceAll(NO_PART_OF_WORDS, "") || word.replaceAll(INVISIBLE, "");
 }
+
+/** Only in Turkish and its like: there it is the capital of `i`, which is `I` here as everywhere else. */
+const DOTTED_I = /\u0130|I\u0307/g;
 
 /** What is never shown is no part either. Phones write `❗` with a selector behind it, which is a mark as accents are. */
 const NO_PART_OF_WORDS = /[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point}/gu;
