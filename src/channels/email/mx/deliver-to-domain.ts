@@ -21,7 +21,7 @@ import type { HostSessions } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import type { MxSettings } from "./mx-config.ts";
-import { busy, notOffered } from "./not-offered.ts";
+import { busy, type FaultAtHost, notOffered } from "./not-offered.ts";
 
 /** What the deliveries of one connector share. */
 export interface MxParts {
@@ -119,7 +119,7 @@ async function tryTargets(
   handover: Handover,
 ): Promise<Delivered> {
   const outcomes = new Map<string, PartOutcome>();
-  const faults: Fault[] = [];
+  const faults: FaultAtHost[] = [];
   const asked: Asked[] = [];
   let waiting = targets;
   let left = handover.envelopes;
@@ -132,7 +132,7 @@ async function tryTargets(
     const handed = await offer(parts, target, { ...handover, envelopes: left, leavesSilent });
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
     if (handed.outcomes.size > 0) asked.push({ host: target.name, handed });
-    if (handed.fault) faults.push(handed.fault);
+    if (handed.fault) faults.push({ ...handed.fault, host: target.name });
     // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
     left = [...handed.putOff, ...handed.left];
     if (handed.putOff.length > 0) {

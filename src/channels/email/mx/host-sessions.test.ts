@@ -144,7 +144,12 @@ test("a host that greets and then says nothing keeps one message at a time waiti
   expect(await send()).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
   await rig.clock.advance(49_000);
   expect(await send()).toMatchObject({
-    parts: [{ kind: "deferred", error: { code: "4.4.1", message: "the server did not answer in time" } }],
+    parts: [
+      {
+        kind: "deferred",
+        error: { code: "4.4.1", message: "mx.example.test: the server did not answer in time" },
+      },
+    ],
     countsAsAttempt: true,
   });
   await rig.clock.advance(1_000);

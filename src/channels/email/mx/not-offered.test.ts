@@ -15,6 +15,13 @@ test("of hosts that were asked the last one's fault is told, and it counts as an
   for (const faults of orders) expect(notOffered(faults)).toEqual({ outcome, countsAsAttempt: true });
 });
 
+test("what is told names the host, since a domain may have several", () => {
+  const faults = [{ ...away("554 on a list"), host: "mx.example.test" }];
+  expect(notOffered(faults).outcome).toMatchObject({ error: { message: "mx.example.test: 554 on a list" } });
+  const resting = notOffered([{ ...RESTING, host: "mx.example.test" }]).outcome;
+  expect(resting).toMatchObject({ error: { code: "mx.resting", message: "it rests" } });
+});
+
 test("a host that could not be spoken to securely is told apart", () => {
   const { outcome } = notOffered([{ code: "smtp.tls", message: "expired" }]);
   expect(outcome).toEqual({ kind: "deferred", error: { code: "4.7.5", message: "expired" } });

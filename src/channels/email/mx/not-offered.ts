@@ -9,17 +9,22 @@ export interface NotOffered {
   readonly countsAsAttempt: boolean;
 }
 
+export interface FaultAtHost extends Fault {
+  /** The host's name; absent: no host was chosen yet. */
+  readonly host?: string;
+}
+
 /**
  * Of the hosts' faults, that of the last one that was asked is told; if none was, the first, since that host is the one that is asked
  * next. Pure.
  */
-export function notOffered(faults: readonly Fault[]): NotOffered {
+export function notOffered(faults: readonly FaultAtHost[]): NotOffered {
   const asked = faults.findLast(isOfHost);
   if (asked) return { outcome: { kind: "deferred", error: toError(asked) }, countsAsAttempt: true };
-  const { retryAfterMs, ...error }: Fault = faults[0] ?? CALLED_OFF;
+  const { code, message, retryAfterMs }: Fault = faults[0] ?? CALLED_OFF;
   // The timeline needs no entry for each time.
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs, isOwnPace: true as const };
-  return { outcome: { kind: "deferred", error, ...wait }, countsAsAttempt: false };
+  return { outcome: { kind: "deferred", error: { code, message }, ...wait }, countsAsAttempt: false };
 }
 
 /** Our own limits are reached. */
@@ -31,7 +36,8 @@ function isOfHost({ code, retryAfterMs }: Fault): boolean {
   return retryAfterMs === undefined && code !== CALLED_OFF.code;
 }
 
-/** With the enhanced status code (RFC 3463) of a host that could not be spoken to. */
-function toError({ code, message }: Fault): MessageError {
-  return { code: code === "smtp.tls" ? "4.7.5" : "4.4.1", message };
+/** With the enhanced status code (RFC 3463) of a host that could not be spoken to, and its name: a domain may have several. */
+function toError({ host, code, message }: FaultAtHost): MessageError {
+  const named = host === undefined ? message : `${host}: ${message}`;
+  return { code: code === "smtp.tls" ? "4.7.5" : "4.4.1", message: named };
 }
