@@ -91,7 +91,7 @@ export const mxConfigSchema = Type.Object({
     [1, 100_000],
     "After this many, a new connection is opened.",
   ),
-  connect_timeout_ms: number("connect_timeout_ms", [100, 600_000], "Limit for connection, greeting and TLS."),
+  connect_timeout_ms: number("connect_timeout_ms", [100, 600_000], "Limit for the connection."),
   greeting_timeout_ms: number(
     "greeting_timeout_ms",
     [100, 600_000],

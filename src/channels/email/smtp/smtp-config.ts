@@ -88,7 +88,7 @@ export const smtpConfigSchema = Type.Object({
   connect_timeout_ms: number(
     "connect_timeout_ms",
     [100, 600_000],
-    "Limit for name lookup, connection, greeting and TLS together.",
+    "Limit for name lookup and connection together.",
   ),
   greeting_timeout_ms: number(
     "greeting_timeout_ms",

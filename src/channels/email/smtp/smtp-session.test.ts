@@ -73,11 +73,11 @@ test("a host may stand in brackets, as SMTP and URLs write addresses, and alone"
   });
 });
 
-test("the limit of connecting ends the wait for a greeting, however long that may take by itself", async () => {
-  const server = await raw((verb) => (verb === "GREETING" ? "silence" : undefined));
-  const { channel, became } = relay(server.port, { connect_timeout_ms: 100, greeting_timeout_ms: 600_000 });
-  await became("down");
-  expect(channel.status().reason).toStartWith("smtp.timeout: ");
+test("a server that greets late is waited for beyond the limit of connecting", async () => {
+  // The library keeps real time, and a second is enough for any connection to this machine.
+  const server = await raw(async (verb) => void (verb === "GREETING" && (await Bun.sleep(1_500))));
+  const { became } = relay(server.port, { connect_timeout_ms: 1_000, greeting_timeout_ms: 60_000 });
+  await became("up");
 });
 
 for (const mode of ["required", "implicit"] as const) {

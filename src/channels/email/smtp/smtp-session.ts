@@ -13,6 +13,7 @@ import { limitDrips } from "./nodemailer/limit-drips.ts";
 import { limitReplies } from "./nodemailer/limit-replies.ts";
 import { readAtOnce } from "./nodemailer/read-at-once.ts";
 import { refuseDoubtful } from "./nodemailer/refuse-doubtful.ts";
+import { waitForGreeting } from "./nodemailer/wait-for-greeting.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import {
   afterTold,
@@ -65,6 +66,7 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   const connection = new SmtpConnection(connectionOptions(settings));
   // An `error` event without a listener would end the process. The errors are also reported to the callbacks.
   connection.on("error", () => {});
+  waitForGreeting(connection);
   limitReplies(connection);
   readAtOnce(connection);
   refuseDoubtful(connection);
