@@ -72,6 +72,7 @@ export async function handOver(
   const outcomes = new Map<string, PartOutcome>();
   const left = [...envelopes];
   const putOff: Envelope[] = [];
+  const taken: TransactionReport[] = [];
   let detail: HandedOver["detail"] = {};
   let throttled = false;
   for (let envelope = left[0]; envelope; envelope = left[0]) {
@@ -89,7 +90,8 @@ export async function handOver(
       (address) => !behind.includes(address) && isHostsFault(tried, address),
     );
     if (elsewhere.length > 0) putOff.push({ ...envelope, to: elsewhere });
-    detail = { ...detail, ...detailOf(report, session, envelopes.length) };
+    if (report.end.kind === "taken") taken.push(report);
+    detail = { tls: session.isSecure, ...(envelopes.length === 1 && queueIdIn(taken)) };
     if (limits.leavesSilent && report.end.kind === "lost" && report.end.wasSilent) break;
     const wanted = missingCredentials(report);
     if (wanted) return { outcomes, left, putOff, fault: wanted, wanted, isThrottled: throttled, detail };
@@ -231,7 +233,8 @@ function queueIdOf({ end }: TransactionReport): string | undefined {
   return end.kind === "taken" ? toQueueId(end.reply) : undefined;
 }
 
-function detailOf(report: TransactionReport, session: SmtpSession, envelopes: number): HandedOver["detail"] {
-  const queueId = envelopes === 1 ? queueIdOf(report) : undefined;
-  return { tls: session.isSecure, ...(queueId !== undefined && { queue_id: queueId }) };
+/** The server's id for the message; of several, which it has for parts of one envelope, none is the message's. */
+function queueIdIn([report, ...more]: readonly TransactionReport[]): { readonly queue_id?: string } {
+  const queueId = report && more.length === 0 ? queueIdOf(report) : undefined;
+  return queueId === undefined ? {} : { queue_id: queueId };
 }
