@@ -93,8 +93,7 @@ function unconfirmed(code: string, message: string): Judgement {
 function judgeAnswer(answer: Answer, judging: Judging): Judgement {
   const readable = toReadable(answer);
   const row = rowFor(answer, judging.description, readable);
-  if (isUndecided(answer, { row, description: judging.description, readable }))
-    return unconfirmed("http.unreadable_answer", "the answer was cut off");
+  if (isUndecided(answer, row)) return unconfirmed("http.unreadable_answer", "the answer was cut off");
   const word = row?.outcome ?? byStatus(answer.status);
   if (word === "sent") return judgeSent(judging, readable);
   const retryAfterMs = retryAfter(answer.header("retry-after"), judging.now);
@@ -166,17 +165,9 @@ function rowFor(
   );
 }
 
-/** Whether the part that did not come may have said that the message was taken, or that it was not. */
-function isUndecided(
-  { status, isCutOff }: Answer,
-  {
-    row,
-    description,
-    readable,
-  }: { row: AnswerRow | undefined; description: AnswerDescription; readable: Readable },
-): boolean {
-  if (!isCutOff || !fits(status, "2xx") || row?.from) return false;
-  return description.rows?.some(({ from }) => from) === true && !readFirst(description.id, readable);
+/** Whether only that its words did not come speaks against a message that may have been taken, as after an empty 200 of Kannel's. */
+function isUndecided({ status, isCutOff }: Answer, row: AnswerRow | undefined): boolean {
+  return isCutOff && fits(status, "2xx") && row !== undefined && !row.from && row.outcome !== "sent";
 }
 
 function holds({ from, is }: Pick<AnswerRow, "from" | "is">, readable: Readable): boolean {

@@ -65,7 +65,7 @@ const IN_DOUBT = { kind: "unconfirmed" as const, error: { code: "http.unreadable
 test.each([
   ["words", BY_WORDS, "", IN_DOUBT],
   ["words", BY_WORDS, "0: Accepted for", { kind: "sent" as const }],
-  ["a state", BY_STATE, '{"state":"ref', IN_DOUBT],
+  ["a state", BY_STATE, '{"state":"ref', { kind: "sent" as const }],
   ["a state", BY_STATE, '{"state":"refused"}', { kind: "rejected" as const }],
   ["its status alone", undefined, "", { kind: "sent" as const }],
 ])("an answer that tells by %s is cut off: %j, %j", async (_, rows, body, outcome) => {
