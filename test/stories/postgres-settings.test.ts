@@ -25,6 +25,7 @@ const HOSTILE = [
   "lock_timeout = 1",
   "idle_in_transaction_session_timeout = 1",
   "default_transaction_isolation = serializable",
+  "default_transaction_deferrable = on",
   "client_encoding = LATIN1",
   "enable_indexscan = off",
   "enable_nestloop = off",

@@ -194,12 +194,18 @@ function askAtOnce(client: PoolClient): Ask {
   };
 }
 
-/** Without pipelining `pg` expects each statement to wait for the answer to the one before. */
+/**
+ * Without pipelining `pg` expects each statement to wait for the answer to the one before. Those that wait for one that fails fail with it:
+ * if it was to begin their transaction, there is none.
+ */
 function askOneByOne(client: PoolClient): Ask {
   let last: Promise<unknown> = Promise.resolve();
   return (query) => {
     const answer = last.then(() => client.query(query));
-    last = answer.catch(() => undefined);
+    last = answer;
+    answer.catch(() => {
+      if (last === answer) last = Promise.resolve();
+    });
     return answer;
   };
 }

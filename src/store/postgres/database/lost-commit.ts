@@ -30,12 +30,21 @@ export interface Begun {
 
 /** Begins a transaction whose end others can wait for. */
 export async function beginAwaitable(connection: Connection): Promise<Begun> {
-  const [row] = await connection.exec<Begun>(
-    `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_backend_pid() AS backend, pg_postmaster_start_time() AS server,
-       pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()), pg_advisory_xact_lock_shared(${LOCKS.schema})`,
-  );
+  const [, [row]] = await Promise.all([connection.exec(BEGIN), connection.exec<Begun>(BEGUN)]);
   return row ?? { backend: 0, server: "" };
 }
+
+/** `DEFERRABLE` means nothing at this level. `BEGUN` sees by it that it is in the transaction. */
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED DEFERRABLE";
+
+/**
+ * Goes out in one packet with BEGIN and the first statements. If somebody cancels what the session does (`pg_cancel_backend`) just when the
+ * server is about to begin, there is no transaction, and each of these statements would be committed on its own: an answer saved without its
+ * message. So the session ends before them.
+ */
+const BEGUN = `SELECT CASE current_setting('transaction_deferrable') WHEN 'off' THEN pg_terminate_backend(pg_backend_pid()) END,
+  pg_backend_pid() AS backend, pg_postmaster_start_time() AS server,
+  pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()), pg_advisory_xact_lock_shared(${LOCKS.schema})`;
 
 /**
  * Resolves if the transaction was committed after all. Throws `StoreUnavailable` if it was not, and `OutcomeUnknown` if

@@ -4,7 +4,7 @@ import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { withDriver } from "../postgres-world.contract.ts";
-import { openDriver } from "./driver.ts";
+import { type Driver, openDriver } from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
 import { openClosable } from "./transactions.ts";
 
@@ -39,6 +39,30 @@ test("where a transaction cannot begin its first statement, sent along with the 
     expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toHaveLength(1);
     await close();
   }));
+
+for (const pooled of ["", "?prepare=false"]) {
+  test(`where a server refuses to begin, as when somebody cancels what it does just then, nothing behind it is stored${pooled}`, () =>
+    withDriver(async (_, url) => {
+      const driver = openDriver({ url: url + pooled, connections: 1 });
+      const refused = { ...driver, hold: holdRefused(driver) };
+      const { database, close } = openClosable(refused, createSystemClock());
+      const insert = database.transaction(async (session) => {
+        session.run(INSERT);
+        await session.query("SELECT 1");
+      });
+      await expect(insert).rejects.toThrow("BEGIM");
+      expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toEqual([]);
+      await close();
+    }));
+}
+
+/** The server does not know the statement that begins a transaction. */
+function holdRefused(driver: Driver): Driver["hold"] {
+  return (work) =>
+    driver.hold((connection) =>
+      work({ ...connection, exec: (sql) => connection.exec(sql.replace("BEGIN", "BEGIM")) }),
+    );
+}
 
 const INSERT_NOTHING = "INSERT INTO meta (name, value) VALUES ('b', NULL)";
 
