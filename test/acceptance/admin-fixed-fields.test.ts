@@ -105,6 +105,25 @@ onSharedAdmin((start) => {
     });
   });
 
+  test("a new record may be a copy of what was read; what does not look like that is refused, and says where it belongs", async () => {
+    const { json: read } = await admin.call("GET", `connectors/${await connector("original")}`);
+    const config = { ...read.config, password: "s3cret" };
+    expect(await admin.call("POST", "connectors", { ...read, name: "copy", config })).toMatchObject({
+      status: 201,
+      json: { name: "copy", secrets: { password: "set" } },
+    });
+    const meant = {
+      kind: "test",
+      config: { host: "a.example" },
+      secrets: { password: "s3cret" },
+      status: "off",
+    };
+    expect((await admin.call("POST", "connectors", meant)).json.details).toEqual({
+      secrets: "says which secrets are set: give each under config, by its own name",
+      status: "is what the connector reports: is_enabled turns it on and off",
+    });
+  });
+
   test("the same in another spelling, or a state that has gone on since it was read, is no change", async () => {
     const optOut = { account_id: live, recipient: "+919876543211" };
     const { json } = await admin.call("POST", "opt-outs", optOut);

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import { Value } from "typebox/value";
 import type { ErrorCollector } from "../../core/body/field-errors.ts";
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import { toStoredId } from "../../core/uuid.ts";
-import { type RecordPlan, shownNames, shownRecord } from "./record-plan.ts";
+import { type RecordPlan, shownNames, shownRecord, shownSchema } from "./record-plan.ts";
 
 interface FixedFields<K extends RecordKind> {
   /** The body of a change. */
@@ -30,6 +31,23 @@ export async function refuseFixed<K extends RecordKind>(
   for (const name of fixed) {
     if (!saysTheSame(plan, name, { given: given[name] ?? undefined, shown: shown[name] ?? undefined }))
       errors.add(name, plan.instead?.[name] ?? insteadOf(name, plan));
+  }
+}
+
+/**
+ * The same for a new record. What is shown of another one may be given, as in a copy of it, and does not count; but what does not look
+ * like that was meant: a password among `secrets`, which are shown as `set`.
+ */
+export function refuseUnlikeShown<K extends RecordKind>(
+  plan: RecordPlan<K>,
+  { given, taken, errors }: { readonly taken: object } & Pick<FixedFields<K>, "given" | "errors">,
+): void {
+  const { properties } = shownSchema(plan);
+  for (const [name, reason] of Object.entries(plan.instead ?? {})) {
+    const value = Object.hasOwn(given, name) && !Object.hasOwn(taken, name) ? given[name] : undefined;
+    const shown = properties[name];
+    if (shown && value !== undefined && value !== null && !Value.Check(shown, value))
+      errors.add(name, reason);
   }
 }
 

@@ -8,7 +8,7 @@ import { conflict, notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { changeRecord, taken } from "./change-record.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
-import { refuseFixed } from "./fixed-fields.ts";
+import { refuseFixed, refuseUnlikeShown } from "./fixed-fields.ts";
 import { createInTurn } from "./in-turn.ts";
 import { listEndpoint } from "./record-list.ts";
 import {
@@ -98,7 +98,9 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
       409: { description: "The value of a field is taken; `details` names the field" },
     },
     async handle(call) {
-      const draft = readDraft(creation.schema, bodyOf(call), { shown: shownNames(plan) });
+      const given = bodyOf(call);
+      const draft = readDraft(creation.schema, given, { shown: shownNames(plan) });
+      refuseUnlikeShown(plan, { given, taken: creation.schema.properties, errors: draft.errors });
       const { account_id: accountId } = draft.valid as { account_id?: string };
       const account = await accountNamed(deps.store.records, accountId, draft.errors);
       await creation.judge?.(draft, account);
