@@ -144,8 +144,24 @@ onSharedAdmin((start) => {
         expect([made, shown]).toMatchObject([201, { ...to, ...less, failover: "safe" }]);
       }
       expect((await admin.call("POST", "routes", whole)).status).toBe(409);
-      const cleared = await admin.call("PATCH", `routes/${json.id}`, { sender: null });
-      expect(cleared.json.details).toEqual({ sender: "cannot be cleared" });
+    });
+
+    test("lose a condition that is cleared, unless another route has just those that are left", async () => {
+      const to = { account_id: live, channel: "sms", connector_ids: [await connector()], match: "385" };
+      const create = async (over: object) => (await admin.call("POST", "routes", { ...to, ...over })).json;
+      const [whole, other] = [
+        await create({ sender: "ACMECO", category: "promotional", failover: "always" }),
+        await create({ sender: "ACMECO" }),
+      ];
+      const clear = (...fields: string[]) =>
+        admin.call("PATCH", `routes/${whole.id}`, Object.fromEntries(fields.map((field) => [field, null])));
+      const taken = { status: 409, json: { details: { match: `taken by the route ${other.id}` } } };
+      expect(await clear("category")).toMatchObject(taken);
+      const { json } = await clear("sender", "category", "failover");
+      const { sender: _sender, category: _category, ...left } = whole;
+      expect(json).toEqual({ ...left, failover: "safe" });
+      expect((await admin.call("GET", `routes/${whole.id}`)).json).toEqual(json);
+      expect((await clear("match")).json.details).toEqual({ match: "cannot be cleared" });
     });
 
     test("connectors may have weights, and lose them when they are named without", async () => {

@@ -53,11 +53,15 @@ export interface Change<K extends RecordKind, S extends TObject> {
   readonly clearable?: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** Notes what the schema cannot check. */
   judge?(draft: Draft<S>, current: RecordTypes[K]): void | Promise<void>;
+  /** `cleared`: the record's fields that are cleared besides. */
   toChanges(
     body: Static<S>,
     current: RecordTypes[K],
+    cleared: Cleared,
   ): Partial<RecordTypes[K]> | Promise<Partial<RecordTypes[K]>>;
 }
+
+export type Cleared = Readonly<Record<string, null>>;
 
 /** How the records of a kind come, change and go. */
 interface Course<K extends RecordKind, Created extends TObject, Changed extends TObject> {
@@ -148,7 +152,8 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
       const { errors } = draft;
       await refuseFixed(plan, { given, changeable: change.schema.properties, record: read, errors });
       await change.judge?.(draft, read);
-      return { ...(await change.toChanges(sealDraft(draft), read)), ...cleared } as RecordChanges<K>;
+      const changes = await change.toChanges(sealDraft(draft), read, cleared);
+      return { ...changes, ...cleared } as RecordChanges<K>;
     };
     return Response.json(await shownRecord(plan, await changeRecord(deps, plan, { current, toChanges })));
   };
@@ -175,7 +180,7 @@ function readChange<K extends RecordKind, S extends TObject>(
   change: Change<K, S>,
   body: Readonly<Record<string, unknown>>,
   shown: readonly string[],
-): { draft: Draft<S>; cleared: Record<string, null> } {
+): { draft: Draft<S>; cleared: Cleared } {
   const nulls = Object.keys(change.schema.properties).filter((name) => body[name] === null);
   const given = Object.entries(body).filter(([name]) => !nulls.includes(name));
   const draft = readDraft(change.schema, Object.fromEntries(given), { shown });

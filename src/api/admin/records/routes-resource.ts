@@ -8,7 +8,13 @@ import type { Endpoint } from "../../endpoint.ts";
 import { conflict } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
-import { createEndpoint, deleteEndpoint, showEndpoint, updateEndpoint } from "../record-endpoints.ts";
+import {
+  type Cleared,
+  createEndpoint,
+  deleteEndpoint,
+  showEndpoint,
+  updateEndpoint,
+} from "../record-endpoints.ts";
 import { listEndpoint } from "../record-list.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import {
@@ -69,15 +75,16 @@ function createRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
 function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
   return updateEndpoint(deps, plan, {
     schema: Type.Object(changeable),
+    clearable: { sender: "sender", category: "category", failover: "failover" },
     judge: ({ valid, errors }, current) =>
       judgeRoute(
         deps,
         { ...withoutEcho(valid, current), channel: current.channel },
         { errors, isNew: false },
       ),
-    async toChanges(given, current) {
+    async toChanges(given, current, cleared) {
       const conditions = conditionsOf(current.channel, given);
-      const changed = { ...current, ...conditions };
+      const changed = without(cleared, { ...current, ...conditions });
       // There may be an old twin in another spelling; it must not keep the rest of the route from being changed.
       if (!leadsSame(current, changed)) await refuseTwin(deps.store.records, changed);
       // `null` clears: a plain list of connectors takes the weights away.
@@ -85,6 +92,12 @@ function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
       return { ...conditions, ...named, ...present({ failover: given.failover }) };
     },
   });
+}
+
+function without(cleared: Cleared, route: Route): Route {
+  return Object.fromEntries(
+    Object.entries(route).filter(([field]) => !(field in cleared)),
+  ) as object as Route;
 }
 
 const shownPlan: RecordPlan<"routes"> = {
