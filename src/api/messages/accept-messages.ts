@@ -39,7 +39,8 @@ export async function acceptMessages(
 interface Accepting {
   readonly call: Call;
   readonly operation: string;
-  /** The answer's. */
+  /** The JSON of the answer. */
   readonly body: string;
+  /** The request's `schedule_at`, in Unix milliseconds. */
   readonly scheduleAt: number | undefined;
 }

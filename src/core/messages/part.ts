@@ -2,8 +2,9 @@ import type { ChannelName, MessageError, MessageStatus, Part, PartStatus } from 
 import type { PartOutcome } from "./outcome.ts";
 
 /**
- * Why the parts that are still open will not be tried again. `unconfirmed`: the window is over, and an attempt that was never
- * confirmed may have sent them.
+ * Why the parts that are still open will not be tried again. `attempts_spent`: no attempt is left, or a further one would be of no
+ * use, as for the other segments of an SMS of which one was refused. `unconfirmed`: the window is over, and an attempt that was
+ * never confirmed may have sent them.
  */
 export type EndReason = "window_over" | "attempts_spent" | "unconfirmed";
 
