@@ -64,7 +64,7 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
     `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ?
      WHERE id = ? AND claim = ? AND is_leased = 1 RETURNING queue, message_id`,
   );
-  const calm = db.prepare<{ message_id: string }>(
+  const undoInterruption = db.prepare<{ message_id: string }>(
     `UPDATE jobs SET was_interrupted = ?1, interruptions = ?2, interrupted_claim = ?3
      WHERE id = ?4 AND claim = ?5 AND is_leased = 0 AND was_interrupted = 1 AND interruptions > ?2
      RETURNING message_id`,
@@ -80,7 +80,13 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
   };
   const releaseLate = (released: ReleasedJob, now: number): boolean => {
     const { jobId, claim, wasInterrupted, interruptions, interruptedClaim } = released;
-    const job = calm.get(wasInterrupted ? 1 : 0, interruptions, interruptedClaim ?? null, jobId, claim);
+    const job = undoInterruption.get(
+      wasInterrupted ? 1 : 0,
+      interruptions,
+      interruptedClaim ?? null,
+      jobId,
+      claim,
+    );
     const message = job && messages.read(job.message_id);
     if (message) messages.save(message.row, noteLateRelease(message.progress, now));
     return job !== undefined;
