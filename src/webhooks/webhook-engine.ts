@@ -3,6 +3,7 @@ import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { toIso } from "../core/time/timestamp.ts";
+import { TEST_EVENT } from "../core/webhooks/webhook-event.ts";
 import type { Lane, PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox, Records } from "../store/store.ts";
 import { createAttemptDelivery } from "./attempt-delivery.ts";
@@ -116,7 +117,7 @@ function createDeliveries(deps: WebhookEngineDeps, http: OutboundHttp, signal: A
   const secretsOf = createSecrets(deps.records, deps.clock);
   const test: WebhookEngine["test"] = async ({ accountId, url, id }) => {
     const timestamp = toIso(deps.clock.now());
-    const body = JSON.stringify({ type: "webhook.test", timestamp, data: { account_id: accountId } });
+    const body = JSON.stringify({ type: TEST_EVENT, timestamp, data: { account_id: accountId } });
     const secrets = await secretsOf(accountId);
     if (secrets.length === 0) return { at: deps.clock.now(), ms: 0, error: NO_SECRET };
     return (await attemptDelivery({ id, url, body, secrets, failures: 0 }, signal)).attempt;

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { httpConnectorKind } from "../../src/channels/sms/http/http-connector.ts";
 import { sms } from "./builders.ts";
 import { onEveryStore } from "./running-api.ts";
@@ -175,20 +177,19 @@ onEveryStore((start) => {
     expect(paths["/v1/sms/messages"].post.responses).toContainKey("422");
   });
 
-  test("delivery events are described as webhooks", async () => {
+  test("every event that the documentation of webhooks names is described, with a body that says what it holds", async () => {
     await using api = await start();
-    const { webhooks } = (await api.get("/openapi.json")).json;
-    expect(Object.keys(webhooks).sort()).toEqual([
-      "email.bounced",
-      "email.delivered",
-      "email.failed",
-      "email.sent",
-      "sms.delivered",
-      "sms.expired",
-      "sms.failed",
-      "sms.received",
-      "sms.sent",
-      "sms.undelivered",
+    const { webhooks, components } = (await api.get("/openapi.json")).json;
+    const page = readFileSync(join(import.meta.dir, "../../docs/webhooks.md"), "utf8");
+    const rows = page.match(/^\| `(sms|email|webhook)\..*/gm) ?? [];
+    const types = rows.flatMap((row) =>
+      [...row.split(" | ")[0]!.matchAll(/`(.*?)`/g)].map(([, type]) => type!),
+    );
+    expect(types).toContain("sms.undelivered");
+    expect(Object.keys(webhooks).sort()).toEqual(types.sort());
+    expect(components.schemas.DeliveryEvent.properties.data.properties.to.anyOf).toMatchObject([
+      { type: "string" },
+      { type: "array", items: { properties: { email: { type: "string" } } } },
     ]);
   });
 

@@ -1,5 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import { RECEIVED } from "../../core/webhooks/received-event.ts";
+import { TEST_EVENT } from "../../core/webhooks/webhook-event.ts";
+import { mailbox } from "../email/email-resource.ts";
 import { InboundSms } from "../inbound/inbound-resource.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -8,8 +10,15 @@ type Json = Readonly<Record<string, unknown>>;
 export function webhooks(schemas: Map<string, TSchema>): Json {
   schemas.set("DeliveryEvent", DeliveryEvent);
   schemas.set("ReceivedEvent", ReceivedEvent);
-  const ofMessages = EVENT_TYPES.map((type) => [type, { post: describe(type) }] as const);
-  return { ...Object.fromEntries(ofMessages), [RECEIVED]: { post: describe(RECEIVED, RECEIVED_WORDS) } };
+  schemas.set("TestEvent", TestEvent);
+  const ofMessages = EVENT_TYPES.map(
+    (type) => [type, { post: describe(type, wordsOfDelivery(type)) }] as const,
+  );
+  return {
+    ...Object.fromEntries(ofMessages),
+    [RECEIVED]: { post: describe(RECEIVED, RECEIVED_WORDS) },
+    [TEST_EVENT]: { post: describe(TEST_EVENT, TEST_WORDS) },
+  };
 }
 
 /** Delivered to the account's `inbound_url`. */
@@ -22,7 +31,27 @@ const ReceivedEvent = Type.Object(
   { title: "ReceivedEvent" },
 );
 
-const RECEIVED_WORDS = { summary: "An inbound SMS was received", schema: "ReceivedEvent" };
+const RETRIED = "is tried again";
+const RECEIVED_WORDS = {
+  summary: "An inbound SMS was received",
+  schema: "ReceivedEvent",
+  otherwise: RETRIED,
+};
+
+const TestEvent = Type.Object(
+  {
+    type: Type.Literal(TEST_EVENT),
+    timestamp: Type.String({ format: "date-time" }),
+    data: Type.Object({ account_id: Type.String() }),
+  },
+  { title: "TestEvent" },
+);
+
+const TEST_WORDS = {
+  summary: "An operator tests the receiver",
+  schema: "TestEvent",
+  otherwise: "is only shown to the operator",
+};
 
 const EVENT_TYPES = [
   "sms.sent",
@@ -43,7 +72,12 @@ const DeliveryEvent = Type.Object(
     data: Type.Object({
       message_id: Type.String(),
       account_id: Type.String(),
-      to: Type.Optional(Type.Unknown({ description: "Recipient, or recipients, as the message has them" })),
+      to: Type.Optional(
+        Type.Union([
+          Type.String({ description: "SMS: the number" }),
+          Type.Array(mailbox("A recipient"), { description: "Email: `to` of the message" }),
+        ]),
+      ),
       recipient: Type.Optional(Type.String({ description: "Email: the address the event is about" })),
       status: Type.String({ description: "Of the message; where there is a `recipient`, of that recipient" }),
       sequence: Type.Integer({ minimum: 1, description: "Counts the events of a message" }),
@@ -58,10 +92,20 @@ const DeliveryEvent = Type.Object(
   { title: "DeliveryEvent" },
 );
 
-function describe(
-  type: string,
-  words = { summary: `A message is ${type.slice(type.indexOf(".") + 1)}`, schema: "DeliveryEvent" },
-): Json {
+interface EventWords {
+  readonly summary: string;
+  /** The name of the body's schema. */
+  readonly schema: string;
+  /** What becomes of an event that is not answered with 2xx. */
+  readonly otherwise: string;
+}
+
+function wordsOfDelivery(type: string): EventWords {
+  const summary = `A message is ${type.slice(type.indexOf(".") + 1)}`;
+  return { summary, schema: "DeliveryEvent", otherwise: RETRIED };
+}
+
+function describe(type: string, words: EventWords): Json {
   return {
     operationId: type.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
     summary: words.summary,
@@ -80,7 +124,7 @@ function describe(
       content: { "application/json": { schema: { $ref: `#/components/schemas/${words.schema}` } } },
     },
     responses: {
-      "2XX": { description: "Received. Any other answer, or none within 15 s, is tried again." },
+      "2XX": { description: `Received. Any other answer, or none within 15 s, ${words.otherwise}.` },
       "410": { description: "Never to be tried again." },
     },
   };

@@ -3,6 +3,9 @@ import type { Content, MessageError, TimelineEntry } from "../messages/message.t
 import { present } from "../present.ts";
 import { toIso } from "../time/timestamp.ts";
 
+/** The type of the event by which an operator tests a receiver. It is about no message. */
+export const TEST_EVENT = "webhook.test";
+
 /** A timeline entry that is a public event. */
 export type PublicEntry = TimelineEntry & Required<Pick<TimelineEntry, "sequence" | "eventType">>;
 
