@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { takeLifeline } from "../data-folder/lifeline.ts";
 import { inNewFolder } from "./new-folder.ts";
 
 const HOLDS = { accounts: 0, connectors: 0, domains: 0, messages: 0, unfinished: 0 };
@@ -61,5 +62,33 @@ test("an empty draft goes once it is certain that nobody has just begun it, and 
       (name) => `deleted ${join(parent, name)}, which a backup that was cut off had left`,
     ),
   );
+  rmSync(parent, { recursive: true });
+});
+
+test("a backup whose name somebody takes while it is made fails in words, and leaves nothing but theirs", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "postrider-backup-"));
+  const order = { to: join(parent, "copy"), now: 0, onCutOff: () => {}, onLeft: () => {} };
+  const made = inNewFolder(order, async () => {
+    mkdirSync(order.to);
+    writeFileSync(join(order.to, "theirs"), "");
+    return MANIFEST;
+  });
+  await expect(made).rejects.toThrow(`${order.to} is there already: run the command again`);
+  expect([readdirSync(parent), readdirSync(order.to)]).toEqual([["copy"], ["theirs"]]);
+  rmSync(parent, { recursive: true });
+});
+
+test("what a dead backup has left goes with every file that it may have been writing", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "postrider-backup-"));
+  const draft = join(parent, "copy.partial-abc123");
+  mkdirSync(draft);
+  takeLifeline(draft, "backup").release();
+  for (const name of ["postrider.db", "postrider.db-journal", "master.key", "sandbox.json", "backup.json"])
+    writeFileSync(join(draft, name), "");
+  const told: string[] = [];
+  const onLeft = (words: string) => void told.push(words);
+  await inNewFolder({ to: join(parent, "copy"), now: 0, onCutOff: () => {}, onLeft }, async () => MANIFEST);
+  expect(readdirSync(parent)).toEqual(["copy"]);
+  expect(told).toEqual([`deleted ${draft}, which a backup that was cut off had left`]);
   rmSync(parent, { recursive: true });
 });
