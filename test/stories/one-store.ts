@@ -3,6 +3,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "alarm-disk-low.test.ts": "the disk of the SQLite file; PostgreSQL's is the database server's to watch",
   "answer-after-takeover.test.ts": "processes on one database; on SQLite there is one",
   "backup-postgres.test.ts": "a backup through PostgreSQL's own programs; SQLite's is backup.test.ts",
+  "backup-of-odd-folders.test.ts": "the files of a data folder; PostgreSQL looks after its own",
   "backup.test.ts": "a copy of the SQLite file; PostgreSQL's is backup-postgres.test.ts",
   "bounce-fuzz.test.ts": "reads mails and stores nothing",
   "dead-process.test.ts": "processes on one database; on SQLite there is one",
