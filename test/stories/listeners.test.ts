@@ -24,17 +24,21 @@ afterAll(async () => {
 const CONNECTIONS = 40;
 
 test("both threads take requests, and the metrics count all of them", async () => {
+  const refused = Array.from({ length: CONNECTIONS }, () => send({}, { to: "nobody" }));
   const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => send({})));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+  expect((await Promise.all(refused)).map(({ status }) => status)).toEqual(refused.map(() => 400));
   const ids = new Set(answers.map(({ body }) => body.message_id));
   expect(ids.size).toBe(CONNECTIONS);
   const found = await Promise.all([...ids].map((id) => call(`/v1/sms/messages/${id}`)));
   expect(found.map(({ status }) => status)).toEqual(found.map(() => 200));
   await until(async () => {
     const text = await (await fetch(`${service.url}/metrics`)).text();
-    const counted = /postrider_http_requests_total\{operation="sendSms",status="202"\} (\d+)/.exec(text)?.[1];
+    const counts = text.matchAll(/_requests_total\{operation="sendSms",status="(\d+)"\} (\d+)/g);
+    const counted = Object.fromEntries(Array.from(counts, ([, status, count]) => [status, Number(count)]));
     const timed = ["main", "listener 1"].map((thread) => `event_loop_lag_seconds_count{thread="${thread}"}`);
-    return Number(counted) === CONNECTIONS && timed.every((line) => text.includes(line));
+    const isAll = counted["202"] === CONNECTIONS && counted["400"] === CONNECTIONS;
+    return isAll && timed.every((line) => text.includes(line));
   });
   await service.line(/"listener":1/);
   const listeners = new Set(service.output().match(/"listener":\d/g));
