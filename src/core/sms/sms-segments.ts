@@ -48,6 +48,12 @@ export function segmentSms(
   return { encoding, parts, units };
 }
 
+/** How many segments a text of so many units came in at least, where the provider has joined them. */
+export function segmentsOfUnits(encoding: SmsEncoding, units: number): number {
+  const { single, udh8 } = LIMITS[encoding];
+  return units <= single ? 1 : Math.ceil(units / udh8);
+}
+
 /** Whether the text needs more than `MAX_SEGMENTS`. For nearly all texts the length alone decides. */
 export function isTooLong(text: string): boolean {
   const { length } = text;

@@ -42,7 +42,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
     const receivedAt = clock.now();
     const sameSince = receivedAt - REPEATS_WITHIN_MS;
     const key = keys.of(fingerprint, { copy, receivedAt, sameSince });
-    return { ...message, connectorId, segments: 1, receivedAt, ...key, sameSince, hasNoId: true };
+    return { ...message, connectorId, receivedAt, ...key, sameSince, hasNoId: true };
   };
 
   return {

@@ -75,6 +75,22 @@ test("a text in message_payload is read where short_message holds none", () => {
 });
 
 test.each([
+  ["GSM-7", 0, Buffer.from("a".repeat(160)), 1],
+  ["GSM-7", 0, encodeGsm7("€".repeat(160)), 3],
+  ["UCS-2", 8, ucs2("न".repeat(70)), 1],
+  ["UCS-2", 8, ucs2("न".repeat(135)), 3],
+  ["Cyrillic", 6, Buffer.alloc(71, 0xd0), 2],
+] as const)(
+  "a long text that the SMSC has joined counts the segments that it came in: %s",
+  (_, dataCoding, payload, segments) => {
+    const tlvs = new Map([[TAG.messagePayload, payload]]);
+    const [joined, part] = [Buffer.alloc(0), Buffer.of(5, 0, 3, 1, 2, 1, 0x41)];
+    expect(read({ dataCoding, shortMessage: joined, tlvs }).segments).toBe(segments);
+    expect(read({ esmClass: ESM_UDHI, shortMessage: part }).segments).toBe(1);
+  },
+);
+
+test.each([
   ["8-bit", Buffer.of(5, 0, 3, 0xab, 2, 1), { reference: 0xab, total: 2, number: 1 }],
   ["16-bit", Buffer.of(6, 8, 4, 0xab, 0xcd, 3, 3), { reference: 0x1_abcd, total: 3, number: 3 }],
   [

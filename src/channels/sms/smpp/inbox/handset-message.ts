@@ -3,11 +3,12 @@ import type { InboundPart, ReceivedSms } from "../../../../core/inbound/inbound.
 import { toInboundAddress } from "../../../../core/inbound/inbound-address.ts";
 import { decodeGsm7 } from "../../../../core/sms/gsm7.ts";
 import { type NationalLanguages, nationalGsm7 } from "../../../../core/sms/gsm7-national.ts";
-import type { DefaultAlphabet } from "../../../../core/sms/sms-segments.ts";
+import { type DefaultAlphabet, segmentsOfUnits } from "../../../../core/sms/sms-segments.ts";
 import { type Address, ESM_UDHI, type ShortMessage, TAG, userData } from "../wire/pdu.ts";
 
 /** The content of a deliver_sm or data_sm from a handset. The inbox adds the connector and the time. */
-export interface HandsetMessage extends Pick<ReceivedSms, "from" | "to" | "text" | "encoding" | "part"> {
+export interface HandsetMessage
+  extends Pick<ReceivedSms, "from" | "to" | "text" | "encoding" | "segments" | "part"> {
   /** Is the same if the same message is delivered again. */
   readonly fingerprint: string;
 }
@@ -30,10 +31,12 @@ export function readHandsetMessage(
   const header = elementsOf(octets.subarray(1, headerLength));
   const part = partOfHeader(header) ?? partOfTlvs(message);
   const writing = { dataCoding: message.dataCoding, alphabet, languages: languagesOf(header) };
+  const text = withoutNul(decode(octets.subarray(headerLength), writing));
   return {
     from: addressOf(message.source, countryCode),
     to: addressOf(message.destination, countryCode),
-    ...withoutNul(decode(octets.subarray(headerLength), writing)),
+    ...text,
+    segments: part ? 1 : segmentsOf(text, octets.length - headerLength),
     ...(part && { part }),
     fingerprint: fingerprintOf(message, octets),
   };
@@ -135,6 +138,11 @@ function decode(octets: Buffer, { dataCoding, alphabet, languages }: Writing): T
     default:
       return { encoding: "gsm7", text: octets.toString("hex") };
   }
+}
+
+/** An SMSC that joins the parts of a long message itself delivers them as one, in message_payload. */
+function segmentsOf({ text, encoding }: Text, octets: number): number {
+  return segmentsOfUnits(encoding, encoding === "ucs2" ? text.length : octets);
 }
 
 /** Some SMSCs end a text with a NUL, as if it were a C-octet string. Stop words must be recognised all the same. */
