@@ -55,6 +55,11 @@ test.each([
   expect(read({ esmClass: ESM_UDHI, dataCoding, shortMessage })).toMatchObject({ text, encoding: "gsm7" });
 });
 
+test("a text that is too short for the header that it is said to begin with is read as a text", () => {
+  expect(read({ esmClass: ESM_UDHI, shortMessage: Buffer.from("STOP") })).toMatchObject({ text: "STOP" });
+  expect(read({ esmClass: ESM_UDHI, shortMessage: Buffer.of(2, 0, 0) })).toMatchObject({ text: "" });
+});
+
 test("no table is heeded in a text that is not in septets", () => {
   const shortMessage = Buffer.concat([Buffer.of(3, 0x25, 1, 6), ucs2("ok")]);
   expect(read({ esmClass: ESM_UDHI, dataCoding: 8, shortMessage }).text).toBe("ok");

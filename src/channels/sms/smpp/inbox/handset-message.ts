@@ -27,7 +27,7 @@ export function readHandsetMessage(
   { alphabet, countryCode }: SmscDefaults,
 ): HandsetMessage {
   const octets = Buffer.from(userData(message));
-  const headerLength = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
+  const headerLength = message.esmClass & ESM_UDHI ? lengthOfHeader(octets) : 0;
   const header = elementsOf(octets.subarray(1, headerLength));
   const part = partOfHeader(header) ?? partOfTlvs(message);
   const writing = { dataCoding: message.dataCoding, alphabet, languages: languagesOf(header) };
@@ -52,6 +52,12 @@ function addressOf({ ton, address }: Address, countryCode: string | undefined): 
 }
 
 // ---------------------------------------------------------------- header
+
+/** With the octet that says how long the rest is; 0 if the message is shorter, so that it cannot begin with a header. */
+function lengthOfHeader(octets: Buffer): number {
+  const length = 1 + (octets[0] ?? 0);
+  return length > octets.length ? 0 : length;
+}
 
 type Elements = readonly { readonly id: number | undefined; readonly value: Buffer }[];
 
