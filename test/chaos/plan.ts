@@ -1,4 +1,5 @@
 /** The steps of a chaos run, which the seed alone decides. */
+import { type ChangingConnector, SMPP_CHANGES, withChanges } from "./connector-changes.ts";
 import { createDice, type Dice } from "./dice.ts";
 
 export type Step = Asking | Repeating | Disturbing;
@@ -26,6 +27,7 @@ export interface Repeating {
 
 export type Disturbing =
   | OfFleet
+  | ChangingConnector
   | { readonly kind: "drop" | "unbind" | "invent receipt"; readonly smsc: number }
   | { readonly kind: "smsc away"; readonly smsc: number; readonly ms: number }
   /** A process is stopped while it has messages in hand. */
@@ -79,10 +81,14 @@ export function planOf(seed: string, steps: number): Plan {
   return {
     smscs: dice.between(1, 2),
     beforeMidnightMs: createDice(`${seed}/day`).between(5_000, 60_000),
-    steps: Array.from({ length: steps }, () => ({
-      step: stepOf(dice),
-      pauseMs: dice.chance(0.5) ? 0 : dice.between(1, 90),
-    })),
+    steps: withChanges(
+      Array.from({ length: steps }, () => ({
+        step: stepOf(dice),
+        pauseMs: dice.chance(0.5) ? 0 : dice.between(1, 90),
+      })),
+      SMPP_CHANGES,
+      createDice(`${seed}/changes`),
+    ),
   };
 }
 

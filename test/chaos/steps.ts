@@ -1,5 +1,6 @@
 /** Carries out the steps of a plan. */
 import * as client from "./client.ts";
+import { changeConnector } from "./connector-changes.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Account, Asked, HandOver, Request } from "./model.ts";
 import type { Asking, Disturbing, OfFleet, Repeating, Step } from "./plan.ts";
@@ -87,7 +88,9 @@ export async function repeat<Asking extends Request>(
 
 const CUTS = { "cut database": "all", "lose commit": "COMMIT", "lose answer": "answer to COMMIT" } as const;
 
-async function disturb({ fleet, smscs }: World, step: Disturbing): Promise<void> {
+async function disturb({ fleet, smscs, connectors }: World, step: Disturbing): Promise<void> {
+  if (step.kind === "change settings" || step.kind === "disable")
+    return changeConnector({ fleet, connectors }, step);
   if (step.kind === "stand still") return standStill({ fleet, smscs }, step);
   if ("smsc" in step) return disturbSmsc({ fleet, smscs }, step);
   return disturbFleet(fleet, step);

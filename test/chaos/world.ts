@@ -36,6 +36,8 @@ export interface SmsWorld extends AnyWorld {
 export interface World extends SmsWorld {
   readonly plan: Plan;
   readonly smscs: readonly ChaosSmsc[];
+  /** The connector to each SMSC. */
+  readonly connectors: readonly string[];
 }
 
 export const RESPONSE_TIMEOUT_MS = 1_000;
@@ -76,6 +78,7 @@ export async function openWorld(
     plan,
     fleet,
     smscs,
+    connectors,
     accounts,
     receivers,
     model: newModel(accounts),

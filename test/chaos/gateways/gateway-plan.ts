@@ -1,9 +1,10 @@
 /** The steps of a chaos run with HTTP gateways, which the seed alone decides. */
+import { type ChangingConnector, GATEWAY_CHANGES, withChanges } from "../connector-changes.ts";
 import { createDice, type Dice } from "../dice.ts";
 import { type Asking, askingOf, FLEET_WEIGHTS, type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
 import type { Naming } from "./gateway-fates.ts";
 
-export type GatewayStep = Asking | Repeating | OfFleet | OfGateway | Writing;
+export type GatewayStep = Asking | Repeating | OfFleet | OfGateway | Writing | ChangingConnector;
 
 /** A handset writes to the account's number, in so many parts. */
 export interface Writing {
@@ -64,10 +65,14 @@ export function gatewayPlanOf(seed: string, steps: number): GatewayPlan {
     failover: dice.chance(0.7) ? "safe" : "always",
     isShared: dice.chance(0.3),
     beforeMidnightMs: dice.between(5_000, 60_000),
-    steps: Array.from({ length: steps }, () => ({
-      step: stepOf(dice),
-      pauseMs: dice.chance(0.4) ? 0 : dice.between(1, 100),
-    })),
+    steps: withChanges(
+      Array.from({ length: steps }, () => ({
+        step: stepOf(dice),
+        pauseMs: dice.chance(0.4) ? 0 : dice.between(1, 100),
+      })),
+      GATEWAY_CHANGES,
+      createDice(`${seed}/changes`),
+    ),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Carries out the steps of a plan with HTTP gateways. */
+import { changeConnector } from "../connector-changes.ts";
 import { disturbFleet, newRequest, repeat, send } from "../steps.ts";
 import type { GatewayStep, OfGateway } from "./gateway-plan.ts";
 import type { GatewayWorld } from "./gateway-world.ts";
@@ -17,6 +18,9 @@ export async function takeGatewayStep(world: GatewayWorld, step: GatewayStep): P
     case "invent report":
     case "forge report":
       return disturbGateway(world, step);
+    case "change settings":
+    case "disable":
+      return changeConnector(world, step);
     case "write":
       return world.write(step);
     default:

@@ -29,6 +29,8 @@ export interface GatewayWorld extends SmsWorld {
   readonly plan: GatewayPlan;
   readonly gateways: readonly ChaosGateway[];
   readonly smscs: readonly ChaosSmsc[];
+  /** The connector to each gateway. */
+  readonly connectors: readonly string[];
   /** The number of each account, which handsets write to. */
   readonly numbers: ReadonlyMap<Account, string>;
   readonly handsets: Handsets;
@@ -65,6 +67,7 @@ export async function openGatewayWorld(
     fleet,
     gateways,
     smscs,
+    connectors: connected.gateways,
     accounts,
     receivers,
     numbers,
@@ -120,6 +123,7 @@ type Providers = Pick<GatewayWorld, "gateways" | "smscs" | "fleet">;
 interface Connected {
   /** In the order of the route. */
   readonly ids: readonly string[];
+  readonly gateways: readonly string[];
   /** Of the gateways. */
   readonly lines: readonly Line[];
 }
@@ -137,7 +141,8 @@ async function connectAll(
   }
   if (plan.isOneAccount)
     for (const [place, gateway] of gateways.entries()) gateway.shareReports(made[1 - place]!.callback_path);
-  const ids = made.map(({ connector_id }) => connector_id);
+  const own = made.map(({ connector_id }) => connector_id);
+  const ids = [...own];
   for (const smsc of smscs) {
     const id = await connectChaosSmsc(service, smsc);
     if (plan.smsc === "first") ids.unshift(id);
@@ -149,7 +154,7 @@ async function connectAll(
     service: inTurn(fleet),
     callbackUrl: PUBLIC_URL + made[place]!.callback_path,
   });
-  return { ids, lines: gateways.map(toLine) };
+  return { ids, gateways: own, lines: gateways.map(toLine) };
 }
 
 const FIRST_NUMBER = 447_800_000_000;
