@@ -6,7 +6,7 @@ import type { KeyObject } from "node:crypto";
 import Type, { type TSchema } from "typebox";
 import type { ConnectorHealth } from "../core/alarms/connector-health.ts";
 import type { Clock, Random } from "../core/clock.ts";
-import type { ReceivedSms } from "../core/inbound/inbound.ts";
+import type { InboundSpan, ReceivedSms } from "../core/inbound/inbound.ts";
 import type { Log } from "../core/log.ts";
 import type { ChannelName, EmailContent, Part, SmsContent } from "../core/messages/message.ts";
 import type { Receipt, SendOutcome } from "../core/messages/outcome.ts";
@@ -163,6 +163,8 @@ export interface ChannelDeps {
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
   /** Stores messages from handsets, which may be acknowledged only once this has resolved. */
   readonly onInbound: (messages: readonly ReceivedSms[]) => Promise<void>;
+  /** The provider is known to have the acknowledgements of what came then. */
+  readonly onInboundKnown: (span: Omit<InboundSpan, "connectorId">) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
   /** Reports that a part whose outcome was `unconfirmed` had been taken, or refused. It may have been sent again since. */

@@ -37,6 +37,7 @@ export function createDelivery(
           ...listeners,
           onReceipts: async (receipts) => void (await watched.receipts.record(receipts)),
           onInbound: (messages) => storeInbound(parts, messages, engine.sharedAs(connector.id)),
+          onInboundKnown: (span) => store.inbound.endRepeats({ ...span, connectorId: connector.id }),
           onLateAnswer: createLateAnswers(late),
           publicUrl,
           network,

@@ -20,6 +20,7 @@ export function channelDeps(over: Partial<ChannelDeps> = {}): ChannelDeps {
     onStatus() {},
     onReceipts: async () => {},
     onInbound: async () => {},
+    onInboundKnown: async () => {},
     onLateAnswer() {},
     network: createNetwork(new Resolver()),
     mailPolicies: { find: async () => undefined, keep: async () => {} },

@@ -67,6 +67,13 @@ export interface InboundResult {
   readonly keyword?: KeywordMeaning;
 }
 
+/** What came over a connector from `since` to `until`, both included. */
+export interface InboundSpan {
+  readonly connectorId: string;
+  readonly since: number;
+  readonly until: number;
+}
+
 export interface InboundQuery {
   /** `null`: messages to numbers that no account has. */
   readonly accountId: string | null;

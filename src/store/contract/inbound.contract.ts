@@ -75,6 +75,32 @@ export function inboundContract(open: OpenStore): void {
   );
 
   test(
+    "nothing is taken for a repeat of what came in a time, over a connector, that repeats have ended for",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const start = clock.now;
+      const kind = async (key: string, over = {}) =>
+        (await store.inbound.receive([piece(world, { key, sameSince: start, ...over })]))[0]?.kind;
+      const other = { connectorId: "connector-b" };
+      for (const key of ["before", "in", "after"]) {
+        expect(await kind(key)).toBe("stored");
+        clock.now += SECOND;
+      }
+      await kind("in", other);
+      await store.inbound.endRepeats({
+        connectorId: "connector-a",
+        since: start + SECOND,
+        until: start + SECOND,
+      });
+      expect(await kind("in")).toBe("stored");
+      expect([await kind("before"), await kind("after"), await kind("in", other)]).toEqual(
+        Array(3).fill("repeat"),
+      );
+      expect(await kind("in")).toBe("repeat");
+    }),
+  );
+
+  test(
     "a number is its account's: the connector's own before that of any, then the one account with such a sender",
     inWorld(open, async (world) => {
       const { store, account, id, clock, addAccount } = world;

@@ -3,6 +3,7 @@ import type {
   InboundPiece,
   InboundQuery,
   InboundResult,
+  InboundSpan,
 } from "../../core/inbound/inbound.ts";
 
 /** Messages from handsets. */
@@ -18,6 +19,8 @@ export interface InboundStore {
    * as the whole message. Returns how many rows it changed, about `limit` at most.
    */
   storeIncomplete(before: number, limit: number): Promise<number>;
+  /** Takes nothing that comes from now on for a repeat of what came then: the provider is known to have our acknowledgements. */
+  endRepeats(of: InboundSpan): Promise<void>;
   /** Messages, newest first, without those whose parts have not all come. */
   list(query: InboundQuery): Promise<readonly InboundMessage[]>;
   /** How many messages belong to no account, counted up to 100,000. */

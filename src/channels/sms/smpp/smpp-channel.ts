@@ -41,13 +41,14 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const alarm = createAlarm();
   const pace = createPace(clock, config.max_per_second, deps.isReopened);
   const part = createPart(deps.share, pace);
+  const inbox = createInbox(connector, settings, deps);
   const binds = createBinds({
     clock,
     random,
     roles: bindRoles(config),
     ...(deps.share && { share: deps.share }),
     gate: createCredentialGate(clock, alarm.set),
-    open: createOpen({ connector, settings, onSlots: () => line.serve() }, deps),
+    open: createOpen({ connector, settings, inbox, onSlots: () => line.serve() }, deps),
     onStatus(isNewState) {
       tellStatus(connector, { status: status(), isNewState }, deps);
       line.serve();
@@ -75,7 +76,11 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
       return settings.config().query_sm ? query : undefined;
     },
     applySettings: settings.apply,
-    stop: binds.stop,
+    async stop() {
+      await binds.stop();
+      // What other processes have acknowledged of it is not known here.
+      if (!deps.share) await inbox.settle();
+    },
     status,
   };
 }
@@ -109,19 +114,24 @@ function createPart(share: Share | undefined, pace: Pace): () => number {
 interface SessionParts extends Pick<SessionEvents, "onSlots"> {
   readonly connector: Connector;
   readonly settings: Settings;
+  readonly inbox: Inbox;
 }
 
 /** Opens sessions. Of the settings that they are opened with, only the window may change later. */
-function createOpen({ connector, settings, onSlots }: SessionParts, deps: ChannelDeps): BindsDeps["open"] {
+function createOpen(
+  { connector, settings, inbox, onSlots }: SessionParts,
+  { clock }: ChannelDeps,
+): BindsDeps["open"] {
   const { config } = settings;
-  const inbox = createInbox(connector, settings, deps);
   const options = sessionOptions(config(), connector.secrets);
   return (role, events, turn) =>
-    openSession({ ...options, window: () => config().window, role, turn }, deps.clock, {
+    openSession({ ...options, window: () => config().window, role, turn }, clock, {
       ...inbox.attach(events),
       onSlots,
     });
 }
+
+type Inbox = ReturnType<typeof createInbox>;
 
 /** What the SMSC delivers: receipts, and what handsets write. */
 function createInbox({ id: connectorId }: Connector, { config }: Settings, deps: ChannelDeps) {
@@ -144,6 +154,7 @@ function createInbox({ id: connectorId }: Connector, { config }: Settings, deps:
     deps,
   );
   return {
+    settle: handsets.settle,
     attach(events: Pick<SessionEvents, "onBound" | "onEnd">): Omit<SessionEvents, "onSlots"> {
       const fromHandsets = handsets.open();
       return {

@@ -45,12 +45,17 @@ export function createInbound(
   const storeIncomplete = createStoreIncomplete(within, change);
   return {
     receive: (pieces) => closable.admit(() => receive(pieces)),
+    endRepeats: async ({ connectorId, since, until }) =>
+      void (await db.query(END_REPEATS, [firstUuidAt(since), connectorId, until])),
     list: async (query) => (await select(db, query)).map(toInboundMessage),
     countUnassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
     dropUnassigned: (bounds) => dropUnassigned(db, bounds),
     storeIncomplete: (before, limit) => closable.admit(() => storeIncomplete(before, limit)),
   };
 }
+
+const END_REPEATS =
+  "UPDATE inbound_messages SET provider_key = id::text WHERE id >= $1 AND connector_id = $2 AND received_at <= $3";
 
 const COUNT_UNASSIGNED = `SELECT count(*) AS count FROM
   (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED}) AS counted`;

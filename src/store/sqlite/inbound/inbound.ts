@@ -33,11 +33,14 @@ export interface InboundStoreParts {
 export function createInbound(db: Database, parts: InboundStoreParts): InboundStore {
   const waiting = createInboundParts(createPartTable(db));
   const state = createInboundState(db, waiting, parts);
+  const end = db.prepare(END_REPEATS);
   const unassigned = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED})`,
   );
   return {
     receive: (pieces) => db.write(() => pieces.map((piece) => takeInbound(state, piece)), pieces.length * 3),
+    endRepeats: ({ connectorId, since, until }) =>
+      db.write(() => void end.run(firstUuidAt(since), connectorId, until)),
     list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
     countUnassigned: () => db.read(() => unassigned.get()?.count ?? 0),
     dropUnassigned: createDropUnassigned(db),
@@ -86,6 +89,10 @@ const NEWEST_SAME = `SELECT EXISTS (SELECT 1 FROM inbound_messages s WHERE s.acc
       AND s.sender = m.sender AND s.recipient = m.recipient AND s.id > m.id AND s.keyword = 'start') AS is_before_start
   FROM inbound_messages m WHERE connector_id = ? AND provider_key = ? AND received_at >= ?
   ORDER BY received_at DESC LIMIT 1`;
+
+/** `+` keeps the planner from the index that begins with the connector, in which it would read all seven days. */
+const END_REPEATS = `UPDATE inbound_messages SET provider_key = id
+  WHERE id >= ? AND +connector_id = ? AND received_at <= ?`;
 
 const INSERT_INBOUND = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

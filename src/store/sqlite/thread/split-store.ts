@@ -53,7 +53,7 @@ const WRITES: Methods = {
   outbox: ["claim", "settle", "stage", "replay"],
   push: ["register", "identify"],
   records: ["create", "createAccount", "update", "setSettings", "addWebhookSecret"],
-  inbound: ["receive", "storeIncomplete"],
+  inbound: ["receive", "endRepeats", "storeIncomplete"],
   receipts: ["record", "recordLateAnswer", "recordLateRefusal", "flagOverdue", "takeQuestions"],
   mailPolicies: ["keep"],
   suppressions: ["add"],

@@ -259,6 +259,7 @@ function openHeldInbox() {
     {
       clock,
       log: QUIET,
+      onInboundKnown: async () => {},
       onInbound: async (batch) => {
         keys.push(...batch.map(({ key }) => key));
         await held.promise;

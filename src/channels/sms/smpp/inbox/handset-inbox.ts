@@ -1,3 +1,4 @@
+import { errorText } from "../../../../core/error-text.ts";
 import type { ReceivedSms } from "../../../../core/inbound/inbound.ts";
 import type { ChannelDeps } from "../../../channel.ts";
 import type { SessionEnd } from "../session/session.ts";
@@ -12,6 +13,11 @@ import { createUnanswered } from "./unanswered.ts";
 export interface HandsetInbox {
   /** Opens the inbox of one session. Whether a message is a repeat depends on the session that it was acknowledged on. */
   open(): SessionInbox;
+  /**
+   * To be called when all sessions have ended: the same words that are written later, after a restart too, are no repeats of what
+   * the SMSC is known to have been answered. Never throws.
+   */
+  settle(): Promise<void>;
 }
 
 interface SessionInbox {
@@ -29,7 +35,7 @@ export interface HandsetInboxOptions {
   readonly keys: InboundKeys;
 }
 
-type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onInbound">;
+type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onInbound" | "onInboundKnown">;
 
 export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps): HandsetInbox {
   const { connectorId, storeTimeoutMs: timeoutMs, keys } = options;
@@ -46,6 +52,17 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
   };
 
   return {
+    async settle() {
+      const since = clock.now() - REPEATS_WITHIN_MS;
+      const span = unanswered.isEmpty() ? keys.knownSpan(since) : undefined;
+      if (!span) return;
+      // If this is not stored, what comes later is compared as after a crash.
+      await deps
+        .onInboundKnown(span)
+        .catch((error) =>
+          deps.log.debug({ connector: connectorId, reason: errorText(error) }, "acknowledgements not noted"),
+        );
+    },
     open() {
       const session: DeliverySession = {};
       return {

@@ -47,3 +47,27 @@ test("what the SMSC has read of a session that was left is known to have arrived
   expect(come("before")).toMatchObject({ isKnownNew: true });
   expect(come("after")).toEqual({ receivedAt: 0, key: "after" });
 });
+
+test("a span is known if all that came in it is, on sessions that have ended, and nothing of it was refused", () => {
+  const keys = createInboundKeys();
+  const session: DeliverySession = {};
+  const take = (receivedAt: number) => {
+    const key = `message of ${receivedAt}`;
+    keys.taken(key, { received: { key, receivedAt }, session, atMs: receivedAt });
+  };
+  expect(keys.knownSpan(0)).toBeUndefined();
+  for (const receivedAt of [100, 200, 300]) take(receivedAt);
+  expect(keys.knownSpan(0)).toBeUndefined();
+  session.end = { atMs: 400, readUntilMs: 300 };
+  expect([0, 150, 301].map(keys.knownSpan)).toEqual([
+    { since: 100, until: 300 },
+    { since: 150, until: 300 },
+    undefined,
+  ]);
+  session.end = { atMs: 400, readUntilMs: 250 };
+  expect(keys.knownSpan(0)).toBeUndefined();
+  session.end = { atMs: 400, readUntilMs: 300 };
+  expect(keys.knownSpan(0)).toBeDefined();
+  keys.refused("no", { received: { key: "no", receivedAt: 350 }, session, atMs: 350 });
+  expect([keys.knownSpan(350), keys.knownSpan(351)]).toEqual([undefined, undefined]);
+});

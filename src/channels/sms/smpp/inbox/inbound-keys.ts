@@ -1,4 +1,4 @@
-import type { ReceivedSms } from "../../../../core/inbound/inbound.ts";
+import type { InboundSpan, ReceivedSms } from "../../../../core/inbound/inbound.ts";
 
 /** If a message was not acknowledged, the SMSC delivers it again within this time. */
 export const REPEATS_WITHIN_MS = 10 * 60_000;
@@ -37,12 +37,19 @@ export interface InboundKeys {
   taken(fingerprint: string, answer: InboundAnswer): void;
   /** It comes again with the same key, since it may have been stored all the same. */
   refused(fingerprint: string, answer: InboundAnswer): void;
+  /**
+   * Of what was received at `since` or later: from when to when, if its sessions have ended and the SMSC is known to have our answers to all of it; otherwise,
+   * or if nothing was, `undefined`.
+   */
+  knownSpan(since: number): Omit<InboundSpan, "connectorId"> | undefined;
 }
 
 /** @param remembered how many messages are remembered at least; twice as many are at most */
 export function createInboundKeys(remembered = REMEMBERED): InboundKeys {
   const memory = createMemory(remembered);
   let made = 0;
+  let refusedAt = Number.NEGATIVE_INFINITY;
+  let firstAt: number | undefined;
   return {
     of(fingerprint, { copy, receivedAt, sameSince }) {
       const last = memory.last(fingerprint);
@@ -54,9 +61,20 @@ export function createInboundKeys(remembered = REMEMBERED): InboundKeys {
       if (isRecent && last.ownKey !== undefined) return { key: last.ownKey, isKnownNew: true };
       return { key: fingerprint };
     },
-    taken: memory.remember,
+    taken(fingerprint, answer) {
+      firstAt ??= answer.received.receivedAt;
+      memory.remember(fingerprint, answer);
+    },
     refused(fingerprint, { received, atMs }) {
+      refusedAt = Math.max(refusedAt, received.receivedAt);
       if (received.isKnownNew) memory.remember(fingerprint, { received, session: { end: { atMs } }, atMs });
+    },
+    knownSpan(since) {
+      const recent = memory.all().filter(({ receivedAt }) => receivedAt >= since);
+      // What was refused comes again, and may have been stored.
+      if (recent.length === 0 || refusedAt >= since || !recent.every(isOver)) return undefined;
+      const until = recent.reduce((latest, { receivedAt }) => Math.max(latest, receivedAt), since);
+      return { since: Math.max(since, firstAt ?? since), until };
     },
   };
 }
@@ -74,6 +92,11 @@ function isKnownTaken({ session: { end }, atMs }: Answered): boolean {
   return atMs <= readUntilMs || endedMs - atMs > ARRIVES_WITHIN_MS;
 }
 
+/** Whether nothing can bring it again any more, not even a crash right now. */
+function isOver(answered: Answered): boolean {
+  return answered.session.end !== undefined && isKnownTaken(answered);
+}
+
 /**
  * Remembers the last message with a fingerprint that was answered, and on which session. In two generations, of which the older one
  * goes as a whole: to take the first entry of a long map away, again and again, costs more than everything else here.
@@ -85,6 +108,7 @@ function createMemory(remembered: number) {
   const last = (fingerprint: string) => young.get(fingerprint) ?? old.get(fingerprint);
   return {
     last,
+    all: () => [...new Map([...old, ...young]).values()],
     remember(fingerprint: string, { received, session, atMs }: InboundAnswer) {
       if (young.size >= remembered || atMs - sinceMs > REPEATS_WITHIN_MS) {
         [old, young] = [young, new Map()];

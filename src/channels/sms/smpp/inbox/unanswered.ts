@@ -11,6 +11,7 @@ export interface Unanswered {
    * answer, and may still get one: the lowest number that none of them has. So all get the same numbers when they are delivered again.
    */
   add(fingerprint: string, session: DeliverySession): { readonly copy: number; answered(): void };
+  isEmpty(): boolean;
 }
 
 /** No SMSC takes a message for lost so soon: while its session goes on, the same octets are another message. */
@@ -25,6 +26,7 @@ interface Waiting {
 export function createUnanswered(clock: Pick<Clock, "monotonicMs">): Unanswered {
   const entries = new Map<string, ReadonlySet<Waiting>>();
   return {
+    isEmpty: () => entries.size === 0,
     add(fingerprint, session) {
       const atMs = clock.monotonicMs();
       const same = entries.get(fingerprint) ?? new Set();
