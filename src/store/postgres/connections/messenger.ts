@@ -86,9 +86,7 @@ export function openMessenger({ url, clock, hear, copies }: MessengerOptions): M
   const opened = connect();
   return {
     tell: outgoing.add,
-    renew() {
-      if (link) reconnect(link);
-    },
+    renew: () => link && reconnect(link),
     async close() {
       isClosed = true;
       cancelConnect();
