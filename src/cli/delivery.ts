@@ -1,4 +1,4 @@
-import type { ReceivedSms } from "../core/inbound/inbound.ts";
+import type { ChannelDeps } from "../channels/channel.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
@@ -36,8 +36,7 @@ export function createDelivery(
           log,
           ...listeners,
           onReceipts: async (receipts) => void (await watched.receipts.record(receipts)),
-          onInbound: (messages) => storeInbound(parts, messages, engine.sharedAs(connector.id)),
-          onInboundKnown: (span) => store.inbound.endRepeats({ ...span, connectorId: connector.id }),
+          ...toInbox(parts, engine, connector.id),
           onLateAnswer: createLateAnswers(late),
           publicUrl,
           network,
@@ -64,11 +63,17 @@ export function createDelivery(
   return { ...engine, stop };
 }
 
-/** @param sharedAs the connector under which the parts of one message wait for each other */
-async function storeInbound(
-  { store, ids }: Parts,
-  messages: readonly ReceivedSms[],
-  sharedAs: string,
-): Promise<void> {
-  await store.inbound.receive(messages.map((one) => ({ ...one, sharedAs, id: ids() })));
+/** Where a channel's messages from handsets go. The parts of long ones wait for each other under `sharedAs`. */
+function toInbox(
+  { store: { inbound }, ids }: Parts,
+  engine: Engine,
+  connectorId: string,
+): Pick<ChannelDeps, "onInbound" | "onInboundKnown"> {
+  return {
+    async onInbound(messages) {
+      const sharedAs = engine.sharedAs(connectorId);
+      await inbound.receive(messages.map((one) => ({ ...one, sharedAs, id: ids() })));
+    },
+    onInboundKnown: (span) => inbound.endRepeats({ ...span, connectorId }),
+  };
 }

@@ -76,13 +76,15 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
       return settings.config().query_sm ? query : undefined;
     },
     applySettings: settings.apply,
-    async stop() {
-      await binds.stop();
-      // What other processes have acknowledged of it is not known here.
-      if (!deps.share) await inbox.settle();
-    },
+    stop: () => stop({ binds, inbox }, deps),
     status,
   };
+}
+
+async function stop({ binds, inbox }: { binds: Binds; inbox: Inbox }, { share }: ChannelDeps): Promise<void> {
+  await binds.stop();
+  // Which acknowledgements of other processes the SMSC has is not known here.
+  if (!share) await inbox.settle();
 }
 
 function openSenderPace(

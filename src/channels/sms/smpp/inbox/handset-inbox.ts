@@ -1,7 +1,6 @@
 import { errorText } from "../../../../core/error-text.ts";
 import type { ReceivedSms } from "../../../../core/inbound/inbound.ts";
 import type { ChannelDeps } from "../../../channel.ts";
-import type { SessionEnd } from "../session/session.ts";
 import type { ShortMessage } from "../wire/pdu.ts";
 import { STATUS_OK } from "../wire/status-words.ts";
 import { type HandsetMessage, readHandsetMessage, type SmscDefaults } from "./handset-message.ts";
@@ -23,7 +22,7 @@ export interface HandsetInbox {
 interface SessionInbox {
   take(message: ShortMessage, acknowledge: (status: number) => void): void;
   /** To be called when the session has ended: its last acknowledgements may not have reached the SMSC, unless it has read them. */
-  close(end: Pick<SessionEnd, "readUntilMs">): void;
+  close(end: Pick<NonNullable<DeliverySession["end"]>, "readUntilMs">): void;
 }
 
 export interface HandsetInboxOptions {
