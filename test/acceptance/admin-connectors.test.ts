@@ -100,6 +100,15 @@ onEveryAdmin((startAdmin) => {
       expect(json.details["config.password"]).toContain("string");
     });
 
+    test("a number that JSON has rounded is refused, at any depth of a configuration", async () => {
+      const config = { host: "a.example", extra: { body: { ids: [7, 2 ** 60] } } };
+      const { status, json } = await admin.call("POST", "connectors", { kind: "test", config });
+      expect([status, json.details]).toEqual([
+        400,
+        { "config.extra.body.ids.1": "numbers from 2^53 on would be rounded: give them as strings" },
+      ]);
+    });
+
     test("a word that is none of those a field may have is answered with those", async () => {
       const config = { host: "a", flavour: "sour" };
       const { json } = await admin.call("POST", "connectors", { kind: "test", config });

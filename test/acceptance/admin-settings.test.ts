@@ -77,6 +77,18 @@ onSharedAdmin((start) => {
       await admin.call("PUT", "settings", { keep_bodies: null, idempotency: null });
     });
 
+    test("a number that JSON has rounded is refused: an id of 19 digits would be stored as another one", async () => {
+      const details = async (path: string, body: object) => (await admin.call("PUT", path, body)).json.details;
+      const rounded = 2 ** 60;
+      const reason = "numbers from 2^53 on would be rounded: give them as strings";
+      expect(await details("settings/default_dlt_entity_id", { value: rounded })).toEqual({ value: reason });
+      const several = { keep_bodies: true, default_dlt_entity_id: rounded };
+      expect(await details("settings", several)).toEqual({ default_dlt_entity_id: reason });
+      const exact = { value: 2 ** 53 - 1 };
+      const { json } = await admin.call("PUT", `settings/default_dlt_entity_id?account_id=${live}`, exact);
+      expect(json.value).toBe("9007199254740991");
+    });
+
     test("a secret setting is never shown, only that there is one", async () => {
       const secret = `whsec_${"A".repeat(32)}`;
       const { json } = await admin.call("PUT", "settings/alarm_webhook_secret", { value: secret });

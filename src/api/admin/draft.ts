@@ -3,6 +3,7 @@
  * every problem kept until the end so that all are reported at once.
  */
 import type { Static, TObject } from "typebox";
+import { isExactNumber, NOT_EXACT } from "../../core/body/exact-number.ts";
 import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
 import { type Valid, validFields } from "../../core/body/parse-body.ts";
 import { isStorable, NOT_STORABLE } from "../../core/body/text-rules.ts";
@@ -110,6 +111,8 @@ export async function accountOfQuery(records: Records, query: URLSearchParams): 
 
 function refuseUnstorable(value: unknown, field: string, errors: ErrorCollector): void {
   if (typeof value === "string" && !isStorable(value)) errors.add(field, NOT_STORABLE);
+  // Of an id that was written as a number, another one would be stored.
+  if (typeof value === "number" && !isExactNumber(value)) errors.add(field, NOT_EXACT);
   if (typeof value !== "object" || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     if (!isStorable(name)) errors.add(field === "" ? "body" : field, NOT_STORABLE);

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from "typebox";
+import { isExactNumber, NOT_EXACT } from "../../../core/body/exact-number.ts";
 import { createErrors } from "../../../core/body/field-errors.ts";
 import type { Account } from "../../../core/records/accounts.ts";
 import {
@@ -155,6 +156,8 @@ const MOST_AT_ONCE = 100;
 function problemOf(name: string, given: unknown, forAccount: boolean): string | undefined {
   if (given === null)
     return isSettingName(name) ? undefined : settingProblem(name, { value: "", forAccount });
+  // A DLT entity id has 19 digits: written as a number, it would be stored as another one.
+  if (typeof given === "number" && !isExactNumber(given)) return NOT_EXACT;
   const isPlain = ["string", "number", "boolean"].includes(typeof given);
   return isPlain
     ? settingProblem(name, { value: String(given), forAccount })
