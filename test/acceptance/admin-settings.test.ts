@@ -78,7 +78,8 @@ onSharedAdmin((start) => {
     });
 
     test("a number that JSON has rounded is refused: an id of 19 digits would be stored as another one", async () => {
-      const details = async (path: string, body: object) => (await admin.call("PUT", path, body)).json.details;
+      const details = async (path: string, body: object) =>
+        (await admin.call("PUT", path, body)).json.details;
       const rounded = 2 ** 60;
       const reason = "numbers from 2^53 on would be rounded: give them as strings";
       expect(await details("settings/default_dlt_entity_id", { value: rounded })).toEqual({ value: reason });
