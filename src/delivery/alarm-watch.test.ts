@@ -15,6 +15,8 @@ function open() {
     overdue: [] as { connectorId: string; parts: number }[],
     disk: { folder: "/data", free: 5_000_000_000, size: 20_000_000_000 },
     isAway: false,
+    /** How much later than it is the wall clock shows. */
+    aheadMs: 0,
     asked: 0,
     answers: Promise.resolve(),
   };
@@ -23,7 +25,7 @@ function open() {
   const logAs = (level: string) => (fields: Record<string, unknown>, message: string) =>
     void logged.push(`${level} ${message}: ${fields.err ?? JSON.stringify(fields)}`);
   const watch = createAlarmWatch({
-    clock,
+    clock: { ...clock, now: () => clock.now() + world.aheadMs },
     queue: { backlog: async () => world.backlog },
     receipts: { countOverdue: async () => world.overdue },
     connectors: () => world.connectors,
@@ -126,6 +128,25 @@ test("overdue receipts alarm at their limit and until half of them have come, of
   world.settings = { alarm_receipts_overdue: "0" };
   await look(1_000);
   expect(told).toHaveLength(2);
+  await watch.stop();
+});
+
+test("a clock that is set neither raises an alarm early, nor delays or keeps one", async () => {
+  const { clock, world, watch, told } = open();
+  world.settings = { alarm_connector_down_seconds: "60" };
+  world.connectors = [{ id: "a", status: { ...UP, state: "down" } }];
+  await clock.advance(30_000);
+  world.aheadMs = 3_600_000;
+  await clock.advance(5_000);
+  expect(told).toEqual([]);
+  world.aheadMs = -86_400_000;
+  await clock.advance(30_000);
+  expect(told).toEqual(["raised connector_down a"]);
+  world.connectors = [];
+  await clock.advance(5_000);
+  world.aheadMs = -2 * 86_400_000;
+  await clock.advance(30_000);
+  expect(told).toEqual(["raised connector_down a", "cleared connector_down a"]);
   await watch.stop();
 });
 

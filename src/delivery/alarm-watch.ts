@@ -40,7 +40,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   let troubles: Troubles = new Map();
 
   const look = async () => {
-    const now = clock.now();
+    const [now, monotonicMs] = [clock.now(), clock.monotonicMs()];
     const settings = await deps.records.settings(undefined);
     const conditions = await findConditions(deps, {
       now,
@@ -48,7 +48,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
       isRaised: (name, subject) => isRaised(troubles, { name, subject }),
     });
     const named = await Promise.all(conditions.map((condition) => withName(deps, condition)));
-    const judged = judgeAlarms(troubles, named, now);
+    const judged = judgeAlarms(troubles, named, { now, monotonicMs });
     troubles = judged.troubles;
     for (const change of judged.changes) {
       logChange(log, change);

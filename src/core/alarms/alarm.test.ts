@@ -3,12 +3,14 @@ import { CLEAR_AFTER_MS, type Condition, judgeAlarms, raisedAlarms, type Trouble
 
 const DOWN: Condition = { name: "connector_down", subject: "c1", reason: "refused", raiseAfterMs: 60_000 };
 
+const at = (ms: number) => ({ now: ms, monotonicMs: ms });
+
 /** Judges every second: `true` where it is wrong. */
 function watch(isWrong: (second: number) => boolean, seconds: number) {
   let troubles: Troubles = new Map();
   const seen: string[] = [];
   for (let second = 0; second <= seconds; second++) {
-    const judged = judgeAlarms(troubles, isWrong(second) ? [DOWN] : [], second * 1_000);
+    const judged = judgeAlarms(troubles, isWrong(second) ? [DOWN] : [], at(second * 1_000));
     troubles = judged.troubles;
     seen.push(...judged.changes.map(({ kind, at }) => `${kind} ${at / 1_000}`));
   }
@@ -35,14 +37,14 @@ test("what comes and goes is one alarm, raised as if it had stayed", () => {
 
 test("alarms of several subjects are apart, and the oldest comes first", () => {
   const now = { ...DOWN, raiseAfterMs: 0 };
-  const first = judgeAlarms(new Map(), [{ ...now, subject: "b" }], 1);
+  const first = judgeAlarms(new Map(), [{ ...now, subject: "b" }], at(1));
   const both = judgeAlarms(
     first.troubles,
     [
       { ...now, subject: "a" },
       { ...now, subject: "b", reason: "new" },
     ],
-    2,
+    at(2),
   );
   expect(both.changes.map(({ alarm }) => alarm.subject)).toEqual(["a"]);
   expect(raisedAlarms(both.troubles).map(({ subject, reason }) => [subject, reason])).toEqual([
@@ -59,6 +61,6 @@ test("alarms that were raised at once are always in the same order", () => {
   const orders = [
     [a, b],
     [b, a],
-  ].map((conditions) => raisedAlarms(judgeAlarms(new Map(), conditions, 1).troubles));
+  ].map((conditions) => raisedAlarms(judgeAlarms(new Map(), conditions, at(1)).troubles));
   expect(orders[0]).toEqual(orders[1] as (typeof orders)[0]);
 });

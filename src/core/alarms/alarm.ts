@@ -40,9 +40,18 @@ export interface AlarmChange {
 /** A condition that is wrong, or was until lately; an alarm once it is raised. */
 interface Trouble extends Condition {
   readonly since: number;
+  /** As `since`, on the monotonic clock. */
+  readonly sinceMs: number;
   readonly raisedAt?: number;
-  /** Since when it has been right again. */
-  readonly goodSince?: number;
+  /** Since when it has been right again, on the monotonic clock. */
+  readonly goodSinceMs?: number;
+}
+
+/** The time of a look. How long something has lasted goes by the monotonic clock: the other one may be set meanwhile. */
+export interface LookedAt {
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly monotonicMs: number;
 }
 
 /** By name and subject. */
@@ -55,23 +64,27 @@ export const CLEAR_AFTER_MS = 30_000;
 export function judgeAlarms(
   before: Troubles,
   conditions: readonly Condition[],
-  now: number,
+  { now, monotonicMs }: LookedAt,
 ): { readonly troubles: Troubles; readonly changes: readonly AlarmChange[] } {
   const troubles = new Map<string, Trouble>();
   const changes: AlarmChange[] = [];
   for (const condition of conditions) {
     const key = keyOf(condition);
-    const { goodSince: _, ...known } = before.get(key) ?? { ...condition, since: now };
-    const trouble = raiseWhenDue({ ...known, ...condition }, now);
+    const { goodSinceMs: _, ...known } = before.get(key) ?? {
+      ...condition,
+      since: now,
+      sinceMs: monotonicMs,
+    };
+    const trouble = raiseWhenDue({ ...known, ...condition }, { now, monotonicMs });
     troubles.set(key, trouble);
     const alarm = toAlarm(trouble);
     if (alarm && known.raisedAt === undefined) changes.push({ kind: "raised", alarm, at: now });
   }
   for (const [key, trouble] of before) {
     if (troubles.has(key)) continue;
-    const goodSince = trouble.goodSince ?? now;
+    const goodSinceMs = trouble.goodSinceMs ?? monotonicMs;
     const alarm = toAlarm(trouble);
-    if (now - goodSince < CLEAR_AFTER_MS) troubles.set(key, { ...trouble, goodSince });
+    if (monotonicMs - goodSinceMs < CLEAR_AFTER_MS) troubles.set(key, { ...trouble, goodSinceMs });
     else if (alarm) changes.push({ kind: "cleared", alarm, at: now });
   }
   return { troubles, changes };
@@ -90,8 +103,8 @@ function keyOf({ name, subject }: Pick<Condition, "name" | "subject">): string {
   return `${name} ${subject}`;
 }
 
-function raiseWhenDue(trouble: Trouble, now: number): Trouble {
-  const isDue = trouble.raisedAt === undefined && now - trouble.since >= trouble.raiseAfterMs;
+function raiseWhenDue(trouble: Trouble, { now, monotonicMs }: LookedAt): Trouble {
+  const isDue = trouble.raisedAt === undefined && monotonicMs - trouble.sinceMs >= trouble.raiseAfterMs;
   return isDue ? { ...trouble, raisedAt: now } : trouble;
 }
 
