@@ -114,7 +114,13 @@ function failureOf(
   { isStale, error }: { readonly isStale: boolean; readonly error?: Error },
 ): ExchangeOutcome {
   if (phase !== "open") return { kind: "failed", reason: phase, message: describe(error) };
-  return isStale ? { ...CLOSED, wasStale: true } : CLOSED;
+  if (isStale) return { ...CLOSED, wasStale: true };
+  return isOfTls(error) ? { kind: "failed", reason: "tls", message: describe(error) } : CLOSED;
+}
+
+/** In TLS 1.3 a server says only after the handshake that it does not take a client without a certificate (RFC 8446 §4.4.2.4). */
+function isOfTls(error: Error | undefined): boolean {
+  return error !== undefined && "code" in error && String(error.code).startsWith("ERR_SSL_");
 }
 
 const MAX_MESSAGE = 300;

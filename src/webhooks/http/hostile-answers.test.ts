@@ -1,6 +1,8 @@
 /** What a receiver may answer in order to harm the sender. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { createServer, type SecureVersion } from "node:tls";
+import { hooksTls } from "../../../test/fakes/hooks-tls.ts";
 import { type OutboundRig, startOutboundRig } from "../../../test/fakes/outbound-rig.ts";
 import { startRawPeer } from "../../../test/fakes/raw-peer.ts";
 
@@ -31,6 +33,26 @@ test.each(HOSTILE_ANSWERS)("%s is a failure, and the connection is closed", asyn
   expect(await rig.post(`https://hooks.test:${port}/`)).toMatchObject({ kind: "failed", reason });
   await stop();
 });
+
+const VERSIONS: readonly SecureVersion[] = ["TLSv1.2", "TLSv1.3"];
+
+test.each(VERSIONS)(
+  "a receiver that demands a certificate over %s is a failure of TLS, not a connection that was closed",
+  async (version) => {
+    const only = { minVersion: version, maxVersion: version };
+    const demands = { requestCert: true, rejectUnauthorized: true };
+    const server = createServer({ ...hooksTls, ...only, ...demands });
+    server.on("tlsClientError", () => {});
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await rig.post(`https://hooks.test:${port}/`)).toMatchObject({
+      kind: "failed",
+      reason: "tls",
+      message: expect.stringMatching(/CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE/),
+    });
+    await new Promise((resolve) => server.close(resolve));
+  },
+);
 
 test("an answer is read to its end, in however many pieces it comes", async () => {
   const pieces = ["HTTP/1.1 2", "00 OK\r\nconnection: close\r\ncontent-len", "gth: 4\r\n\r\ndo", "ne"];
