@@ -167,7 +167,8 @@ function rowFor(
 
 /** Whether only that its words did not come speaks against a message that may have been taken, as after an empty 200 of Kannel's. */
 function isUndecided({ status, isCutOff }: Answer, row: AnswerRow | undefined): boolean {
-  return isCutOff && fits(status, "2xx") && row !== undefined && !row.from && row.outcome !== "sent";
+  if (!isCutOff || !fits(status, "2xx") || !row || row.outcome === "sent") return false;
+  return !row.from && !row.and?.from;
 }
 
 function holds({ from, is }: Pick<AnswerRow, "from" | "is">, readable: Readable): boolean {

@@ -60,6 +60,7 @@ const BY_WORDS = [
   { http: "200", outcome: "rejected" as const },
 ];
 const BY_STATE = [{ from: { json: "/state" }, is: ["refused"], outcome: "rejected" as const }];
+const BY_SECOND = [{ http: "200", and: { from: { json: "/state" } }, outcome: "rejected" as const }];
 const IN_DOUBT = { kind: "unconfirmed" as const, error: { code: "http.unreadable_answer" } };
 
 test.each([
@@ -67,6 +68,7 @@ test.each([
   ["words", BY_WORDS, "0: Accepted for", { kind: "sent" as const }],
   ["a state", BY_STATE, '{"state":"ref', { kind: "sent" as const }],
   ["a state", BY_STATE, '{"state":"refused"}', { kind: "rejected" as const }],
+  ["a second value", BY_SECOND, '{"state":"refused"}', { kind: "rejected" as const }],
   ["its status alone", undefined, "", { kind: "sent" as const }],
 ])("an answer that tells by %s is cut off: %j, %j", async (_, rows, body, outcome) => {
   const { parts } = await answeredAs(
