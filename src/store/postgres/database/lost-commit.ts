@@ -40,9 +40,9 @@ const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED DEFERRABLE";
 /**
  * Goes out in one packet with BEGIN and the first statements. If somebody cancels what the session does (`pg_cancel_backend`) just when the
  * server is about to begin, there is no transaction, and each of these statements would be committed on its own: an answer saved without its
- * message. So the session ends before them.
+ * message. So the session ends before them, by an error that is set to end it: `pg_terminate_backend` takes a right that the role may lack.
  */
-const BEGUN = `SELECT CASE current_setting('transaction_deferrable') WHEN 'off' THEN pg_terminate_backend(pg_backend_pid()) END,
+const BEGUN = `SELECT CASE current_setting('transaction_deferrable') WHEN 'off' THEN set_config('exit_on_error', 'on', false)::int END,
   pg_backend_pid() AS backend, pg_postmaster_start_time() AS server,
   pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()), pg_advisory_xact_lock_shared(${LOCKS.schema})`;
 

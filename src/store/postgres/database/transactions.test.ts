@@ -6,7 +6,7 @@ import { createSystemClock } from "../../../cli/system-clock.ts";
 import { withDriver } from "../postgres-world.contract.ts";
 import { type Driver, openDriver } from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
-import { openClosable } from "./transactions.ts";
+import { type Database, openClosable } from "./transactions.ts";
 
 const INSERT = "INSERT INTO meta (name, value) VALUES ('a', 'b')";
 
@@ -55,6 +55,28 @@ for (const pooled of ["", "?prepare=false"]) {
       await close();
     }));
 }
+
+test("nor where the role may not end sessions, as one that the URL sets may not end those of who has logged in", () =>
+  withDriver(async (admin, url) => {
+    const role = `role_${new URL(url).pathname.slice(1)}`;
+    await admin.query("REVOKE EXECUTE ON FUNCTION pg_terminate_backend(integer, bigint) FROM PUBLIC");
+    await admin.query(`CREATE ROLE ${role}`);
+    await admin.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+    const driver = openDriver({ url: `${url}?options=-c%20role%3D${role}`, connections: 1 });
+    const insertInto = (database: Database) =>
+      database.transaction(async (session) => {
+        session.run(INSERT);
+        await session.query("SELECT 1");
+      });
+    const refused = openClosable({ ...driver, hold: holdRefused(driver) }, createSystemClock());
+    await expect(insertInto(refused.database)).rejects.toThrow("BEGIM");
+    const { database, close } = openClosable(driver, createSystemClock());
+    expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toEqual([]);
+    await insertInto(database);
+    await close();
+    await admin.query(`DROP OWNED BY ${role}`);
+    await admin.query(`DROP ROLE ${role}`);
+  }));
 
 /** The server does not know the statement that begins a transaction. */
 function holdRefused(driver: Driver): Driver["hold"] {
