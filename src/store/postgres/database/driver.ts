@@ -31,7 +31,7 @@ export interface Session {
 }
 
 export interface Driver extends Session {
-  /** Lends one connection to `work`, and drops it if it was lost meanwhile. */
+  /** Lends one connection to `work`, and drops it if it was lost meanwhile, or is left in a transaction. */
   hold<T>(work: (session: Connection) => Promise<T>): Promise<T>;
   /** See `Connections.renew`. */
   renew(): void;
@@ -96,7 +96,7 @@ export function openDriver(options: DriverOptions): Driver {
       return await work(connectionOf(client, names, state));
     } finally {
       if (state.isReadOnly) lent.judgeAgain();
-      client.release(state.isLost || state.isReadOnly);
+      client.release(state.isLost || state.isReadOnly || isInTransaction(client));
     }
   };
   const query = <Row>(sql: string, values?: readonly SqlValue[]) =>
@@ -111,6 +111,11 @@ export function openDriver(options: DriverOptions): Driver {
     renew: lent.renew,
     close: () => (closing ??= lent.close()),
   };
+}
+
+/** As after a ROLLBACK that somebody has cancelled: the next statement would be refused. */
+function isInTransaction(client: PoolClient): boolean {
+  return client.getTransactionStatus() !== "I";
 }
 
 /** Once it has let us in, a server that refuses us (new password, too many connections) counts as unreachable. */

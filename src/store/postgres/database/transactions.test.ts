@@ -44,13 +44,13 @@ for (const pooled of ["", "?prepare=false"]) {
   test(`where a server refuses to begin, as when somebody cancels what it does just then, nothing behind it is stored${pooled}`, () =>
     withDriver(async (_, url) => {
       const driver = openDriver({ url: url + pooled, connections: 1 });
-      const refused = { ...driver, hold: holdRefused(driver) };
+      const refused = { ...driver, hold: holdMisspelt(driver, "BEGIN") };
       const { database, close } = openClosable(refused, createSystemClock());
       const insert = database.transaction(async (session) => {
         session.run(INSERT);
         await session.query("SELECT 1");
       });
-      await expect(insert).rejects.toThrow("BEGIM");
+      await expect(insert).rejects.toThrow("BEGINM");
       expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toEqual([]);
       await close();
     }));
@@ -68,8 +68,8 @@ test("nor where the role may not end sessions, as one that the URL sets may not 
         session.run(INSERT);
         await session.query("SELECT 1");
       });
-    const refused = openClosable({ ...driver, hold: holdRefused(driver) }, createSystemClock());
-    await expect(insertInto(refused.database)).rejects.toThrow("BEGIM");
+    const refused = openClosable({ ...driver, hold: holdMisspelt(driver, "BEGIN") }, createSystemClock());
+    await expect(insertInto(refused.database)).rejects.toThrow("BEGINM");
     const { database, close } = openClosable(driver, createSystemClock());
     expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toEqual([]);
     await insertInto(database);
@@ -78,12 +78,28 @@ test("nor where the role may not end sessions, as one that the URL sets may not 
     await admin.query(`DROP ROLE ${role}`);
   }));
 
-/** The server does not know the statement that begins a transaction. */
-function holdRefused(driver: Driver): Driver["hold"] {
+/** The server gets a word that it does not know in the place of one that begins or ends a transaction. */
+function holdMisspelt(driver: Driver, word: "BEGIN" | "ROLLBACK"): Driver["hold"] {
   return (work) =>
     driver.hold((connection) =>
-      work({ ...connection, exec: (sql) => connection.exec(sql.replace("BEGIN", "BEGIM")) }),
+      work({ ...connection, exec: (sql) => connection.exec(sql.replace(word, `${word}M`)) }),
     );
+}
+
+for (const pooled of ["", "?prepare=false"]) {
+  test(`a connection whose transaction could not be rolled back, as when somebody cancels that, is not used for the next${pooled}`, () =>
+    withDriver(async (_, url) => {
+      const driver = openDriver({ url: url + pooled, connections: 1 });
+      const misspelt = { ...driver, hold: holdMisspelt(driver, "ROLLBACK") };
+      const { database, close } = openClosable(misspelt, createSystemClock());
+      const refused = database.transaction(async (session) => {
+        await session.query(INSERT);
+        throw new Error("refused");
+      });
+      await expect(refused).rejects.toThrow("refused");
+      expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toEqual([]);
+      await close();
+    }));
 }
 
 const INSERT_NOTHING = "INSERT INTO meta (name, value) VALUES ('b', NULL)";
