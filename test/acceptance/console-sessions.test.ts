@@ -36,6 +36,9 @@ function browserAt({ url }: RunningAdmin) {
 
 const CONSOLE = { "X-Postrider-Console": "1" };
 
+const COOKIE = "postrider_console_[0-9a-f]{8}";
+const DELETED = new RegExp(`^${COOKIE}=; Path=/admin/v1/; Max-Age=0; HttpOnly; SameSite=Strict$`);
+
 onEveryAdmin((start) => {
   test("whoever knows the console's password gets a session of 12 hours, which the admin API takes", async () => {
     await using admin = await start();
@@ -44,7 +47,7 @@ onEveryAdmin((start) => {
     expect(opened).toMatchObject({ status: 200 });
     expect(opened.json).toEqual({ expires_at: new Date(admin.clock.now() + 12 * HOUR).toISOString() });
     const rest = "; Path=/admin/v1/; Max-Age=43200; HttpOnly; SameSite=Strict";
-    expect(opened.set).toMatch(new RegExp(`^postrider_console=\\d+\\.[\\w-]{43}${rest}$`));
+    expect(opened.set).toMatch(new RegExp(`^${COOKIE}=\\d+\\.[\\w-]{43}${rest}$`));
     expect(await browser.request("GET", "session")).toMatchObject({ status: 200, json: opened.json });
     expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
     const account = { name: "made in the console", mode: "sandbox" };
@@ -58,7 +61,7 @@ onEveryAdmin((start) => {
     const { set, status } = await browser.request("DELETE", "session");
     expect({ set, status }).toEqual({
       status: 204,
-      set: "postrider_console=; Path=/admin/v1/; Max-Age=0; HttpOnly; SameSite=Strict",
+      set: expect.stringMatching(DELETED),
     });
     expect(await browser.request("GET", "session")).toMatchObject({ status: 401 });
     await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
@@ -66,6 +69,24 @@ onEveryAdmin((start) => {
     expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
     await admin.clock.advance(1);
     expect(await browser.request("GET", "accounts")).toMatchObject({ status: 401 });
+  });
+
+  test("who signs in to two services of one host stays signed in to both, though a browser sends both all cookies", async () => {
+    await using production = await start();
+    await using staging = await start();
+    const jar = new Map<string, string>();
+    for (const admin of [production, staging]) {
+      const browser = browserAt(admin);
+      await browser.request("POST", "session", { password: CONSOLE_PASSWORD });
+      const [name = "", value = ""] = browser.cookie()?.split("=") ?? [];
+      jar.set(name, value);
+    }
+    const cookies = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+    for (const admin of [production, staging]) {
+      const browser = browserAt(admin);
+      browser.keep(cookies);
+      expect(await browser.request("GET", "accounts")).toMatchObject({ status: 200 });
+    }
   });
 
   test("a session that was opened over HTTPS never leaves it", async () => {
@@ -121,13 +142,8 @@ onEveryAdmin((start) => {
     expect(await browser.request("GET", "accounts", undefined, wrongToken)).toMatchObject({ status: 401 });
     const [, expiresAt = ""] = /=(\d+)\./.exec(good) ?? [];
     const later = good.replace(expiresAt, String(Number(expiresAt) + 1));
-    for (const bad of [
-      later,
-      good.slice(0, -1),
-      `${good}A`,
-      "postrider_console=",
-      "postrider_console=9e99.x",
-    ]) {
+    const [name = ""] = good.split("=");
+    for (const bad of [later, good.slice(0, -1), `${good}A`, `${name}=`, `${name}=9e99.x`]) {
       browser.keep(bad);
       expect(await browser.request("GET", "accounts")).toMatchObject({ status: 401 });
     }
@@ -164,7 +180,7 @@ onEveryAdmin((start) => {
     expect(await one.request("DELETE", "sessions", undefined, {})).toMatchObject({ status: 401 });
     expect(await one.request("DELETE", "sessions")).toMatchObject({
       status: 204,
-      set: "postrider_console=; Path=/admin/v1/; Max-Age=0; HttpOnly; SameSite=Strict",
+      set: expect.stringMatching(DELETED),
     });
     await one.request("POST", "session", { password: CONSOLE_PASSWORD });
     expect(await one.request("GET", "accounts")).toMatchObject({ status: 200 });

@@ -90,6 +90,7 @@ export function onSharedAdmin(define: (start: () => Promise<SharedAdmin>) => voi
 async function startAdmin(store: Store): Promise<RunningAdmin> {
   const clock = createHeldClock();
   const newId = createIds(clock, randomBytes);
+  const consoleKey = randomBytes(32);
   const accountId = newId();
   await bootstrap(store, { accountId, newId, now: clock.now() });
   const dns: RunningAdmin["dns"] = new Map();
@@ -106,6 +107,7 @@ async function startAdmin(store: Store): Promise<RunningAdmin> {
     clock,
     newId,
     randomBytes,
+    consoleKey,
     makeDkimKeys: keptDkimKeys(),
     connectorKinds: [smppConnectorKind, smtpConnectorKind, testKind],
     checkConnector: async () => admin.check,
@@ -132,7 +134,7 @@ async function startAdmin(store: Store): Promise<RunningAdmin> {
     metrics: async () => "# EOF\n",
     readiness: async () => [],
     docsAsset: async () => undefined,
-    consoleKey: randomBytes(32),
+    consoleKey,
     version: "1.2.3",
     baseUrl: "http://127.0.0.1",
     isLeaving: () => false,

@@ -14,6 +14,8 @@ export interface AdminDeps extends DomainDns {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly randomBytes: RandomBytes;
+  /** See `HandlerDeps`. */
+  readonly consoleKey?: Uint8Array;
   readonly makeDkimKeys: MakeDkimKeys;
   readonly connectorKinds: readonly ConnectorKind[];
   /** Tries a connector within 15 s, sending nothing. `domain`: whose mail hosts to try, for kinds that look them up. */

@@ -13,7 +13,8 @@ const ROUND_BYTES = 16;
 export function consolePasswordEndpoints({
   store,
   randomBytes,
-}: Pick<AdminDeps, "store" | "randomBytes">): readonly Endpoint[] {
+  consoleKey,
+}: Pick<AdminDeps, "store" | "randomBytes" | "consoleKey">): readonly Endpoint[] {
   return [
     {
       method: "POST",
@@ -41,7 +42,7 @@ export function consolePasswordEndpoints({
       responses: { 204: { description: "They end; so does that of the caller" } },
       async handle({ headers }) {
         await store.access.setConsoleRound(Buffer.from(randomBytes(ROUND_BYTES)).toString("hex"));
-        return new Response(null, { status: 204, headers: withoutCookie(headers) });
+        return new Response(null, { status: 204, headers: withoutCookie(consoleKey, headers) });
       },
     },
   ];

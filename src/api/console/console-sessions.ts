@@ -25,7 +25,11 @@ export interface ConsoleSession {
   readonly expiresAt: number;
 }
 
-export const COOKIE_NAME = "postrider_console";
+/** Browsers send a cookie to all ports of a host: with one name, signing in to one of two services there would sign out of the other. */
+export function cookieNameOf(consoleKey: Uint8Array): string {
+  const mark = createHmac("sha256", consoleKey).update("name of the cookie").digest("hex").slice(0, 8);
+  return `postrider_console_${mark}`;
+}
 
 /** A page of another origin can add no such header unless it is allowed to, and nobody is. */
 const CONSOLE_HEADER = "x-postrider-console";
@@ -40,6 +44,7 @@ export type ConsoleSessionDeps = Pick<HandlerDeps, "clock" | "consoleKey"> & {
 export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessionDeps): ConsoleSessions {
   const seals = createFreshCache<ConsoleSeal>({ clock, maxEntries: 1 });
   const readSeal = () => store.access.consoleSeal();
+  const cookieName = consoleKey && cookieNameOf(consoleKey);
 
   const cookieOf = (expiresAt: number, { passwordDigest, round = "" }: ConsoleSeal, key: Uint8Array) => {
     const signature = createHmac("sha256", key).update(`console ${expiresAt} ${passwordDigest} ${round}`);
@@ -55,7 +60,8 @@ export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessi
       return { cookie: cookieOf(expiresAt, seal, consoleKey), expiresAt };
     },
     async of(headers) {
-      const cookie = headers.has(CONSOLE_HEADER) ? readCookie(headers.get("cookie")) : undefined;
+      const isOurPage = cookieName !== undefined && headers.has(CONSOLE_HEADER);
+      const cookie = isOurPage ? readCookie(headers.get("cookie"), cookieName) : undefined;
       const expiresAt = Number.parseInt(cookie ?? "", 10);
       if (!consoleKey || cookie === undefined || !(expiresAt > clock.now())) return;
       const isOf = (seal: ConsoleSeal) =>
@@ -68,9 +74,9 @@ export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessi
   };
 }
 
-function readCookie(header: string | null): string | undefined {
+function readCookie(header: string | null, name: string): string | undefined {
   const pairs = (header ?? "").split(";").map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${COOKIE_NAME}=`))?.slice(COOKIE_NAME.length + 1);
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 function isSame(text: string, other: string): boolean {

@@ -10,7 +10,7 @@ import type { Call, Endpoint } from "../endpoint.ts";
 import { invalidConsolePassword, validationFailed } from "../errors.ts";
 import { countRequest } from "../limits/count-request.ts";
 import type { RateLimiter } from "../limits/rate-limit.ts";
-import { COOKIE_NAME, type ConsoleSession, createConsoleSessions, SESSION_MS } from "./console-sessions.ts";
+import { type ConsoleSession, cookieNameOf, createConsoleSessions, SESSION_MS } from "./console-sessions.ts";
 
 /** Per client address. Passwords are made here and cannot be guessed: this keeps trying from costing much. */
 const SIGN_IN_RATE = { rate: 0.2, burst: 10 };
@@ -49,9 +49,8 @@ export function sessionEndpoints(
         countSignIn(call);
         const opened = await sessions.open(readPassword(call));
         if (!opened) throw invalidConsolePassword();
-        return showSession(opened, {
-          "Set-Cookie": toCookie(opened.cookie, SESSION_MS / 1_000, call.headers),
-        });
+        const cookie = { value: opened.cookie, maxAgeSeconds: SESSION_MS / 1_000 };
+        return showSession(opened, setCookie(deps.consoleKey, cookie, call.headers));
       },
     },
     {
@@ -69,7 +68,8 @@ export function sessionEndpoints(
       summary: "Sign out of the web console: deletes the cookie",
       auth: "none",
       responses: { 204: { description: "Signed out" } },
-      handle: ({ headers }) => new Response(null, { status: 204, headers: withoutCookie(headers) }),
+      handle: ({ headers }) =>
+        new Response(null, { status: 204, headers: withoutCookie(deps.consoleKey, headers) }),
     },
   ];
 }
@@ -92,16 +92,23 @@ function showSession(opened: ConsoleSession | undefined, headers: Readonly<Recor
 }
 
 /** Headers of the answer that signs the browser out. */
-export function withoutCookie(headers: Headers): Readonly<Record<string, string>> {
-  return { "Set-Cookie": toCookie("", 0, headers) };
+export function withoutCookie(consoleKey: Uint8Array | undefined, headers: Headers): SetCookie {
+  return setCookie(consoleKey, { value: "", maxAgeSeconds: 0 }, headers);
 }
+
+type SetCookie = Readonly<Record<string, string>>;
 
 /**
  * Scripts cannot read it, it goes to the admin API only, and no page of another site makes a browser send it. Whether the
  * page came over HTTPS, the browser says: a proxy in front may end TLS.
  */
-function toCookie(value: string, maxAgeSeconds: number, headers: Headers): string {
+function setCookie(
+  consoleKey: Uint8Array | undefined,
+  { value, maxAgeSeconds }: { readonly value: string; readonly maxAgeSeconds: number },
+  headers: Headers,
+): SetCookie {
+  if (!consoleKey) return {};
   const isSecure = headers.get("origin")?.startsWith("https:");
   const rest = `Path=${adminPath("")}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`;
-  return `${COOKIE_NAME}=${value}; ${rest}${isSecure ? "; Secure" : ""}`;
+  return { "Set-Cookie": `${cookieNameOf(consoleKey)}=${value}; ${rest}${isSecure ? "; Secure" : ""}` };
 }

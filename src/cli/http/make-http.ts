@@ -123,7 +123,7 @@ function warningsOf(unavailable: number): readonly string[] {
 }
 
 function createAdmin(
-  { config, store, clock, ids, dns, makeDkimKeys, steadyLog: log }: Parts,
+  { config, store, clock, ids, dns, makeDkimKeys, consoleKey, steadyLog: log }: Parts,
   { engine, webhooks, alarms }: HttpParts,
 ) {
   return adminEndpoints({
@@ -131,6 +131,7 @@ function createAdmin(
     clock,
     newId: ids,
     randomBytes,
+    consoleKey,
     makeDkimKeys,
     connectorKinds: CONNECTOR_KINDS,
     checkConnector: (connector, domain) =>
