@@ -2,6 +2,7 @@ import { existsSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { errorText } from "../core/error-text.ts";
 import { type Driver, isBusy, openDriver } from "./sqlite/database/driver.ts";
+import { countLostCommits } from "./sqlite/database/lost-commits.ts";
 
 export interface Lock {
   release(): void;
@@ -10,6 +11,8 @@ export interface Lock {
 export interface FolderLock extends Lock {
   /** Deletes the lock's files if they were not there before. Release it right after that: the folder is free for others. */
   forget(): void;
+  /** See `countLostCommits`: counted before the database was opened, since SQLite writes over what it drops. */
+  readonly lostCommits: number;
 }
 
 /** The name of the database in a data folder. */
@@ -24,18 +27,20 @@ export const DATABASE = "postrider.db";
  */
 export function lockFolder(folder: string, orElse = ""): FolderLock {
   const path = `${folder}/postrider.lock`;
+  const database = join(folder, DATABASE);
   return orRefuse({ folder, orElse }, () => {
     const isNew = fileAt(path) === undefined;
     const driver = lockAt(path);
     const lock = {
       ...toLock(driver),
+      lostCommits: countLostCommits(database),
       forget() {
         // The journal first: once the lock's own file is gone, others may take the lock, and the journal would be theirs.
         if (isNew) for (const file of [`${path}-journal`, path]) rmSync(file, { force: true });
       },
     };
     try {
-      makeOwn(path, join(folder, DATABASE));
+      makeOwn(path, database);
       return lock;
     } catch (error) {
       lock.forget();

@@ -7,7 +7,6 @@ import { hearOthers } from "./postgres/connections/hear-others.ts";
 import { openWhenThere, type Waiting } from "./postgres/connections/open-when-there.ts";
 import type { StoreDrivers } from "./postgres/open-postgres.ts";
 import { isOutage } from "./sqlite/database/driver.ts";
-import { countLostCommits } from "./sqlite/database/lost-commits.ts";
 import { slowCommits } from "./sqlite/database/slow-commits.ts";
 import { openBeside, type SharedWriting, type StoreBeside } from "./sqlite/open-beside.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
@@ -61,9 +60,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const lock = lockFolder(options.dataFolder, OWN_FOLDER);
   const path = join(options.dataFolder, DATABASE);
   try {
-    // Before SQLite writes over what it drops.
-    const lost = countLostCommits(path);
-    if (lost > 0) options.onLostCommits?.(lost);
+    if (lock.lostCommits > 0) options.onLostCommits?.(lock.lostCommits);
     const store = await openAt(path, options);
     return {
       ...store,

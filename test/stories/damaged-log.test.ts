@@ -1,6 +1,6 @@
 /** A disk that has lost what was on it: the write-ahead log is damaged before commits that had been synced. */
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
 import { oneProcess } from "../one-process.ts";
@@ -55,6 +55,17 @@ for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
     expect(service().output()).not.toContain("log is damaged");
   });
 }
+
+test("a start on a copy of the folder says it too, whose lock is a new file", async () => {
+  await start();
+  await reached(service(), await post(), "delivered");
+  await kill();
+  damageLog();
+  rmSync(join(folder(), "postrider.lock"));
+  writeFileSync(join(folder(), "postrider.lock"), "");
+  await start();
+  expect(service().output()).toContain("log is damaged");
+});
 
 test("a service that was killed under load loses nothing, and says nothing of a damaged log", async () => {
   await start();
