@@ -26,13 +26,13 @@ afterEach(async () => {
   await closeSmppRigs();
 });
 
-/** A server that hears where it is connected from, and hangs up. */
-async function openPeer(host = "127.0.0.1") {
+/** A server that hears where it is connected from, says its last words, and hangs up. */
+async function openPeer({ host = "127.0.0.1", lastWords = "" } = {}) {
   const heard: (string | undefined)[] = [];
   const server: Server = createServer((socket: Socket) => {
     heard.push(socket.remoteAddress);
     socket.on("error", () => {});
-    socket.end();
+    socket.end(lastWords);
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   closing.push(() => server.close());
@@ -101,6 +101,21 @@ test("where this machine does not have the address, a connector for mail hosts i
   await clock.advance(1_000);
   await until(() => statuses.filter(({ state }) => state === "down").length === 2);
 });
+
+test.each(["554 ", "220-"])(
+  "a mail host takes no connector down by the words that stand for a missing address, greeting with %j",
+  async (code) => {
+    const { heard, port } = await openPeer({ lastWords: `${code}EADDRNOTAVAIL\r\n554 EADDRNOTAVAIL\r\n` });
+    const { channel, statuses } = await openMx(port, "127.0.0.2");
+    const mail = outgoingEmail({ to: [{ email: "ann@example.test" }] });
+    const { parts } = await channel.send(mail, new AbortController().signal);
+    expect(parts).toMatchObject([
+      { kind: "deferred", error: { message: expect.stringContaining("EADDRNOTAVAIL") } },
+    ]);
+    expect(heard).toEqual(["127.0.0.2"]);
+    expect(statuses.map(({ state }) => state)).toEqual(["connecting", "up"]);
+  },
+);
 
 test("where this machine has lost the address, that is told, and held against no mail host", async () => {
   const lost: string[] = [];

@@ -1,6 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
-import { isMissing } from "../../local-address.ts";
 import type { ConnectionSource, Fault, LentSession } from "../smtp/hand-over.ts";
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
 import { isServiceClosing } from "../smtp/smtp-replies.ts";
@@ -127,7 +126,6 @@ interface Surroundings {
 
 /** Opens a connection to a host, unless the host has failed and it is not the time to try it again. */
 function createOpening(settings: MxSettings, clock: Clock, { isInUse, onMissingAddress }: Surroundings) {
-  const { localAddress } = settings.session;
   return async (host: HostAddress, { line, visit, signal }: Opening): Promise<LentSession> => {
     if (line.fullUntilMs > clock.monotonicMs() && isInUse(host.address)) return { fault: TOO_MANY };
     const known = visit.connecting();
@@ -140,14 +138,14 @@ function createOpening(settings: MxSettings, clock: Clock, { isInUse, onMissingA
       visit.connected();
       return { ...opened, isReused: false };
     }
-    const { fault, reply = "" } = opened;
+    const { fault, reply = "", lacksLocalAddress } = opened;
     // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
     if (isServiceClosing(reply) && isInUse(host.address)) {
       line.fullUntilMs = clock.monotonicMs() + COME_BACK_MS;
       return { fault: TOO_MANY };
     }
     // It says nothing of the host.
-    if (localAddress !== undefined && isMissing(fault.message)) onMissingAddress(fault);
+    if (lacksLocalAddress) onMissingAddress(fault);
     else if (!signal.aborted) visit.failed(fault, reply);
     return { fault };
   };

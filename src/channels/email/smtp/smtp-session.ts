@@ -3,7 +3,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { errorText } from "../../../core/error-text.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
-import { withLocalAddressAdvice } from "../../local-address.ts";
+import { isMissing, withLocalAddressAdvice } from "../../local-address.ts";
 import { withoutEcho } from "../../without-echo.ts";
 import { beginAt354 } from "./nodemailer/begin-at-354.ts";
 import { joinBlanksOfChallenge } from "./nodemailer/join-blanks-of-challenge.ts";
@@ -42,10 +42,15 @@ export interface SmtpSession {
   readonly quit: () => Promise<void>;
 }
 
-/** `reply`: what the server answered where it could not be connected to. */
-export type OpenedSession =
-  | { readonly session: SmtpSession }
-  | { readonly fault: MessageError; readonly reply?: string };
+export type OpenedSession = { readonly session: SmtpSession } | NotOpened;
+
+interface NotOpened {
+  readonly fault: MessageError;
+  /** What the server answered where it could not be connected to. */
+  readonly reply?: string;
+  /** This machine does not have `localAddress`, by the system's own code: words may be the server's. */
+  readonly lacksLocalAddress?: true;
+}
 
 /** Connects and logs in, within the settings' timeouts. The reason of `signal` (a string) becomes the fault's message. */
 export async function openSmtpSession(
@@ -78,7 +83,9 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   // It may repeat what another connection told it.
   if (connectFault) {
     const message = withLocalAddressAdvice(connectFault.message, settings.localAddress);
-    return faultOf({ ...connectFault, message }, tidied);
+    const lacksAddress = settings.localAddress !== undefined && isMissing(connectFault.systemCode ?? "");
+    const opened = faultOf({ ...connectFault, message }, tidied);
+    return lacksAddress ? { ...opened, lacksLocalAddress: true } : opened;
   }
   const loginFault = await login(connection, settings, signal);
   if (loginFault) {
@@ -90,6 +97,8 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
 
 interface SessionFault extends MessageError {
   readonly reply?: string;
+  /** The system's, such as `ECONNREFUSED`. */
+  readonly systemCode?: string;
 }
 
 function faultOf({ code, message, reply }: SessionFault, tidied: (words: string) => string) {
@@ -200,7 +209,7 @@ function toFault(error: ConnectionError, isUpgrading: boolean, refusal?: string)
   // 4yz to AUTH says nothing of the password: the server cannot look at it now (RFC 4954 §6).
   const isUnjudged = code === "EAUTH" && /^4/.test(response ?? "");
   const faultCode = (!isUnjudged && FAULT_CODES[code ?? ""]) || "smtp.connect";
-  return { code: faultCode, message: text, ...present({ reply: response }) };
+  return { code: faultCode, message: text, ...present({ reply: response, systemCode: error.originalCode }) };
 }
 
 const FAULT_CODES: Readonly<Record<string, string>> = {
