@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
-import { inbound, ownNumber, write } from "../live-inbound.ts";
+import { inbound, ownNumber, write, writePart } from "../live-inbound.ts";
 import { connectSmsc } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
@@ -25,25 +25,32 @@ onBothStores((store) => {
     folder.remove();
   });
 
-  /** How many of two messages that say the same are listed, where the process ends so in between. */
-  async function listedAfter(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
-    const { api_key } = service.sandbox;
+  /** A short message, and a long one from a sender that gives all of them the same number. */
+  async function writeBoth(): Promise<void> {
     expect(await write(smsc, "yes")).toBe(0);
+    for (const number of [1, 2]) expect(await writePart(smsc, `part ${number}`, [7, 2, number])).toBe(0);
+  }
+
+  /** How often each text is listed that was written twice, where the process ends so in between. */
+  async function listedAfter(signal: "SIGTERM" | "SIGKILL"): Promise<readonly number[]> {
+    const { api_key } = service.sandbox;
+    await writeBoth();
     service.kill(signal);
     await service.exited;
     await smsc.until(() => smsc.connections() === 0);
     service = await startPostrider({ dataFolder: folder.path });
     await smsc.until(() => smsc.bound().length > 0);
-    expect(await write(smsc, "yes")).toBe(0);
-    return (await inbound(service, api_key)).length;
+    await writeBoth();
+    const list = await inbound(service, api_key);
+    return ["yes", "part 1part 2"].map((text) => list.filter((message) => message.text === text).length);
   }
 
   // On PostgreSQL the process cannot know what others have acknowledged.
   test("the same words written again after a stop are another message, where no other process may have had them", async () => {
-    expect(await listedAfter("SIGTERM")).toBe(store === "sqlite" ? 2 : 1);
+    expect(await listedAfter("SIGTERM")).toEqual(store === "sqlite" ? [2, 2] : [1, 1]);
   });
 
   test("after a crash they are taken for the same message, delivered again", async () => {
-    expect(await listedAfter("SIGKILL")).toBe(1);
+    expect(await listedAfter("SIGKILL")).toEqual([1, 1]);
   });
 });

@@ -152,4 +152,33 @@ export function inboundPartsContract(open: OpenStore): void {
       expect([await kindOf(1), await kindOf(2)]).toEqual(["waiting", "stored"]);
     }),
   );
+
+  test(
+    "a part begins another message once repeats have ended for that of a complete one, over its connector and of its time",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      await map(world);
+      const start = clock.now;
+      const kindOf = async (number: number, reference: number) => {
+        const part = { reference, total: 2, number };
+        const same = { key: `${reference}.${number}`, hasNoId: true, connectorId: "a", sharedAs: "group" };
+        const [result] = await store.inbound.receive([piece(world, { text: `${number}`, part, ...same })]);
+        return result?.kind;
+      };
+      const end = (connectorId: string, since: number, until: number) =>
+        store.inbound.endRepeats({ connectorId, since, until });
+      expect([await kindOf(1, 1), await kindOf(2, 1)]).toEqual(["waiting", "stored"]);
+      expect(await kindOf(1, 2)).toBe("waiting");
+      await end("b", start, start);
+      await end("group", start, start);
+      await end("a", start - SECOND, start - 1);
+      await end("a", start + 1, start + SECOND);
+      expect([await kindOf(1, 1), await kindOf(2, 1)]).toEqual(["repeat", "repeat"]);
+      await end("a", start, start);
+      expect([await kindOf(1, 1), await kindOf(2, 1)]).toEqual(["waiting", "stored"]);
+      expect([await kindOf(1, 1), await kindOf(2, 1)]).toEqual(["repeat", "repeat"]);
+      // What waits for its other part goes on to.
+      expect([await kindOf(1, 2), await kindOf(2, 2)]).toEqual(["repeat", "stored"]);
+    }),
+  );
 }

@@ -45,6 +45,9 @@ export interface InboundPartRow {
   readonly came_over: string | null;
 }
 
+/** What becomes of the key of parts for which `InboundStore.endRepeats` was called. */
+export const KEY_OF_NO_REPEATS = "";
+
 /** What the parts of one message have in common. */
 export interface PartGroup {
   /** The first one of the account at the provider, whichever the parts came over: see `cameOver`. */
@@ -118,7 +121,7 @@ function isRepeatOf(same: InboundPartRow, piece: InboundPiece): boolean {
 }
 
 function isAnother(same: InboundPartRow, { key, hasNoId, isKnownNew, sameSince }: InboundPiece): boolean {
-  if (same.received_at < sameSince) return true;
+  if (same.received_at < sameSince || same.provider_key === KEY_OF_NO_REPEATS) return true;
   return key !== same.provider_key && (!hasNoId || isKnownNew === true);
 }
 

@@ -1,7 +1,13 @@
 import type { InboundPiece, InboundQuery } from "../../../core/inbound/inbound.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
+import {
+  groupOf,
+  groupOfPart,
+  type InboundPartRow,
+  KEY_OF_NO_REPEATS,
+  type PartGroup,
+} from "../../inbound/inbound-parts.ts";
 import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
 import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
 import { createWaitingCount } from "../../inbound/waiting-count.ts";
@@ -46,7 +52,7 @@ export function createInbound(
   return {
     receive: (pieces) => closable.admit(() => receive(pieces)),
     endRepeats: async ({ connectorId, since, until }) =>
-      void (await db.query(END_REPEATS, [firstUuidAt(since), connectorId, until])),
+      void (await db.query(END_REPEATS, [firstUuidAt(since), connectorId, since, until, KEY_OF_NO_REPEATS])),
     list: async (query) => (await select(db, query)).map(toInboundMessage),
     countUnassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
     dropUnassigned: (bounds) => dropUnassigned(db, bounds),
@@ -54,8 +60,10 @@ export function createInbound(
   };
 }
 
-const END_REPEATS =
-  "UPDATE inbound_messages SET provider_key = id::text WHERE id >= $1 AND connector_id = $2 AND received_at <= $3";
+const END_REPEATS = `WITH parts AS (
+    UPDATE inbound_parts SET provider_key = $5 WHERE received_at >= $3 AND received_at <= $4
+      AND coalesce(came_over, connector_id) = $2 AND message_id IS NOT NULL)
+  UPDATE inbound_messages SET provider_key = id::text WHERE id >= $1 AND connector_id = $2 AND received_at <= $4`;
 
 const COUNT_UNASSIGNED = `SELECT count(*) AS count FROM
   (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED}) AS counted`;

@@ -3,7 +3,12 @@ import { senderIdsOf } from "../../../core/inbound/inbound-address.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { toReceivedEntry, toReceivedEvent } from "../../../core/webhooks/received-event.ts";
 import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
-import { createInboundParts, type InboundParts, type WholeMessage } from "../../inbound/inbound-parts.ts";
+import {
+  createInboundParts,
+  type InboundParts,
+  KEY_OF_NO_REPEATS,
+  type WholeMessage,
+} from "../../inbound/inbound-parts.ts";
 import {
   INBOUND_COLUMNS,
   type InboundRow,
@@ -34,13 +39,17 @@ export function createInbound(db: Database, parts: InboundStoreParts): InboundSt
   const waiting = createInboundParts(createPartTable(db));
   const state = createInboundState(db, waiting, parts);
   const end = db.prepare(END_REPEATS);
+  const endParts = db.prepare(END_REPEATS_OF_PARTS);
   const unassigned = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED})`,
   );
   return {
     receive: (pieces) => db.write(() => pieces.map((piece) => takeInbound(state, piece)), pieces.length * 3),
     endRepeats: ({ connectorId, since, until }) =>
-      db.write(() => void end.run(firstUuidAt(since), connectorId, until)),
+      db.write(() => {
+        end.run(firstUuidAt(since), connectorId, until);
+        endParts.run(KEY_OF_NO_REPEATS, since, until, connectorId);
+      }),
     list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
     countUnassigned: () => db.read(() => unassigned.get()?.count ?? 0),
     dropUnassigned: createDropUnassigned(db),
@@ -93,6 +102,9 @@ const NEWEST_SAME = `SELECT EXISTS (SELECT 1 FROM inbound_messages s WHERE s.acc
 /** `+` keeps the planner from the index that begins with the connector, in which it would read all seven days. */
 const END_REPEATS = `UPDATE inbound_messages SET provider_key = id
   WHERE id >= ? AND +connector_id = ? AND received_at <= ?`;
+
+const END_REPEATS_OF_PARTS = `UPDATE inbound_parts SET provider_key = ?
+  WHERE received_at >= ? AND received_at <= ? AND coalesce(came_over, connector_id) = ? AND message_id IS NOT NULL`;
 
 const INSERT_INBOUND = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
