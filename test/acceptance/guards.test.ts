@@ -62,6 +62,7 @@ onEveryStore((start) => {
       expect((await send(api, A, { from: "ACME" })).status).toBe(400);
       expect((await send(api, B, { from: "ACME" })).status).toBe(202);
       expect((await send(api, A, { from: "OTHER" })).status).toBe(202);
+      expect((await send(api, A)).status).toBe(400);
       await api.clock.advance(1_000);
     }
   });

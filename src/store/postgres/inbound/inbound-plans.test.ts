@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { present } from "../../../core/present.ts";
 import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
 import { type Driver, openDriver } from "../database/driver.ts";
@@ -52,21 +53,25 @@ for (const scope of ["sender", "account"]) {
   }, 120_000);
 }
 
-test("asking who has opted out reads no other opt-outs of the account, where it had none when the planner last looked", async () => {
-  const { store, url } = await openFresh();
-  const { account } = await createWorld(store);
-  const driver = openDriver({ url, connections: 1 });
-  await driver.hold((connection) => connection.exec("VACUUM (ANALYZE) opt_outs"));
-  await driver.query(OPT_OUTS, [account.id, OTHERS]);
-  const query = { accountId: account.id, sender: "14155550123", to: ["+49151", "+49152", "+1"] };
-  await scansOf(driver, url, async (other) => {
-    for (let round = 0; round < ROUNDS; round++)
-      expect(await other.suppressions.findOptedOut(query)).toEqual(["+49151", "+49152"]);
-  });
-  expect(await read(driver, "opt_outs")).toBeLessThan(OTHERS);
-  await driver.close();
-  await store.close();
-}, 120_000);
+test.each(["14155550123", undefined])(
+  "asking who has opted out of %p reads no other opt-outs of the account, where it had none when the planner last looked",
+  async (sender) => {
+    const { store, url } = await openFresh();
+    const { account } = await createWorld(store);
+    const driver = openDriver({ url, connections: 1 });
+    await driver.hold((connection) => connection.exec("VACUUM (ANALYZE) opt_outs"));
+    await driver.query(OPT_OUTS, [account.id, OTHERS]);
+    const query = { accountId: account.id, ...present({ sender }), to: ["+49151", "+49152", "+1"] };
+    await scansOf(driver, url, async (other) => {
+      for (let round = 0; round < ROUNDS; round++)
+        expect(await other.suppressions.findOptedOut(query)).toEqual(["+49151", "+49152"]);
+    });
+    expect(await read(driver, "opt_outs")).toBeLessThan(OTHERS);
+    await driver.close();
+    await store.close();
+  },
+  120_000,
+);
 
 const MESSAGES = `INSERT INTO inbound_messages (id, account_id, connector_id, provider_key, sender, recipient, text, segments,
     encoding, is_partial, received_at)
