@@ -67,11 +67,15 @@ export async function changeConnector(
   }
   await change(fleet, id, { is_enabled: false });
   await Bun.sleep(step.ms);
-  while (!(await change(fleet, id, { is_enabled: true }))) await Bun.sleep(AGAIN_MS);
+  const endsMs = Date.now() + TIME_LIMIT_MS;
+  while (!(await change(fleet, id, { is_enabled: true })) && Date.now() < endsMs) await Bun.sleep(AGAIN_MS);
 }
 
 /** Until a process runs again that has been killed, say. */
 const AGAIN_MS = 100;
+
+/** A process that has ended by itself does not run again: the run is to come to its end all the same, and say so. */
+const TIME_LIMIT_MS = 60_000;
 
 /** Whether a process says that it has changed the connector. */
 function change(fleet: Fleet, id: string, body: object): Promise<boolean> {
