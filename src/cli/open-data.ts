@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "../core/clock.ts";
 import type { MigrationStep } from "../store/on-migration.ts";
@@ -8,7 +7,7 @@ import type { StoreDrivers } from "../store/postgres/open-postgres.ts";
 import { SLOW_COMMIT_MS } from "../store/sqlite/slow-disk.ts";
 import type { Store } from "../store/store.ts";
 import type { Config } from "./config.ts";
-import { DATABASE_FILE } from "./data-folder/data-folder.ts";
+import { LOST_COMMITS, logIn } from "./data-folder/tell-of-lost-commits.ts";
 import { MIGRATING } from "./tell-of-migration.ts";
 
 export interface DataOptions {
@@ -41,7 +40,7 @@ function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: D
     randomBytes,
     ...faults,
     onMigration: tellOfMigration(log),
-    onLostCommits: (commits) => log.error({ commits, file: join(dataFolder, `${DATABASE_FILE}-wal`) }, LOST),
+    onLostCommits: (commits) => log.error({ commits, file: logIn(dataFolder) }, LOST_COMMITS),
     now: clock.now,
     checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
     migrationThread: new URL("./migration-thread.ts", import.meta.url),
@@ -56,9 +55,6 @@ function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: D
     ...(listeners > 1 && { shared: { memory, share: { index: 0, of: listeners } } }),
   });
 }
-
-const LOST =
-  "the database's log is damaged, and what its last commits stored is lost, although they were on disk: restore a backup, or go on without";
 
 const SLOW_DISK = `this disk takes ${SLOW_COMMIT_MS} ms or longer per commit: a thread of its own writes to the database (--no-store-thread: no such thread)`;
 

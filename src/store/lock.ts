@@ -9,10 +9,10 @@ export interface Lock {
 }
 
 export interface FolderLock extends Lock {
+  /** How many commits that were on disk the database's log has lost, at least; see `countLostCommits`. */
+  readonly lostCommits: number;
   /** Deletes the lock's files if they were not there before. Release it right after that: the folder is free for others. */
   forget(): void;
-  /** See `countLostCommits`: counted before the database was opened, since SQLite writes over what it drops. */
-  readonly lostCommits: number;
 }
 
 /** The name of the database in a data folder. */
@@ -33,6 +33,7 @@ export function lockFolder(folder: string, orElse = ""): FolderLock {
     const driver = lockAt(path);
     const lock = {
       ...toLock(driver),
+      // Before SQLite opens the database, even to ask who has it open, and writes over what it drops of the log.
       lostCommits: countLostCommits(database),
       forget() {
         // The journal first: once the lock's own file is gone, others may take the lock, and the journal would be theirs.

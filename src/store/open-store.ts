@@ -34,7 +34,7 @@ export interface StoreOptions {
   /** See `SqliteOptions`. Not with `thread`, which migrates itself. */
   readonly migrationThread?: URL;
   readonly onMigration?: OnMigration;
-  /** Called at the opening if commits are lost that were on disk: at least how many. See `countLostCommits`. */
+  /** Called at the opening with `FolderLock.lostCommits`, if there are any. */
   readonly onLostCommits?: (count: number) => void;
 }
 

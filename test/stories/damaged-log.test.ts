@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
 import { oneProcess } from "../one-process.ts";
+import { runPostrider } from "../postrider-process.ts";
 
 const PATH = "/v1/sms/messages";
 const SMS = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
@@ -22,9 +23,18 @@ async function kill(): Promise<void> {
   await service().exited;
 }
 
-/** Damages the last transaction but one. Behind the last one there may be older ones, which the log had before it was begun anew. */
-function damageLog(): string {
+/** Leaves a log of which something in the middle is lost, as after a crash on a bad disk. */
+async function damageLog(args: readonly string[] = []): Promise<string> {
+  await start({ args });
+  await reached(service(), await post(), "delivered");
+  await kill();
   const wal = join(folder(), "postrider.db-wal");
+  damageLastButOne(wal);
+  return wal;
+}
+
+/** Damages the last transaction but one. Behind the last one there may be older ones, which the log had before it was begun anew. */
+function damageLastButOne(wal: string): void {
   const log = readFileSync(wal);
   const salts = log.subarray(16, 24);
   const frameSize = 24 + log.readUInt32BE(8);
@@ -34,16 +44,11 @@ function damageLog(): string {
   }
   const page = ends.at(-2)! + 24;
   writeFileSync(wal, log.fill(0x55, page, page + 512));
-  return wal;
 }
 
 for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
   test(`a start says that commits are lost which were on disk, once, and serves (${args.join(" ") || "one thread"})`, async () => {
-    await start({ args });
-    await reached(service(), await post(), "delivered");
-    await kill();
-    const wal = damageLog();
-
+    const wal = await damageLog(args);
     await start({ args });
     const { commits, ...said } = JSON.parse(await service().line(/log is damaged/));
     expect(commits).toBeGreaterThan(0);
@@ -56,16 +61,21 @@ for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
   });
 }
 
-test("a start on a copy of the folder says it too, whose lock is a new file", async () => {
-  await start();
-  await reached(service(), await post(), "delivered");
-  await kill();
-  damageLog();
+test("also on a copy of the folder, whose lock is another file", async () => {
+  await damageLog();
   rmSync(join(folder(), "postrider.lock"));
-  writeFileSync(join(folder(), "postrider.lock"), "");
   await start();
-  expect(service().output()).toContain("log is damaged");
+  await service().line(/log is damaged/);
 });
+
+for (const [command, ...args] of [["rotate-key"], ["migrate-to", "postgres://127.0.0.1:1/none"]]) {
+  test(`so does ${command}, which clears the log`, async () => {
+    const wal = await damageLog();
+    const { output } = await runPostrider({ dataFolder: folder(), command: command!, args });
+    expect(output).toContain(`the database's log is damaged, `);
+    expect(output).toContain(`(${wal}, commits: `);
+  });
+}
 
 test("a service that was killed under load loses nothing, and says nothing of a damaged log", async () => {
   await start();

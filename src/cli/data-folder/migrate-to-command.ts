@@ -9,6 +9,7 @@ import { untilCutOff } from "../cut-off.ts";
 import { tellOfMigration } from "../tell-of-migration.ts";
 import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
 import { parseFolder } from "./parse-folder.ts";
+import { tellOfLostCommits } from "./tell-of-lost-commits.ts";
 
 interface MoveOptions {
   readonly data?: string;
@@ -55,6 +56,7 @@ export function addMigrateToCommand(program: Command, command: MoveCommand): voi
           onStage,
           migrationThread,
           onMigration,
+          onLostCommits: tellOfLostCommits(terminal, dataFolder),
         });
         terminal.stdout(
           `${describe(counted)}\nall of ${dataFolder} is in PostgreSQL now: start the service with DATABASE_URL\n`,

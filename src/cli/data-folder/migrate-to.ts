@@ -6,30 +6,28 @@ import { createVault } from "../../store/vault.ts";
 import { requireMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import { databaseIn } from "./own-database.ts";
-import { withDataFolder } from "./with-data-folder.ts";
+import { type OnLostCommits, withDataFolder } from "./with-data-folder.ts";
 
 export interface MoveOrder extends Omit<MoveUp, "path" | "vault"> {
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
+  readonly onLostCommits?: OnLostCommits;
 }
 
 /** Moves a stopped service from its data folder into a PostgreSQL database; see `moveUp`. */
 export async function migrateTo(order: MoveOrder): Promise<readonly Counted[]> {
   const path = databaseIn(order.dataFolder);
-  return alone(order.dataFolder, () => {
-    const { dataFolder, secret } = order;
+  const { dataFolder, secret, onLostCommits } = order;
+  const move = () => {
     const masterKey = requireMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(path) });
     return moveUp({ ...order, path, vault: createVault({ masterKey, randomBytes }) });
-  });
+  };
+  return withDataFolder(dataFolder, () => withReasons(move), onLostCommits);
 }
 
 /** Lets the service start on the data folder again. Returns false if it had not moved. */
 export async function stayWithSqlite(dataFolder: string): Promise<boolean> {
   const path = databaseIn(dataFolder);
-  return alone(dataFolder, async () => cancelMove(path));
-}
-
-function alone<T>(dataFolder: string, work: () => Promise<T>): Promise<T> {
-  return withDataFolder(dataFolder, () => withReasons(work));
+  return withDataFolder(dataFolder, () => withReasons(async () => cancelMove(path)));
 }

@@ -2,13 +2,21 @@ import { errorText } from "../../core/error-text.ts";
 import { type FolderLock, lockFolder } from "../../store/lock.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 
-/** Locks a data folder while `work` runs, which has to be alone on it. Throws `AdminFailure` if the folder is locked already. */
+export type OnLostCommits = (count: number) => void;
+
+/**
+ * Locks a data folder while `work` runs, which has to be alone on it. Throws `AdminFailure` if the folder is locked already.
+ *
+ * @param onLostCommits called with `FolderLock.lostCommits`, if there are any
+ */
 export async function withDataFolder<T>(
   folder: string,
   work: (lock: FolderLock) => T | Promise<T>,
+  onLostCommits?: OnLostCommits,
 ): Promise<T> {
   const lock = take(folder);
   try {
+    if (lock.lostCommits > 0) onLostCommits?.(lock.lostCommits);
     return await work(lock);
   } finally {
     lock.release();

@@ -7,6 +7,7 @@ import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
 import { databaseUrlOf } from "../data-folder/database-url.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
+import { tellOfLostCommits } from "../data-folder/tell-of-lost-commits.ts";
 import { tellOfMigration } from "../tell-of-migration.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { rotateSharedKey } from "./rotate-shared-key.ts";
@@ -46,7 +47,7 @@ export function addRotateKeyCommand(
         const migration = { migrationThread, onMigration: tellOfMigration(terminal) };
         const rotation = { ...target, ...migration, dataFolder, forgetLinks, randomBytes, onCutOff };
         const done = await (databaseUrl === undefined
-          ? rotateKey(rotation)
+          ? rotateKey({ ...rotation, onLostCommits: tellOfLostCommits(terminal, dataFolder) })
           : rotateSharedKey({ ...rotation, databaseUrl }));
         const place = databaseUrl === undefined ? dataFolder : readHosts(databaseUrl).place;
         if (done === "completed") terminal.stdout(COMPLETED);

@@ -9,7 +9,7 @@ import { createVault } from "../../store/vault.ts";
 import type { OnCutOff } from "../cut-off.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
-import { withDataFolder } from "../data-folder/with-data-folder.ts";
+import { type OnLostCommits, withDataFolder } from "../data-folder/with-data-folder.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { withPlace, withReasons } from "../or-refusal.ts";
 import { isKeyOf, readKey } from "./find-master-key.ts";
@@ -25,6 +25,7 @@ export interface KeyRotation extends MigrationOptions {
   readonly forgetLinks: boolean;
   readonly randomBytes: RandomBytes;
   readonly onCutOff: OnCutOff;
+  readonly onLostCommits?: OnLostCommits;
   /** For tests, which end the process at a step. */
   readonly onStep?: (step: RotationStep) => void;
 }
@@ -42,14 +43,15 @@ const KEY_OCTETS = 32;
  * only completed an earlier rotation, which had been interrupted. A further one would replace the key that older backups need.
  */
 export function rotateKey(rotation: KeyRotation): Promise<"rotated" | "completed"> {
-  const { dataFolder, newSecret, forgetLinks } = rotation;
+  const { dataFolder, newSecret, forgetLinks, onLostCommits } = rotation;
   ownDatabase(dataFolder);
-  return withDataFolder(dataFolder, async () => {
+  const settleAndRotate = async () => {
     const isCompleted = settleKeyFiles(dataFolder);
     if (isCompleted && newSecret === undefined && !forgetLinks) return "completed";
     await withPlace(dataFolder, () => rotate(rotation));
     return "rotated";
-  });
+  };
+  return withDataFolder(dataFolder, settleAndRotate, onLostCommits);
 }
 
 async function rotate(rotation: KeyRotation): Promise<void> {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   closeSync,
   copyFileSync,
+  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
@@ -130,7 +131,7 @@ for (const [which, [leave, rows]] of Object.entries(CRASHES)) {
     }));
 }
 
-test("of a log whose own header is damaged nobody can tell what it held, nor of one that is not there", () =>
+test("of a log whose own header is damaged nobody can tell what it held, nor of one that is not there, or not readable", () =>
   inFolder(async (folder) => {
     const database = crashed(folder);
     for (const place of [1, 9, 17, 25]) {
@@ -141,6 +142,8 @@ test("of a log whose own header is damaged nobody can tell what it held, nor of 
     truncateSync(`${database}-wal`, LOG_HEADER / 2);
     expect(countLostCommits(database)).toBe(0);
     rmSync(`${database}-wal`);
+    expect(countLostCommits(database)).toBe(0);
+    mkdirSync(`${database}-wal`);
     expect(countLostCommits(database)).toBe(0);
     expect(countLostCommits(join(folder, "none.db"))).toBe(0);
   }));

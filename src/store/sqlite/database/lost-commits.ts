@@ -16,14 +16,17 @@ const CHUNK = 1_048_576;
  * and looks like damage. But a commit behind which another was written had been synced. Reads the whole log, as SQLite will.
  */
 export function countLostCommits(database: string): number {
-  let file: number;
   try {
     // SQLite keeps the log beside the file itself, even if that is opened through a symbolic link.
-    file = openSync(`${realpathSync(database)}-wal`, "r");
+    return countAt(`${realpathSync(database)}-wal`);
   } catch {
     // After a clean stop there is no log. One that cannot be read is for SQLite to report.
     return 0;
   }
+}
+
+function countAt(log: string): number {
+  const file = openSync(log, "r");
   try {
     return countIn(file);
   } finally {
