@@ -14,7 +14,7 @@ import {
   nothingHandedOver,
 } from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
-import { type DestinationLimits, enterAll } from "./destination-limits.ts";
+import type { DestinationLimits } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
 import type { HostAddress } from "./host-address.ts";
 import type { HostSessions } from "./host-sessions.ts";
@@ -166,8 +166,7 @@ interface Asked {
  * name may have many addresses, and on shared servers every customer's domain has a name of its own for the same address.
  */
 async function offer(parts: MxParts, target: HostAddress, handover: Handover): Promise<HandedOver> {
-  const places = new Set([target.name, target.address]);
-  const entry = await enterAll(parts.hostLimits, places, handover.signal);
+  const entry = await parts.hostLimits.enterAll([target.name, target.address], handover.signal);
   if (entry.kind === "full") return nothingHandedOver(handover, busy(entry.retryAfterMs));
   return handOver(parts.sessions.connectionsTo(target), handover).finally(entry.leave);
 }

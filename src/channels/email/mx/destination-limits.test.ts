@@ -135,3 +135,38 @@ test("nobody waits for longer than ten seconds, in line and for the rate togethe
   await clock.advance(8_000);
   expect((await limits.enter("a", NEVER)).kind).toBe("in");
 });
+
+test("who finds no place at one of several destinations takes no turn of another", async () => {
+  const clock = createHeldClock();
+  const limits = createDestinationLimits(clock, { atATime: 1, perSecond: 0.5 });
+  await limits.enter("full", NEVER);
+  const waiting = limits.enterAll(["a", "full"], NEVER);
+  await clock.advance(0);
+  await clock.advance(10_000);
+  expect((await waiting).kind).toBe("full");
+  const next = limits.enterAll(["a", "b"], NEVER);
+  expect(await Promise.race([next, Bun.sleep(0).then(() => "waits")])).toMatchObject({ kind: "in" });
+});
+
+test("what two were in line for at the same time, at a destination each, they start one after the other by the rate of both", async () => {
+  const clock = createHeldClock();
+  const limits = createDestinationLimits(clock, { atATime: 2, perSecond: 1 });
+  const inside = [];
+  for (const each of ["b", "b", "c", "c"]) {
+    const entering = limits.enter(each, NEVER);
+    await clock.advance(1_000);
+    inside.push(await entering);
+  }
+  const started: number[] = [];
+  const entering = ["b", "c"].map(async (each) => {
+    await limits.enterAll(["a", each], NEVER);
+    started.push(clock.monotonicMs());
+  });
+  await clock.advance(5_000);
+  const free = clock.monotonicMs();
+  for (const entry of inside) if (entry.kind === "in") entry.leave();
+  await clock.advance(0);
+  await clock.advance(1_000);
+  await Promise.all(entering);
+  expect(started).toEqual([free, free + 1_000]);
+});

@@ -1,11 +1,13 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
-import { waitAtMost } from "../../../core/work/wait-at-most.ts";
+import { type WaitLimits, waitAtMost } from "../../../core/work/wait-at-most.ts";
 import type { Limits } from "./mx-config.ts";
 
 /** Limits how many messages are sent at a time, and per second, to each of many destinations (domains or hosts). */
 export interface DestinationLimits {
   /** Waits for a place and for the rate, 10 s at most. A caller that is let in has to call `leave`, once. */
   readonly enter: (destination: string, signal: AbortSignal) => Promise<Entry>;
+  /** The same for several: into all of them at once, or none. Their order has to be the same for all callers, since they may wait. */
+  readonly enterAll: (destinations: readonly string[], signal: AbortSignal) => Promise<Entry>;
 }
 
 export type Entry =
@@ -51,59 +53,53 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
     return made;
   };
 
-  return {
-    async enter(destination, signal) {
-      const state = open(destination);
-      const latestMs = clock.monotonicMs() + PATIENCE_MS;
-      const soonestMs = paceMs(state, clock, perSecond);
-      if (soonestMs > PATIENCE_MS) return { kind: "full", retryAfterMs: soonestMs };
-      if (state.inFlight >= atATime && state.line.size >= atATime * WAITING_PER_PLACE) {
-        return { kind: "full", retryAfterMs: COME_BACK_MS };
-      }
+  const isCrowded = ({ inFlight, line }: Destination) =>
+    inFlight >= atATime && line.size >= atATime * WAITING_PER_PLACE;
+  const enterAll: DestinationLimits["enterAll"] = async (names, signal) => {
+    const latestMs = clock.monotonicMs() + PATIENCE_MS;
+    const known = names.flatMap((name) => destinations.get(name) ?? []);
+    const soonestMs = paceMs(known, clock, perSecond);
+    if (soonestMs > PATIENCE_MS) return { kind: "full", retryAfterMs: soonestMs };
+    if (known.some(isCrowded)) return { kind: "full", retryAfterMs: COME_BACK_MS };
+    const entered = new Map<string, Destination>();
+    const leaveAll = () => {
+      for (const [name, state] of entered) leave(name, state);
+    };
+    // An MX record may name an address, which is then both.
+    for (const name of new Set(names)) {
+      const state = open(name);
+      const limitMs = latestMs - clock.monotonicMs();
       if (state.inFlight < atATime) state.inFlight++;
-      else if (!(await standInLine(state, clock, signal)))
+      else if (isCrowded(state) || !(await standInLine(state, clock, { limitMs, signal }))) {
+        leaveAll();
         return { kind: "full", retryAfterMs: COME_BACK_MS };
-      // Asked once there is a place, since the time spent in line has also passed for the rate.
-      const waitMs = paceMs(state, clock, perSecond);
-      if (clock.monotonicMs() + waitMs > latestMs) {
-        leave(destination, state);
-        return { kind: "full", retryAfterMs: waitMs };
       }
-      if (perSecond !== undefined) state.nextMs = clock.monotonicMs() + waitMs + 1_000 / perSecond;
-      if (waitMs > 0) await sleep(clock, waitMs, signal);
-      return { kind: "in", leave: () => leave(destination, state) };
-    },
-  };
-}
-
-/** Enters several destinations, in the order given, which has to be the same for all callers: all of them, or none. */
-export async function enterAll(
-  limits: DestinationLimits,
-  destinations: Iterable<string>,
-  signal: AbortSignal,
-): Promise<Entry> {
-  const entered: (() => void)[] = [];
-  const leave = () => {
-    for (const each of entered) each();
-  };
-  for (const destination of destinations) {
-    const entry = await limits.enter(destination, signal);
-    if (entry.kind === "in") entered.push(entry.leave);
-    else {
-      leave();
-      return entry;
+      entered.set(name, state);
     }
-  }
-  return { kind: "in", leave };
+    // Asked once there is a place everywhere, since the time spent in line has also passed for the rate.
+    const states = [...entered.values()];
+    const waitMs = paceMs(states, clock, perSecond);
+    const startMs = clock.monotonicMs() + waitMs;
+    if (startMs > latestMs) {
+      leaveAll();
+      return { kind: "full", retryAfterMs: waitMs };
+    }
+    if (perSecond !== undefined) for (const state of states) state.nextMs = startMs + 1_000 / perSecond;
+    if (waitMs > 0) await sleep(clock, waitMs, signal);
+    return { kind: "in", leave: leaveAll };
+  };
+  return { enter: (destination, signal) => enterAll([destination], signal), enterAll };
 }
 
-function paceMs({ nextMs }: Destination, clock: Clock, perSecond: number | undefined): number {
-  return perSecond === undefined ? 0 : Math.max(0, nextMs - clock.monotonicMs());
+/** How long it takes until the rate of all of them allows another start. */
+function paceMs(states: readonly Destination[], clock: Clock, perSecond: number | undefined): number {
+  if (perSecond === undefined) return 0;
+  return Math.max(0, ...states.map(({ nextMs }) => nextMs - clock.monotonicMs()));
 }
 
-/** Resolves with true when it is the caller's turn; with `undefined` after `PATIENCE_MS`, or on abort. */
-function standInLine({ line }: Destination, clock: Clock, signal: AbortSignal): Promise<true | undefined> {
-  return waitAtMost<true>(clock, { limitMs: PATIENCE_MS, signal }, (end) => {
+/** Resolves with true when it is the caller's turn; with `undefined` if the limits end the wait. */
+function standInLine({ line }: Destination, clock: Clock, limits: WaitLimits): Promise<true | undefined> {
+  return waitAtMost<true>(clock, limits, (end) => {
     const call = () => end(true);
     line.add(call);
     return () => line.delete(call);
