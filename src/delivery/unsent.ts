@@ -84,7 +84,8 @@ export function judgeSkipped(deps: UnsentDeps, job: ClaimedJob, skipped: Skipped
 /** The recipient opted out while the message was in the queue. */
 const OPTED_OUT: MessageError = {
   code: "opted_out",
-  message: "the recipient has opted out of this sender's messages",
+  message:
+    "the recipient has opted out of messages from this sender or, if none is named, from one that the account has",
 };
 
 /** Settles a message that can never be sent. */

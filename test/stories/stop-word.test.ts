@@ -80,6 +80,8 @@ onBothStores(() => {
       to: "has opted out of messages from the account, or from one of its senders, and no sender is named",
     });
     expect(await postrider.reached({ ...waiting, withinMs: 120_000 }, "failed", "delivered")).toBe("failed");
+    const last = (await live.timeline(waiting)).at(-1);
+    expect(last?.error?.message).toEndWith("or, if none is named, from one that the account has");
     expect(smsc.submits).toEqual([]);
     expect(await write(smsc, "START")).toBe(0);
     await postrider.pass(1_000);

@@ -41,7 +41,7 @@ export interface ClaimedJob {
   readonly content: Content;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** SMS: since the message was accepted, the recipient has opted out of this sender, or of all senders of the account. */
+  /** SMS: since the message was accepted, the recipient has opted out of this sender, of any if it names none, or of all of the account. */
   readonly isOptedOut?: true;
 }
 
