@@ -38,8 +38,10 @@ export interface Driver extends Session {
   close(): Promise<void>;
 }
 
-/** Statements issued one after the other, without waiting for an answer, go out in one packet. */
+/** Statements issued one after the other, without waiting for an answer, go out in one packet if `isPipelined`. */
 export interface Connection extends Session {
+  /** False for a pooler: there each statement waits for the answer to the one before, and fails with it. */
+  readonly isPipelined: boolean;
   /** Runs one or several statements without values; returns the rows of the last one. */
   exec<Row = unknown>(sql: string): Promise<readonly Row[]>;
   /** Commits. Resolves with the server's warning if it gave one: then the commit may be on that server's disk alone. */
@@ -159,6 +161,7 @@ function connectionOf(
   };
   const ask = names ? askAtOnce(client) : askOneByOne(client);
   return {
+    isPipelined: names !== undefined,
     async query<Row>(sql: string, values: readonly SqlValue[] = []) {
       const query = { ...(names?.of(sql) ?? { text: sql }), values: values.map(toStored) };
       const result = await ask(query).catch((error) => {

@@ -30,17 +30,25 @@ export interface Begun {
 
 /** Begins a transaction whose end others can wait for. */
 export async function beginAwaitable(connection: Connection): Promise<Begun> {
-  const [, [row]] = await Promise.all([connection.exec(BEGIN), connection.exec<Begun>(BEGUN)]);
+  const [row] = await (connection.isPipelined
+    ? beginAtOnce(connection)
+    : connection.exec<Begun>(`${BEGIN}; ${BEGUN}`));
   return row ?? { backend: 0, server: "" };
+}
+
+async function beginAtOnce(connection: Connection): Promise<readonly Begun[]> {
+  const [, begun] = await Promise.all([connection.exec(BEGIN), connection.exec<Begun>(BEGUN)]);
+  return begun;
 }
 
 /** `DEFERRABLE` means nothing at this level. `BEGUN` sees by it that it is in the transaction. */
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED DEFERRABLE";
 
 /**
- * Goes out in one packet with BEGIN and the first statements. If somebody cancels what the session does (`pg_cancel_backend`) just when the
- * server is about to begin, there is no transaction, and each of these statements would be committed on its own: an answer saved without its
- * message. So the session ends before them, by an error that is set to end it: `pg_terminate_backend` takes a right that the role may lack.
+ * Goes out in one packet with BEGIN and the first statements, where these do not wait for its answer. If somebody cancels what the session
+ * does (`pg_cancel_backend`) just when the server is about to begin, there is no transaction, and each of these statements would be committed
+ * on its own: an answer saved without its message. So the session ends before them, by an error that is set to end it:
+ * `pg_terminate_backend` takes a right that the role may lack.
  */
 const BEGUN = `SELECT CASE current_setting('transaction_deferrable') WHEN 'off' THEN set_config('exit_on_error', 'on', false)::int END,
   pg_backend_pid() AS backend, pg_postmaster_start_time() AS server,
