@@ -172,6 +172,25 @@ test("whatever isolation is set for the database, a statement sees what others c
   await drop();
 });
 
+for (const [pooled, statements] of [
+  ["", 2],
+  ["?prepare=false", 3],
+] as const) {
+  test(`a transaction with a statement takes ${statements} round trips${pooled}`, () =>
+    withDriver(async (_, url) => {
+      const proxy = await openPostgresProxy(url);
+      const driver = openDriver({ url: proxy.url + pooled, connections: 1 });
+      const { database, close } = openClosable(driver, createSystemClock());
+      const select = () => database.transaction((session) => session.query("SELECT 1"));
+      await select();
+      const before = proxy.roundTrips();
+      await select();
+      expect(proxy.roundTrips() - before).toBe(statements);
+      await close();
+      await proxy.close();
+    }));
+}
+
 test("a transaction whose connection has fallen silent is given up once, and not waited for again to be rolled back", async () => {
   const { url, drop } = await freshDatabase();
   const proxy = await openPostgresProxy(url);
