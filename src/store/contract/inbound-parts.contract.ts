@@ -161,7 +161,12 @@ export function inboundPartsContract(open: OpenStore): void {
       const start = clock.now;
       const kindOf = async (number: number, reference: number) => {
         const part = { reference, total: 2, number };
-        const same = { key: `${reference}.${number}`, hasNoId: true, connectorId: "a", sharedAs: "group" };
+        const same = {
+          key: `${reference}.${number}`,
+          hasNoId: true as const,
+          connectorId: "a",
+          sharedAs: "group",
+        };
         const [result] = await store.inbound.receive([piece(world, { text: `${number}`, part, ...same })]);
         return result?.kind;
       };
