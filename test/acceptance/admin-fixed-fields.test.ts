@@ -141,6 +141,36 @@ onSharedAdmin((start) => {
     });
   });
 
+  test("a connector that is read, disabled and sent back is disabled, whatever a newer rule says of its settings; defaults are not set", async () => {
+    const id = await connector("older");
+    const stored = () => admin.store.records.find("connectors", { id });
+    const made = await stored();
+    const config = { ...made!.config, hots: "of an older version" };
+    await admin.store.records.update("connectors", made!, { config });
+    const { json: read } = await admin.call("GET", `connectors/${id}`);
+    expect(read.config).toMatchObject({ hots: "of an older version", port: 99 });
+    const { status, json } = await admin.call("PATCH", `connectors/${id}`, { ...read, is_enabled: false });
+    expect([status, json.is_enabled ?? json.details]).toEqual([200, false]);
+    expect(await stored()).toMatchObject({ config, isEnabled: false });
+    const changed = { ...read, config: { ...read.config, port: 7 } };
+    expect((await admin.call("PATCH", `connectors/${id}`, changed)).json.details).toHaveProperty([
+      "config.hots",
+    ]);
+  });
+
+  test("what was registered in a sandbox can be read and sent back once the account is live, but not changed to more of that", async () => {
+    const { id } = (await admin.call("POST", "accounts", { name: "New", mode: "sandbox" })).json;
+    const ofSandbox = { account_id: id, sender_id: "TRYOUT", dlt_entity_id: "sandbox-entity" };
+    const { json: sender } = await admin.call("POST", "senders", ofSandbox);
+    await admin.call("PATCH", `accounts/${id}`, { mode: "live" });
+    const change = async (body: object) => {
+      const { status, json } = await admin.call("PATCH", `senders/${sender.id}`, body);
+      return [status, json.is_default ?? Object.keys(json.details)];
+    };
+    expect(await change({ ...sender, is_default: true })).toEqual([200, true]);
+    expect(await change({ ...sender, dlt_entity_id: "other" })).toEqual([400, ["dlt_entity_id"]]);
+  });
+
   test("a route whose connectors are changed in one of the two lists takes the other as it was shown", async () => {
     const connectors = [
       { connector_id: await connector("third"), weight: 3 },

@@ -1,17 +1,30 @@
 import { isDeepStrictEqual } from "node:util";
 import { Value } from "typebox/value";
 import type { ErrorCollector } from "../../core/body/field-errors.ts";
-import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
+import type { RecordKind } from "../../core/records/accounts.ts";
 import { toStoredId } from "../../core/uuid.ts";
-import { type RecordPlan, shownNames, shownRecord, shownSchema } from "./record-plan.ts";
+import { type RecordPlan, shownNames, shownSchema } from "./record-plan.ts";
 
-interface FixedFields<K extends RecordKind> {
+/** A record as clients read it. */
+export type Shown = Readonly<Record<string, unknown>>;
+
+/**
+ * A body without the fields that say what is shown already: whoever sends back what was read, with a change in it, means nothing by the
+ * rest. Some of that may be refused by now, by a newer rule or since the account went live, and defaults that are shown are not set.
+ */
+export function withoutEcho(given: Shown, shown: Shown, meant: readonly string[] = []): Shown {
+  const isEcho = (name: string) =>
+    Object.hasOwn(shown, name) && !meant.includes(name) && isDeepStrictEqual(given[name], shown[name]);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !isEcho(name)));
+}
+
+interface FixedFields {
   /** The body of a change. */
-  readonly given: Readonly<Record<string, unknown>>;
+  readonly given: Shown;
   /** The fields that a change may have. */
   readonly changeable: Readonly<Record<string, unknown>>;
-  /** As it is before the change. */
-  readonly record: RecordTypes[K];
+  /** The record as answers show it before the change. */
+  readonly shown: Shown;
   readonly errors: Pick<ErrorCollector, "add">;
 }
 
@@ -19,15 +32,13 @@ interface FixedFields<K extends RecordKind> {
  * Notes the fields that the record shows and no change takes: ignored, such a change would be answered with 200 and do nothing. One that
  * says what is shown already is no change: whoever sends back what was read, with a change in it, means nothing by the rest.
  */
-export async function refuseFixed<K extends RecordKind>(
+export function refuseFixed<K extends RecordKind>(
   plan: RecordPlan<K>,
-  { given, changeable, record, errors }: FixedFields<K>,
-): Promise<void> {
+  { given, changeable, shown, errors }: FixedFields,
+): void {
   const fixed = shownNames(plan).filter(
     (name) => Object.hasOwn(given, name) && !Object.hasOwn(changeable, name),
   );
-  if (fixed.length === 0) return;
-  const shown = JSON.parse(JSON.stringify(await shownRecord(plan, record)));
   for (const name of fixed) {
     if (!saysTheSame(plan, name, { given: given[name] ?? undefined, shown: shown[name] ?? undefined }))
       errors.add(name, plan.instead?.[name] ?? insteadOf(name, plan));
@@ -40,7 +51,7 @@ export async function refuseFixed<K extends RecordKind>(
  */
 export function refuseUnlikeShown<K extends RecordKind>(
   plan: RecordPlan<K>,
-  { given, taken, errors }: { readonly taken: object } & Pick<FixedFields<K>, "given" | "errors">,
+  { given, taken, errors }: { readonly taken: object } & Pick<FixedFields, "given" | "errors">,
 ): void {
   const { properties } = shownSchema(plan);
   for (const [name, reason] of Object.entries(plan.instead ?? {})) {

@@ -8,7 +8,7 @@ import { conflict, notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { changeRecord, taken } from "./change-record.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
-import { refuseFixed, refuseUnlikeShown } from "./fixed-fields.ts";
+import { refuseFixed, refuseUnlikeShown, withoutEcho } from "./fixed-fields.ts";
 import { createInTurn } from "./in-turn.ts";
 import { listEndpoint } from "./record-list.ts";
 import {
@@ -51,6 +51,8 @@ export interface Change<K extends RecordKind, S extends TObject> {
   readonly schema: S;
   /** The fields that `null` clears, and their names in the record. */
   readonly clearable?: Readonly<Record<string, keyof RecordTypes[K] & string>>;
+  /** Fields that are a change also where they say what is shown. */
+  readonly meant?: readonly string[];
   /** Notes what the schema cannot check. */
   judge?(draft: Draft<S>, current: RecordTypes[K]): void | Promise<void>;
   /** `cleared`: the record's fields that are cleared besides. */
@@ -147,10 +149,10 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
   const update = async (call: Call) => {
     const current = await recordOf(deps, plan.kind, call);
     const toChanges = async (read: RecordTypes[K]) => {
-      const given = bodyOf(call);
+      const shown = JSON.parse(JSON.stringify(await shownRecord(plan, read)));
+      const given = withoutEcho(bodyOf(call), shown, change.meant);
       const { draft, cleared } = readChange(change, given, shownNames(plan));
-      const { errors } = draft;
-      await refuseFixed(plan, { given, changeable: change.schema.properties, record: read, errors });
+      refuseFixed(plan, { given, changeable: change.schema.properties, shown, errors: draft.errors });
       await change.judge?.(draft, read);
       const changes = await change.toChanges(sealDraft(draft), read, cleared);
       return { ...changes, ...cleared } as RecordChanges<K>;

@@ -75,6 +75,8 @@ function createRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
 function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
   return updateEndpoint(deps, plan, {
     schema: Type.Object(changeable),
+    // A plain list takes weights away, though it names the same connectors.
+    meant: ["connectors", "connector_ids"],
     clearable: { sender: "sender", category: "category", failover: "failover" },
     judge: ({ valid, errors }, current) =>
       judgeRoute(
