@@ -160,6 +160,13 @@ onEveryAdmin((startAdmin) => {
       expect(new Set(names).size).toBe(names.length);
     });
 
+    test("several that are created at once without a name get one each", async () => {
+      const body = { kind: "test", config: { host: "a.example", password: "p" } };
+      const made = await Promise.all(Array.from({ length: 6 }, () => admin.call("POST", "connectors", body)));
+      expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
+      expect(new Set(made.map(({ json }) => json.name)).size).toBe(made.length);
+    });
+
     test("without a name they are called by their provider, where a kind has several", async () => {
       const config = { host: "relay.example", provider: "postmark" };
       const create = () => admin.call("POST", "connectors", { kind: "smtp", config });

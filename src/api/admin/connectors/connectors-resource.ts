@@ -7,6 +7,7 @@ import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
+import { createInTurn } from "../in-turn.ts";
 import { createEndpoint, deleteEndpoint, showEndpoint, updateEndpoint } from "../record-endpoints.ts";
 import { listEndpoint } from "../record-list.ts";
 import type { RecordPlan } from "../record-plan.ts";
@@ -37,7 +38,8 @@ function createConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
     config: Type.Optional(config),
     is_enabled: isEnabled,
   });
-  return createEndpoint(deps, plan, {
+  const inTurn = createInTurn();
+  const endpoint = createEndpoint(deps, plan, {
     schema,
     judge({ valid, errors }) {
       const kind = kindNamed(deps, valid.kind);
@@ -56,6 +58,8 @@ function createConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
       };
     },
   });
+  // Those that come at once without a name would all find the same one free.
+  return { ...endpoint, handle: (call) => inTurn("", async () => endpoint.handle(call)) };
 }
 
 function updateConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpoint {
