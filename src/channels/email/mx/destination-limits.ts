@@ -31,33 +31,12 @@ interface Destination {
 }
 
 export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Limits): DestinationLimits {
-  const destinations = new Map<string, Destination>();
-
-  const removeIdle = (destination: string, state: Destination) => {
-    const isIdle = state.inFlight === 0 && state.line.size === 0 && state.nextMs <= clock.monotonicMs();
-    if (isIdle) destinations.delete(destination);
-  };
-  const leave = (destination: string, state: Destination) => {
-    const [next] = state.line;
-    // The place is passed on: if it were free until the next message wakes up, another one could take it too.
-    if (next) return next();
-    state.inFlight--;
-    removeIdle(destination, state);
-  };
-  const open = (destination: string): Destination => {
-    const known = destinations.get(destination);
-    if (known) return known;
-    sweep(destinations, removeIdle);
-    const made: Destination = { inFlight: 0, line: new Set(), nextMs: 0 };
-    destinations.set(destination, made);
-    return made;
-  };
-
+  const { find, open, leave } = openDestinations(clock);
   const isCrowded = ({ inFlight, line }: Destination) =>
     inFlight >= atATime && line.size >= atATime * WAITING_PER_PLACE;
   const enterAll: DestinationLimits["enterAll"] = async (names, signal) => {
     const latestMs = clock.monotonicMs() + PATIENCE_MS;
-    const known = names.flatMap((name) => destinations.get(name) ?? []);
+    const known = names.flatMap((name) => find(name) ?? []);
     const soonestMs = paceMs(known, clock, perSecond);
     if (soonestMs > PATIENCE_MS) return { kind: "full", retryAfterMs: soonestMs };
     if (known.some(isCrowded)) return { kind: "full", retryAfterMs: COME_BACK_MS };
@@ -89,6 +68,33 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
     return { kind: "in", leave: leaveAll };
   };
   return { enter: (destination, signal) => enterAll([destination], signal), enterAll };
+}
+
+/** Each is kept for as long as somebody is inside or in line, or its rate holds. */
+function openDestinations(clock: Clock) {
+  const destinations = new Map<string, Destination>();
+  const removeIdle = (name: string, state: Destination) => {
+    const isIdle = state.inFlight === 0 && state.line.size === 0 && state.nextMs <= clock.monotonicMs();
+    if (isIdle) destinations.delete(name);
+  };
+  return {
+    find: (name: string) => destinations.get(name),
+    open(name: string): Destination {
+      const known = destinations.get(name);
+      if (known) return known;
+      sweep(destinations, removeIdle);
+      const made: Destination = { inFlight: 0, line: new Set(), nextMs: 0 };
+      destinations.set(name, made);
+      return made;
+    },
+    leave(name: string, state: Destination): void {
+      const [next] = state.line;
+      // The place is passed on: if it were free until the next message wakes up, another one could take it too.
+      if (next) return next();
+      state.inFlight--;
+      removeIdle(name, state);
+    },
+  };
 }
 
 /** How long it takes until the rate of all of them allows another start. */
