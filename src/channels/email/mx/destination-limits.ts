@@ -87,7 +87,7 @@ function openDestinations(clock: Clock) {
       destinations.set(name, made);
       return made;
     },
-    leave(name: string, state: Destination): void {
+    leave(name: string, state: Destination) {
       const [next] = state.line;
       // The place is passed on: if it were free until the next message wakes up, another one could take it too.
       if (next) return next();
