@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
 import { until } from "../../../../test/until.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
@@ -123,6 +124,23 @@ test("once a store has come to another server, words are heard over another conn
   await client.query(`SELECT pg_notify('postrider', '["queue a"]')`);
   expect(await heard).toBe("a");
   await store.close();
+  await client.end();
+  await drop();
+});
+
+test("nor is a connection kept that was just being opened then", async () => {
+  const { url, drop } = await freshDatabase();
+  const { client } = await listener(url);
+  const proxy = await openPostgresProxy(url);
+  const listening = proxy.silenceAfter("LISTEN postrider");
+  const messenger = openMessenger({ url: proxy.url, clock, hear: () => {} });
+  await listening;
+  const first = await untilListening(client, 1);
+  messenger.renew();
+  proxy.speak();
+  await untilListening(client, 1, first);
+  await messenger.close();
+  await proxy.close();
   await client.end();
   await drop();
 });

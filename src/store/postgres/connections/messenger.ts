@@ -54,8 +54,8 @@ export function openMessenger({ url, clock, hear, copies }: MessengerOptions): M
   const looks = createLooks(clock, copies);
   let link: Link | undefined;
   let isClosed = false;
-  let pauseMs = FIRST_PAUSE_MS;
-  let cancelConnect = () => {};
+  let renewals = 0;
+  const retry = createRetry(clock, () => void connect());
 
   const reconnect = (lost: Link) => {
     lost.drop();
@@ -63,38 +63,59 @@ export function openMessenger({ url, clock, hear, copies }: MessengerOptions): M
     link = undefined;
     looks.end();
     outgoing.hold();
-    connectLater();
-  };
-  const connectLater = () => {
-    if (isClosed) return;
-    cancelConnect = clock.after(pauseMs, () => void connect());
-    pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs);
+    retry.later();
   };
   const connect = async () => {
+    const before = renewals;
     const made = await openLink(connections.lend, hear).catch(() => undefined);
-    if (!made) return connectLater();
+    if (!made) return retry.later();
     if (isClosed) return made.drop();
     link = made;
     made.onLost(() => reconnect(made));
-    pauseMs = FIRST_PAUSE_MS;
+    retry.worked();
     looks.begin(made, () => reconnect(made));
     outgoing.release(async (words) => {
       if (!(await made.send(words))) reconnect(made);
     });
+    if (renewals !== before) reconnect(made);
   };
 
   const opened = connect();
   return {
     tell: outgoing.add,
-    renew: () => link && reconnect(link),
+    renew() {
+      renewals++;
+      if (link) reconnect(link);
+    },
     async close() {
       isClosed = true;
-      cancelConnect();
+      retry.end();
       looks.end();
       outgoing.hold();
       await opened;
       link?.drop();
       await connections.close();
+    },
+  };
+}
+
+/** Runs again later, after longer and longer pauses until it has worked. */
+function createRetry(clock: Clock, run: () => void) {
+  let pauseMs = FIRST_PAUSE_MS;
+  let isEnded = false;
+  let cancel = () => {};
+  return {
+    later() {
+      if (isEnded) return;
+      cancel = clock.after(pauseMs, run);
+      pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs);
+    },
+    worked() {
+      pauseMs = FIRST_PAUSE_MS;
+    },
+    end() {
+      isEnded = true;
+      cancel();
     },
   };
 }
