@@ -11,6 +11,7 @@ import {
   type HandedOver,
   type Handover,
   handOver,
+  NO_SMTPUTF8,
   nothingHandedOver,
 } from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
@@ -145,7 +146,14 @@ async function tryTargets(
     if (rest === "shut") waiting = waiting.filter(({ name }) => name !== target.name);
   }
   const { outcome, countsAsAttempt } = notOffered(faults);
-  for (const address of addressesOf(left)) outcomes.set(address, outcomes.get(address) ?? outcome);
+  const isCutShort = waiting.length > 0 && timesPutOff < MAX_PUT_OFF;
+  const mayHaveUtf8 = isCutShort || faults.some(({ retryAfterMs }) => retryAfterMs !== undefined);
+  for (const address of addressesOf(left)) {
+    const known = outcomes.get(address);
+    // A host that was not asked for a reason of ours may have what the others lack.
+    if (known === NO_SMTPUTF8 && mayHaveUtf8) outcomes.set(address, deferred(outcome.error));
+    else outcomes.set(address, known ?? outcome);
+  }
   const isSecure = wasSecure(asked.map(({ handed }) => handed));
   return {
     outcomes,

@@ -126,6 +126,16 @@ test("a recipient who needs SMTPUTF8 is refused where no host that can be reache
   ]);
 });
 
+test("a recipient who needs SMTPUTF8 waits where only our own limit keeps the mail from a host that may have it", async () => {
+  const { rig, last } = await openDomainWith({ max_per_second_per_host: 0.05 }, () => undefined);
+  rig.host("other.test", "last.example.test");
+  await rig.channel.send(outgoingEmail({ to: [{ email: "ann@other.test" }] }), SIGNAL);
+  expect(await outcomesOf(rig, "jürgen")).toMatchObject([{ kind: "deferred", error: { code: "mx.busy" } }]);
+  await rig.clock.advance(20_000);
+  expect(await outcomesOf(rig, "jürgen")).toMatchObject([{ kind: "sent" }]);
+  expect(last.received).toHaveLength(2);
+});
+
 const IMPATIENT = { response_timeout_ms: 2_000 };
 
 test("a host that has stopped answering is not waited for by each recipient: the next one gets the rest", async () => {

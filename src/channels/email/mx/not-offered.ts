@@ -4,7 +4,7 @@ import { CALLED_OFF, type Fault } from "../smtp/hand-over.ts";
 
 /** What becomes of the recipients whose mail was offered to none of their domain's hosts. */
 export interface NotOffered {
-  readonly outcome: PartOutcome;
+  readonly outcome: PartOutcome & { readonly kind: "deferred" };
   /** False if only we, or what a host had said before, held the mail back. */
   readonly countsAsAttempt: boolean;
 }

@@ -169,7 +169,8 @@ function takenBy({ takesSmtpUtf8 }: SmtpSession, { to }: Envelope, mail: Mail): 
   return mail.needsSmtpUtf8 ? [] : to.filter(isAscii);
 }
 
-const NO_SMTPUTF8: PartOutcome = {
+/** What becomes of an address that the server's extensions do not allow. */
+export const NO_SMTPUTF8: PartOutcome = {
   kind: "rejected",
   error: { code: "smtp.smtputf8", message: "the server does not take international addresses (SMTPUTF8)" },
 };
