@@ -196,6 +196,15 @@ test.each([
   expect(channel.status().reason).toContain("your address is on a list");
 });
 
+test("a host that refuses EHLO and does not answer HELO is said not to answer", async () => {
+  const server = await raw((verb) =>
+    verb === "EHLO" ? "502 5.5.1 not implemented" : verb === "HELO" ? "silence" : undefined,
+  );
+  const { channel, became } = relay(server.port, { response_timeout_ms: 100 });
+  await became("down");
+  expect(channel.status().reason).toMatch(/^smtp\.timeout: (?!502)/);
+});
+
 test("a server that floods us with a reply without end is cut off", async () => {
   const server = await raw((verb) => (verb === "EHLO" ? "250-x".repeat(100_000) : undefined));
   const { channel, became } = relay(server.port);

@@ -180,8 +180,11 @@ function settled(
       connection.off("error", onError).off("end", onEnd);
       resolve(fault);
     };
-    const fail = (error: ConnectionError, isUpgrading = false) =>
-      finish(toFault(error, isUpgrading, refusalIn(connection.lastServerResponse)));
+    const fail = (error: ConnectionError, isUpgrading = false) => {
+      // Who has gone silent may have refused something before that they need not offer.
+      const isSilent = error.code === "ETIMEDOUT";
+      finish(toFault(error, isUpgrading, isSilent ? undefined : refusalIn(connection.lastServerResponse)));
+    };
     const onError = (error: ConnectionError) => fail(error, connection.upgrading === true);
     const onEnd = () => fail(new Error("the server closed the connection"));
     const onAbort = () => {
