@@ -10,7 +10,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: "on",
   // A statement after a lock has to see what the lock's last holder committed.
   default_transaction_isolation: "read committed",
-  // Tells a statement of a transaction from one outside; see `beginAwaitable`.
+  // Tells a statement of a transaction from one outside; see `beginAtOnce`.
   default_transaction_deferrable: "off",
   // We send lists with NULL in them.
   array_nulls: "on",

@@ -32,28 +32,35 @@ export interface Begun {
 export async function beginAwaitable(connection: Connection): Promise<Begun> {
   const [row] = await (connection.isPipelined
     ? beginAtOnce(connection)
-    : connection.exec<Begun>(`${BEGIN}; ${BEGUN}`));
+    : connection.exec<Begun>(`${BEGIN}; SELECT ${BEGUN}`));
   return row ?? { backend: 0, server: "" };
 }
 
-/** `BEGUN` is prepared: each transaction would spend about 40 µs on reading and planning it. */
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+const BEGUN = `pg_backend_pid() AS backend, pg_postmaster_start_time() AS server,
+  pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()), pg_advisory_xact_lock_shared(${LOCKS.schema})`;
+
+/**
+ * For a packet that holds the first statements too. If somebody cancels what the session does (`pg_cancel_backend`) just when the server is
+ * about to begin, there is no transaction, and each of these statements would be committed on its own: an answer saved without its message.
+ * So the session ends before them. The check is prepared: each transaction would spend about 40 µs on reading and planning it.
+ */
 async function beginAtOnce(connection: Connection): Promise<readonly Begun[]> {
-  const [, begun] = await Promise.all([connection.exec(BEGIN), connection.query<Begun>(BEGUN)]);
+  const beginning = connection.exec(`${BEGIN} DEFERRABLE`);
+  const [begun] = await Promise.all([
+    connection.query<Begun>(`SELECT ${UNLESS_BEGUN_END}, ${BEGUN}`),
+    beginning,
+  ]);
   return begun;
 }
 
-/** `DEFERRABLE` means nothing at this level. `BEGUN` sees by it that it is in the transaction. */
-const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED DEFERRABLE";
-
 /**
- * Goes out in one packet with BEGIN and the first statements, where these do not wait for its answer. If somebody cancels what the session
- * does (`pg_cancel_backend`) just when the server is about to begin, there is no transaction, and each of these statements would be committed
- * on its own: an answer saved without its message. So the session ends before them, by an error that is set to end it:
- * `pg_terminate_backend` takes a right that the role may lack.
+ * `DEFERRABLE` means nothing at this level: it tells a statement that it is in the transaction. An error that is set to end the session ends
+ * it: `pg_terminate_backend` takes a right that the role may lack.
  */
-const BEGUN = `SELECT CASE current_setting('transaction_deferrable') WHEN 'off' THEN set_config('exit_on_error', 'on', false)::int END,
-  pg_backend_pid() AS backend, pg_postmaster_start_time() AS server,
-  pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()), pg_advisory_xact_lock_shared(${LOCKS.schema})`;
+const UNLESS_BEGUN_END =
+  "CASE current_setting('transaction_deferrable') WHEN 'off' THEN set_config('exit_on_error', 'on', false)::int END";
 
 /**
  * Resolves if the transaction was committed after all. Throws `StoreUnavailable` if it was not, and `OutcomeUnknown` if
