@@ -12,10 +12,10 @@ export type Shown = Readonly<Record<string, unknown>>;
  * A body without the fields that say what is shown already: whoever sends back what was read, with a change in it, means nothing by the
  * rest. Some of that may be refused by now, by a newer rule or since the account went live, and defaults that are shown are not set.
  */
-export function withoutEcho(given: Shown, shown: Shown, meant: readonly string[] = []): Shown {
-  const isEcho = (name: string) =>
+export function withoutUnchanged(given: Shown, shown: Shown, meant: readonly string[] = []): Shown {
+  const isUnchanged = (name: string) =>
     Object.hasOwn(shown, name) && !meant.includes(name) && isDeepStrictEqual(given[name], shown[name]);
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !isEcho(name)));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !isUnchanged(name)));
 }
 
 interface FixedFields {

@@ -8,7 +8,7 @@ import { conflict, notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { changeRecord, taken } from "./change-record.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
-import { refuseFixed, refuseUnlikeShown, withoutEcho } from "./fixed-fields.ts";
+import { refuseFixed, refuseUnlikeShown, withoutUnchanged } from "./fixed-fields.ts";
 import { createInTurn } from "./in-turn.ts";
 import { listEndpoint } from "./record-list.ts";
 import {
@@ -150,7 +150,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     const current = await recordOf(deps, plan.kind, call);
     const toChanges = async (read: RecordTypes[K]) => {
       const shown = JSON.parse(JSON.stringify(await shownRecord(plan, read)));
-      const given = withoutEcho(bodyOf(call), shown, change.meant);
+      const given = withoutUnchanged(bodyOf(call), shown, change.meant);
       const { draft, cleared } = readChange(change, given, shownNames(plan));
       refuseFixed(plan, { given, changeable: change.schema.properties, shown, errors: draft.errors });
       await change.judge?.(draft, read);

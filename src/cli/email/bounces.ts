@@ -33,8 +33,8 @@ export async function openBounces(parts: BounceParts): Promise<BounceListener | 
 }
 
 /**
- * Adds a recipient who unsubscribes, or has complained, to the account's suppressions. If there is no such account, nothing has to be done: links stay
- * valid as long as the master key, even in a database that was restored from before the account was created.
+ * Adds a recipient who unsubscribes, or has complained, to the account's suppressions. If there is no such account, nothing has to be
+ * done: links stay valid as long as the master key, even in a database that was restored from before the account was created.
  */
 export function createUnsubscribe({
   store,

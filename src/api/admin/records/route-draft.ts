@@ -156,8 +156,11 @@ export function shownConnectors({ connectorIds, weights }: Route) {
   return connectorIds.map((id) => present({ connector_id: id, weight: weights?.[id] }));
 }
 
-/** A change without that one of its two lists of connectors which says what the route shows already: whoever sends back what was read has changed the other. */
-export function withoutEcho<Given extends RouteDraft>(given: Given, current: Route): Given {
+/**
+ * A change without that one of its two lists of connectors which says what the route shows already: whoever sends back what was read has
+ * changed the other.
+ */
+export function withoutUnchangedList<Given extends RouteDraft>(given: Given, current: Route): Given {
   const { connectors, connector_ids: ids } = given;
   if (!connectors || !ids) return given;
   if (isDeepStrictEqual(ids, current.connectorIds)) return { ...given, connector_ids: undefined };

@@ -23,7 +23,7 @@ import {
   judgeRoute,
   routeFields,
   shownConnectors,
-  withoutEcho,
+  withoutUnchangedList,
 } from "./route-draft.ts";
 
 /** Routes: which messages go over which connectors, and in what order. */
@@ -81,7 +81,7 @@ function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
     judge: ({ valid, errors }, current) =>
       judgeRoute(
         deps,
-        { ...withoutEcho(valid, current), channel: current.channel },
+        { ...withoutUnchangedList(valid, current), channel: current.channel },
         { errors, isNew: false },
       ),
     async toChanges(given, current, cleared) {
@@ -90,7 +90,7 @@ function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
       // There may be an old twin in another spelling; it must not keep the rest of the route from being changed.
       if (!leadsSame(current, changed)) await refuseTwin(deps.store.records, changed);
       // `null` clears: a plain list of connectors takes the weights away.
-      const named = connectorsOf(withoutEcho(given, current)) as Partial<Route> | undefined;
+      const named = connectorsOf(withoutUnchangedList(given, current)) as Partial<Route> | undefined;
       return { ...conditions, ...named, ...present({ failover: given.failover }) };
     },
   });

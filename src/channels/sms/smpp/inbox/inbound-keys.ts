@@ -38,8 +38,8 @@ export interface InboundKeys {
   /** It comes again with the same key, since it may have been stored all the same. */
   refused(fingerprint: string, answer: InboundAnswer): void;
   /**
-   * Of what was received at `since` or later: from when to when, if its sessions have ended and the SMSC is known to have our answers to all of it; otherwise,
-   * or if nothing was, `undefined`.
+   * Of what was received at `since` or later: from when to when, if its sessions have ended and the SMSC is known to have our answers
+   * to all of it; otherwise, or if nothing was, `undefined`.
    */
   knownSpan(since: number): Omit<InboundSpan, "connectorId"> | undefined;
 }
