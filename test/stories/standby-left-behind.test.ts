@@ -11,6 +11,8 @@ import { until } from "../until.ts";
 /** A service on a pair of servers, to which nothing but requests writes. */
 async function openWorld() {
   const own = await ownProcessOnPair();
+  // PostgreSQL tells of a commit that only the primary has by a warning.
+  await onPrimary(own.pair, "ALTER DATABASE postgres SET client_min_messages = error");
   const { url, sandbox } = await own.start({ args: ["--roles", "api"] });
   const authorization = { Authorization: `Bearer ${sandbox.api_key}` };
   let isOpen = true;

@@ -50,6 +50,17 @@ test("a commit waits for the disk, whatever is set for the database; behind a po
     expect((await refusalOf(pooled)).statements).not.toContain(on);
   }));
 
+test("behind a pooler the role may not hide warnings, by which a commit says that no standby has it; less may be hidden", () =>
+  withDriver(async (driver, url) => {
+    const set = (level: string) =>
+      driver.query(inDatabase(`ALTER ROLE x SET client_min_messages = ${level}`, url));
+    const notice = "ALTER ROLE postrider SET client_min_messages = 'notice'";
+    await set("error");
+    expect((await refusalOf(`${url}?prepare=false`)).statements).toContain(notice);
+    await set("warning");
+    expect((await refusalOf(`${url}?prepare=false`)).statements).not.toContain(notice);
+  }));
+
 test("a pooler that drops the settings of our sessions without a word is noticed", () =>
   withDriver(async (driver, url) => {
     const proxy = await openOptionsProxy(url, "");

@@ -29,9 +29,11 @@ export async function refuseUnfitPooler(drivers: Drivers, url: string): Promise<
 /** Settings of ours that change nothing about the statements that we have. */
 const WITHOUT_EFFECT = ["bytea_output", "DateStyle", "TimeZone"];
 
-/** Whether a value does as well as ours: any time limit, or a commit that waits for more than ours. */
+/** Whether a value does as well as ours: any time limit, a commit that waits for more than ours, or any messages with the warnings. */
 function isFit(name: string, value: string): boolean {
-  return name in TIME_LIMITS ? value !== "0" : name === "synchronous_commit" && value === "remote_apply";
+  if (name in TIME_LIMITS) return value !== "0";
+  if (name === "client_min_messages") return value !== "error";
+  return name === "synchronous_commit" && value === "remote_apply";
 }
 
 interface Setting {

@@ -8,6 +8,8 @@
 export const SETTINGS: Readonly<Record<string, string>> = {
   // A 202 promises that the message is on disk.
   synchronous_commit: "on",
+  // By a warning we hear of a commit that is not on the standby's disk.
+  client_min_messages: "notice",
   // A statement after a lock has to see what the lock's last holder committed.
   default_transaction_isolation: "read committed",
   // Tells a statement of a transaction from one outside; see `beginAtOnce`.
