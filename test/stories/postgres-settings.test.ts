@@ -1,8 +1,9 @@
 /** What is set for the role, the database or in the URL, and what else stands in the database. */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
-import { reached, send } from "../admin.ts";
+import { admin, reached, send } from "../admin.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { deliverSms, readUntil } from "../feed-reader.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { oneProcessOnPostgres } from "../one-process.ts";
 import { type PostriderProcess, runPostrider } from "../postrider-process.ts";
@@ -87,6 +88,14 @@ test("settings in the URL count, beside those that the service needs", async () 
   await deliversAll(await start({ databaseUrl: `${database().url}?options=${options}` }));
   const [counted] = await run("SELECT count(*)::int AS messages FROM mail.messages");
   expect(counted).toEqual({ messages: 2 });
+});
+
+test("a publication of all tables, as tools of replication make it, keeps nothing from being changed", async () => {
+  await run("CREATE PUBLICATION everything FOR ALL TABLES");
+  const service = await start();
+  await readUntil(service, "", await deliverSms(service));
+  for (const value of [5, 6]) await admin(service, "/settings/push_rate_limit", { value }, "PUT");
+  expect(service.output()).not.toMatch(/"level":"(warn|error|fatal)"/);
 });
 
 test("sessions that do not check foreign keys are refused", async () => {

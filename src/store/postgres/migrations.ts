@@ -8,6 +8,7 @@ import interruptions from "./migrations/0007_interruptions.sql" with { type: "te
 import erasureBounds from "./migrations/0008_erasure_bounds.sql" with { type: "text" };
 import partsOver from "./migrations/0009_parts_over.sql" with { type: "text" };
 import optOutsByRecipient from "./migrations/0010_opt_outs_by_recipient.sql" with { type: "text" };
+import published from "./migrations/0011_published.sql" with { type: "text" };
 
 /** While a migration runs no other transaction can. So it must not read through the history, nor build an index over it. */
 export interface Migration {
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   // An earlier program stores what is left of a message for the connector that names it.
   { number: 9, name: "0009_parts_over", sql: partsOver, worksWith: 3 },
   { number: 10, name: "0010_opt_outs_by_recipient", sql: optOutsByRecipient, worksWith: 3 },
+  { number: 11, name: "0011_published", sql: published, worksWith: 3 },
 ];

@@ -101,6 +101,7 @@ TABLE erasures
   CREATE INDEX erasures_under_way ON public.erasures USING btree (id) WHERE (completed_at IS NULL)
 
 TABLE event_numbers WITH (fillfactor=10)
+  REPLICA IDENTITY FULL
   last bigint NOT NULL
 
 TABLE events PARTITION BY RANGE (subject_id)
@@ -407,6 +408,7 @@ TABLE senders
   CREATE INDEX senders_by_sender_id ON public.senders USING btree (sender_id)
 
 TABLE settings
+  REPLICA IDENTITY FULL
   account_id text COLLATE "C"
   name text NOT NULL
   value text NOT NULL

@@ -18,7 +18,7 @@ test("the migrations lead to the reviewed schema", () =>
 async function dumpSchema(session: Session): Promise<string> {
   const rows = await session.query<{ line: string }>(`
     WITH own AS (
-      SELECT oid, relname::text AS name, relkind, reloptions FROM pg_class
+      SELECT oid, relname::text AS name, relkind, reloptions, relreplident FROM pg_class
       WHERE relnamespace = current_schema::regnamespace AND NOT relispartition
     ), lines AS (
       SELECT name AS owner, 1 AS part, 0 AS place, CASE relkind
@@ -38,6 +38,8 @@ async function dumpSchema(session: Session): Promise<string> {
       FROM own JOIN pg_attribute a ON attrelid = own.oid AND attnum > 0 AND NOT attisdropped
       LEFT JOIN pg_attrdef d ON adrelid = own.oid AND adnum = attnum
       WHERE relkind IN ('r', 'p')
+      UNION ALL
+      SELECT name, 2, 0, '  REPLICA IDENTITY FULL' FROM own WHERE relreplident = 'f'
       UNION ALL
       SELECT name, 3, 0, '  ' || conname || ' ' || pg_get_constraintdef(c.oid)
       FROM own JOIN pg_constraint c ON conrelid = own.oid WHERE contype <> 'n'
