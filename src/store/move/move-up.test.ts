@@ -84,6 +84,20 @@ test("large texts that nobody has sent yet arrive whole, each in its place", () 
   );
 });
 
+test("a database that a start has opened and made no account in is as good as an empty one", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "p.db");
+    const { url, drop } = await freshDatabase();
+    await (await openOther(url, { vault: VAULT })).close();
+    const { store, driver } = await openWithDriver(path);
+    await createWorld(store);
+    driver.exec("INSERT INTO meta (name, value) VALUES ('admin_token_digest', 'd')");
+    await store.close();
+    const counted = await moveUp({ path, url, vault: VAULT, onProgress: () => {}, clock });
+    expect(counted).toContainEqual({ what: "accounts", sqlite: 1, postgres: 1 });
+    await drop();
+  }));
+
 test("a batch keeps its text until the last of its messages needs it no more", () =>
   moved(
     async ({ sms, claimOne, settle }) => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { LONG_STATEMENT_MS, openDriver as openTarget, type Session } from "../postgres/database/driver.ts";
 import { fillAlone } from "../postgres/database/fill-alone.ts";
-import { checkMasterKey, filledFrom } from "../postgres/database/meta.ts";
+import { checkMasterKey, filledFrom, readIfThere } from "../postgres/database/meta.ts";
 import { isThere, setCounters } from "../postgres/database/table-columns.ts";
 import { type Database, openClosable } from "../postgres/database/transactions.ts";
 import { migrate } from "../postgres/migrate.ts";
@@ -125,6 +125,8 @@ async function takeTarget(target: Database, name: string): Promise<void> {
     // A service that just makes its first account is waited for.
     await session.query("LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE");
     if (await isCopyOf(session, name)) return;
+    // A start that ended before it made an account has left keys of its own.
+    await session.query("DELETE FROM meta");
     await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, name]);
   });
 }
@@ -134,12 +136,17 @@ async function isCopyOf(session: Session, name: string): Promise<boolean> {
   const copied = await filledFrom(session);
   if (copied === name) return true;
   if (copied !== undefined) throw new Error(copied.split(" ")[0] === name.split(" ")[0] ? SERVED : OTHERS);
-  const accounts = (await isThere(session, "accounts"))
-    ? await session.query("SELECT 1 FROM accounts LIMIT 1")
-    : [];
-  if (accounts.length > 0)
+  if (await holdsService(session))
     throw new Error("there is a service in the PostgreSQL database: move into an empty one");
   return false;
+}
+
+/** Its accounts may all have been deleted. */
+async function holdsService(session: Session): Promise<boolean> {
+  const hasAccounts =
+    (await isThere(session, "accounts")) &&
+    (await session.query("SELECT 1 FROM accounts LIMIT 1")).length > 0;
+  return hasAccounts || (await readIfThere(session, "admin_token_digest")) !== undefined;
 }
 
 interface Step {

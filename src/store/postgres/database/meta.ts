@@ -66,8 +66,13 @@ export async function refuseOtherKey(session: Session, { checkValue }: Vault): P
 }
 
 /** Names the backup, or the SQLite database, that this database is being filled from; `undefined`: it is not. */
-export async function filledFrom(session: Session): Promise<string | undefined> {
-  return (await isThere(session, "meta")) ? readMeta(session, MOVING) : undefined;
+export function filledFrom(session: Session): Promise<string | undefined> {
+  return readIfThere(session, MOVING);
+}
+
+/** As `readMeta`, of a database that may have no schema yet. */
+export async function readIfThere(session: Session, name: MetaName): Promise<string | undefined> {
+  return (await isThere(session, "meta")) ? readMeta(session, name) : undefined;
 }
 
 /** Throws while a service is being copied or restored into the database: half of it is not there yet. */
