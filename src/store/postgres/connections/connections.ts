@@ -1,6 +1,6 @@
 /** Connections to the one of several servers that takes writes. After a failover it is another one. */
 import { Pool, type PoolClient, type PoolConfig } from "pg";
-import { isOutOfConnections } from "../database/sql-errors.ts";
+import { isOutOfConnections, READ_ONLY } from "../database/sql-errors.ts";
 import { readHosts } from "./hosts.ts";
 import { sessionOptions } from "./session-settings.ts";
 
@@ -39,7 +39,7 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     });
     if (isReadOnlyServer) {
       client.release(true);
-      throw new Error("the server is read-only");
+      throw new Error(`the server is read-only: ${READ_ONLY}`);
     }
     known.add(client);
     return client;

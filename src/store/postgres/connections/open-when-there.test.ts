@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Client } from "pg";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { keptPort } from "../../../../test/fakes/kept-port.ts";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
@@ -49,6 +50,31 @@ test("a server that does not come within half a minute is reported, without its 
   expect(reasons.length).toBeGreaterThan(10);
   expect(reasons.length).toBeLessThanOrEqual(31);
 });
+
+test("a server that takes no writes is waited for, since it may be promoted, and it is said what to do if not", async () => {
+  const { url, drop } = await freshDatabase();
+  await alter(url, "SET default_transaction_read_only = on");
+  const clock = createHeldClock();
+  for (const target of ["", "?target_session_attrs=read-write"]) {
+    const away = Promise.withResolvers<string>();
+    const opening = openWhenThere({ url: url + target, vault: VAULT }, { clock, onAway: away.resolve });
+    expect(await away.promise).toMatch(
+      /read-only.*: the server is a standby, or .* RESET default_transaction_read_only/,
+    );
+    await alter(url, "RESET default_transaction_read_only");
+    await clock.advance(1_000);
+    await (await opening).close();
+    await alter(url, "SET default_transaction_read_only = on");
+  }
+  await drop();
+});
+
+async function alter(url: string, change: string): Promise<void> {
+  const client = new Client({ connectionString: url, options: "-c default_transaction_read_only=off" });
+  await client.connect();
+  await client.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} ${change}`);
+  await client.end();
+}
 
 test("a server that is there and refuses is not waited for", async () => {
   const { url, drop } = await freshDatabase();

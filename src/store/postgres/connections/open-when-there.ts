@@ -1,6 +1,7 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
 import { errorText } from "../../../core/error-text.ts";
 import { StoreUnavailable } from "../../store.ts";
+import { isReadOnlyServer, READ_ONLY } from "../database/sql-errors.ts";
 import { openPostgres, type PostgresOptions, type PostgresStore } from "../open-postgres.ts";
 import { readHosts } from "./hosts.ts";
 
@@ -39,5 +40,5 @@ export async function openWhenThere(
 function wordsOf(error: unknown): string {
   if (error instanceof StoreUnavailable && error.cause !== undefined) return wordsOf(error.cause);
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join(", ");
-  return errorText(error);
+  return isReadOnlyServer(error) ? `${errorText(error)}: ${READ_ONLY}` : errorText(error);
 }

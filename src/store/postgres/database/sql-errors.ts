@@ -38,6 +38,10 @@ export function isReadOnlyServer(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "25006";
 }
 
+/** Why that may be, and what to do, for the operator. */
+export const READ_ONLY =
+  "the server is a standby, or default_transaction_read_only is on: name the primary in DATABASE_URL, or ALTER SYSTEM, DATABASE … or ROLE … RESET default_transaction_read_only";
+
 /** The server, the database or the role has as many connections as it may have. */
 export function isOutOfConnections(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "53300";
