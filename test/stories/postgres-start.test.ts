@@ -61,7 +61,7 @@ for (const { setting, query, advice } of [
   { setting: "options", query: "?options=-c%20a%3Db&prepare=false", advice: "it is set for the role" },
 ]) {
   test(`a pooler that does not take ${setting} is said at once, and how to work behind it`, async () => {
-    const pooler = await openRefusing(`unsupported startup parameter: ${setting}`);
+    const pooler = await openRefusing("08P01", `unsupported startup parameter: ${setting}`);
     const { code, output } = await runPostrider({
       dataFolder: folder(),
       env: onPostgres(`postgres://127.0.0.1:${pooler.port}/postrider${query}`),
@@ -74,11 +74,23 @@ for (const { setting, query, advice } of [
   });
 }
 
-/** Answers every start of a session with an error of PgBouncer. */
-async function openRefusing(reason: string) {
-  const words = `SFATAL\0C08P01\0M${reason}\0\0`;
+test("a server that is too old for our settings is called that, in whatever language it says so", async () => {
+  // PostgreSQL 13, the last that knows less, with lc_messages = 'de_DE.UTF-8'.
+  const old = await openRefusing("42704", "unbekannter Konfigurationsparameter »idle_session_timeout«");
+  const { code, output } = await runPostrider({
+    dataFolder: folder(),
+    env: onPostgres(`postgres://127.0.0.1:${old.port}/postrider`),
+  });
+  expect(code).toBe(1);
+  expect(output).toMatch(/^postrider cannot start: .*: PostgreSQL 15 or later is needed$/m);
+  old.close();
+});
+
+/** Answers every start of a session with an error. */
+async function openRefusing(code: string, reason: string) {
+  const words = `SFATAL\0C${code}\0M${reason}\0\0`;
   const length = Buffer.alloc(4);
-  length.writeInt32BE(words.length + length.length);
+  length.writeInt32BE(Buffer.byteLength(words) + length.length);
   const pooler = createServer(
     (client) => void client.end(Buffer.concat([Buffer.from("E"), length, Buffer.from(words)])),
   );

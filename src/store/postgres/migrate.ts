@@ -5,6 +5,7 @@ import {
   type Connection,
   type Driver,
   LONG_STATEMENT_MS,
+  OLDEST_NEEDED,
   openDriver,
   type Session,
 } from "./database/driver.ts";
@@ -110,7 +111,7 @@ export async function migrate(driver: Driver, options: MigrateOptions = {}): Pro
 
 async function checkServer(session: Session): Promise<void> {
   const [row] = await session.query<{ version: number; encoding: string }>(SERVER);
-  if (Number(row?.version) < OLDEST_SERVER) throw new Error("PostgreSQL 15 or later is needed");
+  if (Number(row?.version) < OLDEST_SERVER) throw new Error(OLDEST_NEEDED);
   if (ENCODINGS.has(row?.encoding ?? "")) return;
   throw new Error(
     `its encoding is ${row?.encoding}, which lacks most characters: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'`,

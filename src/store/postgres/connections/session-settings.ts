@@ -88,6 +88,11 @@ export function sessionOptions(ofUrl: string | undefined, answerMs = Number.POSI
   return [...toOptions(ofNetwork), ...(ofUrl ? [ofUrl] : []), ...toOptions(SETTINGS)].join(" ");
 }
 
+/** Whether an error names a setting that `sessionOptions` adds, in whatever language. */
+export function namesOurSetting(message: string): boolean {
+  return Object.keys({ ...KEEPALIVES, ...SETTINGS }).some((name) => message.includes(name));
+}
+
 function toOptions(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`);
 }

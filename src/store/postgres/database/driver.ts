@@ -6,6 +6,7 @@ import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Connections, openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
+import { namesOurSetting } from "../connections/session-settings.ts";
 import { toArrayText } from "./array-text.ts";
 import { NO_TRANSACTION_TIMEOUTS } from "./no-transaction-timeout.ts";
 import {
@@ -15,6 +16,7 @@ import {
   isOutdated,
   isReadOnlyServer,
   isRefusedSetting,
+  isUnknownSetting,
 } from "./sql-errors.ts";
 import { createStatementNames, type StatementNames } from "./statement-names.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
@@ -58,6 +60,9 @@ export interface DriverOptions {
   /** How long a statement may take, and how long the server keeps a transaction, with its locks, while our process sends nothing. */
   readonly statementMs?: number;
 }
+
+/** What a server is told that lacks settings or statements of ours. */
+export const OLDEST_NEEDED = "PostgreSQL 15 or later is needed";
 
 /** How many calls may wait for a connection. Further ones are told that the store is busy. */
 const MAX_WAITING = 1_000;
@@ -258,8 +263,10 @@ function throwOutage(error: unknown): never {
   throw isOutage(error) ? unreachable(error) : error;
 }
 
-/** A pooler's refusal of a session's settings is no outage: it will refuse them the next time too. */
+/** A refusal of a session's settings, by a pooler or an old server, is no outage: they will be refused the next time too. */
 function throwRefused(error: unknown, isPrepared: boolean): never {
+  if (isUnknownSetting(error) && namesOurSetting(error.message))
+    throw new Error(`${errorText(error)}: ${OLDEST_NEEDED}`, { cause: error });
   if (!isRefusedSetting(error)) return throwOutage(error);
   const advice = isPrepared
     ? "behind a pooler, DATABASE_URL ends with ?prepare=false"

@@ -52,6 +52,11 @@ export function isRefusedSetting(error: unknown): boolean {
   return error instanceof DatabaseError && error.message.startsWith("unsupported startup parameter");
 }
 
+/** The server does not know a setting with which a session is to start; `namesOurSetting` tells whether it is one of ours. */
+export function isUnknownSetting(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.code === "42704";
+}
+
 /** A serialization failure, a deadlock, or a migration meanwhile: the same transaction may succeed when repeated. */
 export function isCollision(error: unknown): boolean {
   if (isOutdated(error)) return true;
