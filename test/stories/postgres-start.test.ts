@@ -86,6 +86,17 @@ test("a server that is too old for our settings is called that, in whatever lang
   old.close();
 });
 
+test("where a server lets nobody in without TLS, it is said how to reach it", async () => {
+  const server = await openRefusing("28000", 'no pg_hba.conf entry for host "::1", user "u", no encryption');
+  const { code, output } = await runPostrider({
+    dataFolder: folder(),
+    env: onPostgres(`postgres://127.0.0.1:${server.port}/postrider`),
+  });
+  expect(code).toBe(1);
+  expect(output).toMatch(/no encryption: .* TLS is reached with \?sslmode=verify-full&sslrootcert=/);
+  server.close();
+});
+
 /** Answers every start of a session with an error. */
 async function openRefusing(code: string, reason: string) {
   const words = `SFATAL\0C${code}\0M${reason}\0\0`;

@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { Client } from "pg";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { keptPort } from "../../../../test/fakes/kept-port.ts";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
+import { openPostgresTls } from "../../../../test/fakes/postgres-tls.ts";
+import { testTls } from "../../../../test/fakes/test-tls.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
 import { until } from "../../../../test/until.ts";
 import { VAULT } from "../postgres-world.contract.ts";
@@ -66,6 +71,31 @@ test("a server that takes no writes is waited for, since it may be promoted, and
     await (await opening).close();
     await alter(url, "SET default_transaction_read_only = on");
   }
+  await drop();
+});
+
+test("a server whose authority is unknown is called that, with the way to name it, by which it is used", async () => {
+  const { url, drop } = await freshDatabase();
+  const server = await openPostgresTls(url);
+  const file = join(mkdtempSync(join(tmpdir(), "postrider-ca-")), "ca.pem");
+  writeFileSync(file, testTls.ca);
+  const clock = createHeldClock();
+  const away = Promise.withResolvers<string>();
+  const opening = openWhenThere(
+    { url: `${server.url}?sslmode=verify-full`, vault: VAULT },
+    { clock, onAway: away.resolve },
+  );
+  expect(await away.promise).toMatch(
+    /certificate.*: with \?sslmode=verify-full&sslrootcert=\S+ in DATABASE_URL/,
+  );
+  await clock.advance(30_000);
+  await expect(opening).rejects.toThrow("sslrootcert=");
+  const known = `${server.url}?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
+  const store = await openWhenThere({ url: known, vault: VAULT }, { clock, onAway: () => {} });
+  await store.ping();
+  await store.close();
+  server.close();
+  rmSync(dirname(file), { recursive: true });
   await drop();
 });
 

@@ -1,9 +1,8 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
-import { errorText } from "../../../core/error-text.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { isReadOnlyServer, READ_ONLY } from "../database/sql-errors.ts";
 import { openPostgres, type PostgresOptions, type PostgresStore } from "../open-postgres.ts";
 import { readHosts } from "./hosts.ts";
+import { advised } from "./start-advice.ts";
 
 export interface Waiting {
   readonly clock: Clock;
@@ -26,7 +25,7 @@ export async function openWhenThere(
     try {
       return await openPostgres({ ...options, clock });
     } catch (error) {
-      const reason = `the database at ${readHosts(options.url).place} cannot be used: ${wordsOf(error)}`;
+      const reason = `the database at ${readHosts(options.url).place} cannot be used: ${wordsOf(error, options.url)}`;
       if (!(error instanceof StoreUnavailable) || clock.monotonicMs() >= endMs) {
         throw new Error(reason, { cause: error });
       }
@@ -37,8 +36,8 @@ export async function openWhenThere(
 }
 
 /** If all addresses of a name have failed, only the errors of the single addresses have messages. */
-function wordsOf(error: unknown): string {
-  if (error instanceof StoreUnavailable && error.cause !== undefined) return wordsOf(error.cause);
-  if (error instanceof AggregateError) return error.errors.map(wordsOf).join(", ");
-  return isReadOnlyServer(error) ? `${errorText(error)}: ${READ_ONLY}` : errorText(error);
+function wordsOf(error: unknown, url: string): string {
+  if (error instanceof StoreUnavailable && error.cause !== undefined) return wordsOf(error.cause, url);
+  if (error instanceof AggregateError) return error.errors.map((each) => wordsOf(each, url)).join(", ");
+  return advised(error, url);
 }
