@@ -39,7 +39,17 @@ test("an outage of the database is told once a second, by whoever meets it first
   });
 });
 
-test("any other failure is told each time, with its stack", () => {
+test("another failure that comes back in every turn is told once a second, of each that it befalls", () => {
+  const { log, lines, pass } = opened();
+  for (let turn = 0; turn < 20; turn++) {
+    for (const chore of ["stage", "expire"])
+      log.warn({ err: new Error("index is corrupt"), chore }, "upkeep failed");
+    pass(100);
+  }
+  expect(lines.map(({ chore }) => chore)).toEqual(["stage", "expire", "stage", "expire"]);
+});
+
+test("any other failure is told at once, with its stack", () => {
   const { log, lines } = opened();
   log.error({ err: new Error("a") }, "failed");
   log.error({ err: new Error("b") }, "failed");

@@ -3,23 +3,30 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
-/** The least time between two lines about an outage. */
-const OUTAGE_GAP_MS = 1_000;
+/** The least time between two lines about an outage, or between two that say the same of another failure. */
+const GAP_MS = 1_000;
 
 /**
- * The log of the background loops. While the database is away every loop fails in every turn: then at most one line a
- * second is written, without a stack, since all failures have the same cause and it is not in the code.
+ * The log of the background loops, some of which turn twenty times a second. While the database is away every loop fails in every
+ * turn: then at most one line a second is written, without a stack, since all failures have the same cause and it is not in the code.
+ * Of another failure that comes back in every turn the same is said once a second.
  */
 export function createSteadyLog(log: Logger, clock: Pick<Clock, "monotonicMs">): Log {
-  let toldAtMs = Number.NEGATIVE_INFINITY;
-
+  const toldAtMs = new Map<string, number>();
+  const isDue = (what: string) => {
+    const nowMs = clock.monotonicMs();
+    for (const [told, atMs] of toldAtMs) if (nowMs - atMs >= GAP_MS) toldAtMs.delete(told);
+    if (toldAtMs.has(what)) return false;
+    toldAtMs.set(what, nowMs);
+    return true;
+  };
   const throttled = (level: "warn" | "error") => (fields: Record<string, unknown>, message: string) => {
     const { err, ...rest } = fields;
-    if (!(err instanceof StoreUnavailable)) return log[level](fields, message);
-    const nowMs = clock.monotonicMs();
-    if (nowMs - toldAtMs < OUTAGE_GAP_MS) return;
-    toldAtMs = nowMs;
-    log[level]({ ...rest, error: err.message, cause: causeOf(err) }, message);
+    if (err instanceof StoreUnavailable) {
+      if (isDue("outage")) log[level]({ ...rest, error: err.message, cause: causeOf(err) }, message);
+    } else if (!(err instanceof Error) || isDue([message, err.message, ...Object.values(rest)].join("\n"))) {
+      log[level](fields, message);
+    }
   };
   return {
     isDebug: () => log.isLevelEnabled("debug"),
