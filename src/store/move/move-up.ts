@@ -136,13 +136,13 @@ async function isCopyOf(session: Session, name: string): Promise<boolean> {
   const copied = await filledFrom(session);
   if (copied === name) return true;
   if (copied !== undefined) throw new Error(copied.split(" ")[0] === name.split(" ")[0] ? SERVED : OTHERS);
-  if (await holdsService(session))
+  if (await isServed(session))
     throw new Error("there is a service in the PostgreSQL database: move into an empty one");
   return false;
 }
 
 /** Its accounts may all have been deleted. */
-async function holdsService(session: Session): Promise<boolean> {
+async function isServed(session: Session): Promise<boolean> {
   const hasAccounts =
     (await isThere(session, "accounts")) &&
     (await session.query("SELECT 1 FROM accounts LIMIT 1")).length > 0;
