@@ -12,8 +12,8 @@ export interface Bounced {
   readonly action?: string;
 }
 
-const RECIPIENT = "ann@example.net";
-const RETURN_PATH = "b-none@bounces.acme.example";
+export const RECIPIENT = "ann@example.net";
+export const RETURN_PATH = "b-none@bounces.acme.example";
 
 /** Postfix: the DSN of `bounce(8)`. `reply` stands in the text and in Diagnostic-Code. */
 export function postfixDsn(over: Bounced & { readonly stage?: string } = {}): string {
@@ -265,6 +265,6 @@ export function outOfOffice({ returnPath = RETURN_PATH }: Bounced = {}): string 
   );
 }
 
-function lines(...all: readonly string[]): string {
+export function lines(...all: readonly string[]): string {
   return all.join("\r\n");
 }

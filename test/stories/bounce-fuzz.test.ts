@@ -14,6 +14,7 @@ import {
   postfixDsn,
   qmailText,
 } from "../fakes/bounce-mails.ts";
+import { eximDsn, openSmtpdDsn } from "../fakes/worded-reports.ts";
 
 const MAILS = process.env.POSTRIDER_LONG_TESTS ? 1_000_000 : 4_000;
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -21,9 +22,17 @@ const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 /** Of processor time, collected garbage included: the clock on the wall also counts what else the machine does. */
 const MOST_MS = 500;
 
-const SAMPLES = [postfixDsn, exchangeNdr, gmailDsn, eximText, qmailText, feedbackReport, outOfOffice].map(
-  (sample) => Buffer.from(sample()),
-);
+const SAMPLES = [
+  postfixDsn,
+  exchangeNdr,
+  gmailDsn,
+  eximDsn,
+  eximText,
+  openSmtpdDsn,
+  qmailText,
+  feedbackReport,
+  outOfOffice,
+].map((sample) => Buffer.from(sample()));
 
 /** Pieces that parsers trip over. */
 const PIECES = [

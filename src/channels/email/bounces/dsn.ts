@@ -1,6 +1,7 @@
 /** Reads delivery status notifications: RFC 3464, and what servers make of it. Pure. */
 import { enhancedCodeIn } from "../../../core/email/bounce-kind.ts";
 import { decodedBody, type Entity, header, mediaType, walk } from "./mime.ts";
+import { reasonsInWords } from "./reasons-in-words.ts";
 import { type FieldGroup, parseFieldGroups, typedValue } from "./report-fields.ts";
 
 export type DsnAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
@@ -12,7 +13,7 @@ export interface DsnRecipient {
   readonly code?: string;
   /** As the report writes it. */
   readonly recipient?: string;
-  /** Diagnostic-Code: what the server that refused it said. */
+  /** Why: Diagnostic-Code, which is what the server that refused it said, or else the words for people. */
   readonly text?: string;
   /** Remote-MTA: the server that refused it. */
   readonly server?: string;
@@ -32,8 +33,8 @@ export function readDsn(mail: Entity): readonly DsnRecipient[] | undefined {
     const status = statusText(part, type);
     if (status === undefined) continue;
     // Once for all recipients: there may be two hundred of them.
-    const inWords = stageOf(words);
-    const recipients = parseFieldGroups(status).flatMap((group) => toRecipient(group, inWords) ?? []);
+    const said = { stage: stageOf(words), reasons: reasonsInWords(words) };
+    const recipients = parseFieldGroups(status).flatMap((group) => toRecipient(group, said) ?? []);
     if (recipients.length > 0) return recipients;
   }
   return undefined;
@@ -48,26 +49,38 @@ function statusText(part: Entity, type: string): string | undefined {
   return /^Final-Recipient:/im.test(text) && /^Action:/im.test(text) ? text : undefined;
 }
 
-/** `inWords`: the stage by the words that the report has for people. */
-function toRecipient(group: FieldGroup, inWords: DsnRecipient["stage"]): DsnRecipient | undefined {
-  const recipient = typedValue(group.get("original-recipient") ?? group.get("final-recipient") ?? "");
+/** What the report says for people: what was refused, by all of the words, and why, by address. */
+interface Said {
+  readonly stage: DsnRecipient["stage"];
+  readonly reasons: ReadonlyMap<string, string>;
+}
+
+function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
+  const final = addressIn(group.get("final-recipient"));
+  const recipient = addressIn(group.get("original-recipient")) || final;
   if (!group.has("final-recipient") && !group.has("original-recipient") && !group.has("action")) {
     return undefined;
   }
-  const diagnostic = typedValue(group.get("diagnostic-code") ?? "");
-  const code = codeOf(group.get("status") ?? "", diagnostic);
+  // OpenSMTPD has no Diagnostic-Code, nor has Exim where no other server has refused it.
+  const reason = said.reasons.get(final.toLowerCase()) ?? "";
+  const text = typedValue(group.get("diagnostic-code") ?? "") || reason;
+  const code = codeOf(group.get("status") ?? "", text);
   const action = actionOf(group.get("action") ?? "", code);
   if (!action) return undefined;
-  const stage = inWords === "message" ? inWords : (stageOf(diagnostic) ?? inWords);
+  const stage = said.stage === "message" ? said.stage : (stageOf(text) ?? said.stage);
   const server = typedValue(group.get("remote-mta") ?? "");
   return {
     action,
     ...(code !== undefined && { code }),
-    ...(recipient !== "" && { recipient: recipient.replace(/^<|>$/g, "") }),
-    ...(diagnostic !== "" && { text: diagnostic }),
+    ...(recipient !== "" && { recipient }),
+    ...(text !== "" && { text }),
     ...(server !== "" && { server }),
     ...(stage && { stage }),
   };
+}
+
+function addressIn(field = ""): string {
+  return typedValue(field).replace(/^<|>$/g, "");
 }
 
 const ACTIONS: readonly DsnAction[] = ["failed", "delayed", "delivered", "relayed", "expanded"];

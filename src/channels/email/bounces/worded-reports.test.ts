@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { eximDsn, openSmtpdDsn } from "../../../../test/fakes/worded-reports.ts";
+import { toBounceReceipt } from "./bounce-receipts.ts";
+import { reasonsInWords } from "./reasons-in-words.ts";
+import { readReturnMail } from "./return-mail.ts";
+
+const target = { messageId: randomUUID(), part: 0 };
+const receiptOf = (mail: string) => toBounceReceipt(readReturnMail(Buffer.from(mail), true), target, 1_000);
+
+test("OpenSMTPD's report says why in its words for people only, and is judged by them", () => {
+  const verdict = (reply?: string) => {
+    const { suppress, error } = receiptOf(openSmtpdDsn(reply === undefined ? {} : { reply })) ?? {};
+    return [suppress, error?.code, error?.message];
+  };
+  expect(verdict()).toEqual([
+    "hard_bounce",
+    "5.1.1",
+    "550 5.1.1 <address>: Recipient address rejected: User unknown",
+  ]);
+  expect(verdict("552 5.2.2 mailbox full")).toEqual(["soft_bounce", "5.2.2", "552 5.2.2 mailbox full"]);
+  expect(verdict("550 5.7.1 blocked")).toEqual([undefined, "5.7.1", "550 5.7.1 blocked"]);
+  expect(verdict("550 Unrouteable address")).toEqual(["hard_bounce", "smtp.550", "550 Unrouteable address"]);
+  expect(verdict("Domain does not exist")).toEqual([undefined, "5.0.0", "Domain does not exist"]);
+});
+
+test("so is Exim's, where no other server has refused the mail", () => {
+  const verdict = (reply: string) => {
+    const { suppress, error } = receiptOf(eximDsn({ reply })) ?? {};
+    return [suppress, error?.message];
+  };
+  expect(verdict("Unrouteable address")).toEqual(["hard_bounce", "Unrouteable address"]);
+  expect(verdict("mailbox is full:\nretry timeout exceeded")).toEqual([
+    "soft_bounce",
+    "mailbox is full: retry timeout exceeded",
+  ]);
+  expect(verdict("retry timeout exceeded")).toEqual([undefined, "retry timeout exceeded"]);
+});
+
+test("each recipient has a reason of its own, up to an empty line or a line that is indented no deeper", () => {
+  const words = [
+    "We could not reach them: ask ann@example.net",
+    "ann@example.net wrote",
+    "  Ann@Example.net",
+    "    host mx.example.net:",
+    "    550 no",
+    "  <bob@example.net>: 552 full",
+    "",
+    "    unlike this",
+    "bob@example.net: said twice",
+    "cy@example.net:",
+  ].join("\r\n");
+  expect([...reasonsInWords(words)]).toEqual([
+    ["ann@example.net", "host mx.example.net: 550 no"],
+    ["bob@example.net", "552 full"],
+    ["cy@example.net", ""],
+  ]);
+});

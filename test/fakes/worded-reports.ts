@@ -1,0 +1,80 @@
+/** Reports of mail servers that tell the reason only in the words for people. The shapes are real, the names their own. */
+import { type Bounced, lines, RECIPIENT, RETURN_PATH } from "./bounce-mails.ts";
+
+/** Exim's report where it has decided by itself: no Diagnostic-Code, the reason only for people. */
+export function eximDsn({ recipient = RECIPIENT, returnPath = RETURN_PATH, reply }: Bounced = {}): string {
+  return lines(
+    `X-Failed-Recipients: ${recipient}`,
+    "Auto-Submitted: auto-replied",
+    "From: Mail Delivery System <Mailer-Daemon@mx.example.net>",
+    `To: ${returnPath}`,
+    "Content-Type: multipart/report; report-type=delivery-status; boundary=1796007715-eximdsn-1475793202",
+    "MIME-Version: 1.0",
+    "Subject: Mail delivery failed: returning message to sender",
+    "",
+    "--1796007715-eximdsn-1475793202",
+    "Content-type: text/plain; charset=us-ascii",
+    "",
+    "This message was created automatically by mail delivery software.",
+    "",
+    "A message that you sent could not be delivered to one or more of its",
+    "recipients. This is a permanent error. The following address(es) failed:",
+    "",
+    `  ${recipient}`,
+    ...(reply ?? "Unrouteable address").split("\n").map((line) => `    ${line}`),
+    "",
+    "--1796007715-eximdsn-1475793202",
+    "Content-type: message/delivery-status",
+    "",
+    "Reporting-MTA: dns; mx.example.net",
+    "",
+    "Action: failed",
+    `Final-Recipient: rfc822;${recipient}`,
+    "Status: 5.0.0",
+    "",
+    "--1796007715-eximdsn-1475793202--",
+    "",
+  );
+}
+
+/** OpenSMTPD's: never a Diagnostic-Code, every status of a failure is 5.0.0, and no multipart/report. */
+export function openSmtpdDsn({ recipient = RECIPIENT, returnPath = RETURN_PATH, reply }: Bounced = {}) {
+  const refusal = reply ?? `550 5.1.1 <${recipient}>: Recipient address rejected: User unknown`;
+  return lines(
+    "Subject: Delivery status notification: failed",
+    "From: Mailer Daemon <MAILER-DAEMON@mx.example.net>",
+    `To: ${returnPath}`,
+    "MIME-Version: 1.0",
+    'Content-Type: multipart/mixed;boundary="5849731643870228070/mx.example.net"',
+    "",
+    "This is a MIME-encapsulated message.",
+    "",
+    "--5849731643870228070/mx.example.net",
+    "Content-Description: Notification",
+    "Content-Type: text/plain; charset=us-ascii",
+    "",
+    "    Hi!",
+    "",
+    "    This is the MAILER-DAEMON, please DO NOT REPLY to this email.",
+    "",
+    "    An error has occurred while attempting to deliver a message for",
+    "    the following list of recipients:",
+    "",
+    `${recipient}: ${refusal}`,
+    "",
+    "    Below is a copy of the original message:",
+    "",
+    "--5849731643870228070/mx.example.net",
+    "Content-Description: Delivery Report",
+    "Content-Type: message/delivery-status",
+    "",
+    "Reporting-MTA: dns; mx.example.net",
+    "",
+    `Final-Recipient: rfc822; ${recipient}`,
+    "Action: failed",
+    "Status: 5.0.0",
+    "",
+    "--5849731643870228070/mx.example.net--",
+    "",
+  );
+}
