@@ -44,7 +44,7 @@ function enhancedKind(refusal: Refusal, firstDigit: string): BounceKind {
   if (HARD.has(code)) return FULL.test(text) ? "soft" : "hard";
   if (SOFT.has(code)) return code === "5.4.5" && ABOUT_US.test(text) ? "message" : "soft";
   if (code === "5.4.1") return MICROSOFT.test(`${server} ${text}`) ? "hard" : "message";
-  if (code === "5.4.4" || code === "5.4.310") return isDomainGone(refusal) ? "hard" : "message";
+  if (OF_DOMAIN.has(code) && isDomainGone(refusal)) return "hard";
   return (VAGUE.has(code) && kindByWords(text)) || "message";
 }
 
@@ -63,10 +63,12 @@ const VAGUE = new Set(["5.0.0", "5.1.0", "5.5.0"]);
 /** Exchange Online answers 5.4.1 for a recipient that is not in its directory. */
 const MICROSOFT = /\.outlook\.com|Recipient address rejected: Access denied/i;
 
+/** What Postfix (5.4.4, 5.1.0) and Exchange Online (5.4.310) answer for a domain that does not exist, or takes no mail. */
+const OF_DOMAIN = new Set(["5.4.4", "5.1.0", "5.4.310"]);
+
 /**
- * Whether Postfix (5.4.4) or Exchange Online (5.4.310) says that the recipient's domain does not exist. Where the DNS gave no answer
- * Postfix adds `, try again`. It says the same of its own next hop, and of a host that the domain's MX record names; neither is the
- * recipient's fault.
+ * Whether the text says that of the recipient's domain. Where the DNS gave no answer Postfix adds `, try again`. It says the same of its
+ * own next hop, and of a host that the domain's MX record names; neither is the recipient's fault.
  */
 function isDomainGone({ text = "", recipient = "" }: Refusal): boolean {
   const name = NO_SUCH_NAME.exec(text)?.slice(1).find(Boolean)?.toLowerCase();
@@ -74,7 +76,7 @@ function isDomainGone({ text = "", recipient = "" }: Refusal): boolean {
 }
 
 const NO_SUCH_NAME =
-  /\bName service error for\s+name=(\S+)\s+type=(?:MX|A|AAAA): Host not found\s*$|\bDNS domain (\S+) does not exist\b/;
+  /\bName service error for\s+name=(\S+)\s+type=(?:MX|A|AAAA): Host not found\s*$|\bDNS domain (\S+) does not exist\b|\bDomain (\S+) does not accept mail \(nullMX\)/;
 
 /** Refusals of mail (RFC 5321 §4.2.3), and those of them that are about the mailbox if they answer RCPT TO. */
 const MAIL_CODES = /^55[0-4]$/;
@@ -119,6 +121,8 @@ const UNKNOWN_USER = new RegExp(
     "\\b(?:user|mailbox|recipient|account|(?<!<)address)\\b.{0,60}\\b(?:unknown|not found|no longer|does(?:n't| not) exist|invalid|disabled|discontinued|inactive|unavailable)\\b",
     "(?:<address>|[^\\s@]@[^\\s@]+) (?:is )?(?:unknown|not found|no longer|does(?:n't| not) exist)\\b",
     "\\buser does(?:n't| not) have an? .{0,40}\\baccount\\b",
+    // Exim, of a null MX.
+    "\\bMX or SRV record indicated no SMTP service\\b",
   ].join("|"),
   "i",
 );

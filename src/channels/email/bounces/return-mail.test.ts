@@ -118,6 +118,10 @@ test("a domain that a relay has found not to exist is gone for good; a fault of 
     `550 5.4.310 DNS domain ${name} does not exist [Message=InfoDomainNonexistent] [LastAttemptedServerName=${name}]`;
   expect(suppressed("5.4.310", ofExchange("example.net"))).toBe("hard_bounce");
   expect(suppressed("5.4.310", ofExchange("relay.acme.example"))).toBeUndefined();
+  const nullMx = (name: string) =>
+    receiptOf(postfixDsn({ status: "5.1.0", reply: `Domain ${name} does not accept mail (nullMX)` }));
+  expect(nullMx("example.net")?.suppress).toBe("hard_bounce");
+  expect(nullMx("relay.acme.example")?.suppress).toBeUndefined();
   const expanded = postfixDsn({ status: "5.4.4", reply: gone }).replace(/^Original-Recipient:.*/m, "$&x");
   expect(receiptOf(expanded)?.suppress).toBeUndefined();
 });

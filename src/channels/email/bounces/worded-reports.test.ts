@@ -30,6 +30,8 @@ test("so is Exim's, where no other server has refused the mail", () => {
     return [suppress, error?.message];
   };
   expect(verdict("Unrouteable address")).toEqual(["hard_bounce", "Unrouteable address"]);
+  const nullMx = "an MX or SRV record indicated no SMTP service";
+  expect(verdict(nullMx)).toEqual(["hard_bounce", nullMx]);
   expect(verdict("mailbox is full:\nretry timeout exceeded")).toEqual([
     "soft_bounce",
     "mailbox is full: retry timeout exceeded",
