@@ -38,10 +38,17 @@ export function eximDsn({ recipient = RECIPIENT, returnPath = RETURN_PATH, reply
 }
 
 /** OpenSMTPD's: never a Diagnostic-Code, every status of a failure is 5.0.0, and no multipart/report. */
-export function openSmtpdDsn({ recipient = RECIPIENT, returnPath = RETURN_PATH, reply }: Bounced = {}) {
+export function openSmtpdDsn(over: Bounced = {}) {
+  const {
+    recipient = RECIPIENT,
+    returnPath = RETURN_PATH,
+    reply,
+    action = "failed",
+    status = "5.0.0",
+  } = over;
   const refusal = reply ?? `550 5.1.1 <${recipient}>: Recipient address rejected: User unknown`;
   return lines(
-    "Subject: Delivery status notification: failed",
+    `Subject: Delivery status notification: ${action}`,
     "From: Mailer Daemon <MAILER-DAEMON@mx.example.net>",
     `To: ${returnPath}`,
     "MIME-Version: 1.0",
@@ -71,8 +78,8 @@ export function openSmtpdDsn({ recipient = RECIPIENT, returnPath = RETURN_PATH, 
     "Reporting-MTA: dns; mx.example.net",
     "",
     `Final-Recipient: rfc822; ${recipient}`,
-    "Action: failed",
-    "Status: 5.0.0",
+    `Action: ${action}`,
+    `Status: ${status}`,
     "",
     "--5849731643870228070/mx.example.net--",
     "",

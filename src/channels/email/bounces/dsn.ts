@@ -65,7 +65,7 @@ function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
   const reason = said.reasons.get(final.toLowerCase()) ?? "";
   const text = typedValue(group.get("diagnostic-code") ?? "") || reason;
   const code = codeOf(group.get("status") ?? "", text);
-  const action = actionOf(group.get("action") ?? "", code);
+  const action = text === GIVEN_UP ? "failed" : actionOf(group.get("action") ?? "", code);
   if (!action) return undefined;
   const stage = said.stage === "message" ? said.stage : (stageOf(text) ?? said.stage);
   const server = typedValue(group.get("remote-mta") ?? "");
@@ -78,6 +78,9 @@ function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
     ...(stage && { stage }),
   };
 }
+
+/** OpenSMTPD up to 6.8 says `delayed` (4.4.7) also of what it has given up, as Exchange does of a delay: only the words tell. */
+const GIVEN_UP = "Envelope expired";
 
 function addressIn(field = ""): string {
   return typedValue(field).replace(/^<|>$/g, "");

@@ -24,6 +24,16 @@ test("OpenSMTPD's report says why in its words for people only, and is judged by
   expect(verdict("Domain does not exist")).toEqual([undefined, "5.0.0", "Domain does not exist"]);
 });
 
+test("OpenSMTPD has given up a mail whose envelope has expired, though it says that it is delayed", () => {
+  const delayed = { action: "delayed", status: "4.4.7" };
+  expect(receiptOf(openSmtpdDsn({ ...delayed, reply: "Envelope expired" }))).toMatchObject({
+    status: "bounced",
+    suppress: "soft_bounce",
+    error: { code: "4.4.7", message: "Envelope expired" },
+  });
+  expect(receiptOf(openSmtpdDsn({ ...delayed, reply: "450 4.2.0 later" }))).toBeUndefined();
+});
+
 test("so is Exim's, where no other server has refused the mail", () => {
   const verdict = (reply: string) => {
     const { suppress, error } = receiptOf(eximDsn({ reply })) ?? {};
