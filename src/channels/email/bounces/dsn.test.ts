@@ -55,10 +55,19 @@ test("the fields may come as plain text that says so, and as no other text", () 
 test("the more specific code counts, if it does not contradict the status", () => {
   expect(codeOf("Status: 5.1.1\r\nDiagnostic-Code: smtp; 550 5.7.1 no\r\n")).toBe("5.1.1");
   expect(codeOf("Status: 5.0.0\r\nDiagnostic-Code: smtp; 550 5.1.1 no\r\n")).toBe("5.1.1");
-  expect(codeOf("Status: 5.0.0\r\nDiagnostic-Code: smtp; 451 4.4.1 later\r\n")).toBe("5.0.0");
+  expect(codeOf("Status: 4.0.0\r\nDiagnostic-Code: smtp; 550 5.1.1 no\r\n")).toBe("4.0.0");
   expect(codeOf("Status: 5.0.0\r\nDiagnostic-Code: smtp; 550 no\r\n")).toBe("smtp.550");
   expect(codeOf("Diagnostic-Code: smtp; 450 4.2.2 full\r\n")).toBe("4.2.2");
   expect(codeOf("Diagnostic-Code: smtp; no\r\n")).toBeUndefined();
+});
+
+test("what a far server has put off until the relay gave up is judged by the far server's word", () => {
+  const putOff = (reply: string) =>
+    `Status: 5.0.0\r\nDiagnostic-Code: smtp; ${reply}: retry timeout exceeded\r\n`;
+  expect(codeOf(putOff("450 4.1.1 User unknown"))).toBe("4.1.1");
+  expect(codeOf(putOff("451 try later"))).toBe("smtp.451");
+  const wordless = `Final-Recipient: rfc822; ann@example.net\r\n${putOff("450 4.1.1 User unknown")}`;
+  expect(readDsn(report([STATUS, wordless]))?.[0]?.action).toBe("failed");
 });
 
 test("a complaint is a part of its own type, with a Feedback-Type", () => {

@@ -64,8 +64,10 @@ function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
   // OpenSMTPD has no Diagnostic-Code, nor has Exim where no other server has refused it.
   const reason = said.reasons.get(final.toLowerCase()) ?? "";
   const text = typedValue(group.get("diagnostic-code") ?? "") || reason;
-  const code = codeOf(group.get("status") ?? "", text);
-  const action = text === GIVEN_UP ? "failed" : actionOf(group.get("action") ?? "", code);
+  const status = group.get("status") ?? "";
+  const code = codeOf(status, text);
+  const action =
+    text === GIVEN_UP ? "failed" : actionOf(group.get("action") ?? "", enhancedCodeIn(status) ?? code);
   if (!action) return undefined;
   const stage = said.stage === "message" ? said.stage : (stageOf(text) ?? said.stage);
   const server = typedValue(group.get("remote-mta") ?? "");
@@ -97,15 +99,19 @@ function actionOf(word: string, code: string | undefined): DsnAction | undefined
   return digit === "5" ? "failed" : digit === "4" ? "delayed" : digit === "2" ? "delivered" : undefined;
 }
 
-/** The more specific of the two codes: the status is often a mere 5.0.0. */
+/**
+ * The more specific of the two codes: the status is often a mere 5.0.0. Exim says that also of what the far server has put off (`450 4.1.1`)
+ * until Exim gave up.
+ */
 export function codeOf(status: string, diagnostic: string): string | undefined {
   const own = enhancedCodeIn(status);
-  const theirs = enhancedCodeIn(diagnostic);
   if (own !== undefined && !own.endsWith(".0.0")) return own;
-  if (theirs !== undefined && (own === undefined || theirs[0] === own[0])) return theirs;
+  const isOfSame = ([digit]: string) =>
+    own === undefined || digit === own[0] || (own === "5.0.0" && digit === "4");
+  const theirs = enhancedCodeIn(diagnostic);
+  if (theirs !== undefined && isOfSame(theirs)) return theirs;
   const basic = /(?:^|[^\d.])([45]\d\d)[ -]/.exec(diagnostic)?.[1];
-  if (basic !== undefined && (own === undefined || basic[0] === own[0])) return `smtp.${basic}`;
-  return own;
+  return basic !== undefined && isOfSame(basic) ? `smtp.${basic}` : own;
 }
 
 /** What a refusal answered, by the words of Postfix (`in reply to end of DATA command`) and Exim (`after RCPT TO:<…>`). */

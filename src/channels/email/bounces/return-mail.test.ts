@@ -56,6 +56,11 @@ describe("the verdict follows the code and what it answered:", () => {
   test.each<[string, Bounced & { stage?: string }, string | undefined]>([
     ["a full mailbox is soft", { status: "5.2.2", reply: "552 5.2.2 mailbox full" }, "soft_bounce"],
     ["what a relay gave up on is soft", { status: "4.4.1", reply: "connection timed out" }, "soft_bounce"],
+    [
+      "what Exim gave up on is soft, whatever the far server called it",
+      { status: "5.0.0", reply: "450 4.1.1 <ann@example.net>: User unknown: retry timeout exceeded" },
+      "soft_bounce",
+    ],
     ["a policy is the message's", { status: "5.7.1", reply: "550 5.7.1 blocked" }, undefined],
     ["a size is the message's", { status: "5.3.4", reply: "552 5.3.4 too big" }, undefined],
     [
