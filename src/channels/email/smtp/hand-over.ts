@@ -8,6 +8,7 @@ import {
   isOneTooMany,
   isServiceClosing,
   isThrottled,
+  isUsedUp,
   missingCredentials,
   type RecipientAnswer,
   type TransactionReport,
@@ -120,7 +121,7 @@ async function tryEnvelope(
   trial: Trial,
 ): Promise<Tried | { readonly fault: Fault }> {
   const first = await tryOnce(source, trial, { isFresh: false });
-  // The idle connection was dead already, and the server saw nothing of this message: try once on a new one.
+  // The idle connection was dead or used up already, and nothing of this message was taken or judged: try once on a new one.
   const last = first === "stale" ? await tryOnce(source, trial, { isFresh: true }) : first;
   return last === "stale" ? { fault: NO_CONNECTION } : last;
 }
@@ -153,7 +154,8 @@ async function tryOnce(
   }
   const { raw, needsSmtpUtf8 } = mail;
   const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, limits);
-  const isStale = isReused && isUntouched(report) && !signal.aborted;
+  const isUsed = session.messages() > 1 && isUsedUp(report);
+  const isStale = isReused && (isUntouched(report) || isUsed) && !signal.aborted;
   source.giveBack(session, isStale ? undefined : report);
   if (report.end.kind === "called_off") return { fault: CALLED_OFF };
   if (isStale) return "stale";

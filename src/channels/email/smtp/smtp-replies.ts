@@ -75,6 +75,20 @@ export function isOneTooMany(
 /** 4.5.3, 5.5.3, 452, or the 552 of RFC 821, which is temporary despite its first digit (RFC 5321 §4.5.3.1.10). */
 const OVER_LIMIT = /^(?:4\d\d[ -]4\.5\.3\b|5\d\d[ -]5\.5\.3\b|(?:452|552)(?![ -][45]\.\d))/;
 
+/**
+ * Whether the server takes no more messages over this connection. OpenSMTPD says so to every recipient once it has taken a hundred (`limit
+ * session max-mails`): `452 4.5.3 Too many recipients: Too many messages sent`.
+ */
+export function isUsedUp({ recipients, end }: TransactionReport): boolean {
+  return (
+    end.kind === "recipients_refused" &&
+    recipients.size > 0 &&
+    [...recipients.values()].every((each) => typeof each === "object" && USED_UP.test(each.refusal))
+  );
+}
+
+const USED_UP = /^4\d\d[ -](?:4\.5\.3\b|.{0,40}\btoo many (?:messages|e?mails)\b)/i;
+
 /** 5yz rejects, all else defers. A recipient that is rejected has bounced. */
 function refusalOutcome(reply: string, { isRecipient }: { isRecipient: boolean }): PartOutcome {
   const error = toMessageError(reply);

@@ -51,6 +51,26 @@ test.each([
   expect(server.connections()).toBe(2);
 });
 
+/** OpenSMTPD's words once it has taken as many messages over a connection as `limit session max-mails` allows. */
+const USED_UP = "452 4.5.3 Too many recipients: Too many messages sent";
+
+test("a server that takes only so many messages over a connection gets the next one over a new connection at once", async () => {
+  const taken = new Map<number, number>();
+  const { send, server } = await upWith((verb, _, connection) => {
+    const before = taken.get(connection) ?? 0;
+    if (verb === "DOT") taken.set(connection, before + 1);
+    return verb === "RCPT" && before === 2 ? USED_UP : undefined;
+  });
+  for (let count = 0; count < 5; count++) expect((await send())?.kind).toBe("sent");
+  expect(server.connections()).toBe(3);
+});
+
+test("one that says so of the first message over a connection is asked no more often", async () => {
+  const { send, server } = await upWith((verb) => (verb === "RCPT" ? USED_UP : undefined));
+  expect((await send())?.kind).toBe("deferred");
+  expect(server.lines.filter((line) => line.startsWith("RCPT"))).toHaveLength(1);
+});
+
 test("what was said of a message holds, though its connection is cut off before it is ready for the next", async () => {
   const { send, server, channel, clock } = await upWith((verb, _, connection) => {
     if (connection > 1) return undefined;

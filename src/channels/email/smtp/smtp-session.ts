@@ -18,6 +18,7 @@ import type { HostSettings } from "./smtp-config.ts";
 import {
   afterTold,
   isSessionFault,
+  isUsedUp,
   MAX_REPLY_READ,
   type TransactionReport,
   toOneLine,
@@ -241,7 +242,8 @@ function toSession(connection: SmtpConnection, { clock, extensions, tidied }: Se
     async transact(envelope, limits) {
       messages++;
       const report = await runTransaction(connection, envelope, limits);
-      await makeReady(connection, report, limits.signal);
+      if (messages > 1 && isUsedUp(report)) connection.close();
+      else await makeReady(connection, report, limits.signal);
       const words = withWords(report, tidied);
       const known = isTold ? afterTold(words) : words;
       isTold ||= wasTold(report);
