@@ -76,8 +76,8 @@ export function isOneTooMany(
 const OVER_LIMIT = /^(?:4\d\d[ -]4\.5\.3\b|5\d\d[ -]5\.5\.3\b|(?:452|552)(?![ -][45]\.\d))/;
 
 /**
- * Whether the server takes no more messages over this connection. OpenSMTPD says so to every recipient once it has taken a hundred (`limit
- * session max-mails`): `452 4.5.3 Too many recipients: Too many messages sent`.
+ * Whether the server takes no more messages over this connection. OpenSMTPD says so to every recipient once it has taken a hundred (`smtp limit
+ * max-mails`): `452 4.5.3 Too many recipients: Too many messages sent`.
  */
 export function isUsedUp({ recipients, end }: TransactionReport): boolean {
   return (

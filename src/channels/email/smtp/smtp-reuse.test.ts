@@ -51,7 +51,7 @@ test.each([
   expect(server.connections()).toBe(2);
 });
 
-/** OpenSMTPD's words once it has taken as many messages over a connection as `limit session max-mails` allows. */
+/** OpenSMTPD's words once it has taken as many messages over a connection as `smtp limit max-mails` allows. */
 const USED_UP = "452 4.5.3 Too many recipients: Too many messages sent";
 
 test("a server that takes only so many messages over a connection gets the next one over a new connection at once", async () => {
