@@ -35,10 +35,13 @@ export function attemptDetail(before: Pick<Progress, "channel">, attempt: ToldAt
   };
 }
 
-/** How many recipients had which outcome, if the attempt was for several. */
+/**
+ * How many recipients had which outcome, if the attempt was for several. That one is unconfirmed is always told: by its error alone it could
+ * not be told from one whose connection was lost before its mail, and it may get the mail twice.
+ */
 function countsOf(outcomes: readonly (PartOutcome | undefined)[]): Detail {
   const kinds = outcomes.flatMap((outcome) => (outcome ? [outcome.kind] : []));
-  if (kinds.length < 2) return {};
+  if (kinds.length < 2 && !kinds.includes("unconfirmed")) return {};
   return Object.fromEntries(
     [...new Set(kinds)].map((kind) => [kind, kinds.filter((each) => each === kind).length]),
   );
