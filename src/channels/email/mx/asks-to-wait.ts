@@ -22,8 +22,6 @@ const OF_ADDRESS = [
   // Gmail's rate; Exchange Online and Outlook.com: "Server busy", "temporarily rate limited due to IP reputation".
   /^4\d\d[ -]4\.7\.(?:28|[56]\d\d)\b/,
   /^4\d\d[ -](?:4\.\d{1,3}\.\d{1,3} )?\[TSS?\d\d\]/,
-  // Postfix, of one client's messages in a minute.
-  /^4\d\d[ -](?:4\.7\.\d{1,3} )?Error: too much mail from\b/,
 ];
 
 /**

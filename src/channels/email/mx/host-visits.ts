@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { Fault } from "../smtp/hand-over.ts";
-import type { TransactionEnd, TransactionReport } from "../smtp/smtp-replies.ts";
+import { hasTooManyRecipients, type TransactionEnd, type TransactionReport } from "../smtp/smtp-replies.ts";
 import { asksToWait } from "./asks-to-wait.ts";
 import { type HostAddress, placeOf } from "./host-address.ts";
 import { createRests, type Rests, type Visit } from "./rests.ts";
@@ -74,14 +74,16 @@ export function createHostVisits(clock: Pick<Clock, "monotonicMs">): HostVisits 
 function openVisit({ refused, unreached, silent }: Memory, host: HostAddress, visit: Visit): HostVisit {
   const place = placeOf(host);
   const begun = [visit];
-  const heed = (end: TransactionEnd) => {
+  const heed = (report: TransactionReport) => {
+    const { end } = report;
     if (isSilence(end)) return silent.rest(place, SILENT);
     if (end.kind === "lost" || end.kind === "called_off") return;
     // Over whichever connection: whether another one could be opened is not known by this.
     silent.forget(place);
-    if (end.kind === "taken") refused.forget(host.name);
+    if (hasTooManyRecipients(report)) refused.rest(host.name, "wait");
+    else if (end.kind === "taken") refused.forget(host.name);
     else if ("reply" in end && asksToWait(end.reply)) refused.rest(host.name, "wait");
-    // What is said to RCPT TO is about the recipient, whom many hosts greylist.
+    // What else is said to RCPT TO is about the recipient, whom many hosts greylist.
     else refused.answered(host.name);
   };
   return {
@@ -100,7 +102,7 @@ function openVisit({ refused, unreached, silent }: Memory, host: HostAddress, vi
       else unreached.rest(place, fault);
     },
     end(report) {
-      if (report) heed(report.end);
+      if (report) heed(report);
       for (const each of begun) each.end();
     },
   };

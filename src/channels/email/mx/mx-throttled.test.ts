@@ -54,6 +54,7 @@ test.each([
     "4.7.650",
   ],
   ["MAIL", "450 4.7.1 Error: too much mail from 192.0.2.1", "4.7.1"],
+  ["RCPT", "450 4.7.1 Error: too many recipients from 192.0.2.1", "4.7.1"],
   ["DATA", "451 4.7.500 Server busy. Please try again later from [192.0.2.1].", "4.7.500"],
   ["DOT", GMAIL, "4.7.28"],
 ] as const)(

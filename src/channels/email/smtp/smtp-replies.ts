@@ -131,17 +131,25 @@ const UNTOLD =
   "in answer to a message; the rest of the answer may quote one, and is on the timeline of the message that it refused";
 
 /** Whether a relay says that we send too fast, which is no fault of the message: 454 at Amazon SES, 451 or 421 elsewhere. */
-export function isThrottled({ end }: TransactionReport): boolean {
-  return "reply" in end && isTooFast(end.reply);
+export function isThrottled(report: TransactionReport): boolean {
+  return ("reply" in report.end && isTooFast(report.end.reply)) || hasTooManyRecipients(report);
 }
 
 export function isTooFast(reply: string): boolean {
-  return TOO_FAST.test(reply);
+  return TOO_FAST.test(reply) || OF_POSTFIX.test(reply);
 }
 
 /** Only in its first words: behind them it may quote the message. What a reply to RCPT TO says is about the recipient. */
 const TOO_FAST =
   /^4\d\d[ -](?:4\.\d{1,3}\.\d{1,3} )?(?:\w+ ){0,4}(?:throttl|rate limit|sending rate|too many (?:messages|emails))/i;
+
+/** One client's messages, or recipients, in a minute (`smtpd_client_message_rate_limit`, `smtpd_client_recipient_rate_limit`). */
+const OF_POSTFIX = /^4\d\d[ -](?:4\.7\.\d{1,3} )?Error: too (?:much mail|many recipients) from\b/;
+
+/** Whether Postfix has refused a recipient as one too many from us in a minute, which says nothing of that recipient. */
+export function hasTooManyRecipients({ recipients }: Pick<TransactionReport, "recipients">): boolean {
+  return [...recipients.values()].some((each) => typeof each === "object" && OF_POSTFIX.test(each.refusal));
+}
 
 /**
  * Whether a server cannot take mail now. What it says of us holds for the other hosts of its domain too: that we send too fast, are

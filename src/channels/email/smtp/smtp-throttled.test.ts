@@ -42,6 +42,20 @@ test("the mail waits a second and costs no attempt, and nothing is sent meanwhil
   expect(await send()).toMatchObject({ parts: [{ kind: "sent" }], countsAsAttempt: true });
 });
 
+test.each([
+  ["mail", "4.7.1 Error: too much mail from 192.0.2.1"],
+  ["rcpt", "4.7.1 Error: too many recipients from 192.0.2.1"],
+] as const)("Postfix's words in answer to %s are such words too", async (at, text) => {
+  const { channel, server, send } = await upRelay();
+  const refusal = { code: 450, text };
+  Object.assign(server.dial, { [at]: at === "rcpt" ? { "*": refusal } : refusal });
+  expect(await send()).toMatchObject({
+    parts: [{ kind: "deferred", retryAfterMs: 1_000, error: { code: "4.7.1" } }],
+    countsAsAttempt: false,
+  });
+  expect(channel.freeSlots()).toBe(0);
+});
+
 test("it rests twice as long each time, a minute at most, until it has taken a mail", async () => {
   const { clock, server, send } = await upRelay();
   const waits: unknown[] = [];
