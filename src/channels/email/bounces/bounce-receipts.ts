@@ -66,9 +66,12 @@ function mildestOf(recipients: readonly DsnRecipient[]): BounceKind {
   return kinds.has("message") ? "message" : kinds.has("soft") ? "soft" : "hard";
 }
 
-function kindOf({ action, code = "bounced", text = "", stage, server, recipient }: DsnRecipient): BounceKind {
+/** That an alias leads to an address that is gone does not tell whether it leads to others: it counts as what may be mended. */
+function kindOf({ action, isForwarded, code = "bounced", text = "", ...refusal }: DsnRecipient): BounceKind {
   if (action !== "failed") return "message";
-  return bounceKind({ code, text, ...present({ stage, server, recipient }) });
+  const { stage, server, recipient } = refusal;
+  const kind = bounceKind({ code, text, ...present({ stage, server, recipient }) });
+  return isForwarded && kind === "hard" ? "soft" : kind;
 }
 
 function rawOf({ action, code, text = "" }: DsnRecipient): string {

@@ -19,6 +19,8 @@ export interface DsnRecipient {
   readonly server?: string;
   /** What the refusal answered: RCPT TO, or DATA; absent: not known. */
   readonly stage?: "recipient" | "message";
+  /** It was on its way to another address, behind which there may be more: the recipient is an alias. */
+  readonly isForwarded?: true;
 }
 
 const MAX_STATUS_OCTETS = 128 * 1024;
@@ -33,7 +35,7 @@ export function readDsn(mail: Entity): readonly DsnRecipient[] | undefined {
     const status = statusText(part, type);
     if (status === undefined) continue;
     // Once for all recipients: there may be two hundred of them.
-    const said = { stage: stageOf(words), reasons: reasonsInWords(words) };
+    const said = { stage: stageOf(words), reasons: reasonsInWords(words), aliases: aliasesIn(words) };
     const recipients = parseFieldGroups(status).flatMap((group) => toRecipient(group, said) ?? []);
     if (recipients.length > 0) return recipients;
   }
@@ -49,15 +51,22 @@ function statusText(part: Entity, type: string): string | undefined {
   return /^Final-Recipient:/im.test(text) && /^Action:/im.test(text) ? text : undefined;
 }
 
-/** What the report says for people: what was refused, by all of the words, and why, by address. */
+/** What the report says for people: what was refused, by all of the words, why, by address, and which addresses are aliases. */
 interface Said {
   readonly stage: DsnRecipient["stage"];
   readonly reasons: ReadonlyMap<string, string>;
+  readonly aliases: ReadonlySet<string>;
+}
+
+/** Exim gives the alias as Final-Recipient, and has only words for what it leads to: `(generated from ann@example.net)`. */
+function aliasesIn(words: string): ReadonlySet<string> {
+  const found = words.matchAll(/\bgenerated (?:from|by) ([^\s()]{1,320})/g);
+  return new Set([...found].map(([, address = ""]) => address.toLowerCase()));
 }
 
 function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
   const final = addressIn(group.get("final-recipient"));
-  const recipient = addressIn(group.get("original-recipient")) || final;
+  const original = addressIn(group.get("original-recipient"));
   if (!group.has("final-recipient") && !group.has("original-recipient") && !group.has("action")) {
     return undefined;
   }
@@ -71,10 +80,13 @@ function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
   if (!action) return undefined;
   const stage = said.stage === "message" ? said.stage : (stageOf(text) ?? said.stage);
   const server = typedValue(group.get("remote-mta") ?? "");
+  const recipient = original || final;
+  const isForwarded = isOther(original, final) || said.aliases.has(final.toLowerCase());
   return {
     action,
     ...(code !== undefined && { code }),
     ...(recipient !== "" && { recipient }),
+    ...(isForwarded && { isForwarded }),
     ...(text !== "" && { text }),
     ...(server !== "" && { server }),
     ...(stage && { stage }),
@@ -83,6 +95,15 @@ function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
 
 /** OpenSMTPD up to 6.8 says `delayed` (4.4.7) also of what it has given up, as Exchange does of a delay: only the words tell. */
 const GIVEN_UP = "Envelope expired";
+
+/** Exim leaves the original one in the xtext that it came in (RFC 3461 §4): `ann+2Bshop@example.net`. */
+function isOther(original: string, final: string): boolean {
+  const plain = original.replaceAll(/\+([0-9A-F]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  const isFinal = (address: string) => address.toLowerCase() === final.toLowerCase();
+  return original !== "" && final !== "" && !isFinal(original) && !isFinal(plain);
+}
 
 function addressIn(field = ""): string {
   return typedValue(field).replace(/^<|>$/g, "");

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { postfixDsn } from "../../../../test/fakes/bounce-mails.ts";
 import { eximDsn, openSmtpdDsn } from "../../../../test/fakes/worded-reports.ts";
 import { toBounceReceipt } from "./bounce-receipts.ts";
 import { reasonsInWords } from "./reasons-in-words.ts";
@@ -47,6 +48,24 @@ test("so is Exim's, where no other server has refused the mail", () => {
     "mailbox is full: retry timeout exceeded",
   ]);
   expect(verdict("retry timeout exceeded")).toEqual([undefined, "retry timeout exceeded"]);
+});
+
+test("an alias that leads to an address which is gone is suppressed only after days, since it may lead to others", () => {
+  const user = "550 5.1.1 no such user";
+  const suppressed = (mail: string) => receiptOf(mail)?.suppress;
+  const forwarded = (alias: string) =>
+    postfixDsn().replace(/^Original-Recipient:.*/m, `Original-Recipient: rfc822;${alias}`);
+  expect(suppressed(forwarded("team@example.org"))).toBe("soft_bounce");
+  expect(suppressed(forwarded("Ann@Example.NET"))).toBe("hard_bounce");
+  const tagged = forwarded("ann+2Bshop@example.net").replace(
+    /^Final-Recipient:.*/m,
+    "Final-Recipient: rfc822; ann+shop@example.net",
+  );
+  expect(suppressed(tagged)).toBe("hard_bounce");
+  const expanded = (alias: string) =>
+    eximDsn({ reply: user }).replace(user, `(generated from ${alias})\r\n    ${user}`);
+  expect(suppressed(expanded("ann@example.net"))).toBe("soft_bounce");
+  expect(suppressed(expanded("team@example.org"))).toBe("hard_bounce");
 });
 
 test("each recipient has a reason of its own, up to an empty line or a line that is indented no deeper", () => {
