@@ -111,6 +111,7 @@ for (const mode of ["required", "implicit"] as const) {
     const { reason } = channel.status();
     expect(reason).toStartWith("smtp.tls: ");
     if (mode === "implicit") expect(reason).toEndWith("`tls` is to be `required`, which is STARTTLS");
+    else expect(reason).toBe("smtp.tls: the server offers no STARTTLS: 502 what?");
     expect(server.lines.filter((line) => line.startsWith("MAIL"))).toEqual([]);
   });
 }

@@ -83,7 +83,8 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
   const connectFault = await settled(connection, signal, (done) => connection.connect(done));
   // It may repeat what another connection told it.
   if (connectFault) {
-    const message = withLocalAddressAdvice(connectFault.message, settings.localAddress);
+    const words = withoutStartTls(connectFault, settings, extensions());
+    const message = withLocalAddressAdvice(words, settings.localAddress);
     const lacksAddress = settings.localAddress !== undefined && isMissing(connectFault.systemCode ?? "");
     const opened = faultOf({ ...connectFault, message }, tidied);
     return lacksAddress ? { ...opened, lacksLocalAddress: true } : opened;
@@ -94,6 +95,16 @@ async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSigna
     return { fault: faultOf(loginFault, tidied).fault };
   }
   return { session: toSession(connection, { clock, extensions: extensions(), tidied }) };
+}
+
+/** Where TLS is required, the library asks for it also where it is not offered: the answer alone (`503 Invalid command`) explains nothing. */
+function withoutStartTls(
+  { code, message }: SessionFault,
+  { tls }: HostSettings,
+  extensions: ReadonlySet<string>,
+): string {
+  const isMissing = tls === "required" && code === "smtp.tls" && !extensions.has("STARTTLS");
+  return isMissing ? `the server offers no STARTTLS: ${message}` : message;
 }
 
 interface SessionFault extends MessageError {
