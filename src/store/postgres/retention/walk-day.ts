@@ -28,13 +28,22 @@ export async function walkDay(session: Session, step: Step): Promise<number> {
   const { day, bounds } = step;
   const isLast = day < dayOf(bounds.atLatest);
   const old = await findOldDay(session, day);
-  if (!old || (isLast && !old.is_last)) {
+  if (!old || (isLast ? !old.is_last : wasByWrongClock(old, bounds))) {
     return walkOn(session, step, await beginWalk(session, day, { isLast, isByRow: false }));
   }
   if (old.position !== null) return walkOn(session, step, old);
   if (!old.is_by_row) return removeFinal(session, step);
-  if (bounds.before < old.walked_before + BETWEEN_WALKS_MS) return 0;
+  // Also one that is later than now: the clock was set back since.
+  if (Math.abs(bounds.before - old.walked_before) < BETWEEN_WALKS_MS) return 0;
   return walkOn(session, step, await beginWalk(session, day, { isLast, isByRow: true }));
+}
+
+/**
+ * Whether the last walk began more than a day too early. If it went on, it would delete what is unfinished; if it has ended, the
+ * real one would never begin.
+ */
+function wasByWrongClock({ day, is_last: isLast }: OldDay, { atLatest }: Step["bounds"]): boolean {
+  return isLast && day > dayOf(atLatest);
 }
 
 async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: OldDay): Promise<number> {
