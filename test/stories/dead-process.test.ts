@@ -3,6 +3,7 @@
  * and the other sends them, long before a lease would have run out.
  */
 import { expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { admin, liveAccount, reached, send } from "../admin.ts";
 import { startFakeDns } from "../fakes/fake-dns.ts";
@@ -161,72 +162,83 @@ test.concurrent("a process that stood still while it was declared dead does not 
   expect(smtp.received.map(({ to }) => to[0])).toEqual(["ann@example.net", "bob@example.net"]);
 }, 180_000);
 
-test.concurrent("a process that stood still while it was declared dead does not hand over the emails that it had announced", async () => {
-  await using world = await openWorld();
-  const { client, closing, count, start } = world;
-  const held = Promise.withResolvers<undefined>();
-  closing.push(() => held.resolve(undefined));
-  let handedOver = 0;
-  const relay = await startRawSmtp((verb, _, connection) => {
-    if (verb === "DOT") handedOver++;
-    // The first of two connections takes commands one by one; on the second, DATA has gone with the others.
-    if (verb === "EHLO" && connection === 2) return "250-raw.test\r\n250 PIPELINING";
-    return verb === "RCPT" && connection <= 2 ? held.promise : undefined;
-  });
-  const one = await start();
-  const { send } = await openLiveEmail(world, one, relay);
-  const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
-  const codes = await Promise.all(["ann@example.net", "bob@example.net"].map(send));
-  await Promise.all(["ann", "bob"].map((name) => relay.heard(`RCPT TO:<${name}`)));
-  one.kill("SIGSTOP");
+/** The process that is stopped, and with what it is started. */
+const STOPPED: readonly (readonly [which: string, how: StartOptions])[] = [
+  ["a process that stood still", {}],
+  [
+    "a process whose machine was asleep",
+    { preload: fileURLToPath(new URL("../fakes/asleep-clock.ts", import.meta.url)) },
+  ],
+];
 
-  const two = await start({ sandbox: one.sandbox });
-  for (const code of codes) {
-    expect(await reached(two, code, "sent", "failed")).toMatchObject({ status: "sent" });
-  }
-  // It finds the relay's leave to go on in its sockets.
-  held.resolve(undefined);
-  one.kill("SIGCONT");
-  await until(() => count(`lease_processes WHERE id = '${id}'`), isSome);
-  two.kill("SIGTERM");
-  expect(await two.exited).toBe(0);
-  expect(await reached(one, await send("eve@example.net"), "sent", "failed")).toMatchObject({
-    status: "sent",
-  });
-  expect(handedOver).toBe(3);
-}, 180_000);
+for (const [which, how] of STOPPED) {
+  test.concurrent(`${which} while it was declared dead does not hand over the emails that it had announced`, async () => {
+    await using world = await openWorld();
+    const { client, closing, count, start } = world;
+    const held = Promise.withResolvers<undefined>();
+    closing.push(() => held.resolve(undefined));
+    let handedOver = 0;
+    const relay = await startRawSmtp((verb, _, connection) => {
+      if (verb === "DOT") handedOver++;
+      // The first of two connections takes commands one by one; on the second, DATA has gone with the others.
+      if (verb === "EHLO" && connection === 2) return "250-raw.test\r\n250 PIPELINING";
+      return verb === "RCPT" && connection <= 2 ? held.promise : undefined;
+    });
+    const one = await start(how);
+    const { send } = await openLiveEmail(world, one, relay);
+    const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
+    const codes = await Promise.all(["ann@example.net", "bob@example.net"].map(send));
+    await Promise.all(["ann", "bob"].map((name) => relay.heard(`RCPT TO:<${name}`)));
+    one.kill("SIGSTOP");
 
-test.concurrent("a process that stood still in the middle of a long message while it was declared dead sends none of the rest", async () => {
-  await using world = await openWorld();
-  const { client, closing, count, start } = world;
-  const smsc = await startFakeSmsc({ receipts: "after", holdSubmits: true });
-  closing.push(smsc.close);
-  const one = await start();
-  const connectors = [await connectSmsc(one, smsc, { window: 1 })];
-  const live = await openLiveSms(one, { connectors, body: "x".repeat(200) });
-  await smsc.until(() => smsc.bound().length === 1);
-  const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
-  const long = await live.send("+447700900001");
-  await smsc.until(() => smsc.submits.length === 1);
-  one.kill("SIGSTOP");
+    const two = await start({ sandbox: one.sandbox });
+    for (const code of codes) {
+      expect(await reached(two, code, "sent", "failed")).toMatchObject({ status: "sent" });
+    }
+    // It finds the relay's leave to go on in its sockets.
+    held.resolve(undefined);
+    one.kill("SIGCONT");
+    await until(() => count(`lease_processes WHERE id = '${id}'`), isSome);
+    two.kill("SIGTERM");
+    expect(await two.exited).toBe(0);
+    expect(await reached(one, await send("eve@example.net"), "sent", "failed")).toMatchObject({
+      status: "sent",
+    });
+    expect(handedOver).toBe(3);
+  }, 180_000);
 
-  const two = await start({ sandbox: one.sandbox });
-  await smsc.until(() => smsc.submits.length === 2);
-  smsc.release();
-  expect(await reached(two, long, "delivered", "failed")).toMatchObject({ status: "delivered" });
-  one.kill("SIGCONT");
-  await until(() => count(`lease_processes WHERE id = '${id}'`), isSome);
-  two.kill("SIGTERM");
-  expect(await two.exited).toBe(0);
-  // Its next message comes after whatever it had left to send of the other.
-  expect(await reached(one, await live.send("+447700900002"), "delivered", "failed")).toMatchObject({
-    status: "delivered",
-  });
-  expect(smsc.submits.map(({ destination }) => destination.address)).toEqual([
-    ...Array(3).fill("447700900001"),
-    ...Array(2).fill("447700900002"),
-  ]);
-}, 180_000);
+  test.concurrent(`${which} in the middle of a long message while it was declared dead sends none of the rest`, async () => {
+    await using world = await openWorld();
+    const { client, closing, count, start } = world;
+    const smsc = await startFakeSmsc({ receipts: "after", holdSubmits: true });
+    closing.push(smsc.close);
+    const one = await start(how);
+    const connectors = [await connectSmsc(one, smsc, { window: 1 })];
+    const live = await openLiveSms(one, { connectors, body: "x".repeat(200) });
+    await smsc.until(() => smsc.bound().length === 1);
+    const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
+    const long = await live.send("+447700900001");
+    await smsc.until(() => smsc.submits.length === 1);
+    one.kill("SIGSTOP");
+
+    const two = await start({ sandbox: one.sandbox });
+    await smsc.until(() => smsc.submits.length === 2);
+    smsc.release();
+    expect(await reached(two, long, "delivered", "failed")).toMatchObject({ status: "delivered" });
+    one.kill("SIGCONT");
+    await until(() => count(`lease_processes WHERE id = '${id}'`), isSome);
+    two.kill("SIGTERM");
+    expect(await two.exited).toBe(0);
+    // Its next message comes after whatever it had left to send of the other.
+    expect(await reached(one, await live.send("+447700900002"), "delivered", "failed")).toMatchObject({
+      status: "delivered",
+    });
+    expect(smsc.submits.map(({ destination }) => destination.address)).toEqual([
+      ...Array(3).fill("447700900001"),
+      ...Array(2).fill("447700900002"),
+    ]);
+  }, 180_000);
+}
 
 test.concurrent("a webhook that a process was delivering when it was killed is delivered by another long before its lease would end", async () => {
   await using world = await openWorld();

@@ -197,8 +197,8 @@ function createHeartbeats(deps: SharesDeps, { ownSlots, signal, ...parts }: Hear
 }
 
 interface HeartbeatParts extends Omit<HeartbeatsParts, "signal"> {
-  /** After a successful heartbeat: when it began (monotonic ms), and whether the database did not know the process before. */
-  readonly renew: (startedMs: number, isNew: boolean) => void;
+  /** After a successful heartbeat: when it began, and whether the database did not know the process before. */
+  readonly renew: (started: Moment, isNew: boolean) => void;
 }
 
 /** Single heartbeats. */
@@ -208,17 +208,17 @@ function createHeartbeat(
 ) {
   const register = createRegister({ clock, deadMs: DEAD_MS, ...(dead && { known: dead }) });
   const beat = async () => {
-    const startedMs = clock.monotonicMs();
+    const started = momentOf(clock);
     const open = [...ownSlots.values()];
     const snapshot = await leases.heartbeat({
       process,
       isSharing: isSharing(),
       keep: open.flatMap((own) => own.kept()),
       take: open.flatMap((own) => own.wanted()),
-      now: clock.now(),
+      now: started.at,
       dead: register.dead(),
     });
-    renew(startedMs, snapshot.isNew);
+    renew(started, snapshot.isNew);
     register.note(snapshot.processes);
     peerSlots.note(snapshot.leases, register.silentFor(MOVE_MS));
     const silent = register.silentFor(SILENT_MS);
@@ -241,23 +241,39 @@ function createHeartbeat(
   };
 }
 
+/** A time on both clocks: `ms` on the monotonic one, `at` on the wall. */
+interface Moment {
+  readonly ms: number;
+  readonly at: number;
+}
+
+function momentOf(clock: Clock): Moment {
+  return { ms: clock.monotonicMs(), at: clock.now() };
+}
+
 /** How long leases are valid, counted from the beginning of the last successful heartbeat. */
 function createValidity(clock: Clock) {
-  let untilMs = Number.NEGATIVE_INFINITY;
+  let renewed: Moment = { ms: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
   /** How many times the leases have become invalid. */
   let gaps = 0;
-  const isValid = () => clock.monotonicMs() < untilMs;
+  const isValid = () => clock.monotonicMs() - renewed.ms < VALID_MS;
+  /**
+   * While the machine is asleep the monotonic clock of Linux stands still, and the others do not. The wall clock tells; it may also have been set
+   * forward, so connections stay open for this, and the next heartbeat decides whether what was claimed is still ours.
+   */
+  const mayHaveSlept = () => clock.now() - renewed.at >= VALID_MS;
+  const isSure = () => isValid() && !mayHaveSlept();
   return {
     isValid,
     /** A function that tells whether the leases have been valid ever since this call; `undefined` if they are not valid now. */
     validFromNow(): (() => boolean) | undefined {
       const before = gaps;
-      return isValid() ? () => isValid() && gaps === before : undefined;
+      return isSure() ? () => isSure() && gaps === before : undefined;
     },
-    renew(startedMs: number, isNew: boolean) {
+    renew(started: Moment, isNew: boolean) {
       // A process that the database no longer knew had been removed as dead.
       if (isNew || !isValid()) gaps++;
-      untilMs = startedMs + VALID_MS;
+      renewed = started;
     },
   };
 }

@@ -1,0 +1,63 @@
+/** While a machine is asleep its monotonic clock stands still, and the wall clock does not. */
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { createLeases } from "../../store/sqlite/queue/leases.ts";
+import { createShares, DEAD_MS, HEARTBEAT_MS } from "./shares.ts";
+
+async function open() {
+  const held = createHeldClock();
+  const leases = createLeases();
+  let asleepMs = 0;
+  const clock = { ...held, now: () => held.now() + asleepMs };
+  const shares = createShares({ leases, clock, log: { warn() {} }, process: "a", isSharing: true });
+  await shares.start();
+  const share = shares.join("smsc", 1);
+  const limits: (number | undefined)[] = [];
+  share.onChange(async (limitMs) => void limits.push(limitMs));
+  await held.advance(HEARTBEAT_MS);
+  return {
+    clock: held,
+    leases,
+    shares,
+    /** What its channel was told about its slots. */
+    limits,
+    sleep(ms: number) {
+      asleepMs += ms;
+    },
+  };
+}
+
+test("what was claimed before is begun once a heartbeat has said that nobody has taken it over, and its connections stay", async () => {
+  const { clock, shares, limits, sleep } = await open();
+  const { process, isOurs } = shares.claimant();
+  expect([process, isOurs()]).toEqual(["a", true]);
+  sleep(DEAD_MS);
+  expect(isOurs()).toBe(false);
+  // What is claimed now is in nobody's name, so it cannot have been taken over.
+  expect(shares.claimant().process).toBeUndefined();
+  await clock.advance(HEARTBEAT_MS);
+  expect([isOurs(), shares.claimant().process]).toEqual([true, "a"]);
+  expect(limits).toEqual([undefined]);
+  await shares.stop();
+});
+
+test("what others have taken over meanwhile is never begun", async () => {
+  const { clock, leases, shares, sleep } = await open();
+  const { isOurs } = shares.claimant();
+  await leases.leave("a");
+  sleep(DEAD_MS);
+  expect(isOurs()).toBe(false);
+  await clock.advance(3 * HEARTBEAT_MS);
+  expect([isOurs(), shares.claimant().process]).toEqual([false, "a"]);
+  await shares.stop();
+});
+
+test("a clock that is set back, or forward by less than leases are valid, changes nothing", async () => {
+  const { shares, sleep } = await open();
+  const { isOurs } = shares.claimant();
+  sleep(5_000);
+  expect(isOurs()).toBe(true);
+  sleep(-DEAD_MS);
+  expect([isOurs(), shares.claimant().process]).toEqual([true, "a"]);
+  await shares.stop();
+});

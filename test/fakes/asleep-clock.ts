@@ -1,0 +1,15 @@
+/**
+ * Preloaded, makes of a process that is stopped one whose machine is asleep: the monotonic clock stands still meanwhile, as it does
+ * on Linux, and the wall clock does not.
+ */
+const LONGEST_GAP_MS = 2_000;
+
+const now = performance.now.bind(performance);
+let last = now();
+let asleepMs = 0;
+performance.now = () => {
+  const at = now();
+  if (at - last > LONGEST_GAP_MS) asleepMs += at - last;
+  last = at;
+  return at - asleepMs;
+};
