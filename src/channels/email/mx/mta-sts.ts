@@ -60,7 +60,8 @@ export function createMtaSts(deps: MtaStsDeps): MtaSts {
   return {
     async policyOf(domain, signal) {
       const known = kept.get(domain);
-      const isFresh = known !== undefined && clock.now() - known.askedAt < ASKED_EVERY_MS;
+      // The clock may have been set back since.
+      const isFresh = known !== undefined && Math.abs(clock.now() - known.askedAt) < ASKED_EVERY_MS;
       if (isFresh) return inForce(known, clock);
       while (!signal.aborted) {
         const under = asking.get(domain) ?? renew(domain, signal).finally(() => asking.delete(domain));
@@ -103,9 +104,9 @@ interface Question {
 /** A policy once fetched holds until its max_age is over, whatever becomes of its record or its file (RFC 8461 §3.3). */
 async function ask(deps: MtaStsDeps, { domain, known, signal }: Question): Promise<Kept> {
   const askedAt = deps.clock.now();
-  const unchanged: Kept = { expiresAt: 0, ...known, askedAt };
+  const unchanged: Kept = { ...known, askedAt, expiresAt: endOf(known, askedAt) };
   const id = await publishedId(deps, domain);
-  const isSame = id === undefined || (id === known?.id && askedAt < refreshAt(known));
+  const isSame = id === undefined || (id === known?.id && !isOld(known, askedAt));
   if (isSame) return unchanged;
   const policy = await fetchCurrent(deps, domain, signal);
   if (policy) return { askedAt, id, policy, expiresAt: askedAt + policy.maxAgeMs };
@@ -117,13 +118,24 @@ async function ask(deps: MtaStsDeps, { domain, known, signal }: Question): Promi
   return { ...unchanged, isOverdue: true };
 }
 
+/** One that was fetched while the clock was ahead would hold for as much longer. */
+function endOf(known: Kept | undefined, now: number): number {
+  return Math.min(known?.expiresAt ?? 0, now + maxAgeOf(known));
+}
+
 /**
- * When a policy that has not changed is fetched anew: long before it ends, or else somebody who keeps us from fetching it at that
- * moment could have mail sent without it (RFC 8461 §3.3). If that fails, it holds to its end, and is asked for again meanwhile.
+ * Whether a policy that has not changed is to be fetched anew: long before it ends, or else somebody who keeps us from fetching it at
+ * that moment could have mail sent without it (RFC 8461 §3.3). If that fails, it holds to its end, and is asked for again meanwhile.
+ * One that was fetched later than now is as old as nobody knows: the clock was set back.
  */
-function refreshAt({ policy, expiresAt }: Kept): number {
-  const maxAgeMs = policy?.maxAgeMs ?? 0;
-  return expiresAt - maxAgeMs + Math.min(maxAgeMs / 2, REFRESHED_AFTER_MS);
+function isOld(known: Kept, now: number): boolean {
+  const maxAgeMs = maxAgeOf(known);
+  const ageMs = now - (known.expiresAt - maxAgeMs);
+  return ageMs < 0 || ageMs >= Math.min(maxAgeMs / 2, REFRESHED_AFTER_MS);
+}
+
+function maxAgeOf(known: Kept | undefined): number {
+  return known?.policy?.maxAgeMs ?? 0;
 }
 
 /** No answer counts as no record: an attacker who can suppress the answer now could have suppressed the first one too. */

@@ -3,9 +3,12 @@ import { afterEach, expect, test } from "bun:test";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type FakeSmtp, startFakeSmtp } from "../../../../test/fakes/fake-smtp.ts";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { mailTls } from "../../../../test/fakes/mail-tls.ts";
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { DAY_MS } from "../../../core/time/durations.ts";
 import { openInMemory } from "../../../store/sqlite/sqlite-world.contract.ts";
 
 const closing: (() => unknown)[] = [];
@@ -94,13 +97,14 @@ test("where the asking for a policy is called off, other messages do not go as i
 });
 
 /** A domain with a policy, and how often that was fetched. */
-async function openWithPolicy() {
+async function openWithPolicy(clock?: Clock) {
   const smtp = await openHost({ tls: "starttls" });
   let requests = 0;
   const policyPort = await openPolicyHost((request) => {
     requests = request;
   });
-  const rig = await open({ port: smtp.port, config: { mta_sts_port: policyPort, ca: mailTls.ca } });
+  const config = { mta_sts_port: policyPort, ca: mailTls.ca };
+  const rig = await open({ port: smtp.port, config, ...(clock && { deps: { clock } }) });
   rig.dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
   rig.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
   return { rig, asked: () => requests };
@@ -157,6 +161,21 @@ test("a policy is fetched anew when half of its time is over, and holds though i
   rig.dns.a.delete("mta-sts.example.net");
   await rig.clock.advance(half);
   expect([await isHeld(), asked()]).toEqual([true, 2]);
+});
+
+test("a policy that was had while the clock was a year ahead is asked for again once it is right, and holds no longer than others", async () => {
+  const held = createHeldClock();
+  let aheadMs = 365 * DAY_MS;
+  const { rig, asked } = await openWithPolicy({ ...held, now: () => held.now() + aheadMs });
+  const isHeld = async () => (await send(rig, "ann")).parts[0]?.kind === "deferred";
+  expect([await isHeld(), asked()]).toEqual([true, 1]);
+  aheadMs = 0;
+  expect([await isHeld(), asked()]).toEqual([true, 2]);
+  aheadMs = -365 * DAY_MS;
+  rig.dns.txt.delete("_mta-sts.example.net");
+  expect([await isHeld(), asked()]).toEqual([true, 2]);
+  await held.advance(MAX_AGE_S * 1_000);
+  expect([await isHeld(), asked()]).toEqual([false, 2]);
 });
 
 test("that a policy cannot be fetched anew is logged once, until it could be fetched again", async () => {
