@@ -1,7 +1,7 @@
 import { type Domain, type DomainState, stateOf } from "../core/domains/domain.ts";
 import { checkRecords, type DomainDns } from "../core/domains/domain-check.ts";
 import { recordsOf } from "../core/domains/domain-records.ts";
-import { judgeDomain } from "../core/domains/domain-verdict.ts";
+import { isCheckDue, judgeDomain } from "../core/domains/domain-verdict.ts";
 import type { Log } from "../core/log.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { DAY_MS } from "../core/time/durations.ts";
@@ -32,7 +32,7 @@ export function createDomainWatch(deps: DomainWatchDeps): DomainWatch {
 
   const run = async (now: number) => {
     const page = await deps.records.list("domains", {}, { ...(after && { after }), limit: PAGE });
-    const due = page.filter(({ nextCheckAt }) => (nextCheckAt ?? 0) <= now);
+    const due = page.filter((domain) => isCheckDue(domain, now));
     const checked = new Map<string, Domain>();
     await Promise.all(
       due.map(async (domain) => {

@@ -135,6 +135,18 @@ onEveryAdmin((startAdmin) => {
     expect(asked.filter((name) => name.startsWith("_postrider."))).toHaveLength(240);
   });
 
+  test("a domain that was checked while the clock was a year ahead is checked again once it is right", async () => {
+    await using admin = await startAdmin();
+    const { id, publish } = await register(admin, "early.example");
+    publish();
+    const { chore } = openWatch(admin);
+    const now = admin.clock.now();
+    await chore.run(now + 365 * DAY_MS);
+    admin.dns.clear();
+    await chore.run(now);
+    expect((await admin.call("GET", `domains/${id}`)).json.state).toBe("failing");
+  });
+
   test("a domain that is failing is logged at every check, one that stops or begins to send once", async () => {
     await using admin = await startAdmin();
     const { id, publish } = await register(admin, "acme.example");

@@ -50,6 +50,11 @@ export function judgeDomain(domain: Domain, look: Look): DomainChanges {
   };
 }
 
+/** Also a domain whose next check is further away than checks are apart is to be checked: the clock was ahead, and was set back since. */
+export function isCheckDue({ nextCheckAt = 0 }: Pick<Domain, "nextCheckAt">, now: number): boolean {
+  return nextCheckAt <= now || nextCheckAt > now + DAY_MS;
+}
+
 /** A record that could not be looked up keeps what the last check found; otherwise the return path would be given up. */
 function withKnown({ lastCheck }: Domain, verdict: RecordVerdict): RecordVerdict {
   if (verdict.result !== "unknown" || verdict.found.length > 0) return verdict;
