@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { sleep } from "../core/clock.ts";
 import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight-jobs.ts";
+import { DAY_MS, RETENTION_MS } from "../core/time/durations.ts";
 import type { Chore } from "../core/work/chores.ts";
-import { createUpkeep, stageChore } from "./upkeep.ts";
+import { openInMemory } from "../store/sqlite/sqlite-world.contract.ts";
+import { createUpkeep, stageChore, storeChores } from "./upkeep.ts";
 
 function open(...chores: readonly Chore[]) {
   const clock = createHeldClock();
@@ -111,4 +113,24 @@ test("looking for jobs of which none is due costs no transaction", async () => {
   expect(await run(1_000)).toBe(0);
   expect(await run(1_001)).toBe(1);
   expect(swept).toEqual([1_001]);
+});
+
+test("nothing is deleted that is not past its retention by the database's clock as well", async () => {
+  const now = Date.UTC(2026, 0, 15);
+  const { store } = await openInMemory();
+  const seen: number[] = [];
+  const retention: typeof store.retention = {
+    ...store.retention,
+    pruneMessages: async ({ before }) => seen.push(before) * 0,
+  };
+  const pruneBy = async (databaseTime: number | undefined) => {
+    const chores = storeChores({ ...store, retention, ping: async () => databaseTime });
+    await chores.find(({ name }) => name === "prune messages")?.run(now);
+  };
+  await pruneBy(now - 60 * DAY_MS);
+  await pruneBy(now + 60 * DAY_MS);
+  // SQLite has no clock of its own.
+  await pruneBy(undefined);
+  expect(seen.map((before) => now - RETENTION_MS - before)).toEqual([60 * DAY_MS, 0, 0]);
+  await store.close();
 });

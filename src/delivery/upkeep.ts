@@ -17,10 +17,19 @@ export function createUpkeep({
   return createChores({ ...deps, onError });
 }
 
-type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention">;
+type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention" | "ping">;
 
 /** The store's chores, apart from `stageChore`. */
-export function storeChores({ queue, feed, erasures, inbound, retention }: ChoreStore): readonly Chore[] {
+export function storeChores({
+  queue,
+  feed,
+  erasures,
+  inbound,
+  retention,
+  ping,
+}: ChoreStore): readonly Chore[] {
+  const prune = (what: string, run: Chore["run"]) =>
+    pruneChore(what, async (now) => run(await earliest(ping, now)));
   return [
     { name: "expire", everyMs: 500, run: (now) => queue.expire(now, CHUNK) },
     { name: "number events", everyMs: 50, run: () => feed.numberEvents(CHUNK) },
@@ -40,7 +49,15 @@ export function storeChores({ queue, feed, erasures, inbound, retention }: Chore
   ];
 }
 
-function prune(what: string, run: Chore["run"]): Chore {
+/**
+ * The earlier of this machine's time and the database's. What is deleted does not come back, so both clocks have to say that it is
+ * past its retention: otherwise one machine whose clock is ahead would delete what all others have just accepted.
+ */
+async function earliest(ping: Store["ping"], now: number): Promise<number> {
+  return Math.min(now, (await ping()) ?? now);
+}
+
+function pruneChore(what: string, run: Chore["run"]): Chore {
   return { name: `prune ${what}`, everyMs: 60_000, isPatient: true, run };
 }
 

@@ -47,7 +47,12 @@ const BORDER_MS = 120_000;
 const AT_ONCE = 8;
 
 export async function runDays(store: Store, options: DaysOptions): Promise<Outcome> {
-  const world = await openWorld(store, { seed: options.seed, steps: 0, windowSeconds: WINDOW_SECONDS });
+  const world = await openWorld(store, {
+    seed: options.seed,
+    steps: 0,
+    windowSeconds: WINDOW_SECONDS,
+    daysAgo: options.days + LONGEST_KEPT_DAYS + 3,
+  });
   const { fleet, model } = world;
   try {
     const feeds = followFeeds(world);

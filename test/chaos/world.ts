@@ -53,17 +53,19 @@ export interface WorldOptions {
   readonly steps: number;
   /** In which a message is sent unless its request says otherwise. */
   readonly windowSeconds?: number;
+  /** How many days before now the clocks begin: PostgreSQL's own does not leap, and nothing is deleted that is not old by it too. */
+  readonly daysAgo?: number;
   /** A process stands still until the other has taken its messages over. PostgreSQL only. */
   readonly hasStandstill?: boolean;
 }
 
 export async function openWorld(
   store: Store,
-  { seed, steps, windowSeconds = WINDOW_SECONDS, hasStandstill = false }: WorldOptions,
+  { seed, steps, windowSeconds = WINDOW_SECONDS, daysAgo = 0, hasStandstill = false }: WorldOptions,
 ): Promise<World> {
   const planned = planOf(seed, steps);
   const plan = hasStandstill && store === "postgres" ? withStandstill(seed, planned) : planned;
-  const fleet = await startFleet(store, untilMidnight() - plan.beforeMidnightMs);
+  const fleet = await startFleet(store, untilMidnight() - plan.beforeMidnightMs - daysAgo * DAY_MS);
   const dns = await startFakeDns();
   dns.a.set("*", ["127.0.0.1"]);
   const service = fleet.some(() => 0)!;
