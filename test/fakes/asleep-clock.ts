@@ -4,11 +4,11 @@
  */
 const LONGEST_GAP_MS = 2_000;
 
-const now = performance.now.bind(performance);
-let last = now();
+const elapsed = performance.now.bind(performance);
+let last = elapsed();
 let asleepMs = 0;
 performance.now = () => {
-  const at = now();
+  const at = elapsed();
   if (at - last > LONGEST_GAP_MS) asleepMs += at - last;
   last = at;
   return at - asleepMs;

@@ -4,9 +4,8 @@ import type { Notifier } from "../../notifier.ts";
 import type { EventFeed } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
-import { isOutOfRange } from "../database/sql-errors.ts";
 import type { Database } from "../database/transactions.ts";
-import type { Days } from "../retention/days.ts";
+import { type Days, onDays } from "../retention/days.ts";
 
 export interface NumberingParts {
   readonly days: Days;
@@ -45,11 +44,7 @@ export function createNumberEvents(
     const waiting = await db.query<{ subject_id: string }>(WAITING, [limit]);
     if (waiting.length === 0 && aheadOn === servers) return 0;
     const times = waiting.map((row) => uuidTime(row.subject_id) ?? 0);
-    await days.ensure(times);
-    const numbered = await number(limit).catch(async (error: unknown) => {
-      if (!isOutOfRange(error)) throw error;
-      // A day that was remembered as existing has been dropped meanwhile.
-      days.forget();
+    const numbered = await onDays(days, async () => {
       await days.ensure(times);
       return number(limit);
     });

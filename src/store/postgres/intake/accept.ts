@@ -8,7 +8,7 @@ import { WAIT_FOR_STANDBY } from "../database/lost-commit.ts";
 import type { Database, Transaction } from "../database/transactions.ts";
 import type { Queues } from "../queue/queues.ts";
 import { createUsedAccounts } from "../records/used-accounts.ts";
-import type { Days } from "../retention/days.ts";
+import { type Days, onDays } from "../retention/days.ts";
 import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
 import {
   type AskedKey,
@@ -137,7 +137,7 @@ function createRun(db: Database, { clock, days, queues }: AcceptParts): RunReque
     return entries.map(({ result }) => result);
   };
   return (requests, keyPatienceMs) =>
-    acceptAll(requests, keyPatienceMs).catch((error) => unlessOfOne(requests, error));
+    onDays(days, () => acceptAll(requests, keyPatienceMs)).catch((error) => unlessOfOne(requests, error));
 }
 
 /**

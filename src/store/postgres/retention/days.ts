@@ -2,6 +2,7 @@ import { DAY_MS } from "../../../core/time/durations.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
+import { isOutOfRange } from "../database/sql-errors.ts";
 import { isThere } from "../database/table-columns.ts";
 import type { Database } from "../database/transactions.ts";
 
@@ -32,6 +33,15 @@ export function createDays(db: Database): Days {
     },
     forget,
   };
+}
+
+/** Runs `work`, and once more if a day that was remembered as existing has been dropped meanwhile. */
+export function onDays<Result>(days: Pick<Days, "forget">, work: () => Promise<Result>): Promise<Result> {
+  return work().catch((error: unknown) => {
+    if (!isOutOfRange(error)) throw error;
+    days.forget();
+    return work();
+  });
 }
 
 /** `Retention.prepareDays`: this day and the next two. */

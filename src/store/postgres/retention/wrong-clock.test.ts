@@ -47,6 +47,18 @@ test("what another process accepts on a day that a wrong clock has pruned to its
     for (const each of [before, id]) expect(await inside.countRows(each)).toBe(0);
   }));
 
+test("a day that another process has dropped is made again by the first that accepts a message of it", () =>
+  onWorld(async ({ sms, clock, status }, url) => {
+    await sms();
+    const driver = openDriver({ url, connections: 2 });
+    const { database, within } = openClosable(driver, createSystemClock());
+    const prune = createPruneMessages(database, { days: createDays(within) });
+    while ((await prune(boundsAt(clock.now + 20 * DAY))) > 0);
+    const [id = ""] = await sms();
+    expect(await status(id)).toBe("queued");
+    await driver.close();
+  }));
+
 test("of a day that goes row by row, and was walked over by a wrong clock, goes by the right one what has ended since", () =>
   onWorld(async ({ sms, claim, settle, receive, clock, inside }, url) => {
     const ids = await sms({ to: ["+911", "+912", "+913"] });
