@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import { type CallbackReading, type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
 import { addressBlock } from "../core/network/address-block.ts";
-import { createNamelessLog } from "../core/receipts/nameless-log.ts";
+import { createDroppedLog } from "../core/receipts/dropped-log.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { isUuid } from "../core/uuid.ts";
@@ -27,7 +27,11 @@ const MAX_CONNECTORS = 1_000;
 export function receiptEndpoints(deps: AppDeps, { directory, limiter }: EndpointParts): readonly Endpoint[] {
   const findConnector = createFinder(deps);
   const { web = NO_WEB } = deps;
-  const tellNameless = createNamelessLog(deps, "a callback names no message and was dropped");
+  const tellNameless = createDroppedLog(deps, "a callback names no message and was dropped");
+  const tellOutOfTime = createDroppedLog(
+    deps,
+    "a callback was signed too long before or after this machine's time",
+  );
   const handle = async (call: Call): Promise<Response> => {
     countRequest(limiter, { key: `receipts ${addressBlock(call.clientAddress)}`, limit: RATE });
     const found = await findConnector(call.params);
@@ -42,6 +46,7 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Endpoint
     };
     const reading = await found.callbacks.read(found.connector, request, web);
     if (reading.kind === "refused") {
+      if (reading.isOutOfTime) tellOutOfTime(found.connector.id);
       throw reading.status === 401 ? callbackNotAuthenticated() : validationFailed({ body: reading.reason });
     }
     // Answered only after everything is stored: the provider forgets it then.

@@ -263,7 +263,13 @@ export type CallbackReading =
       readonly answer: { readonly status: number; readonly body: string; readonly contentType: string };
     }
   /** 400: it cannot be read. 401: its signature or password is missing or wrong. */
-  | { readonly kind: "refused"; readonly status: 400 | 401; readonly reason: string };
+  | {
+      readonly kind: "refused";
+      readonly status: 400 | 401;
+      readonly reason: string;
+      /** The provider has signed it, but at a time that is too far from this machine's. */
+      readonly isOutOfTime?: true;
+    };
 
 /** Where a connector's callbacks arrive, below the public URL. */
 export function callbackPath(connectorId: string, token: string): string {

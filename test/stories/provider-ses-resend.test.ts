@@ -95,8 +95,8 @@ onBothStores(() => {
     live = await startLiveEmail({ provider: "resend", webhook_secret: secret });
     const url = await live.callbackUrl();
     const message = await live.send(["ann"]);
-    const signed = async (event: unknown, by = secret) => {
-      const at = new Date(live.postrider.now());
+    const signed = async (event: unknown, by = secret, offMs = 0) => {
+      const at = new Date(live.postrider.now() + offMs);
       const body = JSON.stringify(event);
       return tell(url, body, {
         "svix-id": "msg_1",
@@ -105,8 +105,16 @@ onBothStores(() => {
       });
     };
     const data = { email_id: "e-1", to: ["ann@example.net"], message_id: `<${message.id}@acme.example>` };
+    const outOfTime = () =>
+      live.postrider.logged.filter(({ msg }) =>
+        String(msg).startsWith("a callback was signed too long before"),
+      );
     const other = `whsec_${Buffer.from("a secret of somebody else").toString("base64")}`;
     expect(await signed({ type: "email.delivered", data }, other)).toBe(401);
+    expect(await signed({ type: "email.delivered", data }, other, -6 * 60_000)).toBe(401);
+    expect(outOfTime()).toHaveLength(0);
+    expect(await signed({ type: "email.delivered", data }, secret, -6 * 60_000)).toBe(401);
+    expect(outOfTime()).toMatchObject([{ dropped: 1 }]);
     expect(await live.postrider.status(message)).toBe("sent");
     expect(await signed({ type: "email.delivered", data })).toBe(200);
     expect(await live.postrider.status(message)).toBe("delivered");

@@ -37,7 +37,19 @@ export async function readMailCallback(
   const known = PROVIDERS[provider];
   const secret = connector.secrets[WEBHOOK_SECRET] ?? "";
   if (!known.isAuthentic(request, { secret })) return refused(401, "the signature is missing or wrong");
+  if (isOutOfTime(known, request))
+    return { kind: "refused", status: 401, reason: "the signature is of another time", isOutOfTime: true };
   return toReading(connector, known.events(body), request);
+}
+
+/** Somebody may send again what he has overheard. */
+function isOutOfTime(
+  { signedTime }: Pick<MailProvider, "signedTime">,
+  { headers, receivedAt }: CallbackRequest,
+): boolean {
+  if (!signedTime) return false;
+  const offMs = Math.abs(receivedAt - Number(headers.get(signedTime.header)) * 1_000);
+  return !(offMs <= signedTime.maxOffMs);
 }
 
 interface SnsDelivery {

@@ -1,5 +1,5 @@
 import type { Receipt } from "../../../../core/messages/outcome.ts";
-import { createNamelessLog } from "../../../../core/receipts/nameless-log.ts";
+import { createDroppedLog } from "../../../../core/receipts/dropped-log.ts";
 import type { ChannelDeps } from "../../../channel.ts";
 import type { OwnCodes } from "../../dlt-scrub-codes.ts";
 import { canonicalId, type IdFormat } from "../wire/message-id.ts";
@@ -34,7 +34,7 @@ export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): Rece
     { noun: "receipts", connectorId, timeoutMs: storeTimeoutMs, store: deps.onReceipts },
     deps,
   );
-  const tellNameless = createNamelessLog(deps, "a receipt names no message and was dropped");
+  const tellNameless = createDroppedLog(deps, "a receipt names no message and was dropped");
   return {
     take(message, acknowledge) {
       const { idFormat, dltCodes } = reading();

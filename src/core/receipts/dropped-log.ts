@@ -4,8 +4,8 @@ import type { Log } from "../log.ts";
 /** The time between two log lines about one connector: a provider may send nothing else, thousands in a second. */
 const GAP_MS = 60_000;
 
-/** Logs, of each connector, the first receipt that names no message, and then, at most once a minute, how many there were since. */
-export function createNamelessLog(
+/** Logs, of each connector, the first receipt or callback that is dropped, and then, at most once a minute, how many were since. */
+export function createDroppedLog(
   { clock, log }: { readonly clock: Clock; readonly log: Pick<Log, "warn"> },
   line: string,
 ): (connector: string) => void {
