@@ -8,6 +8,7 @@ const NOBODY = "01890000-0000-7000-8000-000000000000";
 
 interface Described {
   readonly operationId: string;
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> };
   readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: object }> }>;
 }
 
@@ -35,11 +36,13 @@ onEveryAdmin((startAdmin) => {
 
   afterAll(() => admin[Symbol.asyncDispose]());
 
-  /** Asks, and holds the answer against the description. */
+  /** Asks, and holds the answer against the description; and the body, where it is taken. */
   async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
     const answer = await admin.call(method, path, body);
-    const { operationId, responses } = operationOf(method, `/admin/v1/${path.split("?")[0]}`);
+    const { operationId, requestBody, responses } = operationOf(method, `/admin/v1/${path.split("?")[0]}`);
     const about = `${operationId} ${answer.status}`;
+    const wanted = requestBody?.content["application/json"]?.schema;
+    if (wanted && answer.status < 300) expect([about, problemOf(wanted, body)]).toEqual([about, undefined]);
     expect(Object.keys(responses).map((status) => `${operationId} ${status}`)).toContain(about);
     const schema = responses[answer.status]?.content?.["application/json"]?.schema;
     // An answer that is not described has no body.

@@ -1,5 +1,5 @@
 /** The endpoints that create, show, update and delete a record, the same for every kind; all five with the list. */
-import type { Static, TObject } from "typebox";
+import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { present } from "../../core/present.ts";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import type { RecordChanges } from "../../store/store.ts";
@@ -165,7 +165,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     path: adminPath(`${plan.path}/{id}`),
     operation: `update${plan.operation}`,
     summary: `Change ${withArticle(plan.noun)}: only what is given changes, null clears. A fixed field may be given as it is`,
-    request: { schema: change.schema, maxBytes: ADMIN_MAX_BYTES },
+    request: { schema: describedChange(change), maxBytes: ADMIN_MAX_BYTES },
     responses: {
       200: { description: "The record after the change", schema: shownSchema(plan) },
       404: MISSING,
@@ -176,6 +176,21 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     },
     handle: (call) => inTurn(call.params.id ?? "", () => update(call)),
   };
+}
+
+/** The schema for readers of the description: `null` is a value of what it clears. `readChange` takes it away before the body is judged. */
+function describedChange<K extends RecordKind, S extends TObject>(change: Change<K, S>): TObject {
+  const { schema, clearable = {} } = change;
+  const fields = Object.entries(schema.properties).map(([name, field]) => [
+    name,
+    Object.hasOwn(clearable, name) ? withNull(field) : field,
+  ]);
+  return Type.Object(Object.fromEntries(fields));
+}
+
+function withNull(field: TSchema): TSchema {
+  const { description } = field as { description?: string };
+  return Type.Optional(Type.Union([field, Type.Null()], present({ description })));
 }
 
 function readChange<K extends RecordKind, S extends TObject>(

@@ -33,6 +33,12 @@ test("a schema's types are kinds of fields", () => {
   ]);
 });
 
+test("what null clears is a field of its kind all the same, with its hint", () => {
+  const sender: Schema = { type: "string", enum: ["a", "b"], description: "Absent: any" };
+  const plain = fieldsOf({ properties: { sender } });
+  expect(fieldsOf({ properties: { sender: { anyOf: [sender, { type: "null" }] } } })).toEqual(plain);
+});
+
 test("a hint has the meaning of a field, and an example", () => {
   const number: Schema = { type: "string", description: "A short code", examples: ["56161", "57575"] };
   const [described] = fieldsOf({ properties: { number } });

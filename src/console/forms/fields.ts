@@ -7,7 +7,7 @@ export interface Schema {
   readonly type?: string;
   readonly format?: string;
   readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly { readonly const?: unknown }[];
+  readonly anyOf?: readonly Alternative[];
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly description?: string;
@@ -15,6 +15,10 @@ export interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+}
+
+interface Alternative extends Schema {
+  readonly const?: unknown;
 }
 
 type Kind = "text" | "long" | "secret" | "number" | "time" | "choice" | "lines" | "outlets" | "file" | "json";
@@ -40,7 +44,15 @@ export type Row = Readonly<Record<string, unknown>>;
 const LONG = 500;
 
 export function fieldsOf({ properties = {}, required = [] }: Schema): readonly Field[] {
-  return Object.entries(properties).map(([name, schema]) => toField(name, schema, required.includes(name)));
+  return Object.entries(properties).map(([name, schema]) =>
+    toField(name, withoutNull(schema), required.includes(name)),
+  );
+}
+
+/** What a field takes besides `null`, which clears it: in a form, by leaving it empty. */
+function withoutNull(schema: Schema): Schema {
+  const [only, ...others] = schema.anyOf?.filter(({ type }) => type !== "null") ?? [];
+  return only && others.length === 0 ? only : schema;
 }
 
 function toField(name: string, schema: Schema, isRequired: boolean): Field {
