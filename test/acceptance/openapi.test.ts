@@ -163,6 +163,20 @@ onEveryStore((start) => {
     expect(untyped).toEqual([]);
   });
 
+  test("what a parameter of a query means is said beside its schema, where pages and generated clients look for it", async () => {
+    await using api = await start();
+    const { paths } = (await api.get("/openapi.json")).json;
+    const { parameters } = paths["/v1/events"].get;
+    const described = Object.fromEntries(
+      parameters.map(({ name, description }: { name: string; description?: string }) => [name, description]),
+    );
+    expect(described).toMatchObject({
+      after: expect.stringContaining("`now`"),
+      wait: expect.stringContaining("Seconds"),
+    });
+    expect(parameters[0].schema).not.toContainKey("description");
+  });
+
   test("a refusal's example names a field of its own endpoint, and no endpoint is said to refuse what it does not", async () => {
     await using api = await start();
     const { paths } = (await api.get("/openapi.json")).json;

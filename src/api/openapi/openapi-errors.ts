@@ -1,6 +1,7 @@
-import type { TSchema } from "typebox";
+import Type, { type TSchema } from "typebox";
 import type { FieldErrors } from "../../core/body/field-errors.ts";
 import { NOT_AN_OBJECT } from "../../core/body/parse-body.ts";
+import { unknownName } from "../../core/body/unknown-name.ts";
 import type { Endpoint } from "../endpoint.ts";
 import {
   idempotencyKeyReused,
@@ -59,10 +60,16 @@ function idempotencyRefusals({ idempotent, request, auth }: Endpoint): readonly 
 }
 
 function queryProblem(query: NonNullable<Endpoint["query"]>): FieldErrors {
-  const [name = ""] = Object.keys(query);
-  if (!query.limit) return { [name]: "required" };
-  const { minimum: min, maximum: max } = query.limit as TSchema & { minimum: number; maximum: number };
-  return { limit: countProblem({ min, max }) };
+  if (query.limit) {
+    const { minimum: min, maximum: max } = query.limit as TSchema & { minimum: number; maximum: number };
+    return { limit: countProblem({ min, max }) };
+  }
+  const names = Object.keys(query);
+  const required = names.find((name) => query[name] && !Type.IsOptional(query[name]));
+  if (required !== undefined) return { [required]: "required" };
+  // Where nothing has to be given, what is given may still be misspelt.
+  const misspelt = `${names[0]}s`;
+  return { [misspelt]: unknownName(misspelt, names) };
 }
 
 function bodyProblem(schema: TSchema): FieldErrors {

@@ -1,6 +1,7 @@
 /** `/openapi.json`: generated from the route table and the schemas that validate requests. */
 import Type, { type TSchema } from "typebox";
 import { isObject } from "../../core/body/is-object.ts";
+import { present } from "../../core/present.ts";
 import type { AppDeps } from "../app-deps.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { errorResponses } from "./openapi-errors.ts";
@@ -134,13 +135,13 @@ function pathParameters(path: string): readonly Json[] {
   }));
 }
 
+/** What a parameter means stands beside its schema, where `/docs` and the comments of generated clients look for it. */
 function queryParameters({ query = {} }: Endpoint): readonly Json[] {
-  return Object.entries(query).map(([name, schema]) => ({
-    name,
-    in: "query",
-    required: !Type.IsOptional(schema),
-    schema,
-  }));
+  return Object.entries(query).map(([name, described]) => {
+    const { description, ...schema } = described as TSchema & { readonly description?: string };
+    const required = !Type.IsOptional(described);
+    return present({ name, in: "query", required, description, schema });
+  });
 }
 
 const IDEMPOTENCY_KEY = {
