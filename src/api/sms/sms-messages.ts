@@ -46,8 +46,11 @@ export function smsEndpoints(deps: MessageDeps): readonly Endpoint[] {
       request: { schema: SendSmsBody, maxBytes: MAX_BODY_BYTES },
       responses: {
         200: {
-          description: "With `dry_run`: what would become of the request. Nothing was stored or sent.",
-          schema: Type.Union([DryRunSms, DryRunSmsBatch]),
+          description:
+            "With `dry_run`: what would become of the request, and nothing was stored or sent. The schema has what a 202 has too, " +
+            "for clients that are generated to know one answer.",
+          // Many generators take the first success for the only one: their clients would take each accepted message for a fault.
+          schema: Type.Union([AcceptedSms, AcceptedSmsBatch, DryRunSms, DryRunSmsBatch]),
         },
         202: {
           description: "Accepted, durably. A batch (`to` is an array) is answered with `messages`.",
