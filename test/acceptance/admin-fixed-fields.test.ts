@@ -45,10 +45,17 @@ onSharedAdmin((start) => {
 
   /** What the API reference says that a noun shows, and what a change of it may have. */
   const fieldsOf = async (noun: string) => {
-    const { paths } = JSON.parse(await (await fetch(`${admin.url}/openapi.json`)).text());
+    const { paths, components } = JSON.parse(await (await fetch(`${admin.url}/openapi.json`)).text());
     const { requestBody, responses } = paths[`/admin/v1/${noun}/{id}`].patch;
-    const namesIn = ({ content }: { content: Record<string, { schema: { properties: object } }> }) =>
-      Object.keys(content["application/json"]?.schema.properties ?? {});
+    const namesIn = ({
+      content,
+    }: {
+      content: Record<string, { schema: { $ref?: string; properties: object } }>;
+    }) => {
+      const schema = content["application/json"]?.schema;
+      const named = components.schemas[schema?.$ref?.split("/").at(-1) ?? ""];
+      return Object.keys((named ?? schema).properties);
+    };
     return { shown: namesIn(responses["200"]), changeable: namesIn(requestBody) };
   };
 

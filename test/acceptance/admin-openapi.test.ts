@@ -46,7 +46,7 @@ onEveryAdmin((startAdmin) => {
     expect(Object.keys(responses).map((status) => `${operationId} ${status}`)).toContain(about);
     const schema = responses[answer.status]?.content?.["application/json"]?.schema;
     // An answer that is not described has no body.
-    const problem = schema ? problemOf(closed(schema), answer.json) : answer.json;
+    const problem = schema ? problemOf(closed(schema), answer.json, closed(components)) : answer.json;
     expect([about, problem]).toEqual([about, undefined]);
     return answer;
   }
@@ -62,8 +62,8 @@ onEveryAdmin((startAdmin) => {
     return operation;
   }
 
-  function problemOf(schema: object, json: unknown): unknown {
-    const [isSound, problems] = Compile({ ...schema, components } as never).Errors(json);
+  function problemOf(schema: object, json: unknown, parts = components): unknown {
+    const [isSound, problems] = Compile({ ...schema, components: parts } as never).Errors(json);
     return isSound ? undefined : problems.map((each) => ({ at: each.instancePath, ...each.params }));
   }
 

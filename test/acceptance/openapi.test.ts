@@ -221,6 +221,22 @@ onEveryStore((start) => {
     ]);
   });
 
+  test("an event of the feed is described as that of a webhook, whose type tells what it holds", async () => {
+    await using api = await start();
+    const { components } = (await api.get("/openapi.json")).json;
+    const { schemas } = components;
+    const kinds = schemas.EventPage.properties.data.items.anyOf.map(({ $ref }: { $ref: string }) => $ref);
+    expect(kinds).toEqual([
+      "#/components/schemas/FeedDeliveryEvent",
+      "#/components/schemas/FeedReceivedEvent",
+    ]);
+    for (const kind of ["DeliveryEvent", "ReceivedEvent"]) {
+      const { id, ...properties } = schemas[`Feed${kind}`].properties;
+      expect(id.type).toBe("string");
+      expect(properties).toEqual(schemas[kind].properties);
+    }
+  });
+
   test("/docs is a page that loads nothing from elsewhere, under a policy that says so", async () => {
     await using api = await start();
     const page = await api.get("/docs");

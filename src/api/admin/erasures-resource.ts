@@ -91,19 +91,22 @@ const given = Type.Object({
   ),
 });
 
-const shown = Type.Object({
-  id: shownFields.id,
-  account_id: Type.Optional(shownFields.account_id),
-  status: Type.String({ enum: ["running", "done"] }),
-  digest: Type.String({
-    description: "Hex SHA-256 of `salt` and the recipient: all that is kept of the recipient",
-  }),
-  salt: Type.String(),
-  erased: Type.Integer({ description: "Messages that were deleted" }),
-  redacted: Type.Integer({ description: "Emails to several recipients that no longer name this one" }),
-  created_at: shownFields.created_at,
-  completed_at: Type.Optional(Type.String({ format: "date-time" })),
-});
+const shown = Type.Object(
+  {
+    id: shownFields.id,
+    account_id: Type.Optional(shownFields.account_id),
+    status: Type.String({ enum: ["running", "done"] }),
+    digest: Type.String({
+      description: "Hex SHA-256 of `salt` and the recipient: all that is kept of the recipient",
+    }),
+    salt: Type.String(),
+    erased: Type.Integer({ description: "Messages that were deleted" }),
+    redacted: Type.Integer({ description: "Emails to several recipients that no longer name this one" }),
+    created_at: shownFields.created_at,
+    completed_at: Type.Optional(Type.String({ format: "date-time" })),
+  },
+  { title: "Erasure" },
+);
 
 async function createErasure(deps: AdminDeps, call: Call): Promise<Erasure> {
   const draft = readDraft(given, bodyOf(call));

@@ -78,9 +78,10 @@ export async function shownRecord<K extends RecordKind>(
 }
 
 /** The schema of `shownRecord`. */
-export function shownSchema<K extends RecordKind>({ idName, shown }: RecordPlan<K>): TObject {
+export function shownSchema<K extends RecordKind>({ operation, idName, shown }: RecordPlan<K>): TObject {
   const { id, created_at } = shownFields;
-  return Type.Object({ ...(idName && { [idName]: id }), id, ...shown.properties, created_at });
+  const fields = { ...(idName && { [idName]: id }), id, ...shown.properties, created_at };
+  return Type.Object(fields, { title: operation });
 }
 
 /** The fields of a record in answers. */

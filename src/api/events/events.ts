@@ -12,6 +12,7 @@ import type { Call, Endpoint, LongPoll } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import { readCount } from "../lists/read-count.ts";
 import { createEventCursors, type EventCursors, NOW } from "./event-cursor.ts";
+import { DeliveryEvent, ReceivedEvent } from "./event-schemas.ts";
 import { createEventWait, type EventWait } from "./event-wait.ts";
 
 const LIMIT = { min: 1, max: 1_000, otherwise: 100 };
@@ -56,15 +57,12 @@ const QUERY = {
   ),
 };
 
-const Event = Type.Object({
-  id: Type.String({ description: "The `webhook-id` of the event: the same on every delivery of it" }),
-  type: Type.String({ examples: ["sms.delivered"] }),
-  timestamp: Type.String({ format: "date-time", description: "When the event happened" }),
-  data: Type.Object(
-    {},
-    { additionalProperties: true, description: "As in the webhook of this type (`DeliveryEvent`)" },
-  ),
-});
+const id = Type.String({ description: "The `webhook-id` of the event: the same on every delivery of it" });
+
+const Event = Type.Union([
+  Type.Object({ id, ...DeliveryEvent.properties }, { title: "FeedDeliveryEvent" }),
+  Type.Object({ id, ...ReceivedEvent.properties }, { title: "FeedReceivedEvent" }),
+]);
 
 const EventPage = Type.Object(
   {

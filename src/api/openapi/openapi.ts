@@ -6,8 +6,7 @@ import type { AppDeps } from "../app-deps.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { errorResponses } from "./openapi-errors.ts";
 import { webhooks } from "./openapi-webhooks.ts";
-
-export type Json = Readonly<Record<string, unknown>>;
+import { type Json, toReference } from "./to-reference.ts";
 
 /** Serves the description of `endpoints`, which is generated when it is first asked for. */
 export function openApiEndpoint(
@@ -41,7 +40,7 @@ function describe(
   endpoints: readonly Endpoint[],
   { version, baseUrl }: Pick<AppDeps, "version" | "baseUrl">,
 ): Json {
-  const schemas = new Map<string, TSchema>([["Error", ErrorBody]]);
+  const schemas = new Map<string, Json>([["Error", { ...ErrorBody }]]);
   const paths: Record<string, Record<string, Json>> = {};
   for (const endpoint of endpoints) {
     for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
@@ -106,7 +105,7 @@ const ErrorBody = Type.Object(
 
 interface Placement {
   readonly path: string;
-  readonly schemas: Map<string, TSchema>;
+  readonly schemas: Map<string, Json>;
 }
 
 function describeOperation(endpoint: Endpoint, { path, schemas }: Placement): Json {
@@ -157,7 +156,7 @@ function headerParameters({ idempotent = false }: Endpoint): readonly Json[] {
   return idempotent ? [IDEMPOTENCY_KEY] : [];
 }
 
-function describeResponses(endpoint: Endpoint, schemas: Map<string, TSchema>): Json {
+function describeResponses(endpoint: Endpoint, schemas: Map<string, Json>): Json {
   const shared = errorResponses(endpoint);
   const responses: Record<string, Json> = { ...shared };
   for (const [status, { description, schema, mediaType }] of Object.entries(endpoint.responses)) {
@@ -202,16 +201,8 @@ function responseHeaders(status: number, { idempotent = false, request }: Endpoi
 /** An example of a whole body goes beside its schema, where pages for trying out the API look for it. */
 function contentOf(
   { schema, mediaType = "application/json" }: { schema: TSchema; mediaType?: string | undefined },
-  schemas: Map<string, TSchema>,
+  schemas: Map<string, Json>,
 ): Json {
   const [example] = (schema as { examples?: readonly unknown[] }).examples ?? [];
   return { [mediaType]: { schema: toReference(schema, schemas), ...(example !== undefined && { example }) } };
-}
-
-/** A reference for schemas with a title, which are described once, in `schemas`; others as they are. */
-function toReference(schema: TSchema, schemas: Map<string, TSchema>): unknown {
-  const { title, anyOf } = schema as { title?: string; anyOf?: readonly TSchema[] };
-  if (title === undefined) return anyOf ? { anyOf: anyOf.map((one) => toReference(one, schemas)) } : schema;
-  schemas.set(title, schema);
-  return { $ref: `#/components/schemas/${title}` };
 }

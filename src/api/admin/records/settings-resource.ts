@@ -99,15 +99,18 @@ const plainValue: readonly TSchema[] = [Type.String(), Type.Number(), Type.Boole
 const value = Type.Union([...plainValue, Type.Null()]);
 const oneValue = Type.Object({ value });
 
-const shown = Type.Object({
-  name: Type.String(),
-  value: Type.Optional(Type.Union([...plainValue], { description: "The value in force; absent: not set" })),
-  default: Type.Optional(Type.Union([...plainValue])),
-  set_by: Type.Enum(["account", "instance", "default"]),
-  scope: Type.Enum(["account", "instance"], { description: "`account`: an account may have its own" }),
-  expected: Type.String(),
-  description: Type.String(),
-});
+const shown = Type.Object(
+  {
+    name: Type.String(),
+    value: Type.Optional(Type.Union([...plainValue], { description: "The value in force; absent: not set" })),
+    default: Type.Optional(Type.Union([...plainValue])),
+    set_by: Type.Enum(["account", "instance", "default"]),
+    scope: Type.Enum(["account", "instance"], { description: "`account`: an account may have its own" }),
+    expected: Type.String(),
+    description: Type.String(),
+  },
+  { title: "Setting" },
+);
 
 const list = Type.Object({ data: Type.Array(shown) });
 
