@@ -68,13 +68,17 @@ interface Domain {
   readonly records: readonly { readonly name: string; readonly value: string }[];
 }
 
-test("the DNS records of a domain are copied whole, and what is wrong with them is told when they are verified", async () => {
+test("the DNS records of a domain are shown and copied whole, and what is wrong with them is told when they are verified", async () => {
   const { account_id } = opened.service.sandbox;
   const domain = await admin<Domain>(opened.service, "/domains", { account_id, domain: "nowhere.invalid" });
   const { page, complaints, heading } = await signedIn(`domains/${domain.id}`);
   await heading("nowhere.invalid");
   const records = page.getByRole("region", { name: "DNS records to publish" }).locator("tbody tr");
   expect(await records.count()).toBe(domain.records.length);
+  const hidden = await records
+    .locator("code")
+    .evaluateAll((codes) => codes.filter((code) => code.scrollHeight > code.clientHeight + 1).length);
+  expect(hidden).toBe(0);
   const [first] = domain.records;
   expect(await copied(page, records.first().locator(".copied").first())).toBe(first?.name ?? "");
   expect(await copied(page, records.first().locator(".copied").last())).toBe(first?.value ?? "");
