@@ -61,7 +61,7 @@ export interface AppDeps extends HandlerDeps {
   /** What an operator should look at although the process is ready, in words. Absent: there is nothing. */
   readonly warnings?: () => readonly string[];
   readonly version: string;
-  /** The URL of the API as clients see it, without a slash at the end. For `/openapi.json`. */
+  /** The URL at which the process listens, without a slash at the end. For `/openapi.json`. */
   readonly baseUrl: string;
   /** `probes`: only `/healthz`, `/readyz` and `/metrics`, for a process that accepts no requests. Absent: everything. */
   readonly serves?: "everything" | "probes";

@@ -49,7 +49,12 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
     ...sessionEndpoints(deps, limiter),
     ...deps.adminEndpoints.map((endpoint) => refreshingAfter(endpoint, directory)),
   ];
-  return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps), ...consolePages(deps)];
+  return [
+    ...described,
+    openApiEndpoint(described, { ...deps, directory }),
+    ...docsEndpoints(deps),
+    ...consolePages(deps),
+  ];
 }
 
 /**

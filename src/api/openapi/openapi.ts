@@ -2,19 +2,22 @@
 import Type, { type TSchema } from "typebox";
 import { isObject } from "../../core/body/is-object.ts";
 import { present } from "../../core/present.ts";
+import { readSetting } from "../../core/records/settings.ts";
 import type { AppDeps } from "../app-deps.ts";
 import type { Endpoint } from "../endpoint.ts";
+import type { Directory } from "../records/directory.ts";
 import { errorResponses } from "./openapi-errors.ts";
 import { webhooks } from "./openapi-webhooks.ts";
 import { type Json, toReference } from "./to-reference.ts";
 
-/** Serves the description of `endpoints`, which is generated when it is first asked for. */
-export function openApiEndpoint(
-  endpoints: readonly Endpoint[],
-  deps: Pick<AppDeps, "version" | "baseUrl">,
-): Endpoint {
+interface DocumentDeps extends Pick<AppDeps, "version" | "baseUrl"> {
+  readonly directory: Pick<Directory, "settings">;
+}
+
+/** Serves the description of `endpoints`, which is generated when it is first asked for, and when the public URL was changed. */
+export function openApiEndpoint(endpoints: readonly Endpoint[], deps: DocumentDeps): Endpoint {
   // A `Blob` is shared by all answers. Text would be encoded for each, and kept until its client has read it.
-  let written: Blob | undefined;
+  let written: { readonly publicUrl: string | undefined; readonly document: Blob } | undefined;
   return {
     method: "GET",
     path: "/openapi.json",
@@ -23,11 +26,23 @@ export function openApiEndpoint(
     tag: "Operation",
     auth: "none",
     responses: { 200: { description: "The document." } },
-    handle() {
-      written ??= new Blob([JSON.stringify(describe(endpoints, deps), withStringType)]);
-      return new Response(written, { headers: { "Content-Type": "application/json" } });
+    async handle() {
+      const publicUrl = readSetting(await deps.directory.settings(undefined), "public_url");
+      if (!written || written.publicUrl !== publicUrl) {
+        const described = describe(endpoints, deps.version, serversOf(publicUrl, deps.baseUrl));
+        written = { publicUrl, document: new Blob([JSON.stringify(described, withStringType)]) };
+      }
+      return new Response(written.document, { headers: { "Content-Type": "application/json" } });
     },
   };
+}
+
+/** Clients that are generated go to the first one, if nothing else is said. */
+function serversOf(publicUrl: string | undefined, baseUrl: string): readonly Json[] {
+  const here = { url: baseUrl, description: "Where the process listens" };
+  return publicUrl === undefined
+    ? [here]
+    : [{ url: publicUrl, description: "The setting `public_url`" }, here];
 }
 
 /** A `JSON.stringify` replacer that gives enums of strings their `type`: client generators do not infer it. */
@@ -36,10 +51,7 @@ function withStringType(_name: string, value: unknown): unknown {
   return value.enum.every((each) => typeof each === "string") ? { type: "string", ...value } : value;
 }
 
-function describe(
-  endpoints: readonly Endpoint[],
-  { version, baseUrl }: Pick<AppDeps, "version" | "baseUrl">,
-): Json {
+function describe(endpoints: readonly Endpoint[], version: string, servers: readonly Json[]): Json {
   const schemas = new Map<string, Json>([["Error", { ...ErrorBody }]]);
   const paths: Record<string, Record<string, Json>> = {};
   for (const endpoint of endpoints) {
@@ -52,7 +64,7 @@ function describe(
   return {
     openapi: "3.1.0",
     info: { title: "Postrider", version, description: DESCRIPTION, license: LICENSE },
-    servers: [{ url: baseUrl }],
+    servers,
     tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     webhooks: webhooks(schemas),

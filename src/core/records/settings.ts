@@ -138,7 +138,7 @@ export const SETTINGS = {
   public_url: text(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*[^\s/?#])?$/, {
     expected: "an http:// or https:// URL without a slash at the end",
     description:
-      "Public URL of this service, for delivery callbacks and unsubscribe links; unset: no callbacks are requested.",
+      "Public URL of this service, for delivery callbacks, unsubscribe links, and clients generated from `/openapi.json`; unset: no callbacks are requested.",
     scope: "instance",
   }),
 } as const;
