@@ -117,7 +117,6 @@ test("a second store on a folder is refused, and the database stays readable by 
       dataFolder,
       masterKey: MASTER_KEY,
       randomBytes,
-      now: Date.now,
       thread: {
         program: threadProgram(),
         clock: createSystemClock(),

@@ -29,8 +29,6 @@ export interface StoreOptions {
   readonly commitMs?: number;
   /** The program of the checkpoint thread; see `checkpointLongWal`. With `thread`, that thread has its own. */
   readonly checkpointThread?: URL;
-  /** The time of day. With `thread`, that thread has its own. */
-  readonly now: () => number;
   /** See `SqliteOptions`. Not with `thread`, which migrates itself. */
   readonly migrationThread?: URL;
   readonly onMigration?: OnMigration;
@@ -45,12 +43,12 @@ export interface StoreThreadOptions extends Pick<ThreadedOptions, "program" | "c
 
 /** Opens the store of a data folder for another thread of the process that has it open already. */
 export function openStoreBeside(
-  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes" | "checkpointThread" | "now"> &
+  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes" | "checkpointThread"> &
     Required<Pick<StoreOptions, "shared">>,
 ): StoreBeside {
   const path = join(options.dataFolder, DATABASE);
-  const { shared, checkpointThread, now } = options;
-  return openBeside({ path, vault: createVault(options), shared, checkpointThread, now });
+  const { shared, checkpointThread } = options;
+  return openBeside({ path, vault: createVault(options), shared, checkpointThread });
 }
 
 const OWN_FOLDER = ", or give this one a folder of its own (POSTRIDER_DATA)";
@@ -103,17 +101,7 @@ export async function openPostgresStore({
 
 function openAt(
   path: string,
-  {
-    dataFolder,
-    masterKey,
-    randomBytes,
-    thread,
-    shared,
-    commitMs,
-    onMigration,
-    now,
-    ...threads
-  }: StoreOptions,
+  { dataFolder, masterKey, randomBytes, thread, shared, commitMs, onMigration, ...threads }: StoreOptions,
 ): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
   if (!thread || !isWanted(thread, dataFolder, commitMs)) {
@@ -123,7 +111,6 @@ function openAt(
       ...(shared && { shared }),
       checkpointThread,
       migrationThread,
-      now,
     };
     return openSqlite({ path, vault, ...options, onMigration });
   }

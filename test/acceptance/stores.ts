@@ -1,19 +1,17 @@
 /** Every store that must pass the tests of the interface. */
 import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../../src/cli/system-clock.ts";
-import { present } from "../../src/core/present.ts";
 import { openOn } from "../../src/store/postgres/open-postgres.ts";
 import { openInMemory } from "../../src/store/sqlite/sqlite-world.contract.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
 import { connectedDatabase } from "../postgres-database.ts";
 
-/** `now`: the time of day where the store asks for it; absent: the system's. */
-export type OpenStore = (now?: () => number) => Promise<Store>;
+export type OpenStore = () => Promise<Store>;
 
 /** Each function opens an empty store. */
 export const STORES: Readonly<Record<string, OpenStore>> = {
-  sqlite: async (now) => (await openInMemory({ vault: createTestVault(), now })).store,
+  sqlite: async () => (await openInMemory({ vault: createTestVault() })).store,
   postgres: openOnPostgres,
 };
 
@@ -21,11 +19,10 @@ function createTestVault() {
   return createVault({ masterKey: "m".repeat(40), randomBytes });
 }
 
-async function openOnPostgres(now?: () => number): Promise<Store> {
+async function openOnPostgres(): Promise<Store> {
   const { url, drivers, drop } = await connectedDatabase();
   const vault = createTestVault();
-  const clock = { ...createSystemClock(), ...present({ now }) };
-  const store: Store = await openOn(drivers, { url, vault, clock });
+  const store: Store = await openOn(drivers, { url, vault, clock: createSystemClock() });
   return { ...store, ...withNumbers(store, drop) };
 }
 

@@ -28,8 +28,6 @@ export interface SqliteOptions extends MigrationOptions {
   readonly hasOwnThread?: boolean;
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL | undefined;
-  /** See `StoreParts`. */
-  readonly now?: (() => number) | undefined;
 }
 
 /**
@@ -71,9 +69,9 @@ export async function openOn(
   await checkMasterKey(db, options.vault);
   await removeLoosePieces(db);
   await Promise.all([endDeadLeases(db), endDeadWebhookLeases(db), noteOpening(db)]);
-  const { vault, shared, now } = options;
+  const { vault, shared } = options;
   const share = shared && { share: shared.share };
-  const store = createStore(db, { vault, accounts: createAccountCache(db), now, ...share });
+  const store = createStore(db, { vault, accounts: createAccountCache(db), ...share });
   return {
     ...store,
     close: checkpointLongWal(db, { path, program: options.checkpointThread }, store.close),
