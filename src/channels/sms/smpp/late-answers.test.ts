@@ -27,7 +27,7 @@ test("an answer that comes after its limit still tells which id the segment has"
   await until(() => lateAnswers.length === 2);
   const { messageId } = message;
   const detail = { encoding: "gsm7", segments: 2 };
-  const every = { connectorId: "c1", messageId, parts: 2, detail, joinedBy: "udh8" };
+  const every = { connectorId: "c1", messageId, parts: 2, detail, joinedBy: "udh8 gsm7 0 5/0 PSTRDR" };
   expect(lateAnswers).toEqual([
     { ...every, part: 0, providerMessageIds: [smsc.submits[0]!.messageId] },
     { ...every, part: 1, providerMessageIds: [smsc.submits[1]!.messageId] },

@@ -5,6 +5,7 @@ import { isToBeSent } from "../../../is-to-be-sent.ts";
 import { firstProviderId } from "../../first-provider-id.ts";
 import { isAskAgain, type SenderPace } from "../rate/sender-pace.ts";
 import type { SmppConfig } from "../smpp-config.ts";
+import { styleOf } from "./joining.ts";
 import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
@@ -48,8 +49,11 @@ function isRest(message: OutgoingSms): boolean {
 function whatChanged({ parts }: OutgoingSms, { submits, joinedBy }: SubmitPlan): string | undefined {
   if (parts.length !== submits)
     return `the text now makes ${submits} segments, and some of ${parts.length} were sent`;
-  const other = parts.find((part) => part.joinedBy !== undefined && part.joinedBy !== joinedBy);
-  return other && `segments now go out as ${joinedBy}, and some were sent as ${other.joinedBy}`;
+  const style = styleOf(joinedBy ?? "");
+  const other = parts.find((part) => part.joinedBy !== undefined && styleOf(part.joinedBy) !== style);
+  return (
+    other?.joinedBy && `segments now go out as ${style}, and some were sent as ${styleOf(other.joinedBy)}`
+  );
 }
 
 function askForTurn({ senderPace, submitter }: SmsAttemptDeps, attempt: SmsAttempt) {

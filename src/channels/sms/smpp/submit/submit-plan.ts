@@ -14,7 +14,8 @@ import type { Tlvs } from "../wire/octets.ts";
 import { encodeShortMessage, TAG } from "../wire/pdu.ts";
 import { destinationAddress, sourceAddress } from "./addresses.ts";
 import { dltTlvs } from "./dlt-tlvs.ts";
-import { HEADER_STYLES, joiningStyles, type Piece, toPieces } from "./multipart.ts";
+import { asBegun, toJoining } from "./joining.ts";
+import { HEADER_STYLES, type Piece, toPieces } from "./multipart.ts";
 import { toRelativeTime } from "./time-format.ts";
 
 /** The submit_sm that a message becomes. The same message and configuration have the same plan in every attempt. */
@@ -26,7 +27,7 @@ export interface SubmitPlan {
   readonly submits: number;
   /** The settings that it was made by. */
   readonly config: SmppConfig;
-  /** How the handset is to join them; absent: there is only one. */
+  /** See `toJoining`; absent: there is only one. */
   readonly joinedBy: string | undefined;
   /** The body of the submit_sm with this index, which is valid for so long. */
   body(submit: number, validMs: number): Buffer;
@@ -63,7 +64,7 @@ export function planSubmit(
     segments: parts.length,
     submits: pieces.length,
     config,
-    joinedBy: pieces.length > 1 ? config.concat : undefined,
+    joinedBy: pieces.length > 1 ? toJoining(config, envelope) : undefined,
     body(submit, validMs) {
       const { tlvs: own, ...piece } = pieces[submit] ?? NO_PIECE;
       return encodeShortMessage({
@@ -74,13 +75,6 @@ export function planSubmit(
       });
     },
   };
-}
-
-/** If segments were sent before `concat` was changed, a handset joins the others with them only if they go out in the same way. */
-function asBegun({ parts }: OutgoingSms, config: SmppConfig): SmppConfig {
-  const before = parts.find(({ joinedBy }) => joinedBy !== undefined)?.joinedBy;
-  const concat = joiningStyles(config).find((style) => style === before);
-  return concat === undefined || concat === config.concat ? config : { ...config, concat };
 }
 
 /** The segments into which a text is divided for this SMSC. */
