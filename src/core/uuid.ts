@@ -62,6 +62,9 @@ export function firstUuidAt(ms: number): string {
   return `${timePrefix(Math.max(0, Math.trunc(ms)))}-7000-8000-000000000000`;
 }
 
+/** Above every UUIDv7. */
+export const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const COUNTER_END = 2 ** 26 - 1;

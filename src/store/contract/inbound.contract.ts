@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { InboundPiece } from "../../core/inbound/inbound.ts";
+import { PIECE } from "../inbound/end-in-pieces.ts";
 import { DAY, HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 export const HANDSET = "+919812345678";
@@ -101,6 +102,32 @@ export function inboundContract(open: OpenStore): void {
   );
 
   test(
+    "repeats end for all messages of a time, however many these are",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const start = clock.now;
+      const many = 2 * PIECE + 1;
+      const wholes = Array.from({ length: many }, (_, index) => ({ key: `${index}` }));
+      const parts = wholes.map(({ key }, index) => ({
+        key: `part ${key}`,
+        to: index % 2 ? "+14155550100" : NUMBER,
+        part: { reference: index >> 1, total: 1, number: 1 },
+        hasNoId: true as const,
+        receivedAt: start + index,
+      }));
+      const kinds = async (pieces: readonly Partial<InboundPiece>[]) => {
+        const results = await store.inbound.receive(
+          pieces.map((each) => piece(world, { ...each, sameSince: start })),
+        );
+        return new Set(results.map(({ kind }) => kind));
+      };
+      for (const pieces of [wholes, parts]) expect(await kinds(pieces)).toEqual(new Set(["stored"]));
+      await store.inbound.endRepeats({ connectorId: "connector-a", since: start, until: start + many });
+      for (const pieces of [wholes, parts]) expect(await kinds(pieces)).toEqual(new Set(["stored"]));
+    }),
+  );
+
+  test(
     "a number is its account's: the connector's own before that of any, then the one account with such a sender",
     inWorld(open, async (world) => {
       const { store, account, id, clock, addAccount } = world;
@@ -170,7 +197,10 @@ export function inboundContract(open: OpenStore): void {
   );
 }
 
-export function piece({ id, clock }: World, over: Partial<InboundPiece> = {}): InboundPiece {
+export function piece(
+  { id, clock }: Pick<World, "id" | "clock">,
+  over: Partial<InboundPiece> = {},
+): InboundPiece {
   const newId = id();
   return {
     id: newId,

@@ -1,13 +1,7 @@
 import type { InboundPiece, InboundQuery } from "../../../core/inbound/inbound.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import {
-  groupOf,
-  groupOfPart,
-  type InboundPartRow,
-  KEY_OF_NO_REPEATS,
-  type PartGroup,
-} from "../../inbound/inbound-parts.ts";
+import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
 import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
 import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
 import { createWaitingCount } from "../../inbound/waiting-count.ts";
@@ -21,6 +15,7 @@ import { lockNames } from "../database/name-locks.ts";
 import type { ClosableDatabase, Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { dropUnassigned } from "./drop-unassigned.ts";
+import { endRepeats } from "./end-repeats.ts";
 import { type InboundQuestions, type LoadedInbound, loadInbound } from "./load-inbound.ts";
 import { nameOfGroup } from "./part-table.ts";
 
@@ -51,19 +46,13 @@ export function createInbound(
   const storeIncomplete = createStoreIncomplete(within, change);
   return {
     receive: (pieces) => closable.admit(() => receive(pieces)),
-    endRepeats: async ({ connectorId, since, until }) =>
-      void (await db.query(END_REPEATS, [firstUuidAt(since), connectorId, since, until, KEY_OF_NO_REPEATS])),
+    endRepeats: (span) => endRepeats(db, span),
     list: async (query) => (await select(db, query)).map(toInboundMessage),
     countUnassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
     dropUnassigned: (bounds) => dropUnassigned(db, bounds),
     storeIncomplete: (before, limit) => closable.admit(() => storeIncomplete(before, limit)),
   };
 }
-
-const END_REPEATS = `WITH parts AS (
-    UPDATE inbound_parts SET provider_key = $5 WHERE received_at >= $3 AND received_at <= $4
-      AND coalesce(came_over, connector_id) = $2 AND message_id IS NOT NULL)
-  UPDATE inbound_messages SET provider_key = id::text WHERE id >= $1 AND connector_id = $2 AND received_at <= $4`;
 
 const COUNT_UNASSIGNED = `SELECT count(*) AS count FROM
   (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED}) AS counted`;

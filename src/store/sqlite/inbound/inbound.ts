@@ -3,12 +3,7 @@ import { senderIdsOf } from "../../../core/inbound/inbound-address.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { toReceivedEntry, toReceivedEvent } from "../../../core/webhooks/received-event.ts";
 import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
-import {
-  createInboundParts,
-  type InboundParts,
-  KEY_OF_NO_REPEATS,
-  type WholeMessage,
-} from "../../inbound/inbound-parts.ts";
+import { createInboundParts, type InboundParts, type WholeMessage } from "../../inbound/inbound-parts.ts";
 import {
   INBOUND_COLUMNS,
   type InboundRow,
@@ -25,6 +20,7 @@ import type { AccountCache } from "../records/account-cache.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { WebhookLog } from "../webhooks/webhook-log.ts";
 import { createDropUnassigned } from "./drop-unassigned.ts";
+import { createEndRepeats } from "./end-repeats.ts";
 import { createPartTable } from "./part-table.ts";
 
 export interface InboundStoreParts {
@@ -38,18 +34,12 @@ export interface InboundStoreParts {
 export function createInbound(db: Database, parts: InboundStoreParts): InboundStore {
   const waiting = createInboundParts(createPartTable(db));
   const state = createInboundState(db, waiting, parts);
-  const end = db.prepare(END_REPEATS);
-  const endParts = db.prepare(END_REPEATS_OF_PARTS);
   const unassigned = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED})`,
   );
   return {
     receive: (pieces) => db.write(() => pieces.map((piece) => takeInbound(state, piece)), pieces.length * 3),
-    endRepeats: ({ connectorId, since, until }) =>
-      db.write(() => {
-        end.run(firstUuidAt(since), connectorId, until);
-        endParts.run(KEY_OF_NO_REPEATS, since, until, connectorId);
-      }),
+    endRepeats: createEndRepeats(db),
     list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
     countUnassigned: () => db.read(() => unassigned.get()?.count ?? 0),
     dropUnassigned: createDropUnassigned(db),
@@ -98,13 +88,6 @@ const NEWEST_SAME = `SELECT EXISTS (SELECT 1 FROM inbound_messages s WHERE s.acc
       AND s.sender = m.sender AND s.recipient = m.recipient AND s.id > m.id AND s.keyword = 'start') AS is_before_start
   FROM inbound_messages m WHERE connector_id = ? AND provider_key = ? AND received_at >= ?
   ORDER BY received_at DESC LIMIT 1`;
-
-/** `+` keeps the planner from the index that begins with the connector, in which it would read all seven days. */
-const END_REPEATS = `UPDATE inbound_messages SET provider_key = id
-  WHERE id >= ? AND +connector_id = ? AND received_at <= ?`;
-
-const END_REPEATS_OF_PARTS = `UPDATE inbound_parts SET provider_key = ?
-  WHERE received_at >= ? AND received_at <= ? AND coalesce(came_over, connector_id) = ? AND message_id IS NOT NULL`;
 
 const INSERT_INBOUND = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

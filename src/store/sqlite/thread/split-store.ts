@@ -53,7 +53,7 @@ const WRITES: Methods = {
   outbox: ["claim", "settle", "stage", "replay"],
   push: ["register", "identify"],
   records: ["create", "createAccount", "update", "setSettings", "addWebhookSecret"],
-  inbound: ["receive", "endRepeats", "storeIncomplete"],
+  inbound: ["receive", "storeIncomplete"],
   receipts: ["record", "recordLateAnswer", "recordLateRefusal", "flagOverdue", "takeQuestions"],
   mailPolicies: ["keep"],
   suppressions: ["add"],
@@ -75,7 +75,7 @@ const WRITES: Methods = {
 const LONG_WRITES: Methods = {
   outbox: ["replayAll"],
   records: ["remove"],
-  inbound: ["dropUnassigned"],
+  inbound: ["endRepeats", "dropUnassigned"],
   receipts: ["dropParked"],
 };
 
