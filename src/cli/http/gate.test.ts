@@ -34,6 +34,21 @@ test("who has waited for five seconds is told to come back, in the words of ever
   expect(await (await late).text()).toBe("open");
 });
 
+test("a page's preflight of a push endpoint goes well before the start, and it may read that it is to come back", async () => {
+  const { gate } = setUp();
+  gate.giveUp();
+  const url = "http://127.0.0.1/v1/push/register";
+  const ask = (method: string) => gate.fetch(new Request(url, { method }), () => "");
+  const [preflight, answer] = [await ask("OPTIONS"), await ask("POST")];
+  expect([preflight.status, preflight.headers.get("Access-Control-Allow-Methods")]).toEqual([
+    204,
+    "POST, OPTIONS",
+  ]);
+  await expectTurnedAway(answer);
+  for (const { headers } of [preflight, answer]) expect(headers.get("Access-Control-Allow-Origin")).toBe("*");
+  expect(answer.headers.get("Access-Control-Expose-Headers")).toContain("Retry-After");
+});
+
 test("nobody waits for a start that has failed", async () => {
   const { gate, knock } = setUp();
   const early = knock();

@@ -1,5 +1,5 @@
 import type { AnswerRequest } from "../../api/app-deps.ts";
-import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
+import { unavailableResponse } from "../../api/unavailable.ts";
 import type { Clock } from "../../core/clock.ts";
 import { inTime } from "../../core/work/in-time.ts";
 
@@ -12,7 +12,7 @@ export function createGate(clock: Pick<Clock, "after">, ids: () => string) {
   const opened = Promise.withResolvers<AnswerRequest | undefined>();
   const hold: AnswerRequest = async (request, addressOf) => {
     const fetch = await inTime(clock, { limitMs: HOLD_MS, late: () => undefined }, opened.promise);
-    return fetch ? fetch(request, addressOf) : refusalResponse(serviceUnavailable(), ids());
+    return fetch ? fetch(request, addressOf) : unavailableResponse(request, ids());
   };
   return {
     fetch: ((request, addressOf) => (open ?? hold)(request, addressOf)) satisfies AnswerRequest,

@@ -29,5 +29,8 @@ for (const method of ["GET", "POST"]) {
     const body = { code: 503, message: "service unavailable" };
     expect(await ask({})).toEqual([503, "made", body]);
     expect(await ask({ "X-Request-Id": "theirs" })).toEqual([503, "theirs", body]);
+    const push = new Request("http://localhost/v1/push/identify", { method: "POST" });
+    const toPage = await forward(push, () => "");
+    expect([toPage.status, toPage.headers.get("access-control-allow-origin")]).toEqual([503, "*"]);
   });
 }

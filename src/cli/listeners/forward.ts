@@ -4,9 +4,9 @@
  */
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import { unlessClientGone } from "../../api/client-gone.ts";
-import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
 import { requestIdOf } from "../../api/request-id.ts";
 import { fullUrl, pathOf } from "../../api/router.ts";
+import { unavailableResponse } from "../../api/unavailable.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createSemaphore } from "../../core/work/semaphore.ts";
 import { createGetOverSocket, isWithoutBody } from "./get-over-socket.ts";
@@ -18,8 +18,8 @@ const ADDRESS_HEADER = "x-postrider-address";
 export function createForward(socket: string, clock: Clock, ids: () => string): AnswerRequest {
   const get = createGetOverSocket(socket, clock);
   const anonymous = createSemaphore(clock, ANONYMOUS_LIMIT);
-  const unavailable = ({ headers }: Request) =>
-    refusalResponse(serviceUnavailable(), requestIdOf(headers) ?? ids());
+  const unavailable = (request: Request) =>
+    unavailableResponse(request, requestIdOf(request.headers) ?? ids());
 
   const post = async (request: Request, headers: Headers): Promise<Response> => {
     const { method, body, signal } = request;
