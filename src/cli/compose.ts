@@ -29,6 +29,8 @@ import { createDrain } from "./http/drain.ts";
 import { createGate } from "./http/gate.ts";
 import { createHttp } from "./http/make-http.ts";
 import { openPorts, otherListeners } from "./http/open-ports.ts";
+import type { Renew } from "./http/served-tls.ts";
+import type { Tls } from "./http/tls-files.ts";
 import { consoleKeyOf } from "./keys/console-key.ts";
 import { finishRotation } from "./keys/rotate-key.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
@@ -185,7 +187,8 @@ async function startParts(parts: Parts, listeners: Listeners, options: StartOpti
     const bounces = await openBounces(watched);
     if (bounces) running.add("mail that is coming in", bounces);
     isListening = true;
-    await startLoops(config.roles, loops, running);
+    const renew = renewAll(listeners, listener, metricsListener, bounces);
+    await startLoops(config.roles, { ...loops, renew }, running);
     return {
       url: baseUrl,
       ...present({ metricsUrl: metricsListener?.url }),
@@ -200,8 +203,23 @@ async function startParts(parts: Parts, listeners: Listeners, options: StartOpti
   }
 }
 
+/** Has the threads and all servers show another certificate. */
+function renewAll(
+  listeners: Listeners,
+  ...servers: readonly ({ renew(tls: Tls): void } | undefined)[]
+): Renew {
+  return async (tls) => {
+    for (const server of servers) server?.renew(tls);
+    await listeners.renew(tls);
+  };
+}
+
 /** Starts the loops. They are added to `running` before that, so that they are stopped if one cannot start. */
-async function startLoops(roles: Config["roles"], loops: Loops, running: Running): Promise<void> {
+async function startLoops(
+  roles: Config["roles"],
+  loops: Loops & { readonly renew: Renew },
+  running: Running,
+): Promise<void> {
   const { shares, engine, upkeep, webhooks, alarms, clocks, certificate } = loops;
   running.add("messages that are being sent", engine);
   running.add("upkeep", upkeep);
@@ -210,7 +228,7 @@ async function startLoops(roles: Config["roles"], loops: Loops, running: Running
   running.add("a look at the clock", clocks);
   running.add("a look at the certificate", certificate);
   clocks.start();
-  certificate.start();
+  certificate.start(loops.renew);
   await shares?.start();
   if (roles.has("delivery")) await engine.start().then(alarms.start);
   if (roles.has("upkeep") || roles.has("delivery")) upkeep.start();

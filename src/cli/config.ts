@@ -1,5 +1,5 @@
 /** The only reader of the environment. Reports all problems together, in words that say what to do. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import ipaddr from "ipaddr.js";
@@ -7,6 +7,7 @@ import { errorText } from "../core/error-text.ts";
 import { present } from "../core/present.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { MASTER_KEY_FILE } from "./data-folder/data-folder.ts";
+import { pemOf, type Tls, type TlsFiles } from "./http/tls-files.ts";
 import { misnamedVariables } from "./misnamed-variables.ts";
 
 export const ROLES = ["api", "delivery", "webhooks", "upkeep"] as const;
@@ -28,9 +29,9 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly Cidr[];
-  readonly tls?: { readonly cert: string; readonly key: string };
-  /** Where `tls.cert` was read. By now there may be a newer one. */
-  readonly certificateFile?: string;
+  readonly tls?: Tls;
+  /** Where `tls` was read, if newer ones can be read there: not from a pipe. */
+  readonly tlsFiles?: TlsFiles;
   /** Address of the bounce listener; absent: there is none. Port 0: any free port. */
   readonly bounce?: { readonly host: string; readonly port: number };
   /** Address of the port for probes and metrics alone; absent: they are only at `port`. Port 0: any free port. */
@@ -78,7 +79,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
     ...(env.DATABASE_URL && { databaseUrl: readDatabaseUrl(env, options, report) }),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     trustedProxies: readProxies(env.TRUSTED_PROXIES, report),
-    ...(tls && present({ tls, certificateFile: env.TLS_CERT })),
+    ...tls,
     ...present({ bounce, metrics }),
     roles: readRoles(options.roles, report),
     storeThread: readStoreThread(options, listeners),
@@ -222,22 +223,22 @@ function readProxies(text: string | undefined, report: Report): readonly Cidr[] 
   });
 }
 
-function readTls(env: Environment, report: Report): Config["tls"] {
-  if (!env.TLS_CERT && !env.TLS_KEY) return undefined;
-  if (!env.TLS_CERT || !env.TLS_KEY) {
+function readTls(env: Environment, report: Report): Pick<Config, "tls" | "tlsFiles"> {
+  const { TLS_CERT: certFile, TLS_KEY: keyFile } = env;
+  if (!certFile && !keyFile) return {};
+  if (!certFile || !keyFile) {
     report("TLS_CERT and TLS_KEY: set both to the paths of PEM files, or neither");
-    return undefined;
+    return {};
   }
-  const cert = readPem("TLS_CERT", env.TLS_CERT, report);
-  const key = readPem("TLS_KEY", env.TLS_KEY, report);
-  return cert !== undefined && key !== undefined ? { cert, key } : undefined;
+  const cert = readPem("TLS_CERT", certFile, report);
+  const key = readPem("TLS_KEY", keyFile, report);
+  if (cert === undefined || key === undefined) return {};
+  const areFiles = [certFile, keyFile].every((path) => statSync(path).isFile());
+  return { tls: { cert, key }, ...(areFiles && { tlsFiles: { cert: certFile, key: keyFile } }) };
 }
 
 /** Recognises PEM in place of a path, as it is or in base64 once more. No path has line ends either. */
 const PEM = /-----BEGIN |^LS0tLS1CRUdJTi|\n./;
-
-/** Editors put it before a text. A block after it is not recognised as one: of a chain the server's own certificate is missed. */
-const BYTE_ORDER_MARK = "\uFEFF";
 
 function readPem(name: string, path: string, report: Report): string | undefined {
   if (PEM.test(path)) {
@@ -245,7 +246,7 @@ function readPem(name: string, path: string, report: Report): string | undefined
     return undefined;
   }
   try {
-    const text = readFileSync(path, "utf8").replaceAll(BYTE_ORDER_MARK, "");
+    const text = pemOf(readFileSync(path));
     if (text.includes("-----BEGIN ")) return text;
     report(`${name}: ${path} holds no PEM block`);
   } catch (error) {

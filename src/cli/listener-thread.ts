@@ -5,13 +5,15 @@ import ipaddr from "ipaddr.js";
 import { createMessageApp } from "../api/app.ts";
 import type { ObservedRequest } from "../api/app-deps.ts";
 import type { Clock } from "../core/clock.ts";
+import { errorText } from "../core/error-text.ts";
 import { createIds } from "../core/uuid.ts";
 import { openStoreBeside } from "../store/open-store.ts";
 import type { StoreBeside } from "../store/sqlite/open-beside.ts";
 import { CONNECTOR_KINDS } from "./channels.ts";
 import { docsAsset } from "./http/docs-asset.ts";
 import { createDrain, type Drain } from "./http/drain.ts";
-import { listen } from "./http/listen.ts";
+import { type Listener, listen } from "./http/listen.ts";
+import type { Tls } from "./http/tls-files.ts";
 import { isTrustedProxy } from "./http/trusted-proxies.ts";
 import { createLargeBodyThread, type LargeBodyThread } from "./large-bodies/create-large-body-thread.ts";
 import { createForward } from "./listeners/forward.ts";
@@ -61,7 +63,8 @@ function run(setup: ListenerSetup, port: Port): void {
     tell();
     turning = clock.after(TURN_MS, turn);
   }
-  port.on("message", () => {
+  port.on("message", (message) => {
+    if (message.kind === "renew") return port.postMessage(renewed(listener, message.tls));
     drain.begin();
     void listener.stop().then(async () => {
       turning();
@@ -73,6 +76,15 @@ function run(setup: ListenerSetup, port: Port): void {
     });
   });
   port.postMessage({ kind: "open" });
+}
+
+function renewed(listener: Listener, tls: Tls): FromListener {
+  try {
+    listener.renew(tls);
+    return { kind: "renewed" };
+  } catch (error) {
+    return { kind: "renewed", problem: errorText(error) };
+  }
 }
 
 interface AppParts {

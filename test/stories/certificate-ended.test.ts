@@ -7,7 +7,7 @@ import { expiredTls } from "../fakes/doubtful-tls.ts";
 import { ownProcess } from "../one-process.ts";
 
 const SAID =
-  "the certificate that is served ended at 2020-01-02T00:00:00.000Z: a new one in TLS_CERT is taken at a restart";
+  "the certificate that is served ended at 2020-01-02T00:00:00.000Z: a new one in TLS_CERT is served within 15 s";
 
 onBothStores((store) => {
   test.each([

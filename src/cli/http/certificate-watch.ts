@@ -1,10 +1,10 @@
-import { X509Certificate } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { DAY_MS } from "../../core/time/durations.ts";
+import { DAY_MS, SECOND_MS } from "../../core/time/durations.ts";
 import { createChores } from "../../core/work/chores.ts";
 import type { Config } from "../config.ts";
+import { createServedTls, type Renew } from "./served-tls.ts";
+import { timeOf, type Validity } from "./tls-files.ts";
 
 /** How long before its end a certificate is warned of at the earliest. Tools that renew certificates do so earlier, */
 const SOON_MS = 14 * DAY_MS;
@@ -12,89 +12,82 @@ const SOON_MS = 14 * DAY_MS;
 /** and those that last for days only, when this part of their time is left: for these, two weeks would be all the time. */
 const LAST_PART = 1 / 3;
 
+/** A new certificate is served after two looks. */
+const LOOK_MS = 5 * SECOND_MS;
+
 /**
- * Looks daily whether clients still accept the certificate that HTTPS and the bounce listener show. It stays the one from the
- * start: Bun's server takes no other while it runs.
+ * Has HTTPS and the bounce listener show what `TLS_CERT` and `TLS_KEY` hold by now, and warns of a certificate that clients soon
+ * accept no longer, or of new ones that they would not accept.
  */
 export interface CertificateWatch {
-  start(): void;
+  start(renew: Renew): void;
   /** That of the certificate that is served; `undefined` if there is none. */
   validity(): Validity | undefined;
-  /** What is wrong with it now, in words for the operator. */
+  /** What is wrong now, in words for the operator. */
   warnings(): readonly string[];
   stop(): Promise<void>;
 }
 
 export function createCertificateWatch({
-  config: { tls, certificateFile },
+  config,
   clock,
   log,
 }: {
-  readonly config: Pick<Config, "tls" | "certificateFile">;
+  readonly config: Pick<Config, "tls" | "tlsFiles">;
   readonly clock: Clock;
-  readonly log: Pick<Log, "warn">;
+  readonly log: Pick<Log, "info" | "warn">;
 }): CertificateWatch {
-  const served = tls && validityOf(tls.cert);
-  let renewedUntil: number | undefined;
+  const served = createServedTls(config, clock);
+  let renew: Renew = async () => {};
 
   const warnings = () => {
-    const problem = served && problemOf(served, clock.now());
-    return problem === undefined ? [] : [`${problem}: ${whatToDo(renewedUntil)}`];
+    const [end, refusal] = [endOf(served.validity(), clock.now()), served.refusal()];
+    return [
+      ...(end === undefined ? [] : [`${end}: ${config.tlsFiles ? TAKEN_SOON : TAKEN_AT_A_RESTART}`]),
+      ...(refusal === undefined ? [] : [`${STILL_SERVED}: ${refusal}`]),
+    ];
   };
-  const look = async () => {
-    const filed = certificateFile === undefined ? undefined : await validityIn(certificateFile);
-    renewedUntil = served && filed && filed.endsAt > served.endsAt ? filed.endsAt : undefined;
+  const warn = async () => {
     for (const warning of warnings()) log.warn({}, warning);
     return 0;
   };
+  const look = async () => {
+    const before = served.refusal();
+    const isNew = await served.look(renew);
+    if (isNew) log.info({ ends_at: timeOf(served.validity()?.endsAt ?? 0) }, "a new certificate is served");
+    const isNews = isNew || (served.refusal() !== undefined && served.refusal() !== before);
+    return isNews ? warn() : 0;
+  };
   const { start, stop } = createChores({
     clock,
-    chores: served ? [{ name: "look at the certificate", everyMs: DAY_MS, run: look }] : [],
+    chores: [
+      { name: "look for a new certificate", everyMs: LOOK_MS, run: look },
+      { name: "warn of the certificate", everyMs: DAY_MS, run: warn },
+    ],
     onError: (error) => log.warn({ err: error }, "the certificate could not be looked at"),
   });
-  return { start, validity: () => served, warnings, stop };
+  return {
+    start(how) {
+      renew = how;
+      if (served.validity()) start();
+    },
+    validity: served.validity,
+    warnings,
+    stop,
+  };
 }
 
-/** From when on a certificate is valid, and until when; Unix milliseconds. */
-export interface Validity {
-  readonly beginsAt: number;
-  readonly endsAt: number;
-}
+const TAKEN_SOON = "a new one in TLS_CERT is served within 15 s";
+const TAKEN_AT_A_RESTART = "a new one in TLS_CERT is served after a restart";
+const STILL_SERVED = "the certificate from before is still served";
 
-/** That of the first certificate, which is the server's own; `undefined` if there is none to be read. */
-function validityOf(pem: string): Validity | undefined {
-  try {
-    const { validFrom, validTo } = new X509Certificate(pem);
-    return { beginsAt: Date.parse(validFrom), endsAt: Date.parse(validTo) };
-  } catch {
-    return undefined;
-  }
-}
-
-/** `undefined` also if the file is gone, or is being written. */
-async function validityIn(path: string): Promise<Validity | undefined> {
-  // A pipe is empty after the start: nobody may ever write to it again, and a stop would wait for that.
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile()) return undefined;
-  const octets = await readFile(path).catch(() => undefined);
-  // Decodes without a byte order mark, which `readFile` would keep.
-  return octets && validityOf(new TextDecoder().decode(octets));
-}
-
-function problemOf({ beginsAt, endsAt }: Validity, now: number): string | undefined {
+/** In words, if it is near. */
+function endOf(validity: Validity | undefined, now: number): string | undefined {
+  if (!validity) return undefined;
+  const { beginsAt, endsAt } = validity;
   if (now > endsAt) return `the certificate that is served ended at ${timeOf(endsAt)}`;
   if (now < beginsAt) return `the certificate that is served is valid only from ${timeOf(beginsAt)} on`;
   if (endsAt - now < Math.min(SOON_MS, (endsAt - beginsAt) * LAST_PART))
     return `the certificate that is served ends at ${timeOf(endsAt)}`;
   return undefined;
-}
-
-function whatToDo(renewedUntil: number | undefined): string {
-  return renewedUntil === undefined
-    ? "a new one in TLS_CERT is taken at a restart"
-    : `TLS_CERT has one by now that ends at ${timeOf(renewedUntil)}: restart to serve it`;
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

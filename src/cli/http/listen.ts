@@ -7,6 +7,7 @@ import { errorText } from "../../core/error-text.ts";
 import { portAdvice } from "../../core/network/port-advice.ts";
 import type { Config } from "../config.ts";
 import { LINGER_MS } from "./drain.ts";
+import { isSameTls, type Tls } from "./tls-files.ts";
 
 /** After how long an idle connection is closed, even within a request: Bun counts in steps of 4 s, so up to 4 s sooner. Longer than the 30 s that a long poll may wait. */
 const IDLE_SECONDS = 40;
@@ -17,17 +18,39 @@ const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 export interface Listener {
   /** `http://host:port`, with the port that is bound. */
   readonly url: string;
+  /**
+   * Shows this certificate to those who connect, some seconds later to all of them. Requests on open connections are answered, and
+   * their connections closed. Does nothing once it stops. If it throws `ListenFailure`, it goes on with the certificate from before.
+   */
+  renew(tls: Tls): void;
   /** Lingers, then takes no new connections and resolves when the open requests are answered, within 15 s. */
   stop(): Promise<void>;
 }
 
 /** Starts the HTTP server. Throws `ListenFailure`. */
 export function listen(config: ListenConfig, clock: Clock, fetch: AnswerRequest): Listener {
-  const server = open(config, fetch);
+  let current = open(config, fetch);
+  let shown = config.tls;
+  /** Those with earlier certificates, some of whose requests may not be answered yet. */
+  let former: readonly Serving[] = [];
+  let isStopping = false;
+  let stopOverlap = () => {};
+  const { port } = current.server;
   const scheme = config.tls ? "https" : "http";
   return {
-    url: `${scheme}://${reachable(config.host)}:${server.port}`,
-    stop: () => stop(server, clock),
+    url: `${scheme}://${reachable(config.host)}:${port}`,
+    renew(tls) {
+      if (isStopping || isSameTls(tls, shown)) return;
+      const next = open({ ...config, port: Number(port), tls, sharing: "joins" }, fetch);
+      stopOverlap = current.leave(clock);
+      former = [...former.filter(({ server }) => server.pendingRequests > 0), current];
+      [current, shown] = [next, tls];
+    },
+    stop() {
+      isStopping = true;
+      stopOverlap();
+      return stop([...former, current], clock);
+    },
   };
 }
 
@@ -53,13 +76,15 @@ const PATIENCE_MS = 10_000;
 
 const LOOK_MS = 10;
 
-async function stop(server: Bun.Server<undefined>, clock: Clock): Promise<void> {
+async function stop(serving: readonly Serving[], clock: Clock): Promise<void> {
   await sleep(clock, LINGER_MS);
+  const servers = serving.map(({ server }) => server);
   // Not awaited: the promise may resolve while a request is handled, and it waits for idle clients.
-  void server.stop(false);
+  for (const server of servers) void server.stop(false);
   const endMs = clock.monotonicMs() + PATIENCE_MS;
-  while (server.pendingRequests > 0 && clock.monotonicMs() < endMs) await sleep(clock, LOOK_MS);
-  void server.stop(true);
+  const areOpen = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
+  while (areOpen() && clock.monotonicMs() < endMs) await sleep(clock, LOOK_MS);
+  for (const server of servers) void server.stop(true);
 }
 
 interface ListenAddress extends Pick<Config, "host" | "port"> {
@@ -68,16 +93,18 @@ interface ListenAddress extends Pick<Config, "host" | "port"> {
 }
 
 type ListenConfig = ListenAddress & {
-  readonly tls?: Config["tls"];
+  readonly tls?: Tls | undefined;
   /** `first` of several listeners on one port, or one that joins them; absent: the only one. */
   readonly sharing?: "first" | "joins";
 };
 
-function open(config: ListenConfig, fetch: AnswerRequest) {
+function open(config: ListenConfig, fetch: AnswerRequest): Serving {
+  // Who gets another certificate listens beside itself for a while.
+  const { sharing = config.tls && "first", ...rest } = config;
   try {
     // A shared port can also be bound by other processes of this user: an exclusive bind first shows that it is free.
-    if (config.sharing === "first") void serve({ ...config, sharing: undefined }, fetch).stop(true);
-    return serve(config, fetch);
+    if (sharing === "first") void serve({ ...rest, isShared: false }, fetch).server.stop(true);
+    return serve({ ...rest, isShared: sharing !== undefined }, fetch);
   } catch (cause) {
     throw new ListenFailure(config, errorText(cause), cause);
   }
@@ -95,10 +122,24 @@ function hostProblem({ host, prefix = "" }: ListenAddress, problem: string): str
   return `${prefix}HOST is "${host}", and that ${problem}: give an address of this machine, or 0.0.0.0 or :: for all`;
 }
 
+/** A server with one certificate, or none. */
+interface Serving {
+  readonly server: Bun.Server<undefined>;
+  /** Each answer is the last on its connection from then on; later no connection is taken any more, unless the result is called. */
+  leave(clock: Clock): () => void;
+}
+
+/**
+ * How long a server takes connections beside its successor. Those in its queue when it ends are reset, unless the kernel moves them
+ * (`net.ipv4.tcp_migrate_req`). The more requests each client has sent by then, the fewer still come here.
+ */
+const OVERLAP_MS = 5_000;
+
 function serve(
-  config: Omit<ListenConfig, "sharing"> & { sharing?: string | undefined },
-  fetch: AnswerRequest,
-) {
+  config: Omit<ListenConfig, "sharing"> & { readonly isShared: boolean },
+  answer: AnswerRequest,
+): Serving {
+  let fetch = answer;
   // A function, since few operations need the address and looking it up costs time.
   const addressOf = (request: Request): string => server.requestIP(request)?.address ?? "";
   const server: Bun.Server<undefined> = Bun.serve({
@@ -108,7 +149,7 @@ function serve(
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,
     // Set explicitly, since outside development Bun shares the port with other processes by default.
-    reusePort: config.sharing !== undefined,
+    reusePort: config.isShared,
     ...(config.tls && { tls: config.tls }),
     routes: Object.fromEntries(
       OPERATORS_PATHS.flatMap((path) => [path, `${path}/*`]).map((path) => [
@@ -121,7 +162,21 @@ function serve(
         ? fetch(toNowhere(request), () => addressOf(request))
         : fetch(request, addressOf),
   });
-  return server;
+  return {
+    server,
+    leave(clock) {
+      fetch = lastOnItsConnection(answer);
+      return clock.after(OVERLAP_MS, () => void server.stop(false));
+    },
+  };
+}
+
+function lastOnItsConnection(answer: AnswerRequest): AnswerRequest {
+  return async (request, addressOf) => {
+    const response = await answer(request, addressOf);
+    response.headers.set("Connection", "close");
+    return response;
+  };
 }
 
 /**

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { testTls } from "../../../test/fakes/test-tls.ts";
 import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
 import { until } from "../../../test/until.ts";
 import { openSqliteStore } from "../../store/open-store.ts";
@@ -21,6 +22,9 @@ const PLANS = {
     });
     wait();`,
   accepts: `setImmediate(() => port.postMessage({ kind: "ready", queues: ["route of " + shared.share.index] }));`,
+  renews: `port.on("message", ({ kind, tls }) => {
+      if (kind === "renew") port.postMessage({ kind: "renewed", problem: tls.cert === "none" ? "no certificate" : undefined });
+    });`,
   throws: `setImmediate(() => { throw new Error("no memory"); });`,
   exits: "setImmediate(() => process.exit(3));",
 } as const;
@@ -52,7 +56,11 @@ const programOf = (
   plan: keyof typeof PLANS,
 ) => `import { parentPort as port, workerData } from "node:worker_threads";
   const { shared } = workerData;
-  port.on("message", () => { port.postMessage({ kind: "closed" }); port.close(); });
+  port.on("message", ({ kind }) => {
+    if (kind !== "drain") return;
+    port.postMessage({ kind: "closed" });
+    port.close();
+  });
   ${PLANS[plan]}
   port.postMessage({ kind: "open" });`;
 
@@ -74,6 +82,24 @@ test("a thread that cannot listen fails the start with its reason, and keeps no 
   await expect(start()).rejects.toThrow("the port is taken");
   await listeners.stop();
   expect(lost).toEqual([]);
+});
+
+test("another certificate is taken once all threads show it, and each says why it does not", async () => {
+  const { start } = open(programOf("renews"));
+  await start();
+  await listeners.renew(testTls);
+  const refused = listeners.renew({ cert: "none", key: "" }).catch(({ message }) => message);
+  expect(await refused).toBe("no certificate");
+  await listeners.renew(testTls);
+  await listeners.stop();
+});
+
+test("a thread that ends before it shows another certificate keeps nobody waiting for that", async () => {
+  const { start } = open(programOf("turns"));
+  await start();
+  const renewing = listeners.renew(testTls);
+  await listeners.stop();
+  await renewing;
 });
 
 test("who waits for jobs of the queue hears of those that the threads accept", async () => {

@@ -4,6 +4,7 @@ import type { AnswerRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createNotifier } from "../../store/notifier.ts";
 import type { Queue } from "../../store/store.ts";
+import type { Tls } from "../http/tls-files.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { prepareForward } from "./forward.ts";
 import { type ForwardSocket, openForwardSocket } from "./forward-socket.ts";
@@ -16,6 +17,8 @@ export interface Listeners {
   start(port: number, answer: AnswerRequest): Promise<void>;
   /** Names of the threads whose event loop has not turned for `limitMs`. */
   stalled(limitMs: number): readonly string[];
+  /** Has all threads show this certificate; see `Listener`. Rejects if one goes on with the one from before. */
+  renew(tls: Tls): Promise<void>;
   /** The threads refuse new requests, finish the open ones, and end. */
   stop(): Promise<void>;
 }
@@ -71,6 +74,12 @@ export function createListeners(options: ListenersOptions): Listeners {
       threads.flatMap((thread, index) =>
         clock.monotonicMs() - thread.turnedAt() > limitMs ? [nameOf(index + 1)] : [],
       ),
+    async renew(tls) {
+      // All answers are waited for, so that none is taken for one to the next certificate.
+      const problems = await Promise.all(threads.map((thread) => thread.renew(tls)));
+      const problem = problems.find((each) => each !== undefined);
+      if (problem !== undefined) throw new Error(problem);
+    },
     async stop() {
       await Promise.all(threads.map((thread) => thread.stop()));
       forwardSocket?.stop();
@@ -91,6 +100,8 @@ interface ListenerThread {
   readonly opened: Promise<void>;
   /** Monotonic milliseconds. */
   turnedAt(): number;
+  /** Resolves with why the thread goes on with the certificate from before. */
+  renew(tls: Tls): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -107,6 +118,7 @@ function startThread(
   const ended = Promise.withResolvers<void>();
   let turnedAt = clock.monotonicMs();
   let state: "opening" | "open" | "over" = "opening";
+  let onRenewed = (_problem?: string) => {};
 
   const end = (error: Error) => {
     const before = state;
@@ -124,6 +136,7 @@ function startThread(
       state = "open";
       opened.resolve();
     }
+    if (message.kind === "renewed") onRenewed(message.problem);
     if (message.kind === "closed") {
       state = "over";
       ended.resolve();
@@ -132,9 +145,16 @@ function startThread(
   return {
     opened: opened.promise,
     turnedAt: () => turnedAt,
+    async renew(tls) {
+      const renewed = new Promise<string | undefined>((resolve) => {
+        onRenewed = resolve;
+      });
+      worker.postMessage({ kind: "renew", tls } satisfies ToListener);
+      return Promise.race([renewed, ended.promise.then(() => undefined)]);
+    },
     async stop() {
       await opened.promise.catch(() => {});
-      if (state === "open") worker.postMessage("drain" satisfies ToListener);
+      if (state === "open") worker.postMessage({ kind: "drain" } satisfies ToListener);
       await ended.promise;
     },
   };

@@ -2,13 +2,14 @@
 import type { ObservedRequest } from "../../api/app-deps.ts";
 import type { SharedWriting } from "../../store/sqlite/open-beside.ts";
 import type { LogLevel } from "../config.ts";
+import type { Tls } from "../http/tls-files.ts";
 
 /** What a listener thread is started with. */
 export interface ListenerSetup {
   readonly host: string;
   /** The port the process listens on already. */
   readonly port: number;
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: Tls;
   readonly dataFolder: string;
   readonly masterKey: string;
   readonly logLevel: LogLevel;
@@ -19,7 +20,10 @@ export interface ListenerSetup {
   readonly socket: string;
 }
 
-export type ToListener = "drain";
+export type ToListener =
+  | { readonly kind: "drain" }
+  /** The thread answers whether it shows this certificate from then on. */
+  | { readonly kind: "renew"; readonly tls: Tls };
 
 export type FromListener =
   | { readonly kind: "open" }
@@ -27,6 +31,8 @@ export type FromListener =
   | ({ readonly kind: "turn" } & Observed)
   /** Jobs of these queues may be ready. */
   | { readonly kind: "ready"; readonly queues: readonly string[] }
+  /** `problem`: why it goes on with the certificate from before. */
+  | { readonly kind: "renewed"; readonly problem?: string }
   | { readonly kind: "closed" };
 
 export interface Observed {

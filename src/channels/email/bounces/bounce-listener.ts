@@ -1,4 +1,5 @@
 import type { AddressInfo, Socket } from "node:net";
+import { createSecureContext } from "node:tls";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import type { Clock } from "../../../core/clock.ts";
 import { portAdvice } from "../../../core/network/port-advice.ts";
@@ -18,12 +19,18 @@ const IDLE_MS = 60_000;
 const MAX_SESSION_MS = 10 * 60_000;
 const CLOSE_MS = 5_000;
 
+interface Tls {
+  /** Both are PEM. */
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface BounceListenerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** PEM; absent: no STARTTLS. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Absent: no STARTTLS. */
+  readonly tls?: Tls;
   readonly handler: ReturnMailHandler;
   readonly clock: Clock;
   readonly log: ChannelLog;
@@ -33,6 +40,8 @@ export interface BounceListenerOptions {
 
 export interface BounceListener {
   readonly port: number;
+  /** Shows this certificate to whoever begins TLS from then on. Throws if it cannot, and goes on with the one from before. */
+  renew(tls: Tls): void;
   /** Takes no new connections, and ends those that are open within 10 s. */
   stop(): Promise<void>;
 }
@@ -57,6 +66,11 @@ export async function openBounceListener(options: BounceListenerOptions): Promis
   );
   return {
     port: (server.server.address() as AddressInfo).port,
+    renew({ cert, key }) {
+      // The library would have none left if it cannot make one of these.
+      createSecureContext({ cert, key });
+      server.updateSecureContext({ cert, key });
+    },
     async stop() {
       await new Promise<void>((resolve) => server.close(resolve));
       sessions.end();
