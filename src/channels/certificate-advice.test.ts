@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { chainedTls } from "../../test/fakes/chained-tls.ts";
 import {
   doubtfulCa,
   earlyTls,
@@ -93,6 +94,19 @@ describe.each(Object.entries(ways))("%s", (_, { kind, field, host, start, config
     expect(await check(testTls)).toEqual(refused(set));
     expect(await check(selfSignedTls)).toEqual(refused(set));
     expect(await check(testTls, mailTls.ca)).toEqual(refused(`\`${field}\` holds another authority`));
+  });
+
+  test("an intermediate certificate that the server does not send is told of, and one that is trusted alone", async () => {
+    const { intermediate, root } = chainedTls;
+    const isMissing = "the server does not send its intermediate certificate";
+    const detailOf = async (ca?: string) => (await check(chainedTls, ca)).detail;
+    expect(await detailOf()).toEndWith(
+      `; ${set}; if that is a public one, ${isMissing}, and whoever runs it has to mend that`,
+    );
+    expect(await detailOf(root)).toEndWith(`; or ${isMissing}: add that to \`${field}\``);
+    expect(await detailOf(intermediate)).toEndWith(
+      `; add to \`${field}\` the certificate (PEM) of the authority that signed the one in it`,
+    );
   });
 
   test("a server of another name is told by what has to name it", async () => {

@@ -16,7 +16,9 @@ export function withCertificateAdvice(reason: string, fields: CertificateFields)
 
 /** Recognised by the runtime's words (BoringSSL's and Node's), since not every path keeps the error's code. */
 const ADVICE: readonly { readonly words: RegExp; readonly say: (fields: CertificateFields) => string }[] = [
-  { words: /self[- ]signed certificate|issuer certificate|verify the first certificate/i, say: authority },
+  { words: /verify the first certificate/i, say: authorityOrIntermediate },
+  { words: /unable to get issuer certificate/i, say: authorityOfAuthority },
+  { words: /self[- ]signed certificate|issuer certificate/i, say: authority },
   {
     words: /does not match certificate's altnames/i,
     say: ({ host }) => `${host} must be one that the certificate is for`,
@@ -26,6 +28,23 @@ const ADVICE: readonly { readonly words: RegExp; readonly say: (fields: Certific
     say: () => "whoever runs the server has to replace it, unless the clock of this machine is wrong",
   },
 ];
+
+/** Neither who signed it is known nor a certificate of who that is: browsers fetch one that a server leaves out, so nobody misses it. */
+function authorityOrIntermediate(fields: CertificateFields): string {
+  const { authority: field, hasAuthority } = fields;
+  const orElse = hasAuthority
+    ? `or the server does not send its intermediate certificate: add that to \`${field}\``
+    : "if that is a public one, the server does not send its intermediate certificate, and whoever runs it has to mend that";
+  return `${authority(fields)}; ${orElse}`;
+}
+
+/** An intermediate one alone is not trusted. */
+function authorityOfAuthority(fields: CertificateFields): string {
+  const { authority: field, hasAuthority } = fields;
+  return hasAuthority
+    ? `add to \`${field}\` the certificate (PEM) of the authority that signed the one in it`
+    : authority(fields);
+}
 
 function authority({ authority: field, hasAuthority }: CertificateFields): string {
   return hasAuthority

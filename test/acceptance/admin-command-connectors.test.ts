@@ -248,7 +248,7 @@ describe("connectors and routes", () => {
     const { id } = await json("connectors", "create", "--kind", "smpp", ...config);
     expect(await run(["connectors", "test", id])).toEqual({
       code: 1,
-      out: "failed: unable to verify the first certificate; set `tls_ca` to the certificate (PEM) of the authority that signed it\n",
+      out: "failed: unable to verify the first certificate; set `tls_ca` to the certificate (PEM) of the authority that signed it; if that is a public one, the server does not send its intermediate certificate, and whoever runs it has to mend that\n",
       err: "",
     });
     await text("connectors", "update", id, "--tls-ca", testTls.ca);
