@@ -84,6 +84,11 @@ describe("kannel", () => {
     ["2", "id:1 stat:DELETED", "undelivered", "receipt.undelivered"],
     ["1", "id:1 done date:2611281000 text:stat:EXPIRED", "delivered", undefined],
     ["16", "NACK/0x0000000b/Invalid Destination Address", "failed", "kannel.0x0000000b"],
+    ["2", "id:1 err:027 submit date:2611281000 stat:UNDELIV", "undelivered", "kannel.027"],
+    // What bearerbox itself says, seen with 1.4.5.
+    ["16", "NACK/validity expired", "expired", "receipt.expired"],
+    ["16", "NACK/receiver in black-list", "failed", "receipt.failed"],
+    ["16", "NACK/no SMSC", "failed", "receipt.failed"],
     ["34", "", "expired", "receipt.expired"],
     ["8", "ACK/", "sent", undefined],
   ])("a receipt %p %p is %s", (status, answer, word, code) => {
@@ -101,6 +106,8 @@ describe("kannel", () => {
       return reading.kind === "receipts" ? reading.receipts[0]?.error?.message : undefined;
     };
     expect(wordsOf("16", "NACK/0x0000000b/Invalid Destination Address")).toBe("Invalid Destination Address");
+    expect(wordsOf("16", "NACK/validity expired")).toBe("validity expired");
+    expect(wordsOf("16", "NACK/Retries Exceeded")).toBe("Retries Exceeded");
     expect(wordsOf("2", "id:1 sub:001 stat:UNDELIV err:027 text:x")).toBe("UNDELIV");
     expect(wordsOf("2", "id:1 err:027 stat:EXPIRED")).toBe("EXPIRED");
   });

@@ -52,8 +52,10 @@ export const kannel: Provider = {
 const callback: CallbackDescription = {
   id: { json: "/id" },
   to: [{ json: "/to" }],
-  // If a message was not delivered (2), the SMSC's own word tells expired and refused apart.
+  // What Kannel gave up by itself comes with 16, as what the SMSC refused. If a message was not delivered (2), the SMSC's
+  // own word tells expired and refused apart.
   status: [
+    { json: "/answer", match: "^NACK/(validity expired)$" },
     { json: "/status", match: "^([^2].*|2.+)$" },
     { json: "/answer", match: "(?:^|[\\s/])stat:(\\w{1,16})" },
     { json: "/status", match: "^(2)$" },
@@ -65,14 +67,18 @@ const callback: CallbackDescription = {
     8: "sent",
     16: "failed",
     expired: "expired",
+    "validity expired": "expired",
     rejectd: "failed",
     // Bits of newer versions: not delivered because expired, and nobody knows.
     34: "expired",
     66: "sent",
   },
-  // `NACK/0x0000000b/Invalid Destination Address`: what the SMSC refused at once, with its command_status.
-  // `err:000` is none.
-  error_code: { json: "/answer", match: "(?:(?:^|[\\s/])err:|^NACK/)(\\d{0,9}[1-9A-Za-z]\\w{0,9})" },
-  error_text: { json: "/answer", match: "(?:(?:^|[\\s/])stat:|^NACK/\\w{1,10}/)(.{1,100}?)(?:$|\\s\\w+:)" },
+  // `NACK/0x0000000b/Invalid Destination Address`: what the SMSC refused at once, with its command_status. Kannel's own
+  // words have no code: `NACK/receiver in black-list`. `err:000` is none.
+  error_code: {
+    json: "/answer",
+    match: "(?:(?:^|[\\s/])err:|^NACK/)(\\d{0,9}[1-9A-Za-z]\\w{0,9})(?:$|[^\\w\\s]|\\s.*:)",
+  },
+  error_text: { json: "/answer", match: "(?:(?:^|[\\s/])stat:|^NACK/(?:\\w{1,10}/)?)(.{1,100}?)(?:$|\\s\\w+:)" },
   dlt_codes: true,
 };
