@@ -79,6 +79,9 @@ const callback: CallbackDescription = {
     json: "/answer",
     match: "(?:(?:^|[\\s/])err:|^NACK/)(\\d{0,9}[1-9A-Za-z]\\w{0,9})(?:$|[^\\w\\s]|\\s.*:)",
   },
-  error_text: { json: "/answer", match: "(?:(?:^|[\\s/])stat:|^NACK/(?:\\w{1,10}/)?)(.{1,100}?)(?:$|\\s\\w+:)" },
+  error_text: {
+    json: "/answer",
+    match: "(?:(?:^|[\\s/])stat:|^NACK/(?:\\w{1,10}/)?)(.{1,100}?)(?:$|\\s\\w+:)",
+  },
   dlt_codes: true,
 };
