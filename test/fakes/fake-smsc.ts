@@ -184,8 +184,14 @@ function answerBind(smsc: Smsc, peer: Peer, pdu: Pdu): void {
   const { bindStatus } = smsc.dial;
   const boundAs = BINDS[pdu.commandId];
   const status = (typeof bindStatus === "function" ? bindStatus(boundAs) : bindStatus) ?? 0;
+  if (status === 0 && boundAs) makeRoom(smsc, boundAs);
   if (status === 0 && boundAs) peer.boundAs = boundAs;
   answer(peer, pdu, status === 0 ? { body: cString("fake") } : { status });
+}
+
+function makeRoom({ dial, peers }: Smsc, boundAs: BoundAs): void {
+  const alike = [...peers].filter((peer) => peer.boundAs === boundAs);
+  if (alike.length >= (dial.sessions ?? Number.POSITIVE_INFINITY)) alike[0]?.socket.destroy();
 }
 
 function receiveSubmit(smsc: Smsc, peer: Peer, pdu: Pdu): void {

@@ -8,6 +8,8 @@ export interface SmscDial {
   bindStatus?: number | ((boundAs: BoundAs | undefined) => number | undefined);
   /** Binds get no answer. */
   ignoreBind?: boolean;
+  /** How many sessions of a kind may be bound: each one more ends the oldest. */
+  sessions?: number;
   /** The connection ends as soon as it is made. */
   hangUp?: boolean;
   /** Milliseconds by which answers to submit_sm are delayed. */

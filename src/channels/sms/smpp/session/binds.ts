@@ -2,6 +2,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { createInFlight } from "../../../../core/work/in-flight.ts";
 import type { ChannelStatus, Share } from "../../../channel.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
+import { createRivals, type Rivals } from "./rivals.ts";
 import type { BindRole, Session, SessionEvents } from "./session.ts";
 
 /** The binds of one connector. Each is kept up separately; together they have one status. */
@@ -17,7 +18,7 @@ export interface Binds {
   status(): Pick<ChannelStatus, "state" | "since" | "reason" | "binds">;
 }
 
-export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
+export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus" | "rivals"> {
   readonly roles: readonly BindRole[];
   /** A slot is one bind, or a transmitter with its receiver. Absent: all binds belong to this process. */
   readonly share?: Share;
@@ -37,6 +38,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
   let phase: "new" | "running" | "stopped" = "new";
   const view = createView(deps.clock, onStatus);
   const leaving = createInFlight();
+  const rivals = rivalsOf(deps.clock);
   /** This process's binds, by index. */
   let binds: readonly Bind[] = [];
   const isHeld = (index: number) => !share || share.held().has(slotOf(index, share, roles.length));
@@ -46,6 +48,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
     role,
     link: keepBound({
       ...deps,
+      rivals: rivals[role],
       open: (events, turn) => open(role, events, turn),
       onStatus() {
         // While stopping, the first bind that is gone must not look as if the connector had lost it.
@@ -86,6 +89,14 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
 
 /** The slot that a bind belongs to. */
 const slotOf = (index: number, { of }: Share, binds: number): number => Math.floor((index * of) / binds);
+
+function rivalsOf(clock: Clock): Readonly<Record<BindRole, Rivals>> {
+  return {
+    transceiver: createRivals(clock),
+    transmitter: createRivals(clock),
+    receiver: createRivals(clock),
+  };
+}
 
 function begin(binds: readonly Bind[], view: Pick<ReturnType<typeof createView>, "look">): void {
   binds[0]?.link.start();

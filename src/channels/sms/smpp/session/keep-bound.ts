@@ -3,6 +3,7 @@ import { errorText } from "../../../../core/error-text.ts";
 import { inTime } from "../../../../core/work/in-time.ts";
 import type { ChannelStatus } from "../../../channel.ts";
 import type { CredentialGate } from "./credential-gate.ts";
+import { RIVAL_REASON, type Rivals } from "./rivals.ts";
 import type { Session, SessionEnd, SessionEvents } from "./session.ts";
 
 /** Keeps one bind up: opens its session, and a new one whenever that ends. */
@@ -31,6 +32,7 @@ export interface LinkDeps {
   /** Called when the status may have changed. */
   readonly onStatus: () => void;
   readonly gate: CredentialGate;
+  readonly rivals: Rivals;
   /** Resolves when no attempt waits for an answer any more: then a session can be left without waiting for answers. */
   readonly nobodyWaits: () => Promise<void>;
 }
@@ -96,13 +98,20 @@ export function keepBound(deps: LinkDeps): BoundLink {
 }
 
 function connect(state: State): void {
-  const holdMs = state.deps.gate.holdMs(state);
-  if (holdMs > 0) {
-    setStatus(state, "down", state.deps.gate.reason());
-    state.cancelRetry = state.deps.clock.after(holdMs, () => connect(state));
+  const { gate, rivals } = state.deps;
+  const rivalMs = rivals.holdMs(state);
+  const gateMs = rivalMs > 0 ? 0 : gate.holdMs(state);
+  if (gateMs > 0) {
+    hold(state, gateMs, gate.reason());
     return;
   }
   setStatus(state, "connecting", state.status.reason);
+  // Down again, which is told with this reason.
+  if (rivalMs > 0) hold(state, rivalMs, RIVAL_REASON);
+  else open(state);
+}
+
+function open(state: State): void {
   state.ended = Promise.withResolvers();
   try {
     const events = {
@@ -116,16 +125,23 @@ function connect(state: State): void {
   }
 }
 
+function hold(state: State, holdMs: number, reason: string): void {
+  setStatus(state, "down", reason);
+  state.cancelRetry = state.deps.clock.after(holdMs, () => connect(state));
+}
+
 function bound(state: State, session: Session): void {
   state.usable = session;
   state.boundAt = state.deps.clock.monotonicMs();
   state.deps.gate.passed(state);
+  state.deps.rivals.passed(state);
   setStatus(state, "up", undefined);
 }
 
 function ended(state: State, end: SessionEnd): void {
   const heldMs = ageMs(state);
   state.deps.gate.left(state);
+  state.deps.rivals.left(state, state.usable !== undefined);
   state.opened = undefined;
   state.usable = undefined;
   state.boundAt = undefined;

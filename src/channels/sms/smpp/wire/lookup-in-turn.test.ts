@@ -3,6 +3,7 @@ import * as net from "node:net";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { createCredentialGate } from "../session/credential-gate.ts";
 import { keepBound, type LinkDeps } from "../session/keep-bound.ts";
+import { createRivals } from "../session/rivals.ts";
 import type { Session } from "../session/session.ts";
 import { openConnection } from "./connection.ts";
 import { lookupInTurn } from "./lookup-in-turn.ts";
@@ -86,6 +87,7 @@ test("after each session that was lost, or that did not come about, it is the ne
     },
     onStatus() {},
     gate: createCredentialGate(clock, () => {}),
+    rivals: createRivals(clock),
     nobodyWaits: async () => {},
   });
   const lose = async (waitMs: number) => {

@@ -1,0 +1,97 @@
+import { afterEach, expect, test } from "bun:test";
+import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
+import { closeSmppRigs, openSmppRig, sendThrough } from "../../../../../test/fakes/smpp-rig.ts";
+import { createRivals } from "./rivals.ts";
+
+afterEach(closeSmppRigs);
+
+const HOLD_MS = 5 * 60_000;
+
+test("where an SMSC ends a session as soon as another is bound, the binds do not go on ending each other", async () => {
+  const { channel, smsc, clock, logs, until } = await openSmppRig({
+    dial: { sessions: 1 },
+    config: { binds: 2, enquire_link_ms: 600_000 },
+  });
+  /** Resolves when a session has been ended so many times, and that is known. */
+  const ended = (times: number) =>
+    until(() => logs.filter(({ text }) => text === "SMPP binds are missing").length === times);
+  channel.start();
+  await ended(1);
+  await clock.advance(1_000);
+  await ended(2);
+  await clock.advance(1_000);
+  await ended(3);
+  await clock.advance(2_000);
+  await ended(4);
+  expect(smsc.binds.length).toBe(4);
+  expect(channel.status()).toMatchObject({ state: "up", binds: { up: 1, of: 2 } });
+  const reason = expect.stringContaining("it may allow fewer than `binds`");
+  expect(channel.status().reason).toEqual(reason);
+  expect(logs.at(-1)).toMatchObject({ text: "SMPP binds are missing", fields: { reason } });
+  await clock.advance(HOLD_MS - 2_000);
+  expect(smsc.binds.length).toBe(4);
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  // Later it may allow both.
+  delete smsc.dial.sessions;
+  await clock.advance(2_000);
+  await until(() => channel.status().binds!.up === 2);
+});
+
+function openBinds() {
+  const clock = createHeldClock();
+  const rivals = createRivals(clock);
+  const [one, other] = [{ name: "one" }, { name: "other" }];
+  /** `bind` is accepted, and right after that `ended` ends; resolves with how long that is to wait. */
+  const ends = (bind: object, ended: object) => {
+    rivals.passed(bind);
+    rivals.left(ended, true);
+    return () => rivals.holdMs(ended);
+  };
+  return { clock, rivals, one, other, ends };
+}
+
+test("a bind waits from the third time on that another has ended it", () => {
+  const { rivals, one, other, ends } = openBinds();
+  rivals.passed(one);
+  expect(ends(other, one)()).toBe(0);
+  expect(ends(one, other)()).toBe(0);
+  expect(ends(other, one)()).toBe(HOLD_MS);
+  expect(rivals.holdMs(one)).toBe(0);
+  expect(ends(one, other)()).toBe(HOLD_MS);
+});
+
+test("a bind does not wait where the other one has ended as well, since the SMSC was away", () => {
+  const { rivals, one, other, ends } = openBinds();
+  rivals.passed(one);
+  for (let time = 0; time < 5; time++) {
+    const holdMs = ends(other, one);
+    rivals.left(other, true);
+    expect(holdMs()).toBe(0);
+    expect(rivals.holdMs(other)).toBe(0);
+    rivals.passed(one);
+  }
+});
+
+test("a bind does not wait where it ended long after the other was accepted, or because we left it", async () => {
+  const { clock, rivals, one, other } = openBinds();
+  rivals.passed(one);
+  for (let time = 0; time < 5; time++) {
+    rivals.passed(other);
+    rivals.left(one, false);
+    expect(rivals.holdMs(one)).toBe(0);
+    rivals.passed(one);
+    await clock.advance(3_001);
+    rivals.left(other, true);
+    expect(rivals.holdMs(other)).toBe(0);
+  }
+});
+
+test("a bind that has ended nobody begins the count anew", () => {
+  const { rivals, one, other, ends } = openBinds();
+  rivals.passed(one);
+  ends(other, one)();
+  ends(one, other)();
+  rivals.passed(other);
+  rivals.passed({ name: "third" });
+  expect(ends(one, other)()).toBe(0);
+});
