@@ -38,7 +38,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
   let phase: "new" | "running" | "stopped" = "new";
   const view = createView(deps.clock, onStatus);
   const leaving = createInFlight();
-  const rivals = rivalsOf(deps.clock);
+  const inRole = createInRole(deps.clock, open);
   /** This process's binds, by index. */
   let binds: readonly Bind[] = [];
   const isHeld = (index: number) => !share || share.held().has(slotOf(index, share, roles.length));
@@ -48,8 +48,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
     role,
     link: keepBound({
       ...deps,
-      rivals: rivals[role],
-      open: (events, turn) => open(role, events, turn),
+      ...inRole(role),
       onStatus() {
         // While stopping, the first bind that is gone must not look as if the connector had lost it.
         if (phase !== "running") return;
@@ -90,12 +89,17 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
 /** The slot that a bind belongs to. */
 const slotOf = (index: number, { of }: Share, binds: number): number => Math.floor((index * of) / binds);
 
-function rivalsOf(clock: Clock): Readonly<Record<BindRole, Rivals>> {
-  return {
+/** What the binds of one role have to themselves. */
+function createInRole(clock: Clock, open: BindsDeps["open"]) {
+  const rivals: Readonly<Record<BindRole, Rivals>> = {
     transceiver: createRivals(clock),
     transmitter: createRivals(clock),
     receiver: createRivals(clock),
   };
+  return (role: BindRole): Pick<LinkDeps, "open" | "rivals"> => ({
+    open: (events, turn) => open(role, events, turn),
+    rivals: rivals[role],
+  });
 }
 
 function begin(binds: readonly Bind[], view: Pick<ReturnType<typeof createView>, "look">): void {
