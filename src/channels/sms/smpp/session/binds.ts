@@ -42,7 +42,6 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
   /** This process's binds, by index. */
   let binds: readonly Bind[] = [];
   const isHeld = (index: number) => !share || share.held().has(slotOf(index, share, roles.length));
-
   const make = (role: BindRole, index: number): Bind => ({
     index,
     role,
