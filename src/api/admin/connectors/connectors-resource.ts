@@ -4,13 +4,15 @@ import { eachRecord } from "../../../core/lists/each-record.ts";
 import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Records } from "../../../store/store.ts";
-import type { Endpoint } from "../../endpoint.ts";
+import type { Answered } from "../../answer.ts";
+import type { Call, Endpoint } from "../../endpoint.ts";
+import { Refusal } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { givenFields } from "../given-fields.ts";
 import { createInTurn } from "../in-turn.ts";
 import { createEndpoint, deleteEndpoint, showEndpoint, updateEndpoint } from "../record-endpoints.ts";
 import { listEndpoint } from "../record-list.ts";
-import type { RecordPlan } from "../record-plan.ts";
+import { bodyOf, type RecordPlan } from "../record-plan.ts";
 import { type ConnectorSettings, changeSettings, type SettingsChange } from "./connector-config.ts";
 import { kindNamed, kindsEndpoint } from "./connector-kinds.ts";
 import { shownConnector, toShownConnector } from "./connector-shape.ts";
@@ -58,8 +60,29 @@ function createConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
       };
     },
   });
-  // Those that come at once without a name would all find the same one free.
-  return { ...endpoint, handle: (call) => inTurn("", async () => endpoint.handle(call)) };
+  // Those that come at once without a name would all find the same one free; of those that come to other processes some do.
+  const create = (call: Call) => inTurn("", async () => endpoint.handle(call));
+  const handle = (call: Call) => (hasName(call) ? create(call) : untilNamed(() => create(call)));
+  return { ...endpoint, handle };
+}
+
+function hasName(call: Call): boolean {
+  const { name } = bodyOf(call);
+  return name !== undefined && name !== null;
+}
+
+const MAX_NAMES_TRIED = 10;
+
+/** Tries the next name where the one that was found free has been taken meanwhile. */
+async function untilNamed(create: () => Promise<Answered>): Promise<Answered> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await create();
+    } catch (error) {
+      const isTaken = error instanceof Refusal && error.status === 409;
+      if (!isTaken || tries === MAX_NAMES_TRIED) throw error;
+    }
+  }
 }
 
 function updateConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpoint {
