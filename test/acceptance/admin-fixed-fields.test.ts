@@ -1,5 +1,6 @@
 /** Fields that records show and no change takes: ignored, a change of one would be answered with 200 and do nothing. */
 import { beforeAll, describe, expect, test } from "bun:test";
+import type { Domain } from "../../src/core/domains/domain.ts";
 import { onSharedAdmin, type RunningAdmin } from "./running-admin.ts";
 
 onSharedAdmin((start) => {
@@ -146,6 +147,27 @@ onSharedAdmin((start) => {
       status: 200,
       json: { name: "moved", status: { state: "up" } },
     });
+  });
+
+  test("a domain that was verified, or has failed, since it was read can be sent back; its state alone is refused", async () => {
+    const body = { account_id: live, domain: "moving.example" };
+    const { json: read } = await admin.call("POST", "domains", body);
+    const path = `domains/${read.id}`;
+    const move = async (changes: Partial<Domain>) => {
+      const domain = await admin.store.records.find("domains", { id: read.id });
+      await admin.store.records.update("domains", domain!, changes);
+      return (await admin.call("GET", path)).json;
+    };
+    const verified = await move({ verifiedAt: 1 });
+    expect(await admin.call("PATCH", path, read)).toMatchObject({ status: 200, json: verified });
+    const failing = await move({ failingSince: 2 });
+    expect(failing).toMatchObject({ state: "failing" });
+    for (const earlier of [read, verified])
+      expect(await admin.call("PATCH", path, earlier)).toMatchObject({ status: 200, json: failing });
+    await move({ failingSince: 3 });
+    expect(await admin.call("PATCH", path, failing)).toMatchObject({ status: 200 });
+    const alone = await admin.call("PATCH", path, { state: "verified" });
+    expect([alone.status, Object.keys(alone.json.details)]).toEqual([400, ["state"]]);
   });
 
   test("a connector that is read, disabled and sent back is disabled, whatever a newer rule says of its settings; defaults are not set", async () => {

@@ -39,7 +39,10 @@ export function refuseFixed<K extends RecordKind>(
   const fixed = shownNames(plan).filter(
     (name) => Object.hasOwn(given, name) && !Object.hasOwn(changeable, name),
   );
+  // Whoever sets the state alone means it; in a record that is sent back as a whole it is an older one.
+  const isReadBack = given.id !== undefined && given.id === shown.id;
   for (const name of fixed) {
+    if (isReadBack && plan.movesMeanwhile?.includes(name)) continue;
     if (!saysTheSame(plan, name, { given: given[name] ?? undefined, shown: shown[name] ?? undefined }))
       errors.add(name, plan.instead?.[name] ?? insteadOf(name, plan));
   }

@@ -150,9 +150,10 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     const current = await recordOf(deps, plan.kind, call);
     const toChanges = async (read: RecordTypes[K]) => {
       const shown = JSON.parse(JSON.stringify(await shownRecord(plan, read)));
-      const given = withoutUnchanged(bodyOf(call), shown, change.meant);
+      const body = bodyOf(call);
+      const given = withoutUnchanged(body, shown, change.meant);
       const { draft, cleared } = readChange(change, given, shownNames(plan));
-      refuseFixed(plan, { given, changeable: change.schema.properties, shown, errors: draft.errors });
+      refuseFixed(plan, { given: body, changeable: change.schema.properties, shown, errors: draft.errors });
       await change.judge?.(draft, read);
       const changes = await change.toChanges(sealDraft(draft), read, cleared);
       return { ...changes, ...cleared } as RecordChanges<K>;

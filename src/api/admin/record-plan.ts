@@ -25,6 +25,8 @@ export interface RecordPlan<K extends RecordKind> {
   readonly instead?: Readonly<Record<string, string>>;
   /** Shown fields that no change takes, and that may have other values by the time they are sent back. */
   readonly changesByItself?: readonly string[];
+  /** Fields of responses that may have moved since they were read: where the record's id is sent back too, another value is no change. */
+  readonly movesMeanwhile?: readonly string[];
   /** Query parameters of the list, and the record field that each compares with. The account of `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** By filter: turns its value into the form that is stored; absent: they are the same. */

@@ -93,6 +93,8 @@ const INSTEAD = {
   records: OF_DNS,
 } as const;
 
+const FOLLOW_DNS = Object.entries(INSTEAD).flatMap(([name, instead]) => (instead === OF_DNS ? [name] : []));
+
 function planOf(deps: AdminDeps): RecordPlan<"domains"> {
   return {
     kind: "domains",
@@ -123,6 +125,7 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
     }),
     instead: INSTEAD,
     changesByItself: ["checked_at", "stops_at", "records"],
+    movesMeanwhile: FOLLOW_DNS,
     show: async (domain) => toResource(domain, await readDomainPolicy(deps)),
   };
 }
