@@ -47,7 +47,7 @@ async function setUp() {
 /** Of each account, so that the store knows that it has messages. Those of the last one are copied. */
 async function sampleAll(): Promise<readonly string[]> {
   const masterKey = readMasterKey(folder, undefined);
-  const store = await openSqliteStore({ dataFolder: folder, masterKey, randomBytes });
+  const store = await openSqliteStore({ dataFolder: folder, masterKey, randomBytes, now: Date.now });
   let samples: readonly string[] = [];
   for (const { accountId } of accounts) samples = await makeSamples({ store, accountId });
   await store.close();

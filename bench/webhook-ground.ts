@@ -33,7 +33,7 @@ export async function openGround(): Promise<Ground> {
   service.kill("SIGTERM");
   await service.exited;
   const masterKey = readMasterKey(folder.path, undefined);
-  const store = await openSqliteStore({ dataFolder: folder.path, masterKey, randomBytes });
+  const store = await openSqliteStore({ dataFolder: folder.path, masterKey, randomBytes, now: Date.now });
   await store.records.setSettings(undefined, { webhook_allowed_ranges: "127.0.0.0/8" });
   await store.records.setSettings(undefined, { webhook_ca: hooksTls.ca });
   return { store, accountId, dataFolder: folder.path, close: store.close, remove: folder.remove };

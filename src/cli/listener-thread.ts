@@ -42,7 +42,7 @@ function run(setup: ListenerSetup, port: Port): void {
   let lateMs: number[] = [];
   const clock = reportLateTimers(createSystemClock(), (late) => lateMs.push(late));
   const checkpointThread = new URL("./checkpoint-thread.ts", import.meta.url);
-  const beside = openStoreBeside({ ...setup, randomBytes, checkpointThread });
+  const beside = openStoreBeside({ ...setup, randomBytes, checkpointThread, now: clock.now });
   const drain = createDrain(clock);
   const largeBodies = createLargeBodyThread({
     program: new URL("./large-body-thread.ts", import.meta.url),

@@ -41,6 +41,7 @@ function openFolder({ config, clock, log, masterKey, memory, onLost, faults }: D
     ...faults,
     onMigration: tellOfMigration(log),
     onLostCommits: (commits) => log.error({ commits, file: logIn(dataFolder) }, LOST_COMMITS),
+    now: clock.now,
     checkpointThread: new URL("./checkpoint-thread.ts", import.meta.url),
     migrationThread: new URL("./migration-thread.ts", import.meta.url),
     ...(storeThread !== "never" && {

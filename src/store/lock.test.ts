@@ -117,6 +117,7 @@ test("a second store on a folder is refused, and the database stays readable by 
       dataFolder,
       masterKey: MASTER_KEY,
       randomBytes,
+      now: Date.now,
       thread: {
         program: threadProgram(),
         clock: createSystemClock(),

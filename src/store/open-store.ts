@@ -29,6 +29,8 @@ export interface StoreOptions {
   readonly commitMs?: number;
   /** The program of the checkpoint thread; see `checkpointLongWal`. With `thread`, that thread has its own. */
   readonly checkpointThread?: URL;
+  /** The time of day. With `thread`, that thread has its own. */
+  readonly now: () => number;
   /** See `SqliteOptions`. Not with `thread`, which migrates itself. */
   readonly migrationThread?: URL;
   readonly onMigration?: OnMigration;
@@ -43,12 +45,12 @@ export interface StoreThreadOptions extends Pick<ThreadedOptions, "program" | "c
 
 /** Opens the store of a data folder for another thread of the process that has it open already. */
 export function openStoreBeside(
-  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes" | "checkpointThread"> &
+  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes" | "checkpointThread" | "now"> &
     Required<Pick<StoreOptions, "shared">>,
 ): StoreBeside {
   const path = join(options.dataFolder, DATABASE);
-  const { shared, checkpointThread } = options;
-  return openBeside({ path, vault: createVault(options), shared, checkpointThread });
+  const { shared, checkpointThread, now } = options;
+  return openBeside({ path, vault: createVault(options), shared, checkpointThread, now });
 }
 
 const OWN_FOLDER = ", or give this one a folder of its own (POSTRIDER_DATA)";
@@ -101,7 +103,17 @@ export async function openPostgresStore({
 
 function openAt(
   path: string,
-  { dataFolder, masterKey, randomBytes, thread, shared, commitMs, onMigration, ...threads }: StoreOptions,
+  {
+    dataFolder,
+    masterKey,
+    randomBytes,
+    thread,
+    shared,
+    commitMs,
+    onMigration,
+    now,
+    ...threads
+  }: StoreOptions,
 ): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
   if (!thread || !isWanted(thread, dataFolder, commitMs)) {
@@ -111,6 +123,7 @@ function openAt(
       ...(shared && { shared }),
       checkpointThread,
       migrationThread,
+      now,
     };
     return openSqlite({ path, vault, ...options, onMigration });
   }

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import type { AcceptRequest } from "../../src/core/messages/accept-request.ts";
-import type { Store } from "../../src/store/store.ts";
-import { email, isoIn, liveAccount, sms } from "./builders.ts";
+import type { Intake, Store } from "../../src/store/store.ts";
+import { email, isoIn, sms } from "./builders.ts";
 import { type Answer, onEveryStore, type RunningApi } from "./running-api.ts";
 
 const PATH = "/v1/sms/messages";
@@ -123,31 +122,15 @@ onEveryStore((start) => {
     expect(again.headers.get("idempotent-payload-mismatch")).toBeNull();
   });
 
-  test("a request is not accepted after its repeat was refused for a template that was deleted while it waited", async () => {
-    const held = Promise.withResolvers<void>();
-    const reached = Promise.withResolvers<void>();
-    const accept = async (store: Store, request: AcceptRequest) => {
-      reached.resolve();
-      await held.promise;
-      return store.intake.accept(request);
-    };
-    const over = (store: Store) => ({
-      ...store,
-      intake: { ...store.intake, accept: (request: AcceptRequest) => accept(store, request) },
-    });
+  test("a request that the store takes for too late, since repeats of it may have been refused, is refused as they are", async () => {
+    const tooLate: Intake["accept"] = async () => ({ kind: "too_late" });
+    const over = (store: Store) => ({ ...store, intake: { ...store.intake, accept: tooLate } });
     await using api = await start({ over });
-    const { key, templateId } = await liveAccount(api);
-    const options = { key, headers: KEY };
-    const body = sms({ template_id: templateId, variables: { 1: "4711", 2: "5" } });
-    const first = api.post(PATH, body, options);
-    await reached.promise;
-    await api.store.records.remove("smsTemplates", templateId);
-    await api.clock.advance(2_000);
-    expect(await api.post(PATH, body, options)).toMatchObject({ status: 400 });
-    held.resolve();
-    const { status, headers } = await first;
-    expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(await api.post(PATH, body, options)).toMatchObject({ status: 400 });
+    const { status, json } = await api.post(PATH, sms({ schedule_at: isoIn(api, 60_000) }), { headers: KEY });
+    expect({ status, details: json.details }).toEqual({
+      status: 400,
+      details: { schedule_at: "must be in the future" },
+    });
   });
 
   test("a repeat with broken JSON is replayed and marked as a mismatch", async () => {

@@ -12,7 +12,12 @@ import { STORES } from "./stores.ts";
 /** Runs the tests of `define` against the interface on every store; `start` opens a fresh one. */
 export function onEveryStore(define: (start: (options?: ApiOptions) => Promise<RunningApi>) => void): void {
   for (const [name, open] of Object.entries(STORES)) {
-    describe(name, () => define(async (options) => startApi(await open(), options)));
+    describe(name, () =>
+      define(async (options) => {
+        const clock = createHeldClock();
+        return startApi(await open(clock.now), clock, options);
+      }),
+    );
   }
 }
 
@@ -66,9 +71,9 @@ export interface RunningApi extends AsyncDisposable {
 
 async function startApi(
   store: Store,
+  clock: HeldClock,
   { deps = {}, limits = {}, over }: ApiOptions = {},
 ): Promise<RunningApi> {
-  const clock = createHeldClock();
   const ids = createIds(clock, randomBytes);
   const observed: ObservedRequest[] = [];
   const logged: RunningApi["logged"] = [];

@@ -1,17 +1,19 @@
 /** Every store that must pass the tests of the interface. */
 import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../../src/cli/system-clock.ts";
+import { present } from "../../src/core/present.ts";
 import { openOn } from "../../src/store/postgres/open-postgres.ts";
 import { openInMemory } from "../../src/store/sqlite/sqlite-world.contract.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
 import { connectedDatabase } from "../postgres-database.ts";
 
-export type OpenStore = () => Promise<Store>;
+/** `now`: the time of day where the store asks for it; absent: the system's. */
+export type OpenStore = (now?: () => number) => Promise<Store>;
 
 /** Each function opens an empty store. */
 export const STORES: Readonly<Record<string, OpenStore>> = {
-  sqlite: async () => (await openInMemory({ vault: createTestVault() })).store,
+  sqlite: async (now) => (await openInMemory({ vault: createTestVault(), now })).store,
   postgres: openOnPostgres,
 };
 
@@ -19,10 +21,11 @@ function createTestVault() {
   return createVault({ masterKey: "m".repeat(40), randomBytes });
 }
 
-async function openOnPostgres(): Promise<Store> {
+async function openOnPostgres(now?: () => number): Promise<Store> {
   const { url, drivers, drop } = await connectedDatabase();
   const vault = createTestVault();
-  const store: Store = await openOn(drivers, { url, vault, clock: createSystemClock() });
+  const clock = { ...createSystemClock(), ...present({ now }) };
+  const store: Store = await openOn(drivers, { url, vault, clock });
   return { ...store, ...withNumbers(store, drop) };
 }
 

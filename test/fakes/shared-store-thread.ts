@@ -12,5 +12,5 @@ interface NewStore {
 
 parentPort?.on("message", ({ port, setup }: NewStore) => {
   const vault = createVault({ masterKey: setup.masterKey, randomBytes });
-  void runStoreThread({ port, setup, vault });
+  void runStoreThread({ port, setup, vault, now: Date.now });
 });

@@ -43,7 +43,7 @@ test("a first start that finds no room for the sandbox account says where, and t
   await using own = ownProcess("sqlite");
   const dataFolder = own.folder();
   const masterKey = "a key that is long enough";
-  const store = await openSqliteStore({ dataFolder, masterKey, randomBytes });
+  const store = await openSqliteStore({ dataFolder, masterKey, randomBytes, now: Date.now });
   await store.close();
   const env = { POSTRIDER_SECRET: masterKey };
   const refused = await runPostrider({ dataFolder, env, before: limit(OPENS) });

@@ -67,7 +67,12 @@ async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
   return acceptMessages(
     deps.intake,
     { accountId: caller.account.id, flow: "single", content: toContent(request), messages: [message] },
-    { call, operation: "sendEmail", body: acceptedEmailJson(message, deps.createdAtOf(message.id)) },
+    {
+      call,
+      operation: "sendEmail",
+      body: acceptedEmailJson(message, deps.createdAtOf(message.id)),
+      scheduleAt,
+    },
   );
 }
 

@@ -1,9 +1,11 @@
 import type { AcceptRequest } from "../../core/messages/accept-request.ts";
+import { SCHEDULE_HAS_PASSED } from "../../core/messages/delivery-options.ts";
 import { tallyOf } from "../../core/messages/sending-limits.ts";
+import { present } from "../../core/present.ts";
 import type { Intake } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
 import type { Call } from "../endpoint.ts";
-import { invalidApiKey, requestInProgress, serviceUnavailable } from "../errors.ts";
+import { invalidApiKey, requestInProgress, validationFailed } from "../errors.ts";
 import { idempotencyOf, isStrict, replayed } from "../idempotency.ts";
 import { overSendingLimit } from "../limits/sending-limit.ts";
 
@@ -11,16 +13,19 @@ import { overSendingLimit } from "../limits/sending-limit.ts";
 export async function acceptMessages(
   intake: Intake,
   request: Omit<AcceptRequest, "idempotency">,
-  { call, operation, body }: Accepting,
+  { call, operation, body, scheduleAt }: Accepting,
 ): Promise<Answered> {
   const idempotency = idempotencyOf(call, operation);
-  const key = idempotency && { ...idempotency, answer: { status: 202, body } };
+  const key = idempotency && {
+    ...idempotency,
+    answer: { status: 202, body },
+    ...present({ acceptBefore: scheduleAt }),
+  };
   const result = await intake.accept(key ? { ...request, idempotency: key } : request);
   // The account and its keys were deleted within the last second, for which a key is cached.
   if (result.kind === "no_account") throw invalidApiKey();
   if (result.kind === "in_progress") throw requestInProgress();
-  // What the repeat was refused for may have been mended since: a further one is judged anew.
-  if (result.kind === "refused_meanwhile") throw serviceUnavailable();
+  if (result.kind === "too_late") throw validationFailed({ schedule_at: SCHEDULE_HAS_PASSED });
   if (result.kind === "over_limit") {
     throw overSendingLimit(result.refusal, tallyOf(request.messages.map(({ recipient }) => recipient)), call);
   }
@@ -36,4 +41,6 @@ interface Accepting {
   readonly operation: string;
   /** The JSON of the answer. */
   readonly body: string;
+  /** The request's `schedule_at`, in Unix milliseconds. */
+  readonly scheduleAt: number | undefined;
 }

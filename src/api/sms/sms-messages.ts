@@ -119,7 +119,8 @@ function acceptSms(deps: MessageDeps, call: Call, { request, plan }: PlannedSms)
   };
   const limited = limitedRequest(caller, { content, to: request.to }, now);
   if (limited) accepting.limited = limited;
-  return acceptMessages(deps.intake, accepting, { call, operation: "sendSms", body });
+  const { scheduleAt } = request;
+  return acceptMessages(deps.intake, accepting, { call, operation: "sendSms", body, scheduleAt });
 }
 
 interface Made {

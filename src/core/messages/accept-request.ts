@@ -8,7 +8,6 @@ export interface Idempotency {
   readonly key: string;
   /** Hex SHA-256 of the request body. */
   readonly bodyDigest: string;
-  /** When the request came, before anything was read that it is judged by. */
   readonly now: number;
   /** From then on the key counts as a new one. */
   readonly expiresAt: number;
@@ -36,8 +35,11 @@ export interface AcceptRequest {
   readonly messages: readonly NewMessage[];
   /** SMS of an account with limits: the limits are checked, and the messages counted, in the same transaction. */
   readonly limited?: LimitedRequest;
-  /** Present if the request has an Idempotency-Key. `answer`: the answer to save under it. */
-  readonly idempotency?: Idempotency & { readonly answer: RequestAnswer };
+  /**
+   * Present if the request has an Idempotency-Key. `answer`: the answer to save under it. `acceptBefore`: from then on its body is
+   * refused, also where that is a repeat; so by then the key is taken, or the request is not accepted at all.
+   */
+  readonly idempotency?: Idempotency & { readonly answer: RequestAnswer; readonly acceptBefore?: number };
 }
 
 export interface NewMessage {
@@ -73,5 +75,5 @@ export type AcceptResult =
   | { readonly kind: "no_account" }
   /** Another process has been working on a request with the key for too long. Never on SQLite. */
   | { readonly kind: "in_progress" }
-  /** While this request waited, one that came later under its key was refused. Nothing was accepted. */
-  | { readonly kind: "refused_meanwhile" };
+  /** `acceptBefore` had passed when the key could be taken. Nothing was accepted. */
+  | { readonly kind: "too_late" };

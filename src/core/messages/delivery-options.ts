@@ -112,7 +112,7 @@ function parseSchedule(
   return at;
 }
 
-const SCHEDULE_HAS_PASSED = "must be in the future";
+export const SCHEDULE_HAS_PASSED = "must be in the future";
 
 function scheduleProblem(at: number | undefined, now: number): string | undefined {
   if (at === undefined) return NOT_A_TIMESTAMP;

@@ -1,7 +1,4 @@
 import { expect, test } from "bun:test";
-import type { Idempotency } from "../../core/messages/accept-request.ts";
-import type { LimitedRequest } from "../../core/messages/sending-limits.ts";
-import { present } from "../../core/present.ts";
 import { DAY, inWorld, type OpenStore, QUEUE, SMS, type World } from "./world.contract.ts";
 
 export function idempotencyContract(open: OpenStore): void {
@@ -64,25 +61,6 @@ export function idempotencyContract(open: OpenStore): void {
   );
 
   test(
-    "once a request is refused under its key, none that came before it is accepted under the key, and any that comes later",
-    inWorld(open, async (world) => {
-      const earlier = world.clock.now;
-      world.clock.now += 1;
-      expect(await world.store.intake.savedAnswer(world.key("k"))).toBeUndefined();
-      expect(await world.store.intake.savedAnswer(world.key("k", { now: earlier }))).toBeUndefined();
-      expect(await world.store.intake.savedAnswer(world.key("k", { now: earlier }))).toBeUndefined();
-      const late = await Promise.all(["k", "j"].map((key) => acceptWith(world, key, { now: earlier })));
-      expect(late).toEqual([{ kind: "refused_meanwhile" }, { kind: "accepted" }]);
-      const limited = { limits: { daily_message_limit: 100 }, now: earlier, segments: 1 };
-      expect(await acceptWith(world, "k", { now: earlier, limited })).toEqual({ kind: "refused_meanwhile" });
-      expect(await world.claim()).toHaveLength(1);
-      expect(await acceptWith(world, "k", { body: "mended" })).toEqual({ kind: "accepted" });
-      const again = await acceptWith(world, "k", { now: earlier });
-      expect(again).toMatchObject({ kind: "replay", answer: { body: "mended" } });
-    }),
-  );
-
-  test(
     "the same key in another scope is another key",
     inWorld(open, async (world) => {
       expect((await acceptWith(world, "k", { scope: "key-1 sms" })).kind).toBe("accepted");
@@ -130,15 +108,11 @@ const HALF_A_DAY = DAY / 2;
 function acceptWith(
   world: World,
   key: string,
-  over: Partial<Pick<Idempotency, "bodyDigest" | "scope" | "now">> & {
-    readonly body?: string;
-    readonly limited?: LimitedRequest;
-  },
+  over: { readonly body?: string; readonly bodyDigest?: string; readonly scope?: string },
 ) {
-  const { body = "{}", limited, ...rest } = over;
+  const { body = "{}", ...rest } = over;
   return world.store.intake.accept({
     accountId: world.account.id,
-    ...present({ limited }),
     flow: "single",
     content: SMS,
     messages: [

@@ -21,10 +21,8 @@ export interface Intake {
     readonly limited: LimitedRequest;
   }): Promise<LimitRefusal | undefined>;
   /**
-   * For a request that is refused unless its key was taken before: the answer saved under the key, if the key has not expired. If there is
-   * none, no request that came before this one is accepted under the key any more (`refused_meanwhile`): its client may have given it up,
-   * and takes this refusal for the answer to both. Waits for an `accept` with the same key that is under way; `in_progress`: that takes
-   * too long, in another process (never on SQLite).
+   * The answer saved under a key, if the key has not expired. Waits for an `accept` with the same key that is under way;
+   * `in_progress`: that takes too long, in another process (never on SQLite).
    */
   savedAnswer(
     idempotency: Pick<Idempotency, "scope" | "key" | "now">,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Clock } from "../../core/clock.ts";
-import { createWorld, DAY, QUEUE, type World } from "../contract/world.contract.ts";
+import { createWorld, DAY, HOUR, QUEUE, type World } from "../contract/world.contract.ts";
 import { type Store, StoreUnavailable } from "../store.ts";
 import { openDriver } from "./database/driver.ts";
 import { race } from "./database/race.contract.ts";
@@ -13,7 +13,7 @@ const STEP_MS = 500;
 
 /** Accepts one SMS under a key. */
 function sender({ account, clock, id, key }: Omit<World, "inside">) {
-  return (by: Pick<Store, "intake">, name: string, over: { readonly now?: number } = {}) =>
+  return (by: Pick<Store, "intake">, name: string, limit: { readonly acceptBefore?: number } = {}) =>
     by.intake.accept({
       accountId: account.id,
       flow: "single",
@@ -28,7 +28,7 @@ function sender({ account, clock, id, key }: Omit<World, "inside">) {
           jobs: [{ queue: QUEUE }],
         },
       ],
-      idempotency: { ...key(name, over), answer: { status: 202, body: name } },
+      idempotency: { ...key(name), answer: { status: 202, body: name }, ...limit },
     });
 }
 
@@ -77,18 +77,21 @@ test("a key that another process lets go of has no answer, and may be taken afte
     expect(await send(store, "held")).toEqual({ kind: "accepted" });
   }));
 
-test("of a request that comes to its key only when another process has refused a repeat, nothing is stored", () =>
+test("of a request that comes to its key only when a repeat may have been refused, nothing is stored", () =>
   race(async (world) => {
     const { store, other } = world;
     const send = sender(world);
     let sending: Promise<unknown> | undefined;
     await world.whileHeld("accounts", async (isWaiting) => {
-      sending = Promise.all([send(store, "late"), send(store, "beside")]);
+      sending = Promise.all([send(store, "late", { acceptBefore: Date.now() }), send(store, "beside")]);
       await isWaiting(1);
-      expect(await other.intake.savedAnswer(world.key("late", { now: world.clock.now + 1 }))).toBeUndefined();
+      expect(await other.intake.savedAnswer(world.key("late"))).toBeUndefined();
     });
-    expect(await sending).toEqual([{ kind: "refused_meanwhile" }, { kind: "accepted" }]);
+    expect(await sending).toEqual([{ kind: "too_late" }, { kind: "accepted" }]);
     expect(await world.claim(5)).toHaveLength(1);
+    const inTime = { acceptBefore: Date.now() + HOUR };
+    expect(await send(other, "late", inTime)).toEqual({ kind: "accepted" });
+    expect(await send(store, "late", { acceptBefore: Date.now() })).toMatchObject({ kind: "replay" });
   }));
 
 interface HeldKey {

@@ -59,12 +59,15 @@ export interface StoreParts {
   readonly accounts: AccountCache;
   /** Absent: this connection is the only one that numbers rows. */
   readonly share?: NumberShare;
+  /** The time of day; absent: no request is too late. */
+  readonly now?: (() => number) | undefined;
 }
 
 export function createStore(db: Database, parts: StoreParts): SqliteStore {
   const shared = createShared(db, parts);
   const { accounts, notifier, keys, records, webhooks } = shared;
-  const acceptPacked = createAccept(db, shared);
+  const { now = () => 0 } = parts;
+  const acceptPacked = createAccept(db, { ...shared, now });
   const ping = db.prepare("SELECT 1");
   return {
     acceptPacked,
@@ -72,7 +75,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
       accept: (request) => acceptPacked(packAccept(request)),
       overLimit: createOverLimit(db, shared),
       // A write, so that it runs after requests that may be taking the key.
-      savedAnswer: (idempotency) => db.writeForClient(() => keys.findOrRefuse(idempotency), 1, "last"),
+      savedAnswer: (idempotency) => db.writeForClient(() => keys.find(idempotency), 1, "last"),
     },
     messages: {
       ...createMessageLookup(db, accounts),

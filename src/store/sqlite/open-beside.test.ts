@@ -12,7 +12,7 @@ test("a connection that still remembers a deleted account neither sends nor read
   const memory = createLockMemory();
   const sharedAs = (index: number) => ({ memory, share: { index, of: 2 } });
   const store = await openSqlite({ path, vault: VAULT, shared: sharedAs(0) });
-  const beside = openBeside({ path, vault: VAULT, shared: sharedAs(1) });
+  const beside = openBeside({ path, vault: VAULT, shared: sharedAs(1), now: Date.now });
   const world = await createWorld(store);
   const { account: deleted, clock } = world;
   const seenBy = async (accountId: string) => {

@@ -37,8 +37,10 @@ export function openBeside(options: {
   readonly shared: SharedWriting;
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL | undefined;
+  /** The time of day. */
+  readonly now: () => number;
 }): StoreBeside {
-  const { path, vault, checkpointThread: program } = options;
+  const { path, vault, checkpointThread: program, now } = options;
   const { memory, share } = options.shared;
   const driver = openDriver(path);
   configure(driver);
@@ -47,7 +49,7 @@ export function openBeside(options: {
   beforeCommit();
   const db = createDatabase({ driver, schedule: turnEnd.last, lock: createWriteLock(memory), beforeCommit });
   const accounts = createAccountCache(db);
-  const store = createStore(db, { vault, accounts, share });
+  const store = createStore(db, { vault, accounts, share, now });
   const close = checkpointLongWal(db, { path, program }, store.close);
   return { store: { ...store, close }, forget: accounts.forget };
 }

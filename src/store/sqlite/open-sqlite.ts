@@ -28,6 +28,8 @@ export interface SqliteOptions extends MigrationOptions {
   readonly hasOwnThread?: boolean;
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL | undefined;
+  /** See `StoreParts`. */
+  readonly now?: (() => number) | undefined;
 }
 
 /**
@@ -69,9 +71,9 @@ export async function openOn(
   await checkMasterKey(db, options.vault);
   await removeLoosePieces(db);
   await Promise.all([endDeadLeases(db), endDeadWebhookLeases(db), noteOpening(db)]);
-  const { vault, shared } = options;
+  const { vault, shared, now } = options;
   const share = shared && { share: shared.share };
-  const store = createStore(db, { vault, accounts: createAccountCache(db), ...share });
+  const store = createStore(db, { vault, accounts: createAccountCache(db), now, ...share });
   return {
     ...store,
     close: checkpointLongWal(db, { path, program: options.checkpointThread }, store.close),

@@ -13,7 +13,6 @@ import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
 import {
   type AskedKey,
   findAnswers,
-  findSaved,
   KeyHeld,
   keyName,
   NO_PATIENCE_MS,
@@ -33,7 +32,7 @@ export function createAccept(
   db: Database,
   { clock, days, queues }: AcceptParts,
 ): Pick<Intake, "accept" | "savedAnswer"> & { readonly acceptAlone: Intake["accept"] } {
-  const run = createRun(db, { days, queues });
+  const run = createRun(db, { clock, days, queues });
   const enter = createGroupCommit<Call, Outcome>({
     clock,
     atOnce: 3,
@@ -108,7 +107,7 @@ type RunRequests = (
 ) => Promise<readonly (AcceptResult | undefined)[]>;
 
 /** Runs requests in one transaction. Each of its steps answers some of them, and leaves the others to the next. */
-function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): RunRequests {
+function createRun(db: Database, { clock, days, queues }: AcceptParts): RunRequests {
   const accounts = createUsedAccounts(db);
 
   const acceptAll: RunRequests = async (requests, keyPatienceMs) => {
@@ -123,6 +122,7 @@ function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): 
         const known = refuseWithoutAccount(entries);
         const allowed = await refuseOverLimit(session, known);
         const fresh = await replayTaken(session, allowed, keyPatienceMs);
+        refuseTooLate(fresh, clock.now());
         store(session, fresh, queueNumber);
         return { entries, numbers };
       };
@@ -140,9 +140,13 @@ function createRun(db: Database, { days, queues }: Omit<AcceptParts, "clock">): 
     onDays(days, () => acceptAll(requests, keyPatienceMs)).catch((error) => unlessOfOne(requests, error));
 }
 
-/** Answers a single request whose key another process holds. Of several requests, it has to be found out which one it is. */
+/**
+ * Answers a single request whose key another process holds, or that comes too late. Of several requests, it has to be found out which
+ * one it is.
+ */
 function unlessOfOne(requests: readonly AcceptRequest[], error: unknown): readonly AcceptResult[] {
   if (error instanceof KeyHeld && requests.length === 1) return [{ kind: "in_progress" }];
+  if (error instanceof TooLate && requests.length === 1) return [{ kind: "too_late" }];
   throw error;
 }
 
@@ -178,16 +182,16 @@ async function refuseOverLimit(session: Transaction, entries: readonly Entry[]):
     usages.map(({ account }) => account),
   );
   const [saved, counts] = await Promise.all([
-    resultsUnderKeys(
+    savedAnswers(
       session,
       limited.map(({ entry }) => entry),
     ),
     loadUsage(session, usages),
   ]);
   for (const { entry, usage } of limited) {
-    const known = saved.get(entry);
-    const refusal = known ? undefined : counts.exceeded(usage);
-    if (known) entry.result = known;
+    const answer = saved.get(entry);
+    const refusal = answer ? undefined : counts.exceeded(usage);
+    if (answer) entry.result = { kind: "replay", answer };
     else if (refusal) entry.result = { kind: "over_limit", refusal };
     else counts.count(usage);
   }
@@ -200,8 +204,8 @@ function usageOf({ request: { limited, messages }, account }: Taken): RequestUsa
 }
 
 /**
- * Takes the keys of requests. Those whose key was taken before get what is saved under it, read by a later statement;
- * nothing, if that is gone by then.
+ * Takes the keys of requests. Those whose key was taken before get the answer saved under it, read by a later statement;
+ * none, if it is gone by then.
  */
 async function replayTaken(
   session: Session,
@@ -213,32 +217,43 @@ async function replayTaken(
   const keys = keyed.map(({ key }) => key);
   const lost = await takeKeys(session, keys, keyPatienceMs);
   const repeats = keyed.flatMap(({ entry }, index) => (lost.has(index) ? [entry] : []));
-  const saved = await resultsUnderKeys(session, repeats);
-  for (const entry of repeats) entry.result = saved.get(entry);
+  const saved = await savedAnswers(session, repeats);
+  for (const entry of repeats) {
+    const answer = saved.get(entry);
+    entry.result = answer && { kind: "replay", answer };
+  }
   const repeated = new Set(repeats);
   return entries.filter((entry) => !repeated.has(entry));
 }
 
-/** What the keys of requests were taken for. */
-async function resultsUnderKeys(
+/**
+ * Throws, so that nothing is stored, if a request has waited for so long that a repeat of it may have been refused by another
+ * process, which found its key free. Asked once the key is taken: whoever asks for it from then on waits.
+ */
+function refuseTooLate(entries: readonly Entry[], now: number): void {
+  const isLate = ({ request }: Entry) =>
+    (request.idempotency?.acceptBefore ?? Number.POSITIVE_INFINITY) <= now;
+  if (entries.some(isLate)) throw new TooLate();
+}
+
+class TooLate extends Error {}
+
+/** The answers saved under the keys of requests. */
+async function savedAnswers(
   session: Session,
   entries: readonly Entry[],
-): Promise<ReadonlyMap<Entry, AcceptResult>> {
+): Promise<ReadonlyMap<Entry, SavedAnswer>> {
   const keyed = entries.flatMap(withKey);
-  const saved = await findSaved(
+  const answers = await findAnswers(
     session,
     keyed.map(({ key }) => key),
   );
   return new Map(
     keyed.flatMap(({ entry }, index) => {
-      const found = saved.get(index);
-      return found ? [[entry, toResult(found)] as const] : [];
+      const answer = answers.get(index);
+      return answer ? [[entry, answer] as const] : [];
     }),
   );
-}
-
-function toResult(found: SavedAnswer | "refused"): AcceptResult {
-  return found === "refused" ? { kind: "refused_meanwhile" } : { kind: "replay", answer: found };
 }
 
 function withKey(entry: Entry) {

@@ -80,40 +80,16 @@ const TAKE = `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', $
   WHERE k.expires_at <= excluded.taken_at
   RETURNING name`;
 
-/**
- * Keeps requests that came before this one from its key, which is new or has expired, or keeps it from others already: the row expires
- * at once, so that it is nothing to requests that come later.
- */
-export function refuseKey(session: Session, key: AskedKey, patienceMs: number): Promise<ReadonlySet<number>> {
-  const answer = { status: REFUSED, body: "" };
-  return takeKeys(session, [{ ...key, expiresAt: key.now, bodyDigest: "", answer }], patienceMs);
-}
-
-/** In place of the status of an answer: a request was refused. */
-const REFUSED = 0;
-
-/** The answers saved under keys that have not expired, by index of the key; `refused`: a later request with the key was refused. */
-export async function findSaved(
-  session: Session,
-  keys: readonly AskedKey[],
-): Promise<ReadonlyMap<number, SavedAnswer | "refused">> {
-  if (keys.length === 0) return new Map();
-  const rows = await session.query<AnswerRow>(FIND, [keys.map(keyName), keys.map((key) => key.now)]);
-  return new Map(
-    rows.map(({ index, status, body, body_digest: bodyDigest }) => [
-      index - 1,
-      status === REFUSED ? "refused" : { status, body, bodyDigest },
-    ]),
-  );
-}
-
 /** The answers saved under keys that have not expired, by index of the key. */
 export async function findAnswers(
   session: Session,
   keys: readonly AskedKey[],
 ): Promise<ReadonlyMap<number, SavedAnswer>> {
-  const saved = await findSaved(session, keys);
-  return new Map([...saved].flatMap(([index, found]) => (found === "refused" ? [] : [[index, found]])));
+  if (keys.length === 0) return new Map();
+  const rows = await session.query<AnswerRow>(FIND, [keys.map(keyName), keys.map((key) => key.now)]);
+  return new Map(
+    rows.map(({ index, status, body, body_digest: bodyDigest }) => [index - 1, { status, body, bodyDigest }]),
+  );
 }
 
 /** Looks keys up one by one: if no key was left when statistics were taken, the planner would read all keys. */

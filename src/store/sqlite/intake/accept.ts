@@ -28,18 +28,21 @@ export interface AcceptParts {
   readonly usage: SmsUsage;
   readonly numbers: RowNumbers;
   readonly pieces: ContentPieces;
+  /** The time of day. */
+  readonly now: () => number;
 }
 
 /** `Intake.accept`: content, messages, jobs, key and answer, all or nothing. */
 export function createAccept(
   db: Database,
-  { accounts, queues, keys, usage, numbers, pieces }: AcceptParts,
+  { accounts, queues, keys, usage, numbers, pieces, now }: AcceptParts,
 ): (request: PackedAccept) => Promise<AcceptResult> {
   const nextContent = numbers("contents");
   const insertContent = createContentInsert(db);
   const insertMessage = createMessageInsert(db, { queues, numbers });
   const refuseLimited = createLimitedRefusal(keys, usage);
 
+  const isTooLate = createLateness(keys, now);
   const replayOf = (key: PackedKey): AcceptResult | undefined => {
     const answer = keys.take(key, key.answer);
     return answer && { kind: "replay", answer };
@@ -51,7 +54,7 @@ export function createAccept(
     if (!entry) return NO_ACCOUNT;
     const account = entry.number;
     // Before the key is taken: a refused request stores nothing.
-    if (key && keys.isRefused(key)) return REFUSED_MEANWHILE;
+    if (isTooLate(key)) return TOO_LATE;
     const refused = limited ? refuseLimited(account, { key, messages, limited }) : undefined;
     if (refused) return refused;
     if (!accounts.markUsed(entry)) return NO_ACCOUNT;
@@ -79,6 +82,14 @@ export function createAccept(
     const texts = textsOf(request);
     return texts ? acceptInPieces(request, texts) : accept(request);
   };
+}
+
+/**
+ * Whether a repeat of the request may have been refused, which found its key free: large texts are written before the key is taken,
+ * and another thread may have had its turn.
+ */
+function createLateness(keys: IdempotencyKeys, now: () => number): (key: PackedKey | null) => boolean {
+  return (key) => key?.acceptBefore !== undefined && key.acceptBefore <= now() && !keys.find(key);
 }
 
 /** The pieces in which the texts of a content were written. */
@@ -123,7 +134,7 @@ function createLimitedRefusal(keys: IdempotencyKeys, usage: SmsUsage) {
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };
 const NO_ACCOUNT: AcceptResult = { kind: "no_account" };
-const REFUSED_MEANWHILE: AcceptResult = { kind: "refused_meanwhile" };
+const TOO_LATE: AcceptResult = { kind: "too_late" };
 
 interface MessageFrame {
   readonly account: number;

@@ -4,15 +4,10 @@ import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/mess
 import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
 import { createKeyNumbers } from "./key-numbers.ts";
-import { createRefusals } from "./refusals.ts";
 
-/** Answers saved under idempotency keys. All but `find` and `isRefused` are for use inside a transaction. */
+/** Answers saved under idempotency keys. All but `find` are for use inside a transaction. */
 export interface IdempotencyKeys {
   find(key: Pick<Idempotency, "scope" | "key" | "now">): SavedAnswer | undefined;
-  /** The same; if there is no answer, the key is refused to requests that came before this one. */
-  findOrRefuse(key: Pick<Idempotency, "scope" | "key" | "now">): SavedAnswer | undefined;
-  /** Whether a later request with the key was refused, and no other accepted since. */
-  isRefused(key: Pick<Idempotency, "scope" | "key" | "now">): boolean;
   /** Saves the answer if the key is new or has expired. Otherwise saves nothing, and returns the first answer. */
   take(key: Idempotency, answer: RequestAnswer): SavedAnswer | undefined;
   /** Deletes those of the oldest `limit` keys that have expired, and returns how many that were. */
@@ -30,7 +25,6 @@ export function createIdempotencyKeys(db: Database, generation = GENERATION): Id
   const numbers = createKeyNumbers(db, generation);
   const rows = createKeyRows(db);
   const prune = createKeyPrune(db);
-  const refusals = createRefusals();
 
   const findAt = (number: number | undefined, name: Uint8Array, now: number): SavedAnswer | undefined => {
     const row = number === undefined ? undefined : rows.find(number, name);
@@ -38,18 +32,11 @@ export function createIdempotencyKeys(db: Database, generation = GENERATION): Id
       ? { status: row.status, body: toSavedText(row.body), bodyDigest: row.body_digest }
       : undefined;
   };
-  const find: IdempotencyKeys["find"] = (key) => {
-    const name = nameOf(key);
-    return findAt(numbers.find(shortOf(name)), name, key.now);
-  };
   return {
-    find,
-    findOrRefuse(key) {
-      const answer = find(key);
-      if (!answer) refusals.note(key);
-      return answer;
+    find(key) {
+      const name = nameOf(key);
+      return findAt(numbers.find(shortOf(name)), name, key.now);
     },
-    isRefused: (key) => refusals.cameAfter(key) && !find(key),
     take(key, { status, body }) {
       const name = nameOf(key);
       const short = shortOf(name);

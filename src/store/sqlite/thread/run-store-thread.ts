@@ -25,15 +25,23 @@ export interface StoreThread {
   readonly vault: Vault;
   /** See `checkpointLongWal`. */
   readonly checkpointThread?: URL;
+  /** The time of day. */
+  readonly now: () => number;
 }
 
 /** Runs on the thread that owns the writing connection: opens the database, then answers calls until told to close. */
-export async function runStoreThread({ port, setup, vault, checkpointThread }: StoreThread): Promise<void> {
+export async function runStoreThread({
+  port,
+  setup,
+  vault,
+  checkpointThread,
+  now,
+}: StoreThread): Promise<void> {
   const post = (message: FromThread) => port.postMessage(message);
   const { path, commitMs } = setup;
   try {
     const onMigration = (migration: MigrationStep) => post({ kind: "migrates", migration });
-    const given = { path, vault, checkpointThread, onMigration };
+    const given = { path, vault, checkpointThread, onMigration, now };
     const options = { ...given, ...slowCommits(commitMs), hasOwnThread: true };
     serve(await openSqlite(options), port, post);
     post({ kind: "open" });
