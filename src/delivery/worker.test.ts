@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
-import { type Claimant, NOBODY_ELSE } from "../core/queue/claimant.ts";
+import { type Claimant, NOBODY_ELSE, NOT_YET } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
@@ -134,6 +134,17 @@ test("it goes on claiming while the queue gives all that was asked for, and not 
     await clock.advance(0);
   }
   expect(queue.asked.map(({ limit }) => limit)).toEqual([500, 500, 200]);
+});
+
+test("nothing is claimed while it is not known whether others have taken over, and then it is, though nobody wakes it", async () => {
+  const { clock, queue, worker, claimFor } = open({ free: 1, jobs: 1 });
+  claimFor(NOT_YET);
+  worker.wake();
+  await clock.advance(5_000);
+  expect(queue.asked).toEqual([]);
+  claimFor({ ...NOBODY_ELSE, process: "p1" });
+  await clock.advance(1_000);
+  expect(queue.asked).toMatchObject([{ process: "p1" }]);
 });
 
 test("what is claimed for fewer jobs than slots, or fails, takes up no slot", async () => {

@@ -127,6 +127,8 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
   const { inFlight, wake, balancer } = parts;
   while (!parts.isStopped()) {
     parts.onLook();
+    const { isOurs, mustWait, ...by } = deps.claimant();
+    if (mustWait) return;
     const route = deps.route();
     const choice = chooseOutlets(placesOf(route, deps.outletOf));
     const reservation = choice && balancer.reserve(choice, MAX_CLAIM);
@@ -136,7 +138,6 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     const outlets = outletsOf(deps);
     const leaseMs = slowestMs(deps.allOutlets()) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
-    const { isOurs, ...by } = deps.claimant();
     const claimed = await claim(deps, reservation, { leaseMs, ...by });
     for (const { job, outlet } of claimed) {
       const lease = { outlet, outlets, leaseEndsMs, isOurs, failoverMode, isOwnQueue };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { NOBODY_ELSE } from "../core/queue/claimant.ts";
+import { type Claimant, NOBODY_ELSE, NOT_YET } from "../core/queue/claimant.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { WebhookClaim } from "../store/store.ts";
 import type { WebhookLease } from "./deliver-event.ts";
@@ -24,6 +24,7 @@ function open({ urlOf = (_id: number): string => "" } = {}) {
     end: (ms?: number, health?: HostHealth) => void;
   }[] = [];
   const putBack: number[] = [];
+  let claimant: Claimant = { ...NOBODY_ELSE, process: "p1" };
   let failure: Error | undefined;
   let answered: Promise<void> | undefined;
   let errors = 0;
@@ -55,7 +56,7 @@ function open({ urlOf = (_id: number): string => "" } = {}) {
     queue,
     lanes,
     putBack: async ({ id }) => void putBack.push(id),
-    claimant: () => ({ ...NOBODY_ELSE, process: "p1" }),
+    claimant: () => claimant,
     clock,
     onError: () => void errors++,
     deliverEvent: ({ lane, url }, permit, lease) =>
@@ -77,6 +78,9 @@ function open({ urlOf = (_id: number): string => "" } = {}) {
     worker,
     lanes,
     errors: () => errors,
+    claimFor(next: Claimant) {
+      claimant = next;
+    },
     fail(error: Error | undefined) {
       failure = error;
     },
@@ -118,6 +122,17 @@ test("no more is claimed than there is room for, and in the end everything is de
   expect(await endAll(rig)).toBe(500);
   for (const { lanes } of rig.claims) for (const { limit } of lanes) expect(limit).toBeLessThanOrEqual(64);
   expect(rig.lanes.underWay()).toBe(0);
+});
+
+test("nothing is claimed while it is not known whether others have taken over, and then it is, though nobody wakes it", async () => {
+  const rig = open();
+  rig.claimFor(NOT_YET);
+  await rig.ring("h", 1);
+  await rig.clock.advance(5_000);
+  expect(rig.claims).toEqual([]);
+  rig.claimFor(NOBODY_ELSE);
+  await rig.clock.advance(1_000);
+  expect(await endAll(rig)).toBe(1);
 });
 
 test("an empty line is asked for once", async () => {

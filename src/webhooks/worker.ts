@@ -67,7 +67,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false;
       try {
-        while (!stopping.signal.aborted && (await turn(deps, start)));
+        while (!stopping.signal.aborted && (await turn(deps, start, stopping.signal)));
       } catch (error) {
         deps.onError(error);
         await sleep(deps.clock, PAUSE_MS, stopping.signal);
@@ -95,14 +95,18 @@ export function createWorker(deps: WorkerDeps): Worker {
 /** Begins to deliver an event, or without a permit to put it back. */
 type Start = (webhook: ClaimedWebhook, permit: Permit | undefined, lease: WebhookLease) => void;
 
-/** One claim. False if there is no lane to claim for, or no room. */
-async function turn(deps: WorkerDeps, start: Start): Promise<boolean> {
+/** One claim, or a wait until one may be made. False if there is no lane to claim for, or no room. */
+async function turn(deps: WorkerDeps, start: Start, stopping: AbortSignal): Promise<boolean> {
   const { outbox, clock, queue } = deps;
+  const { isOurs, mustWait, ...by } = deps.claimant();
+  if (mustWait) {
+    await sleep(clock, PAUSE_MS, stopping);
+    return true;
+  }
   const reservations = reserve(deps);
   if (reservations.length === 0) return false;
   // Counted from before the claim, so that the lease never ends here after it has ended in the store.
   const endsMs = clock.monotonicMs() + LEASE_MS;
-  const { isOurs, ...by } = deps.claimant();
   const wanted = reservations.map(({ queued, permits, limit }) => ({
     lane: queued.lane,
     limit,

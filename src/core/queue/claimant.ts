@@ -10,7 +10,12 @@ export interface Claimant {
    * this will not happen within the next seconds, so an attempt may begin.
    */
   isOurs(): boolean;
+  /** Nothing is to be claimed for now; to be asked again within a second. */
+  readonly mustWait?: true;
 }
 
 /** The claimant if no other process delivers, or if none would declare this one dead. */
 export const NOBODY_ELSE: Claimant = { isOurs: () => true };
+
+/** The claimant until it is known whether this process was declared dead. */
+export const NOT_YET: Claimant = { isOurs: () => false, mustWait: true };

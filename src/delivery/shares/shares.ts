@@ -7,7 +7,7 @@
 import type { Share } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { type Claimant, NOBODY_ELSE } from "../../core/queue/claimant.ts";
+import { type Claimant, NOBODY_ELSE, NOT_YET } from "../../core/queue/claimant.ts";
 import { inTime } from "../../core/work/in-time.ts";
 import type { LeaseStore, SlotLease } from "../../store/store.ts";
 import { createOwnSlots, type OwnSlots } from "./own-slots.ts";
@@ -100,7 +100,11 @@ export function createShares(deps: SharesDeps): Shares {
     },
     claimant() {
       const isOurs = heartbeats.validFromNow();
-      return isOurs ? { process, isOurs } : NOBODY_ELSE;
+      if (isOurs) return { process, isOurs };
+      if (!heartbeats.isValid()) return NOBODY_ELSE;
+      // The next heartbeat tells, so it need not be waited for.
+      heartbeats.wake();
+      return NOT_YET;
     },
     join: createJoin(deps, { ownSlots, peerSlots, heartbeats }),
     isUpElsewhere: peerSlots.isUp,
