@@ -76,9 +76,12 @@ async function sendEnvelopes({ pool, rest }: Relay, sending: Sending, mail: Mail
   const outcomeOf = (address: string) => handed.outcomes.get(address) ?? untried;
   if ([...handed.outcomes.values()].some(({ kind }) => kind === "sent")) rest.forget();
   const later = handed.isThrottled ? putOff(rest.begin()) : (outcome: PartOutcome) => outcome;
+  const isCostless = handed.wanted !== undefined || handed.isThrottled;
+  // Whoever may have got the mail would get it again after each rest, instead of after longer and longer waits.
+  const isDoubtful = [...handed.outcomes.values()].some(({ kind }) => kind === "unconfirmed");
   return {
     parts: recipients.outcomes((address) => later(outcomeOf(address))),
-    countsAsAttempt: handed.wanted === undefined && !handed.isThrottled,
+    countsAsAttempt: isDoubtful || !isCostless,
     detail: { recipients: recipients.addresses.length, octets: mail.raw.length, ...handed.detail },
   };
 }

@@ -56,6 +56,17 @@ test.each([
   expect(channel.freeSlots()).toBe(0);
 });
 
+test("a mail that may have been taken for one recipient counts, though the relay has throttled another one", async () => {
+  const { server, channel } = await upRelay();
+  const [ann, bob] = [{ email: "ann@example.test" }, { email: "bob@example.test" }];
+  server.dial.rcpt = { [ann.email]: { code: 450, text: "4.7.1 Error: too many recipients from 192.0.2.1" } };
+  server.dial.drop = "after";
+  expect(await channel.send(outgoingEmail({ to: [ann, bob] }), NEVER)).toMatchObject({
+    parts: [{ kind: "deferred", retryAfterMs: 1_000 }, { kind: "unconfirmed" }],
+    countsAsAttempt: true,
+  });
+});
+
 test("it rests twice as long each time, a minute at most, until it has taken a mail", async () => {
   const { clock, server, send } = await upRelay();
   const waits: unknown[] = [];
