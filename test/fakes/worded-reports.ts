@@ -85,3 +85,39 @@ export function openSmtpdDsn(over: Bounced = {}) {
     "",
   );
 }
+
+/** Sendmail's: Final-Recipient is the address of RCPT TO, also where that is an alias of `leadsTo`. */
+export function sendmailDsn({ leadsTo = RECIPIENT }: { readonly leadsTo?: string } = {}): string {
+  const reply = "550 5.1.1 User unknown";
+  return lines(
+    "From: Mail Delivery Subsystem <MAILER-DAEMON@mx.example.net>",
+    `To: ${RETURN_PATH}`,
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="x9K/mx.example.net"',
+    "Subject: Returned mail: see transcript for details",
+    "",
+    "--x9K/mx.example.net",
+    "",
+    "   ----- The following addresses had permanent fatal errors -----",
+    `<${leadsTo}>`,
+    `    (reason: ${reply})`,
+    `    (expanded from: <${RECIPIENT}>)`,
+    "",
+    "   ----- Transcript of session follows -----",
+    `>>> RCPT To:<${leadsTo}>`,
+    `<<< ${reply}`,
+    "",
+    "--x9K/mx.example.net",
+    "Content-Type: message/delivery-status",
+    "",
+    "Reporting-MTA: dns; mx.example.net",
+    "",
+    `Final-Recipient: RFC822; ${RECIPIENT}`,
+    `X-Actual-Recipient: RFC822; ${leadsTo}`,
+    "Action: failed",
+    "Status: 5.1.1",
+    `Diagnostic-Code: SMTP; ${reply}`,
+    "",
+    "--x9K/mx.example.net--",
+    "",
+  );
+}

@@ -58,11 +58,22 @@ interface Said {
   readonly aliases: ReadonlySet<string>;
 }
 
-/** Exim gives the alias as Final-Recipient, and has only words for what it leads to: `(generated from ann@example.net)`. */
-function aliasesIn(words: string): ReadonlySet<string> {
-  const found = words.matchAll(/\bgenerated (?:from|by) ([^\s()]{1,320})/g);
-  return new Set([...found].map(([, address = ""]) => address.toLowerCase()));
+/**
+ * Exim and Sendmail give the alias as Final-Recipient, and have only words for what it leads to: `(generated from ann@example.net)` of the
+ * one, and of the other `(expanded from: <ann@example.net>)` below the address that it leads to, which may be its own.
+ */
+export function aliasesIn(words: string): ReadonlySet<string> {
+  const ofExim = [...words.matchAll(/\bgenerated (?:from|by) ([^\s()]{1,320})\)/g)].map(
+    ([, alias = ""]) => alias,
+  );
+  const ofSendmail = [...words.matchAll(EXPANDED)].flatMap(([, target = "", alias = ""]) =>
+    target.toLowerCase() === alias.toLowerCase() ? [] : [alias],
+  );
+  return new Set([...ofExim, ...ofSendmail].map((alias) => alias.toLowerCase()));
 }
+
+const EXPANDED =
+  /^<?([^\s<>]{1,320})>?\r?\n(?:[ \t].*\r?\n)*?[ \t]+\(expanded from: <?([^\s()<>]{1,320})>?\)/gm;
 
 function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
   const final = addressIn(group.get("final-recipient"));

@@ -1,5 +1,5 @@
 /** Reads bounces that are written for people only, as qmail and older Exim do. Pure. */
-import { codeOf, type DsnRecipient, stageOf } from "./dsn.ts";
+import { aliasesIn, codeOf, type DsnRecipient, stageOf } from "./dsn.ts";
 import { decodedBody, decodedWords, type Entity, header, mediaType, walk } from "./mime.ts";
 
 const MAX_TEXT_OCTETS = 16 * 1024;
@@ -30,6 +30,7 @@ export function readTextBounce(mail: Entity, isFromNobody: boolean): DsnRecipien
     action: "failed",
     ...(code !== undefined && { code }),
     ...(recipient !== undefined && { recipient }),
+    ...(aliasesIn(words).size > 0 && { isForwarded: true }),
     ...(reason !== undefined && { text: reason }),
     ...(stage && { stage }),
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { postfixDsn } from "../../../../test/fakes/bounce-mails.ts";
-import { eximDsn, openSmtpdDsn } from "../../../../test/fakes/worded-reports.ts";
+import { eximText, postfixDsn } from "../../../../test/fakes/bounce-mails.ts";
+import { eximDsn, openSmtpdDsn, sendmailDsn } from "../../../../test/fakes/worded-reports.ts";
 import { toBounceReceipt } from "./bounce-receipts.ts";
 import { reasonsInWords } from "./reasons-in-words.ts";
 import { readReturnMail } from "./return-mail.ts";
@@ -66,6 +66,11 @@ test("an alias that leads to an address which is gone is suppressed only after d
     eximDsn({ reply: user }).replace(user, `(generated from ${alias})\r\n    ${user}`);
   expect(suppressed(expanded("ann@example.net"))).toBe("soft_bounce");
   expect(suppressed(expanded("team@example.org"))).toBe("hard_bounce");
+  const ofOldExim = eximText().replace("    SMTP error", "    (generated from team@example.org)\r\n$&");
+  expect(suppressed(ofOldExim)).toBe("soft_bounce");
+  expect(suppressed(eximText().replace("created automatically", "generated"))).toBe("hard_bounce");
+  expect(suppressed(sendmailDsn({ leadsTo: "bob@example.org" }))).toBe("soft_bounce");
+  expect(suppressed(sendmailDsn())).toBe("hard_bounce");
 });
 
 test("each recipient has a reason of its own, up to an empty line or a line that is indented no deeper", () => {
