@@ -95,3 +95,44 @@ test("a bind that has ended nobody begins the count anew", () => {
   rivals.passed({ name: "third" });
   expect(ends(one, other)()).toBe(0);
 });
+
+test("no bind waits where an SMSC ends many while the first of them is bound again, as when one of several servers goes", () => {
+  const { rivals } = openBinds();
+  const [first = {}, ...others] = Array.from({ length: 10 }, (_, index) => ({ index }));
+  for (const bind of [first, ...others]) rivals.passed(bind);
+  rivals.left(first, true);
+  rivals.passed(first);
+  for (const bind of others) rivals.left(bind, true);
+  expect(others.map((bind) => rivals.holdMs(bind))).toEqual(others.map(() => 0));
+});
+
+test("no bind waits where an SMSC ends each once, one after the other", () => {
+  const { rivals, ends } = openBinds();
+  const binds = Array.from({ length: 10 }, (_, index) => ({ index }));
+  for (const bind of binds) rivals.passed(bind);
+  const holds = binds.map((bind, index) => ends(binds.at(index - 1)!, bind)());
+  expect(holds).toEqual(binds.map(() => 0));
+});
+
+test("where two binds are too many, two wait", () => {
+  const { rivals } = openBinds();
+  const [a, b, c, d] = [{}, {}, {}, {}];
+  const taken = (binds: readonly object[], ended: readonly object[]) => {
+    for (const bind of binds) rivals.passed(bind);
+    for (const bind of ended) rivals.left(bind, true);
+    return ended.map((bind) => rivals.holdMs(bind));
+  };
+  taken([a, b], []);
+  expect(taken([c, d], [a, b])).toEqual([0, 0]);
+  expect(taken([a, b], [c, d])).toEqual([0, 0]);
+  expect(taken([c, d], [a, b])).toEqual([HOLD_MS, HOLD_MS]);
+});
+
+test("a bind does not wait that ended another when it came back, and long after is ended by another", async () => {
+  const { clock, rivals, one, other, ends } = openBinds();
+  rivals.passed(one);
+  ends(other, one)();
+  ends(one, other)();
+  await clock.advance(2 * HOLD_MS + 1);
+  expect(ends(other, one)()).toBe(0);
+});

@@ -21,43 +21,54 @@ export const RIVAL_REASON =
 /** So soon after a bind another session's end may be its doing. */
 const SOON_MS = 3_000;
 
-/** So many binds in a row have to have ended another session: once or twice may be chance. */
-const ENOUGH = 3;
-
 const HOLD_MS = 5 * 60_000;
+
+/** A bind that had been accepted longer ago than this is no longer one of those that end each other. */
+const RECENT_MS = 2 * HOLD_MS;
 
 interface Accepted {
   readonly atMs: number;
+  /** Another bind had ended this one before. */
+  readonly isBack: boolean;
   hasEndedAnother: boolean;
 }
 
+interface End {
+  readonly by: Accepted;
+  /** It had itself ended another when it came back. Once is no sign: an SMSC may end all of its sessions, one after the other. */
+  readonly isAmongRivals: boolean;
+  hasWaited: boolean;
+}
+
 export function createRivals(clock: Clock): Rivals {
+  /** In the order in which they were accepted. */
   const up = new Map<object, Accepted>();
-  /** What may have ended a bind that is not up. */
-  const suspects = new WeakMap<object, Accepted>();
-  let newest: Accepted | undefined;
-  let inARow = 0;
-  const isUp = (accepted: Accepted) => [...up.values()].includes(accepted);
+  /** How binds that are not up were ended by others. */
+  const ends = new WeakMap<object, End>();
+  const isWithin = (limitMs: number, { atMs }: Accepted) => clock.monotonicMs() - atMs <= limitMs;
   return {
     holdMs(bind) {
-      const suspect = suspects.get(bind);
-      suspects.delete(bind);
-      // If that has ended as well, the SMSC was away.
-      if (!suspect || !isUp(suspect)) return 0;
-      suspect.hasEndedAnother = true;
-      inARow++;
-      return inARow < ENOUGH ? 0 : HOLD_MS;
+      const end = ends.get(bind);
+      if (!end || end.hasWaited) return 0;
+      end.hasWaited = true;
+      if ([...up.values()].includes(end.by)) return end.isAmongRivals ? HOLD_MS : 0;
+      // That has ended as well: the SMSC was away.
+      ends.delete(bind);
+      return 0;
     },
     passed(bind) {
-      if (!newest?.hasEndedAnother) inARow = 0;
-      newest = { atMs: clock.monotonicMs(), hasEndedAnother: false };
-      up.set(bind, newest);
+      up.set(bind, { atMs: clock.monotonicMs(), isBack: ends.delete(bind), hasEndedAnother: false });
     },
     left(bind, isUnasked) {
       const own = up.get(bind);
+      const later = [...up.values()].filter((_, place, all) => own && place > all.indexOf(own));
       up.delete(bind);
-      if (!isUnasked || !newest || newest === own || newest.hasEndedAnother) return;
-      if (clock.monotonicMs() - newest.atMs <= SOON_MS) suspects.set(bind, newest);
+      // One bind ends one other: where more end, it is not its doing.
+      const by = later.findLast((each) => !each.hasEndedAnother && isWithin(SOON_MS, each));
+      if (!own || !by || !isUnasked) return;
+      by.hasEndedAnother = true;
+      const isAmongRivals = own.isBack && own.hasEndedAnother && isWithin(RECENT_MS, own);
+      ends.set(bind, { by, isAmongRivals, hasWaited: false });
     },
   };
 }
