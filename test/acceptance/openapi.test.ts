@@ -237,6 +237,32 @@ onEveryStore((start) => {
     }
   });
 
+  test("the description is read also while the database is away, with the public URL as it was", async () => {
+    let settings: (() => Promise<never>) | undefined;
+    await using api = await start({
+      over: (store) => ({
+        ...store,
+        records: { ...store.records, settings: (id) => (settings ?? (() => store.records.settings(id)))() },
+      }),
+    });
+    const publicUrl = "https://sms.acme.example";
+    await api.store.records.setSettings(undefined, { public_url: publicUrl });
+    const document = await api.get("/openapi.json");
+    expect(document.json.servers[0].url).toBe(publicUrl);
+    settings = () => Promise.reject(new Error("connection refused"));
+    await api.clock.advance(1_000);
+    expect((await api.get("/openapi.json")).text).toBe(document.text);
+    const asked = Promise.withResolvers<void>();
+    settings = () => {
+      asked.resolve();
+      return new Promise(() => {});
+    };
+    const late = api.get("/openapi.json");
+    await asked.promise;
+    await api.clock.advance(1_000);
+    expect((await late).text).toBe(document.text);
+  });
+
   test("/docs is a page that loads nothing from elsewhere, under a policy that says so", async () => {
     await using api = await start();
     const page = await api.get("/docs");

@@ -3,6 +3,7 @@ import Type, { type TSchema } from "typebox";
 import { isObject } from "../../core/body/is-object.ts";
 import { present } from "../../core/present.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import { inTime } from "../../core/work/in-time.ts";
 import type { AppDeps } from "../app-deps.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Directory } from "../records/directory.ts";
@@ -10,14 +11,19 @@ import { errorResponses } from "./openapi-errors.ts";
 import { webhooks } from "./openapi-webhooks.ts";
 import { type Json, toReference } from "./to-reference.ts";
 
-interface DocumentDeps extends Pick<AppDeps, "version" | "baseUrl"> {
+interface DocumentDeps extends Pick<AppDeps, "version" | "baseUrl" | "clock"> {
   readonly directory: Pick<Directory, "settings">;
 }
+
+/** So long the document waits for the public URL: it can be read while the database is away. */
+const PUBLIC_URL_MS = 1_000;
 
 /** Serves the description of `endpoints`, which is generated when it is first asked for, and when the public URL was changed. */
 export function openApiEndpoint(endpoints: readonly Endpoint[], deps: DocumentDeps): Endpoint {
   // A `Blob` is shared by all answers. Text would be encoded for each, and kept until its client has read it.
   let written: { readonly publicUrl: string | undefined; readonly document: Blob } | undefined;
+  const publicUrlNow = async () => readSetting(await deps.directory.settings(undefined), "public_url");
+  const asBefore = () => written?.publicUrl;
   return {
     method: "GET",
     path: "/openapi.json",
@@ -27,7 +33,8 @@ export function openApiEndpoint(endpoints: readonly Endpoint[], deps: DocumentDe
     auth: "none",
     responses: { 200: { description: "The document." } },
     async handle() {
-      const publicUrl = readSetting(await deps.directory.settings(undefined), "public_url");
+      const limit = { limitMs: PUBLIC_URL_MS, late: asBefore };
+      const publicUrl = await inTime(deps.clock, limit, publicUrlNow().catch(asBefore));
       if (!written || written.publicUrl !== publicUrl) {
         const described = describe(endpoints, deps.version, serversOf(publicUrl, deps.baseUrl));
         written = { publicUrl, document: new Blob([JSON.stringify(described, withStringType)]) };
